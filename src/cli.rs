@@ -1,0 +1,247 @@
+//! The command line: one file a command. stdout is data, stderr is people.
+
+mod annotate;
+mod battles;
+mod config;
+mod demo;
+mod doctor;
+mod export;
+mod fit;
+mod import;
+mod keys;
+mod list;
+mod matrix;
+mod output;
+mod verdict;
+
+use crate::config::Config;
+use crate::store::Store;
+use clap::{CommandFactory, Parser, Subcommand};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where a project is looked for when nothing else is said.
+pub const DEFAULT_PROJECT: &str = "overrule.db";
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "overrule",
+    version,
+    about = "Audit LLM relevance judgments: battles, Bradley–Terry scores, and the verdicts that overrule them",
+    after_help = "Examples:
+  overrule                                 the workbench on ./overrule.db, or on the bundled sample
+  overrule annotate in.jsonl out.jsonl     judge, fit and write zELO scores (resumable)
+  overrule import ai_scores.json           look into an existing zBench run, no call made
+  overrule matrix --query Q --order zelo   the K×K matrix as text
+  overrule override --query Q --a D1 --b D2 --verdict a --note \"names the trial\"
+
+Exit codes: 0 done · 1 failed · 2 bad usage or input · 3 done but incomplete · 130 interrupted"
+)]
+struct Arguments {
+    /// The project file.
+    #[arg(long, global = true, env = "OVERRULE_PROJECT", value_name = "FILE")]
+    project: Option<PathBuf>,
+    /// The configuration file.
+    #[arg(long, global = true, env = "OVERRULE_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Write a log here (filter with OVERRULE_LOG, default info).
+    #[arg(long, global = true, value_name = "FILE")]
+    log_file: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Open the workbench on a fresh copy of the bundled sample
+    Demo(demo::Demo),
+    /// Judge the battles of a dataset, fit the scores and write them
+    Annotate(annotate::Annotate),
+    /// Bring files into the project: datasets, annotated datasets, zBench ai_scores.json
+    Import(import::Import),
+    /// Write what the project holds: annotated, ai-scores, votes, verdicts
+    Export(export::Export),
+    /// How far the project is
+    Status(list::Status),
+    /// One row a query
+    Queries(list::Queries),
+    /// A query's K×K matrix and scores
+    Matrix(matrix::Matrix),
+    /// Battles with every vote and its reasoning
+    Battles(battles::Battles),
+    /// Give a verdict on a pair of documents
+    Override(verdict::Override),
+    /// Take back your latest verdict
+    Undo(verdict::Undo),
+    /// Fit scores to battles: JSON on stdin, JSON on stdout
+    Fit(fit::FitCommand),
+    /// The key table
+    Keys(keys::Keys),
+    /// The configuration, and the project's rating settings
+    Config(config::ConfigCommand),
+    /// Check the installation, the terminal, the project and the judges
+    Doctor(doctor::Doctor),
+    /// Shell completions
+    Completions {
+        /// bash, zsh, fish, elvish or powershell
+        shell: clap_complete::Shell,
+    },
+    /// The manual page, in roff
+    #[command(hide = true)]
+    Man,
+}
+
+/// An error with the exit code it deserves.
+#[derive(Debug)]
+pub struct Failure {
+    code: u8,
+    error: Option<anyhow::Error>,
+}
+
+impl Failure {
+    /// Bad usage or bad input: exit code 2.
+    pub fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            code: 2,
+            error: Some(error.into()),
+        }
+    }
+
+    /// Done but incomplete, already explained on stderr: exit code 3.
+    pub fn incomplete() -> Self {
+        Self {
+            code: 3,
+            error: None,
+        }
+    }
+
+    /// Interrupted: exit code 130.
+    pub fn interrupted() -> Self {
+        Self {
+            code: 130,
+            error: None,
+        }
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let error = error.into();
+        let bad_input = matches!(
+            error.downcast_ref::<crate::store::StoreError>(),
+            Some(crate::store::StoreError::NotFound(_) | crate::store::StoreError::Conflict(_))
+        ) || error.downcast_ref::<crate::config::ConfigError>().is_some();
+        Self {
+            code: if bad_input { 2 } else { 1 },
+            error: Some(error),
+        }
+    }
+}
+
+/// What a command returns.
+pub type Outcome = Result<(), Failure>;
+
+/// What every command is given.
+#[derive(Debug)]
+pub struct Context {
+    project: Option<PathBuf>,
+    config: Config,
+    config_file: Option<PathBuf>,
+}
+
+impl Context {
+    fn project(&self) -> &Path {
+        self.project
+            .as_deref()
+            .unwrap_or(Path::new(DEFAULT_PROJECT))
+    }
+
+    fn open(&self) -> Result<Store, Failure> {
+        Ok(Store::open_existing(self.project())?)
+    }
+
+    /// Opens the project, creating it with the configured rating settings where there is none.
+    fn open_or_create(&self) -> Result<Store, Failure> {
+        create_project(self.project(), &self.config)
+    }
+}
+
+fn create_project(path: &Path, config: &Config) -> Result<Store, Failure> {
+    let fresh = !path.exists();
+    let store = Store::open(path)?;
+    if fresh {
+        let settings = config.rating;
+        store.write_blocking(move |db| db.set_settings(&settings))?;
+    }
+    Ok(store)
+}
+
+/// Runs the command line and says how the process is to end.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if let Some(error) = failure.error {
+                if output::is_broken_pipe(&error) {
+                    return ExitCode::SUCCESS;
+                }
+                output::complain(&format!("overrule: {error:#}"));
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> Outcome {
+    let _log = arguments
+        .log_file
+        .as_deref()
+        .map(output::start_log)
+        .transpose()?;
+    let (config, config_file) = Config::load(arguments.config.as_deref())?;
+    let context = Context {
+        project: arguments.project,
+        config,
+        config_file,
+    };
+    match arguments.command {
+        None => demo::open(&context),
+        Some(Command::Demo(command)) => command.run(&context),
+        Some(Command::Annotate(command)) => command.run(&context),
+        Some(Command::Import(command)) => command.run(&context),
+        Some(Command::Export(command)) => command.run(&context),
+        Some(Command::Status(command)) => command.run(&context),
+        Some(Command::Queries(command)) => command.run(&context),
+        Some(Command::Matrix(command)) => command.run(&context),
+        Some(Command::Battles(command)) => command.run(&context),
+        Some(Command::Override(command)) => command.run(&context),
+        Some(Command::Undo(command)) => command.run(&context),
+        Some(Command::Fit(command)) => command.run(),
+        Some(Command::Keys(command)) => command.run(),
+        Some(Command::Config(command)) => command.run(&context),
+        Some(Command::Doctor(command)) => command.run(&context),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(
+                shell,
+                &mut Arguments::command(),
+                "overrule",
+                &mut std::io::stdout(),
+            );
+            Ok(())
+        }
+        Some(Command::Man) => {
+            Ok(clap_mangen::Man::new(Arguments::command()).render(&mut std::io::stdout())?)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

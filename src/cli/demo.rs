@@ -1,0 +1,122 @@
+//! `overrule` and `overrule demo`: the workbench.
+
+use super::{Context, Outcome, create_project, output};
+use crate::cli::annotate::ensemble;
+use crate::engine::{Control, Request};
+use crate::store::Store;
+use crate::tui::{self, model::Options};
+use clap::Args;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+/// The bundled claims with their candidates.
+const SCIFACT: &[u8] = include_bytes!("../../data/scifact.jsonl");
+/// The bundled battles of three language models.
+const ZBENCH: &[u8] = include_bytes!("../../data/zbench_example.ai_scores.json");
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The copy is made in a temporary folder, unless --project names a file for it.
+`overrule` alone, in a folder without a project, opens one sample that is kept for you."
+)]
+pub(super) struct Demo {
+    /// Make the sample's project and do not open the workbench
+    #[arg(long)]
+    no_screen: bool,
+}
+
+impl Demo {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let path = match &context.project {
+            Some(path) => path.clone(),
+            None => fresh_path()?,
+        };
+        let store = sample(&path, context)?;
+        if self.no_screen {
+            output::complain(&format!("the sample is in {}", path.display()));
+            return Ok(());
+        }
+        show(context, store, true)
+    }
+}
+
+/// The workbench on the project in this folder, or, where there is none, on the sample that is kept for this user.
+pub(super) fn open(context: &Context) -> Outcome {
+    if context.project.is_some() || context.project().exists() {
+        let store = context.open_or_create()?;
+        return show(context, store, false);
+    }
+    let path = match directories::ProjectDirs::from("", "", "overrule") {
+        Some(folders) => folders.data_dir().join("sample.db"),
+        None => fresh_path()?,
+    };
+    let store = sample(&path, context)?;
+    show(context, store, true)
+}
+
+/// A file that does not exist yet, for a copy of the sample.
+fn fresh_path() -> std::io::Result<PathBuf> {
+    let folder = std::env::temp_dir().join(format!("overrule-demo-{}", std::process::id()));
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    Ok(folder.join("overrule.db"))
+}
+
+/// A project with the bundled sample in it.
+fn sample(path: &Path, context: &Context) -> Result<Store, super::Failure> {
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder)?;
+    }
+    let store = create_project(path, &context.config)?;
+    super::import::bundled(&store, SCIFACT, ZBENCH)?;
+    Ok(store)
+}
+
+fn show(context: &Context, store: Store, demo: bool) -> Outcome {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        return Err(super::Failure::usage(anyhow::anyhow!(
+            "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same"
+        )));
+    }
+    let config = &context.config;
+    let latest = store.read_blocking(|db| db.latest_run())?;
+    let (seed, cycles, depth) = latest.unwrap_or((config.run.seed, config.run.cycles, None));
+    let options = Options {
+        annotator: config.annotator(),
+        request: Request {
+            seed,
+            cycles,
+            depth,
+            ..Request::default()
+        },
+        control: Control {
+            concurrency: config.run.concurrency,
+            pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
+            ..Control::default()
+        },
+        project: if demo {
+            "sample".to_owned()
+        } else {
+            store
+                .path()
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        },
+        demo,
+    };
+    let path = store.path().to_owned();
+    tui::run(store, ensemble(&[])?, options, &config.screen)?;
+    if demo {
+        output::complain(&format!(
+            "The sample and your verdicts are kept in {}.",
+            path.display()
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,370 @@
+//! `overrule export`: what the project holds, in other programs' forms.
+
+use super::{Context, Failure, Outcome, output};
+use crate::domain::sanitise;
+use crate::domain::vote::{JudgeId, Margin};
+use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPair, ScoredPairsWriter};
+use crate::formats::csv_cell::SafeCsv;
+use crate::formats::dataset::{self, Unscored};
+use crate::store::corpus::QueryKey;
+use crate::store::{Store, StoreError};
+use anyhow::{Context as _, anyhow};
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    /// Documents with zELO scores, JSON lines in zBench's form
+    Annotated,
+    /// Battles with every vote, in zBench's ai_scores.json form
+    AiScores,
+    /// One row a vote or failure
+    Votes,
+    /// One row a verdict in force
+    Verdicts,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Layout {
+    Csv,
+    Jsonl,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule export annotated --out scored.jsonl
+  overrule export votes --format jsonl | jq 'select(.failure)'")]
+pub(super) struct Export {
+    /// What to write
+    #[arg(value_enum)]
+    kind: Kind,
+    /// Write here instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Only this query, repeatable
+    #[arg(long, value_name = "QUERY")]
+    query: Vec<String>,
+    /// For votes and verdicts
+    #[arg(long, value_enum, default_value = "csv")]
+    format: Layout,
+    /// Write documents without a score too, with "score":null (zBench refuses such a file)
+    #[arg(long)]
+    keep_unscored: bool,
+}
+
+impl Export {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let names = self.query.clone();
+        let keys: Vec<QueryKey> = store.read_blocking(move |db| match names.is_empty() {
+            true => Ok(db.queries()?.into_iter().map(|query| query.key).collect()),
+            false => names.iter().map(|name| db.find_query(name)).collect(),
+        })?;
+        let Some(path) = &self.out else {
+            let mut out = BufWriter::new(io::stdout().lock());
+            self.write(&store, &keys, &mut out)?;
+            out.flush()?;
+            return Ok(());
+        };
+        whole_file(path, |out| self.write(&store, &keys, out))?;
+        output::complain(&format!("wrote {}", path.display()));
+        Ok(())
+    }
+
+    fn write(&self, store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Outcome {
+        match self.kind {
+            Kind::Annotated => {
+                let left_out = write_annotated(store, keys, self.keep_unscored, out)?;
+                if left_out > 0 && !self.keep_unscored {
+                    output::complain(&format!(
+                        "{left_out} documents without a score are left out"
+                    ));
+                }
+                Ok(())
+            }
+            Kind::AiScores => write_ai_scores(store, keys, out),
+            Kind::Votes => write_votes(store, keys, self.format, out),
+            Kind::Verdicts => write_verdicts(store, keys, self.format, out),
+        }
+    }
+}
+
+/// Writes a file beside its final name and moves it there when it is whole.
+fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outcome) -> Outcome {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let file = File::create(&part).map_err(|error| {
+        Failure::usage(anyhow!("{}: cannot be written: {error}", path.display()))
+    })?;
+    let mut out = BufWriter::new(file);
+    let result = write(&mut out).and_then(|()| Ok(out.flush()?));
+    if let Err(failure) = result {
+        drop(std::fs::remove_file(&part));
+        return Err(failure);
+    }
+    std::fs::rename(&part, path)
+        .with_context(|| format!("{}: cannot be written", path.display()))?;
+    Ok(())
+}
+
+/// Writes the annotated dataset of some queries and says how many documents had no score.
+pub(super) fn annotated(
+    store: &Store,
+    keys: &[QueryKey],
+    path: &Path,
+    keep: bool,
+) -> Result<usize, Failure> {
+    let mut left_out = 0;
+    whole_file(path, |out| {
+        left_out = write_annotated(store, keys, keep, out)?;
+        Ok(())
+    })?;
+    Ok(left_out)
+}
+
+fn write_annotated(
+    store: &Store,
+    keys: &[QueryKey],
+    keep: bool,
+    mut out: &mut dyn Write,
+) -> Result<usize, Failure> {
+    let unscored = if keep {
+        Unscored::Null
+    } else {
+        Unscored::LeaveOut
+    };
+    let mut left_out = 0;
+    for key in keys {
+        let key = *key;
+        let (pool, view) = store.read_blocking(move |db| Ok((db.pool(key)?, db.view(key)?)))?;
+        if let Err(error) = &view.fit {
+            let name = |at: &usize| {
+                pool.documents
+                    .get(*at)
+                    .map_or(String::new(), |d| d.id.to_string())
+            };
+            let id = sanitise::line(pool.query.id.as_str()).into_owned();
+            let _ = name;
+            return Err(Failure::from(anyhow!("query {id}: {error}")));
+        }
+        let scores: Vec<Option<f64>> = view
+            .standings
+            .iter()
+            .map(|standing| standing.map(|s| s.zelo))
+            .collect();
+        left_out += dataset::write_annotated(&mut out, &pool, &scores, unscored)?;
+    }
+    Ok(left_out)
+}
+
+fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Outcome {
+    let mut writer = ScoredPairsWriter::new(out)?;
+    for key in keys {
+        let key = *key;
+        let (pool, judges, battles) = store.read_blocking(move |db| {
+            let judges = db.judges_of(key)?;
+            let seats: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
+            let mut battles = Vec::new();
+            for record in db.rows(key)?.battles {
+                battles.push((record.battle, db.battle_votes(record.battle.id, &seats)?));
+            }
+            Ok((db.pool(key)?, judges, battles))
+        })?;
+        for (battle, votes) in battles {
+            if votes.is_empty() {
+                continue;
+            }
+            let document = |at: usize| {
+                let document = &pool.documents[at];
+                ScoredDocument {
+                    id: document.id.clone(),
+                    content: document.content.clone(),
+                    metadata: document.metadata.clone(),
+                }
+            };
+            let (a, b) = (document(battle.a), document(battle.b));
+            let votes = judges
+                .iter()
+                .map(|(id, spec)| {
+                    let recorded = votes
+                        .iter()
+                        .find(|vote| vote.judge == *id)
+                        .and_then(|vote| {
+                            let margin: Margin = *vote.result.as_ref().ok()?;
+                            Some(RecordedVote::Vote {
+                                margin,
+                                swapped: vote.swapped,
+                                thought: vote.reasoning.clone(),
+                            })
+                        });
+                    (spec.name.clone(), recorded.unwrap_or(RecordedVote::Failure))
+                })
+                .collect();
+            writer.write(&ScoredPair {
+                pair_id: ScoredPair::zbench_id(&pool.query.id, &a.id, &b.id),
+                query_id: pool.query.id.clone(),
+                query: pool.query.text.clone(),
+                a,
+                b,
+                votes,
+            })?;
+        }
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn Write) -> Outcome {
+    const HEADER: [&str; 18] = [
+        "query",
+        "a",
+        "b",
+        "game",
+        "judge",
+        "provider",
+        "model",
+        "margin",
+        "failure",
+        "swapped",
+        "attempt",
+        "tokens_input",
+        "tokens_output",
+        "cost_usd",
+        "latency_ms",
+        "reasoning",
+        "raw",
+        "message",
+    ];
+    let mut csv = None;
+    let mut lines = None;
+    match layout {
+        Layout::Csv => {
+            let mut writer = SafeCsv::new(out);
+            writer.row(HEADER)?;
+            csv = Some(writer);
+        }
+        Layout::Jsonl => lines = Some(out),
+    }
+    for key in keys {
+        let key = *key;
+        let (info, documents, judges, battles) = store.read_blocking(move |db| {
+            let judges = db.judges_of(key)?;
+            let seats: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
+            let battles = db
+                .rows(key)?
+                .battles
+                .into_iter()
+                .map(|record| Ok((record.battle, db.battle_votes(record.battle.id, &seats)?)))
+                .collect::<Result<Vec<_>, StoreError>>()?;
+            Ok((db.query(key)?, db.documents(key)?, judges, battles))
+        })?;
+        for (battle, votes) in battles {
+            for vote in votes {
+                let spec = judges
+                    .iter()
+                    .find(|(id, _)| *id == vote.judge)
+                    .map(|(_, spec)| spec);
+                let failure = vote.result.as_ref().err();
+                let row = json!({
+                    "query": info.id,
+                    "a": documents[battle.a].id,
+                    "b": documents[battle.b].id,
+                    "game": battle.game,
+                    "judge": spec.map(|spec| &spec.name),
+                    "provider": spec.map(|spec| &spec.provider),
+                    "model": vote.model.as_ref().or(spec.map(|spec| &spec.model)),
+                    "margin": vote.result.as_ref().ok().map(|margin| margin.get()),
+                    "failure": failure.map(|(cause, _)| cause),
+                    "swapped": vote.swapped,
+                    "attempt": vote.attempt,
+                    "tokens_input": vote.tokens.0,
+                    "tokens_output": vote.tokens.1,
+                    "cost_usd": vote.cost_usd,
+                    "latency_ms": vote.latency_ms,
+                    "reasoning": vote.reasoning,
+                    "raw": vote.raw,
+                    "message": failure.map(|(_, message)| message),
+                });
+                if let Some(out) = &mut lines {
+                    writeln!(out, "{row}")?;
+                }
+                if let Some(writer) = &mut csv {
+                    writer.row(HEADER.map(|name| cell(&row[name])))?;
+                }
+            }
+        }
+    }
+    if let Some(writer) = csv {
+        writer.finish()?;
+    }
+    Ok(())
+}
+
+fn write_verdicts(
+    store: &Store,
+    keys: &[QueryKey],
+    layout: Layout,
+    out: &mut dyn Write,
+) -> Outcome {
+    const HEADER: [&str; 8] = [
+        "uid",
+        "query",
+        "a",
+        "b",
+        "verdict",
+        "note",
+        "annotator",
+        "created_ms",
+    ];
+    let mut rows = Vec::new();
+    for key in keys {
+        let key = *key;
+        let (info, documents, verdicts) = store.read_blocking(move |db| {
+            Ok((
+                db.query(key)?,
+                db.documents(key)?,
+                db.verdicts_in_force(key)?,
+            ))
+        })?;
+        for verdict in verdicts {
+            rows.push(json!({
+                "uid": verdict.uid,
+                "query": info.id,
+                "a": documents[verdict.a].id,
+                "b": documents[verdict.b].id,
+                "verdict": verdict.decision.name(),
+                "note": verdict.note,
+                "annotator": verdict.annotator,
+                "created_ms": verdict.created_ms,
+            }));
+        }
+    }
+    match layout {
+        Layout::Jsonl => {
+            for row in rows {
+                writeln!(out, "{row}")?;
+            }
+        }
+        Layout::Csv => {
+            let mut writer = SafeCsv::new(out);
+            writer.row(HEADER)?;
+            for row in rows {
+                writer.row(HEADER.map(|name| cell(&row[name])))?;
+            }
+            writer.finish()?;
+        }
+    }
+    Ok(())
+}
+
+fn cell(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

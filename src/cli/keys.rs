@@ -1,0 +1,28 @@
+//! `overrule keys`: the key table.
+
+use super::{Outcome, output};
+use crate::tui::keymap;
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub(super) struct Keys {
+    /// Print Markdown, as in the README
+    #[arg(long)]
+    markdown: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Keys {
+    pub(super) fn run(self) -> Outcome {
+        if self.json {
+            output::json(&keymap::rows())?;
+        } else if self.markdown {
+            output::text(&keymap::markdown())?;
+        } else {
+            output::text(&keymap::plain())?;
+        }
+        Ok(())
+    }
+}

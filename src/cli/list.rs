@@ -1,0 +1,194 @@
+//! `overrule status` and `overrule queries`.
+
+use super::{Context, Outcome, output};
+use crate::domain::analysis::wilson;
+use crate::domain::sanitise;
+use crate::judge::OFFLINE_LABEL;
+use crate::store::Store;
+use crate::store::corpus::QueryInfo;
+use crate::store::views::Summary;
+use clap::Args;
+use serde_json::json;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  overrule status --json | jq .votes")]
+pub(super) struct Status {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
+)]
+pub(super) struct Queries {
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Every query with its summary, computed and kept where it was out of date.
+pub(super) fn summaries(
+    store: &Store,
+) -> Result<Vec<(QueryInfo, Summary)>, crate::store::StoreError> {
+    let overview = store.read_blocking(|db| db.overview())?;
+    overview
+        .into_iter()
+        .map(|(info, summary)| {
+            let key = info.key;
+            let summary = match summary {
+                Some(summary) => summary,
+                None => store.write_blocking(move |db| db.cache_summary(key))?,
+            };
+            Ok((info, summary))
+        })
+        .collect()
+}
+
+impl Status {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let rows = summaries(&store)?;
+        let settings = store.read_blocking(|db| db.settings())?;
+        let (spent, unpriced, calls) = store.read_blocking(|db| db.spend())?;
+        let sum =
+            |of: fn(&Summary) -> usize| rows.iter().map(|(_, summary)| of(summary)).sum::<usize>();
+        let documents = sum(|s| s.documents);
+        let (fought, battles) = (sum(|s| s.fought), sum(|s| s.battles));
+        let (votes, missing, failures) =
+            (sum(|s| s.votes), sum(|s| s.missing), sum(|s| s.failures));
+        let (unanimous, judged) = (sum(|s| s.unanimous), sum(|s| s.judged));
+        let (cyclic, triads, verdicts) =
+            (sum(|s| s.cyclic), sum(|s| s.triads), sum(|s| s.verdicts));
+        let offline = rows.iter().any(|(_, summary)| summary.offline);
+        if self.json {
+            output::json(&json!({
+                "project": store.path().display().to_string(),
+                "queries": rows.len(),
+                "documents": documents,
+                "battles": battles,
+                "battles_fought": fought,
+                "votes": votes,
+                "votes_missing": missing,
+                "failures": failures,
+                "consensus": {
+                    "unanimous": unanimous,
+                    "judged": judged,
+                    "interval_95": wilson(unanimous, judged, 0.95),
+                },
+                "triads": { "cyclic": cyclic, "all": triads },
+                "verdicts": verdicts,
+                "calls": calls,
+                "spent_usd": spent,
+                "calls_without_price": unpriced,
+                "offline_judges": offline,
+                "rating": settings,
+            }))?;
+            return Ok(());
+        }
+        let share = |part: usize, whole: usize| match whole {
+            0 => "not run".to_owned(),
+            _ => format!(
+                "{part} of {whole} ({:.1} %)",
+                100.0 * part as f64 / whole as f64
+            ),
+        };
+        let interval = wilson(unanimous, judged, 0.95).map_or(String::new(), |(low, high)| {
+            format!(" (95 %: {:.1}–{:.1} %)", 100.0 * low, 100.0 * high)
+        });
+        let mut lines = vec![
+            format!(
+                "project     {}",
+                sanitise::line(&store.path().display().to_string())
+            ),
+            format!("queries     {} with {documents} documents", rows.len()),
+            format!("battles     {}", share(fought, battles)),
+            format!("votes       {votes} there, {missing} missing, {failures} failed"),
+            format!(
+                "consensus   {} battles with two votes or more are unanimous{interval}",
+                share(unanimous, judged)
+            ),
+            format!(
+                "cycles      {} decided triads are cyclic",
+                share(cyclic, triads)
+            ),
+            format!("verdicts    {verdicts} in force"),
+            format!("spent       ${spent:.4} on {calls} calls, {unpriced} without a known price"),
+            format!(
+                "model       {}, prior precision {} a battle",
+                settings.model, settings.lambda
+            ),
+        ];
+        if offline {
+            lines.push(format!("note        {OFFLINE_LABEL}"));
+        }
+        output::text(&(lines.join("\n") + "\n"))?;
+        Ok(())
+    }
+}
+
+impl Queries {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let rows = summaries(&store)?;
+        if self.json {
+            let rows: Vec<_> = rows
+                .iter()
+                .map(|(info, summary)| {
+                    let mut row = json!({ "query": info.id, "text": info.text });
+                    if let (Some(row), Ok(serde_json::Value::Object(summary))) =
+                        (row.as_object_mut(), serde_json::to_value(summary))
+                    {
+                        row.extend(summary);
+                    }
+                    row
+                })
+                .collect();
+            output::json(&rows)?;
+            return Ok(());
+        }
+        let header = [
+            "query",
+            ">K",
+            ">battles",
+            ">votes missing",
+            ">failed",
+            ">consensus",
+            ">cycles",
+            ">widest rank interval",
+            ">verdicts",
+            "text",
+        ];
+        let rows: Vec<Vec<String>> = rows
+            .iter()
+            .map(|(info, summary)| {
+                vec![
+                    sanitise::line(info.id.as_str()).into_owned(),
+                    summary.documents.to_string(),
+                    format!("{}/{}", summary.fought, summary.battles),
+                    summary.missing.to_string(),
+                    summary.failures.to_string(),
+                    match summary.judged {
+                        0 => "–".to_owned(),
+                        judged => {
+                            format!("{:.0} %", 100.0 * summary.unanimous as f64 / judged as f64)
+                        }
+                    },
+                    match summary.triads {
+                        0 => "–".to_owned(),
+                        triads => format!("{}/{triads}", summary.cyclic),
+                    },
+                    summary
+                        .widest
+                        .filter(|_| summary.judged > 0)
+                        .map_or("–".to_owned(), |ranks| format!("{ranks} ranks")),
+                    summary.verdicts.to_string(),
+                    sanitise::line(&info.text).chars().take(70).collect(),
+                ]
+            })
+            .collect();
+        output::text(&output::table(&header, &rows))?;
+        Ok(())
+    }
+}

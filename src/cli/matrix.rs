@@ -1,0 +1,273 @@
+//! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
+
+use super::{Context, Failure, Outcome, output};
+use crate::domain::ranking::{Order, View};
+use crate::domain::sanitise;
+use crate::formats::csv_cell::spreadsheet_safe;
+use crate::formats::svg;
+use crate::judge::OFFLINE_LABEL;
+use crate::store::corpus::{DocumentInfo, QueryInfo};
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Layout {
+    Text,
+    Json,
+    Csv,
+    Svg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// The order of the input
+    Hybrid,
+    /// By score, best first
+    Zelo,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Cells are the row document's share of its battles with the column document: 0 worse … 1 better.
+
+Examples:
+  overrule matrix --query scifact-641
+  overrule matrix --query scifact-641 --order hybrid --format svg --out matrix.svg"
+)]
+pub(super) struct Matrix {
+    /// The query's identifier
+    #[arg(long)]
+    query: String,
+    /// Order of rows and columns
+    #[arg(long, value_enum, default_value = "zelo")]
+    order: By,
+    /// Output format
+    #[arg(long, value_enum, default_value = "text")]
+    format: Layout,
+    /// The same as --format json
+    #[arg(long)]
+    json: bool,
+    /// Write here instead of stdout
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Matrix {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let id = self.query.clone();
+        let (query, documents, view, offline) = store.read_blocking(move |db| {
+            let key = db.find_query(&id)?;
+            let offline = db.judges_of(key)?.iter().any(|(_, spec)| spec.is_offline());
+            Ok((db.query(key)?, db.documents(key)?, db.view(key)?, offline))
+        })?;
+        let order = view.order(match self.order {
+            By::Hybrid => Order::Hybrid,
+            By::Zelo => Order::Zelo,
+        });
+        let text = match if self.json { Layout::Json } else { self.format } {
+            Layout::Text => as_text(&query, &documents, &view, &order, offline),
+            Layout::Json => {
+                serde_json::to_string_pretty(&as_json(&query, &documents, &view, &order))? + "\n"
+            }
+            Layout::Csv => as_csv(&documents, &view, &order)?,
+            Layout::Svg => as_svg(&query, &documents, &view, &order, offline),
+        };
+        match &self.out {
+            None => output::text(&text)?,
+            Some(path) => std::fs::write(path, text).map_err(|error| {
+                Failure::usage(anyhow::anyhow!(
+                    "{}: cannot be written: {error}",
+                    path.display()
+                ))
+            })?,
+        }
+        Ok(())
+    }
+}
+
+fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[usize]) -> Value {
+    let standings: Vec<Value> = order
+        .iter()
+        .map(|at| {
+            let standing = view.standings[*at];
+            json!({
+                "document": documents[*at].id,
+                "position": at + 1,
+                "zelo": standing.map(|s| s.zelo),
+                "se": standing.and_then(|s| s.se),
+                "rank": standing.map(|s| s.rank),
+                "rank_low": standing.and_then(|s| s.interval).map(|i| i.low),
+                "rank_high": standing.and_then(|s| s.interval).map(|i| i.high),
+            })
+        })
+        .collect();
+    let layer = |of: &dyn Fn(usize, usize) -> Option<f64>| -> Vec<Vec<Option<f64>>> {
+        order
+            .iter()
+            .map(|row| order.iter().map(|column| of(*row, *column)).collect())
+            .collect()
+    };
+    let name = |at: usize| {
+        documents
+            .get(at)
+            .map_or(String::new(), |document| document.id.to_string())
+    };
+    json!({
+        "query": query.id,
+        "text": query.text,
+        "documents": standings,
+        "observed": layer(&|row, column| view.cell(row, column).observed),
+        "fitted": layer(&|row, column| view.cell(row, column).fitted),
+        "verdicts": layer(&|row, column| view.cell(row, column).verdict.flatten()),
+        "rating": view.settings,
+        "phi": view.phi,
+        "fit": match &view.fit {
+            Ok(fit) => json!({ "iterations": fit.iterations, "gradient": fit.gradient, "converged": fit.converged }),
+            Err(error) => json!({ "error": error.to_string() }),
+        },
+        "warnings": view.warnings.iter().map(|warning| warning.words(name)).collect::<Vec<_>>(),
+    })
+}
+
+fn as_csv(documents: &[DocumentInfo], view: &View, order: &[usize]) -> anyhow::Result<String> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut header: Vec<String> = ["rank", "document", "zelo", "se", "rank_low", "rank_high"]
+        .map(str::to_owned)
+        .to_vec();
+    header.extend(
+        order
+            .iter()
+            .map(|at| spreadsheet_safe(documents[*at].id.as_str()).into_owned()),
+    );
+    writer.write_record(&header)?;
+    let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    for row in order {
+        let standing = view.standings[*row];
+        let interval = standing.and_then(|s| s.interval);
+        let mut record = vec![
+            standing.map_or(String::new(), |s| s.rank.to_string()),
+            spreadsheet_safe(documents[*row].id.as_str()).into_owned(),
+            number(standing.map(|s| s.zelo)),
+            number(standing.and_then(|s| s.se)),
+            interval.map_or(String::new(), |i| i.low.to_string()),
+            interval.map_or(String::new(), |i| i.high.to_string()),
+        ];
+        record.extend(
+            order
+                .iter()
+                .map(|column| number(view.cell(*row, *column).observed)),
+        );
+        writer.write_record(&record)?;
+    }
+    Ok(String::from_utf8(writer.into_inner()?)?)
+}
+
+fn as_text(
+    query: &QueryInfo,
+    documents: &[DocumentInfo],
+    view: &View,
+    order: &[usize],
+    offline: bool,
+) -> String {
+    let mut text = format!(
+        "{}  {}\n",
+        sanitise::line(query.id.as_str()),
+        sanitise::line(&query.text)
+    );
+    let header = [
+        "#",
+        "document",
+        ">zELO",
+        ">SE",
+        "ranks 90 %",
+        "row's share of battles, in tenths (· not fought)",
+    ];
+    let rows: Vec<Vec<String>> = order
+        .iter()
+        .map(|row| {
+            let standing = view.standings[*row];
+            let cells: String = order
+                .iter()
+                .map(
+                    |column| match (row == column, view.cell(*row, *column).observed) {
+                        (true, _) => '\\',
+                        (false, None) => '·',
+                        (false, Some(share)) if share >= 0.95 => 'W',
+                        (false, Some(share)) => {
+                            char::from_digit((share * 10.0).round() as u32, 10).unwrap_or('?')
+                        }
+                    },
+                )
+                .collect();
+            vec![
+                standing.map_or("–".to_owned(), |s| s.rank.to_string()),
+                sanitise::line(documents[*row].id.as_str()).into_owned(),
+                standing.map_or("not scored".to_owned(), |s| format!("{:+.3}", s.zelo)),
+                standing
+                    .and_then(|s| s.se)
+                    .map_or("–".to_owned(), |se| format!("{se:.3}")),
+                standing
+                    .and_then(|s| s.interval)
+                    .map_or("–".to_owned(), |interval| {
+                        format!("{}–{}", interval.low, interval.high)
+                    }),
+                cells,
+            ]
+        })
+        .collect();
+    text.push_str(&output::table(&header, &rows));
+    if let Err(error) = &view.fit {
+        text.push_str(&format!("no scores: {error}\n"));
+    }
+    let name = |at: usize| {
+        documents.get(at).map_or(String::new(), |d| {
+            sanitise::line(d.id.as_str()).into_owned()
+        })
+    };
+    for warning in &view.warnings {
+        text.push_str(&format!("note: {}\n", warning.words(name)));
+    }
+    if offline {
+        text.push_str(&format!("note: {OFFLINE_LABEL}\n"));
+    }
+    text
+}
+
+fn as_svg(
+    query: &QueryInfo,
+    documents: &[DocumentInfo],
+    view: &View,
+    order: &[usize],
+    offline: bool,
+) -> String {
+    let cell = |row: usize, column: usize| {
+        let cell = view.cell(order[row], order[column]);
+        svg::MatrixCell {
+            value: cell.verdict.flatten().or(cell.observed),
+            planned: cell.planned,
+            missing: cell.missing > 0,
+            overruled: cell.verdict.is_some(),
+        }
+    };
+    let labels = order
+        .iter()
+        .map(|row| {
+            let standing = view.standings[*row];
+            svg::MatrixLabel {
+                rank: standing.map_or("–".to_owned(), |s| s.rank.to_string()),
+                id: documents[*row].id.to_string(),
+                zelo: standing.map(|s| s.zelo),
+                se: standing.and_then(|s| s.se),
+            }
+        })
+        .collect::<Vec<_>>();
+    let caption = if offline { OFFLINE_LABEL } else { "" };
+    svg::matrix_svg(
+        &cell,
+        &labels,
+        &format!("{}: {}", query.id, query.text),
+        caption,
+    )
+}

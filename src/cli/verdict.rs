@@ -1,0 +1,170 @@
+//! `overrule override` and `overrule undo`.
+
+use super::{Context, Failure, Outcome, output};
+use crate::domain::ranking::View;
+use crate::domain::sanitise;
+use crate::domain::verdict::{Decision, OverrideMode};
+use crate::engine::now_ms;
+use crate::store::corpus::DocumentInfo;
+use crate::store::verdicts::NewVerdict;
+use anyhow::anyhow;
+use clap::Args;
+use serde_json::json;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Any two documents of the query can be judged, also a pair that was never fought.
+
+Example:
+  overrule override --query scifact-641 --a 5912283 --b 13497630 --verdict a --note \"names the trial\""
+)]
+pub(super) struct Override {
+    /// The query's identifier
+    #[arg(long)]
+    query: String,
+    /// Document A
+    #[arg(long)]
+    a: String,
+    /// Document B
+    #[arg(long)]
+    b: String,
+    /// a, b, tie, cannot-tell, or much-a, much-b for a clear win
+    #[arg(long)]
+    verdict: Decision,
+    /// Why
+    #[arg(long)]
+    note: Option<String>,
+    /// Who decides
+    #[arg(long, env = "OVERRULE_ANNOTATOR")]
+    annotator: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Undo {
+    /// Whose latest verdict
+    #[arg(long, env = "OVERRULE_ANNOTATOR")]
+    annotator: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Override {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        if self.a == self.b {
+            return Err(Failure::usage(anyhow!("--a and --b are the same document")));
+        }
+        let annotator = self
+            .annotator
+            .clone()
+            .unwrap_or_else(|| context.config.annotator());
+        let (query, a, b) = (self.query.clone(), self.a.clone(), self.b.clone());
+        let (decision, note) = (self.verdict, self.note.clone());
+        let (uid, before, after, documents) = store.write_blocking(move |db| {
+            let query = db.find_query(&query)?;
+            let (a, b) = (db.find_document(query, &a)?, db.find_document(query, &b)?);
+            let before = db.view(query)?;
+            let uid = db.add_verdict(&NewVerdict {
+                query,
+                a,
+                b,
+                decision,
+                note,
+                annotator,
+                blind: false,
+                active_ms: None,
+                created_ms: now_ms(),
+            })?;
+            Ok((uid, before, db.view(query)?, db.documents(query)?))
+        })?;
+        let moved = moves(&before, &after, &documents);
+        if self.json {
+            output::json(&json!({
+                "uid": uid,
+                "query": self.query,
+                "a": self.a,
+                "b": self.b,
+                "verdict": decision.name(),
+                "moved": moved.iter().map(|(id, from, to)| json!({ "document": id, "from": from, "to": to }))
+                    .collect::<Vec<_>>(),
+            }))?;
+            return Ok(());
+        }
+        let words = decision.words(&sanitise::line(&self.a), &sanitise::line(&self.b));
+        let weight = after.settings.override_weight;
+        let effect = match (decision.score(), after.settings.override_mode) {
+            (None, _) => "stored; the judges' votes stay as they are".to_owned(),
+            (Some(score), OverrideMode::Replace) => {
+                format!(
+                    "replaces the judges' votes on the pair: score {score:.2} with the weight of {weight} battles"
+                )
+            }
+            (Some(score), OverrideMode::Beside) => {
+                format!(
+                    "stands beside the judges' votes: score {score:.2} with the weight of {weight} battles"
+                )
+            }
+        };
+        let mut text = format!("{words}: {effect}\n");
+        for (id, from, to) in &moved {
+            text.push_str(&format!("  {}  rank {from} → {to}\n", sanitise::line(id)));
+        }
+        if moved.is_empty() {
+            text.push_str("  no document changed its rank\n");
+        }
+        output::text(&text)?;
+        Ok(())
+    }
+}
+
+/// Documents whose rank differs: identifier, rank before, rank after.
+fn moves(before: &View, after: &View, documents: &[DocumentInfo]) -> Vec<(String, usize, usize)> {
+    after
+        .by_zelo
+        .iter()
+        .filter_map(|at| {
+            let (from, to) = (before.standings[*at]?.rank, after.standings[*at]?.rank);
+            (from != to).then(|| (documents[*at].id.to_string(), from, to))
+        })
+        .collect()
+}
+
+impl Undo {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let annotator = self.annotator.unwrap_or_else(|| context.config.annotator());
+        let who = annotator.clone();
+        let undone = store.write_blocking(move |db| {
+            let Some(undone) = db.undo_verdict(&annotator, now_ms())? else {
+                return Ok(None);
+            };
+            let (query, documents) = (db.query(undone.query)?, db.documents(undone.query)?);
+            Ok(Some((undone.verdict, query, documents)))
+        })?;
+        let Some((verdict, query, documents)) = undone else {
+            return Err(Failure::usage(anyhow!(
+                "no verdict by {:?} to take back",
+                sanitise::line(&who)
+            )));
+        };
+        let (a, b) = (&documents[verdict.a].id, &documents[verdict.b].id);
+        if self.json {
+            output::json(&json!({
+                "uid": verdict.uid, "query": query.id, "a": a, "b": b, "verdict": verdict.decision.name(),
+            }))?;
+        } else {
+            let words = verdict
+                .decision
+                .words(&sanitise::line(a.as_str()), &sanitise::line(b.as_str()));
+            output::text(&format!(
+                "taken back in {}: {words}\n",
+                sanitise::line(query.id.as_str())
+            ))?;
+        }
+        Ok(())
+    }
+}

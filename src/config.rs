@@ -1,0 +1,158 @@
+//! Configuration: command line over environment over file over defaults.
+
+use crate::domain::ranking::Settings;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The commented defaults.
+pub const DEFAULT: &str = include_str!("../assets/config.toml");
+
+/// Everything that can be configured.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Who gives verdicts; empty means the system's user.
+    pub annotator: String,
+    /// What the screen looks like.
+    pub screen: Screen,
+    /// How runs go.
+    pub run: Run,
+    /// The numbers of a new project.
+    pub rating: Settings,
+}
+
+/// What the screen looks like.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Screen {
+    /// `auto`, `dark` or `light`.
+    pub theme: String,
+    /// `auto`, `true`, `256`, `16` or `none`.
+    pub colour: String,
+    /// `red-green`, `blue-orange` or `grey`.
+    pub ramp: String,
+    /// Whether the mouse is captured.
+    pub mouse: bool,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        Self {
+            theme: "auto".to_owned(),
+            colour: "auto".to_owned(),
+            ramp: "red-green".to_owned(),
+            mouse: false,
+        }
+    }
+}
+
+/// How runs go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Run {
+    /// Random cycles a query.
+    pub cycles: usize,
+    /// Seed of pairs and presentations.
+    pub seed: u64,
+    /// Calls in flight at most.
+    pub concurrency: usize,
+    /// Calls a second in the demo; 0 for no limit.
+    pub demo_pace: f64,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            cycles: crate::domain::sampling::DEFAULT_CYCLES,
+            seed: 0,
+            concurrency: 256,
+            demo_pace: 400.0,
+        }
+    }
+}
+
+/// Why the configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is not a configuration.
+    #[error("{}: {message}", path.display())]
+    Parse {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        message: String,
+    },
+}
+
+impl Config {
+    /// Reads `explicit`, or else the user's file where there is one, or else the defaults. Also says which file was read.
+    pub fn load(explicit: Option<&Path>) -> Result<(Self, Option<PathBuf>), ConfigError> {
+        let path = match explicit {
+            Some(path) => path.to_owned(),
+            None => match user_file() {
+                Some(path) if path.exists() => path,
+                _ => return Ok((Self::default(), None)),
+            },
+        };
+        let text = std::fs::read_to_string(&path).map_err(|source| ConfigError::Read {
+            path: path.clone(),
+            source,
+        })?;
+        match toml::from_str(&text) {
+            Ok(config) => Ok((config, Some(path))),
+            Err(error) => Err(ConfigError::Parse {
+                path,
+                message: error.to_string().trim_end().to_owned(),
+            }),
+        }
+    }
+
+    /// Who gives verdicts.
+    pub fn annotator(&self) -> String {
+        if !self.annotator.is_empty() {
+            return self.annotator.clone();
+        }
+        ["OVERRULE_ANNOTATOR", "USER", "LOGNAME", "USERNAME"]
+            .iter()
+            .filter_map(|name| std::env::var(name).ok())
+            .find(|name| !name.trim().is_empty())
+            .unwrap_or_else(|| "analyst".to_owned())
+    }
+}
+
+/// Where the user's own configuration is looked for.
+pub fn user_file() -> Option<PathBuf> {
+    directories::ProjectDirs::from("", "", "overrule")
+        .map(|folders| folders.config_dir().join("config.toml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_commented_defaults_are_the_defaults() {
+        let config: Config = toml::from_str(DEFAULT).unwrap();
+        assert_eq!(config, Config::default());
+    }
+
+    #[test]
+    fn a_wrong_key_is_named_with_its_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        std::fs::write(&path, "[run]\ncycels = 3\n").unwrap();
+        let error = Config::load(Some(&path)).unwrap_err().to_string();
+        assert!(
+            error.contains("cycels") && error.contains("line 2"),
+            "{error}"
+        );
+    }
+}

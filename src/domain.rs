@@ -1,0 +1,14 @@
+//! The nouns and the pure science. Synchronous and deterministic: randomness is a seed, time is an argument, and
+//! nothing here reads or writes anything.
+
+pub mod analysis;
+pub mod battle;
+pub mod corpus;
+pub mod ranking;
+pub mod rating;
+pub mod reasoning;
+pub mod sampling;
+pub mod sanitise;
+pub mod text;
+pub mod verdict;
+pub mod vote;

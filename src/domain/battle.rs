@@ -1,0 +1,57 @@
+//! Battles: which two documents of a pool meet, and how often.
+
+use serde::{Deserialize, Serialize};
+
+/// An unordered pair of documents, as indexes into a pool, first the smaller index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Pair {
+    low: usize,
+    high: usize,
+}
+
+impl Pair {
+    /// The pair of two different documents, or `None` where they are the same.
+    pub fn new(x: usize, y: usize) -> Option<Self> {
+        (x != y).then(|| Self {
+            low: x.min(y),
+            high: x.max(y),
+        })
+    }
+
+    /// The smaller pool index.
+    pub fn low(self) -> usize {
+        self.low
+    }
+
+    /// The larger pool index.
+    pub fn high(self) -> usize {
+        self.high
+    }
+
+    /// The other document of the pair, where `document` is one of the two.
+    pub fn other(self, document: usize) -> Option<usize> {
+        match document {
+            d if d == self.low => Some(self.high),
+            d if d == self.high => Some(self.low),
+            _ => None,
+        }
+    }
+}
+
+/// A battle's row in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BattleId(pub i64);
+
+/// Document `a` against document `b` of a pool. All votes on it are oriented to this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Battle {
+    /// The row in the project.
+    pub id: BattleId,
+    /// Pool index of document A.
+    pub a: usize,
+    /// Pool index of document B.
+    pub b: usize,
+    /// How many battles of the same pair came before this one: 0 for the first.
+    pub game: u32,
+}

@@ -1,0 +1,107 @@
+//! Queries, documents and pools, as their owner wrote them.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(String);
+
+        impl $name {
+            /// Wraps the identifier exactly as the input spells it.
+            pub fn new(id: impl Into<String>) -> Self {
+                Self(id.into())
+            }
+
+            /// The identifier as the input spells it: unsanitised, so never print it to a terminal directly.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(
+    /// A query's identifier, unique in a project.
+    QueryId
+);
+text_id!(
+    /// A document's identifier, unique in its pool.
+    DocId
+);
+
+/// A JSON object kept as compact text, so that keys keep their order and numbers their digits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JsonObject(String);
+
+impl JsonObject {
+    /// Wraps text that is already a compact JSON object.
+    pub fn from_compact(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The object's compact text, `{}` when empty.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the object has no members.
+    pub fn is_empty(&self) -> bool {
+        self.0 == "{}"
+    }
+}
+
+impl Default for JsonObject {
+    fn default() -> Self {
+        Self("{}".to_owned())
+    }
+}
+
+/// What was asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Unique in the project.
+    pub id: QueryId,
+    /// The query text.
+    pub text: String,
+    /// Members of the input's query object that Overrule has no use for, kept for the way back.
+    pub extra: JsonObject,
+}
+
+/// One candidate of a pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// Unique in the pool.
+    pub id: DocId,
+    /// `title` of the input's document or metadata, where it is a non-empty string.
+    pub title: Option<String>,
+    /// The text a judge reads.
+    pub content: String,
+    /// The input's `metadata`, untouched.
+    pub metadata: JsonObject,
+    /// Other members of the input's document object, kept for the way back.
+    pub extra: JsonObject,
+    /// The input's `score`, where it had one.
+    pub input_score: Option<f64>,
+}
+
+/// A query with its candidates in hybrid order: the order of the input, which is the first stage's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pool {
+    /// The query.
+    pub query: Query,
+    /// The candidates, best first by the first stage.
+    pub documents: Vec<Document>,
+    /// Other members of the input's line, kept for the way back.
+    pub extra: JsonObject,
+}

@@ -1,0 +1,469 @@
+//! A query's view: scores, intervals, expectations and warnings, as a pure function of the query's rows.
+
+mod rows;
+mod warning;
+
+pub use rows::{BattleRecord, Rows, Settings};
+pub use warning::{Warning, fit_warnings};
+
+use super::analysis;
+use super::battle::{Battle, Pair};
+use super::rating::{self, Covariance, Fit, Observation, RankInterval, RatingError};
+use super::verdict::{OverrideMode, Verdict};
+use super::vote::Outcome;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+
+/// The seed of the draws behind rank intervals: the same rows give the same intervals everywhere.
+const INTERVAL_SEED: u64 = 0x5eed;
+
+/// Leverage is capped here before a residual is standardised (SCIENCE §3).
+const LEVERAGE_CAP: f64 = 0.95;
+
+/// Where a document stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Standing {
+    /// Log-strength; the mean over the query's scored documents is 0.
+    pub zelo: f64,
+    /// Standard error of `zelo`, where the model has one and the pool is not too large.
+    pub se: Option<f64>,
+    /// Competition rank from 1; equal scores share one.
+    pub rank: usize,
+    /// 90 % interval of the rank.
+    pub interval: Option<RankInterval>,
+}
+
+/// A battle as the view sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BattleView {
+    /// The ensemble score in 0..=1 (0: A better), or `None` while nobody has voted.
+    pub score: Option<f64>,
+    /// The fit's probability that B is better.
+    pub expected: Option<f64>,
+    /// Standardised residual of the score, in standard deviations, leverage taken into account.
+    pub surprise: Option<f64>,
+    /// Votes of the ensemble that are missing, failed calls included.
+    pub missing: usize,
+    /// Whether a verdict has replaced this battle's votes.
+    pub replaced: bool,
+}
+
+/// The columns or rows of a matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// The order of the input: the first stage's.
+    Hybrid,
+    /// By score, best first.
+    #[default]
+    Zelo,
+}
+
+/// What a pair of documents looks like from the row's side.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// Battles fought over the pair that have a vote.
+    pub games: usize,
+    /// Mean ensemble score for the row document in 0..=1 (1: row better), or `None` without a vote.
+    pub observed: Option<f64>,
+    /// The fit's probability that the row document is better.
+    pub fitted: Option<f64>,
+    /// Largest standardised residual among the pair's battles by size, positive where the row did better than expected.
+    pub surprise: Option<f64>,
+    /// Votes missing from the pair's battles.
+    pub missing: usize,
+    /// Whether a battle of the pair is planned or fought.
+    pub planned: bool,
+    /// The score in force of a verdict, for the row document; `Some(None)` is *cannot tell*.
+    pub verdict: Option<Option<f64>>,
+}
+
+/// A query's numbers.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// What it was computed with.
+    pub settings: Settings,
+    /// The dispersion in use.
+    pub phi: f64,
+    /// By pool index; `None` for documents that were not entered, and for all where the fit has no solution.
+    pub standings: Vec<Option<Standing>>,
+    /// Pool indexes by score, best first, ties in hybrid order; documents without a score come last.
+    pub by_zelo: Vec<usize>,
+    /// One a battle of the rows, in the same order.
+    pub battles: Vec<BattleView>,
+    /// Iterations and final gradient of the fit, or why there is none.
+    pub fit: Result<Fit, RatingError>,
+    /// What is to be said about the scores.
+    pub warnings: Vec<Warning>,
+    /// Battles with two votes or more whose judges all prefer the same document, and all battles with two or more.
+    pub consensus: (usize, usize),
+    /// Cyclic triads and all triads whose three pairs are decided.
+    pub triads: (usize, usize),
+    rows: Rows,
+    by_pair: HashMap<Pair, Vec<usize>>,
+    verdict_of: HashMap<Pair, usize>,
+    compact: Vec<Option<usize>>,
+    covariance: Option<Covariance>,
+}
+
+impl View {
+    /// Fits the rows, always from zero: a view depends on its rows alone, down to the last bit, so that undoing a
+    /// verdict restores every score exactly.
+    pub fn new(rows: Rows, settings: Settings) -> Self {
+        let entered = entered(&rows);
+        let mut compact = vec![None; rows.documents];
+        for (index, document) in entered.iter().enumerate() {
+            compact[*document] = Some(index);
+        }
+        let verdict_of: HashMap<Pair, usize> = rows
+            .verdicts
+            .iter()
+            .enumerate()
+            .filter_map(|(index, verdict)| Some((Pair::new(verdict.a, verdict.b)?, index)))
+            .collect();
+        let mut by_pair: HashMap<Pair, Vec<usize>> = HashMap::new();
+        for (index, record) in rows.battles.iter().enumerate() {
+            if let Some(pair) = Pair::new(record.battle.a, record.battle.b) {
+                by_pair.entry(pair).or_default().push(index);
+            }
+        }
+        let observations = observations(&rows, &settings, &compact, &verdict_of);
+        let options = settings.rating();
+        let phi = settings
+            .phi
+            .unwrap_or(1.0 / rows.judges.len().max(1) as f64);
+        let fit = rating::fit(entered.len(), &observations, &options, None);
+        let covariance = fit
+            .as_ref()
+            .ok()
+            .and_then(|fit| rating::covariance(entered.len(), &observations, fit, &options, phi));
+        let structure = rating::structure(entered.len(), &observations);
+        let standings = standings(
+            rows.documents,
+            &entered,
+            fit.as_ref().ok(),
+            covariance.as_ref(),
+        );
+        let warnings = warning::warnings(
+            &entered,
+            &structure,
+            fit.as_ref().ok(),
+            covariance.is_some(),
+            settings.model,
+        );
+
+        let mut by_zelo: Vec<usize> = (0..rows.documents).collect();
+        by_zelo.sort_by(|x, y| match (&standings[*x], &standings[*y]) {
+            (Some(x), Some(y)) => y.zelo.total_cmp(&x.zelo),
+            (Some(_), None) => std::cmp::Ordering::Less,
+            (None, Some(_)) => std::cmp::Ordering::Greater,
+            (None, None) => std::cmp::Ordering::Equal,
+        });
+        let mut view = Self {
+            settings,
+            phi,
+            standings,
+            by_zelo,
+            battles: Vec::new(),
+            consensus: consensus(&rows),
+            triads: (0, 0),
+            fit,
+            warnings,
+            rows,
+            by_pair,
+            verdict_of,
+            compact,
+            covariance,
+        };
+        view.battles = (0..view.rows.battles.len())
+            .map(|index| view.battle_view(index))
+            .collect();
+        view.triads = analysis::triads(view.decided_pairs());
+        view
+    }
+
+    /// The rows the view was computed from.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// Pool indexes in an order.
+    pub fn order(&self, order: Order) -> Vec<usize> {
+        match order {
+            Order::Hybrid => (0..self.rows.documents).collect(),
+            Order::Zelo => self.by_zelo.clone(),
+        }
+    }
+
+    /// Every pair with a battle or a verdict, in no particular order.
+    pub fn pairs(&self) -> impl Iterator<Item = Pair> + '_ {
+        let judged = self
+            .verdict_of
+            .keys()
+            .filter(|pair| !self.by_pair.contains_key(pair));
+        self.by_pair.keys().chain(judged).copied()
+    }
+
+    /// Indexes of the pair's battles.
+    pub fn battles_of(&self, pair: Pair) -> &[usize] {
+        self.by_pair.get(&pair).map_or(&[], Vec::as_slice)
+    }
+
+    /// Indexes of a document's battles, in planned order.
+    pub fn battles_with(&self, document: usize) -> Vec<usize> {
+        (0..self.rows.battles.len())
+            .filter(|index| {
+                let battle = self.rows.battles[*index].battle;
+                battle.a == document || battle.b == document
+            })
+            .collect()
+    }
+
+    /// The verdict in force on a pair.
+    pub fn verdict(&self, pair: Pair) -> Option<&Verdict> {
+        self.rows.verdicts.get(*self.verdict_of.get(&pair)?)
+    }
+
+    /// The fit's probability that `row` is better than `column`.
+    pub fn expected(&self, row: usize, column: usize) -> Option<f64> {
+        let fit = self.fit.as_ref().ok()?;
+        let (row, column) = (
+            self.compact.get(row).copied()??,
+            self.compact.get(column).copied()??,
+        );
+        Some(rating::expected(
+            self.settings.model,
+            &fit.scores,
+            column,
+            row,
+        ))
+    }
+
+    /// The posterior probability that `row` truly stands above `column`.
+    pub fn outranks(&self, row: usize, column: usize) -> Option<f64> {
+        let fit = self.fit.as_ref().ok()?;
+        let (row, column) = (
+            self.compact.get(row).copied()??,
+            self.compact.get(column).copied()??,
+        );
+        Some(self.covariance.as_ref()?.outranks(&fit.scores, row, column))
+    }
+
+    /// The pair as seen from `row`. The diagonal is empty.
+    pub fn cell(&self, row: usize, column: usize) -> Cell {
+        let Some(pair) = Pair::new(row, column) else {
+            return Cell::default();
+        };
+        let mut cell = Cell {
+            fitted: self.expected(row, column),
+            ..Cell::default()
+        };
+        let mut sum = 0.0;
+        for index in self.battles_of(pair) {
+            let (battle, view) = (self.rows.battles[*index].battle, self.battles[*index]);
+            let sign = if battle.b == row { 1.0 } else { -1.0 };
+            cell.planned = true;
+            cell.missing += view.missing;
+            if let Some(score) = view.score {
+                cell.games += 1;
+                sum += if battle.b == row { score } else { 1.0 - score };
+            }
+            if let Some(surprise) = view.surprise
+                && cell
+                    .surprise
+                    .is_none_or(|largest| surprise.abs() > largest.abs())
+            {
+                cell.surprise = Some(sign * surprise);
+            }
+        }
+        cell.observed = (cell.games > 0).then(|| sum / cell.games as f64);
+        cell.verdict = self.verdict(pair).map(|verdict| {
+            let score = verdict.decision.score()?;
+            Some(if verdict.b == row { score } else { 1.0 - score })
+        });
+        cell
+    }
+
+    /// The widest 90 % rank interval among the first `top` ranks, in ranks from end to end.
+    pub fn widest_interval(&self, top: usize) -> Option<usize> {
+        self.by_zelo
+            .iter()
+            .take(top)
+            .filter_map(|document| self.standings[*document]?.interval)
+            .map(|interval| interval.high - interval.low)
+            .max()
+    }
+
+    /// Battles on which at least one judge has voted, and all battles.
+    pub fn progress(&self) -> (usize, usize) {
+        let done = self
+            .rows
+            .battles
+            .iter()
+            .filter(|record| !record.votes.is_empty())
+            .count();
+        (done, self.rows.battles.len())
+    }
+
+    /// Numerator, denominator and battles of the dispersion estimate of this query (SCIENCE §3), to be pooled.
+    pub fn dispersion(&self) -> Option<rating::Dispersion> {
+        let fit = self.fit.as_ref().ok()?;
+        let none = HashMap::new();
+        let observations = observations(&self.rows, &self.settings, &self.compact, &none);
+        rating::dispersion(
+            &observations,
+            fit,
+            &self.settings.rating(),
+            self.covariance.as_ref()?,
+        )
+    }
+
+    fn battle_view(&self, index: usize) -> BattleView {
+        let record = &self.rows.battles[index];
+        let battle = record.battle;
+        let score = self
+            .settings
+            .vote_rule
+            .score(record.votes.iter().map(|vote| vote.margin));
+        let expected = self.expected(battle.b, battle.a);
+        BattleView {
+            score,
+            expected,
+            surprise: self.surprise(battle, score, expected),
+            missing: self.rows.judges.len().saturating_sub(record.votes.len()),
+            replaced: self.settings.override_mode == OverrideMode::Replace
+                && Pair::new(battle.a, battle.b)
+                    .and_then(|pair| self.verdict(pair))
+                    .is_some_and(|verdict| verdict.decision.score().is_some()),
+        }
+    }
+
+    fn surprise(&self, battle: Battle, score: Option<f64>, expected: Option<f64>) -> Option<f64> {
+        let (a, b) = (self.compact[battle.a]?, self.compact[battle.b]?);
+        let (score, expected) = (score?, expected?);
+        let resistance = self.covariance.as_ref()?.gap_se(a, b).powi(2) / self.phi;
+        let weight = expected * (1.0 - expected);
+        let leverage = (weight * resistance).min(LEVERAGE_CAP);
+        let scale = (self.phi * weight * (1.0 - leverage)).sqrt();
+        (scale > 0.0).then(|| (score - expected) / scale)
+    }
+
+    /// Pairs with a direction: (winner, loser), from the verdict in force or the mean of the pair's battles.
+    fn decided_pairs(&self) -> Vec<(usize, usize)> {
+        let mut decided: Vec<(usize, usize)> = Vec::new();
+        let mut pairs: BTreeMap<Pair, ()> = self.by_pair.keys().map(|pair| (*pair, ())).collect();
+        pairs.extend(self.verdict_of.keys().map(|pair| (*pair, ())));
+        for pair in pairs.into_keys() {
+            let cell = self.cell(pair.high(), pair.low());
+            match cell.verdict.flatten().or(cell.observed) {
+                Some(score) if score > 0.5 => decided.push((pair.high(), pair.low())),
+                Some(score) if score < 0.5 => decided.push((pair.low(), pair.high())),
+                _ => {}
+            }
+        }
+        decided
+    }
+}
+
+/// Pool indexes of the documents that have a score: those entered by a plan, and those with a battle or a verdict.
+fn entered(rows: &Rows) -> Vec<usize> {
+    let mut entered = vec![false; rows.documents];
+    for flag in entered.iter_mut().take(rows.depth.unwrap_or(0)) {
+        *flag = true;
+    }
+    let fought = rows
+        .battles
+        .iter()
+        .map(|record| (record.battle.a, record.battle.b));
+    let judged = rows.verdicts.iter().map(|verdict| (verdict.a, verdict.b));
+    for (a, b) in fought.chain(judged) {
+        for document in [a, b] {
+            if let Some(flag) = entered.get_mut(document) {
+                *flag = true;
+            }
+        }
+    }
+    (0..rows.documents)
+        .filter(|document| entered[*document])
+        .collect()
+}
+
+fn observations(
+    rows: &Rows,
+    settings: &Settings,
+    compact: &[Option<usize>],
+    verdict_of: &HashMap<Pair, usize>,
+) -> Vec<Observation> {
+    let mut observations = Vec::with_capacity(rows.battles.len() + rows.verdicts.len());
+    let index = |document: usize| compact.get(document).copied().flatten();
+    let in_force = |a: usize, b: usize| {
+        let verdict = rows.verdicts.get(*verdict_of.get(&Pair::new(a, b)?)?)?;
+        verdict.decision.score()
+    };
+    for record in &rows.battles {
+        let battle = record.battle;
+        let replaced = settings.override_mode == OverrideMode::Replace
+            && in_force(battle.a, battle.b).is_some();
+        if replaced {
+            continue;
+        }
+        let score = settings
+            .vote_rule
+            .score(record.votes.iter().map(|vote| vote.margin));
+        if let (Some(a), Some(b), Some(score)) = (index(battle.a), index(battle.b), score) {
+            observations.push(Observation::new(a, b, score, 1.0));
+        }
+    }
+    if !verdict_of.is_empty() {
+        for verdict in &rows.verdicts {
+            if let (Some(a), Some(b), Some(score)) =
+                (index(verdict.a), index(verdict.b), verdict.decision.score())
+            {
+                observations.push(Observation::new(a, b, score, settings.override_weight));
+            }
+        }
+    }
+    observations
+}
+
+fn standings(
+    documents: usize,
+    entered: &[usize],
+    fit: Option<&Fit>,
+    covariance: Option<&Covariance>,
+) -> Vec<Option<Standing>> {
+    let mut standings = vec![None; documents];
+    let Some(fit) = fit else {
+        return standings;
+    };
+    let ranks = rating::ranks(&fit.scores);
+    let intervals =
+        covariance.map(|covariance| rating::rank_intervals(&fit.scores, covariance, INTERVAL_SEED));
+    for (index, document) in entered.iter().enumerate() {
+        standings[*document] = Some(Standing {
+            zelo: fit.scores[index],
+            se: covariance.map(|covariance| covariance.se(index)),
+            rank: ranks[index],
+            interval: intervals.as_ref().map(|intervals| intervals[index]),
+        });
+    }
+    standings
+}
+
+fn consensus(rows: &Rows) -> (usize, usize) {
+    let mut unanimous = 0;
+    let mut judged = 0;
+    for record in rows.battles.iter().filter(|record| record.votes.len() >= 2) {
+        judged += 1;
+        let first = record.votes[0].margin.outcome();
+        if first != Outcome::Tie
+            && record
+                .votes
+                .iter()
+                .all(|vote| vote.margin.outcome() == first)
+        {
+            unanimous += 1;
+        }
+    }
+    (unanimous, judged)
+}

@@ -1,0 +1,74 @@
+//! What a view is computed from: the query's rows, and the settings that turn them into numbers.
+
+use crate::domain::battle::Battle;
+use crate::domain::rating::{self, Model};
+use crate::domain::verdict::{OverrideMode, Verdict};
+use crate::domain::vote::{JudgeId, Vote, VoteRule};
+use serde::{Deserialize, Serialize};
+
+/// What turns votes and verdicts into numbers; stored with the project, so that everyone sees the same ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Settings {
+    /// The model and its prior.
+    pub model: Model,
+    /// Precision of the Gaussian prior on a score, per battle.
+    pub lambda: f64,
+    /// Dispersion: variance of a battle's score relative to one coin flip. `None` means one over the number of judges.
+    pub phi: Option<f64>,
+    /// How margins become a battle's score.
+    pub vote_rule: VoteRule,
+    /// Whether a verdict replaces the votes on its pair or stands beside them.
+    pub override_mode: OverrideMode,
+    /// Weight of a verdict, in battles.
+    pub override_weight: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            model: Model::default(),
+            lambda: rating::Options::default().lambda,
+            phi: None,
+            vote_rule: VoteRule::default(),
+            override_mode: OverrideMode::default(),
+            override_weight: 3.0,
+        }
+    }
+}
+
+impl Settings {
+    /// The rating's own options.
+    pub fn rating(&self) -> rating::Options {
+        rating::Options {
+            model: self.model,
+            lambda: self.lambda,
+        }
+    }
+}
+
+/// A battle with what its judges said. Failures are counted, and count for nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BattleRecord {
+    /// The battle.
+    pub battle: Battle,
+    /// The votes of the ensemble's judges, in ensemble order.
+    pub votes: Vec<Vote>,
+    /// Judges of the ensemble whose calls failed and that have not voted since.
+    pub failed: Vec<JudgeId>,
+}
+
+/// Everything that a view is computed from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Documents in the pool.
+    pub documents: usize,
+    /// How many of them, from the top, have been entered into battle; `None` before any plan.
+    pub depth: Option<usize>,
+    /// The judges that count, in ensemble order.
+    pub judges: Vec<JudgeId>,
+    /// The battles in the order in which they were planned.
+    pub battles: Vec<BattleRecord>,
+    /// The verdicts in force, one a pair.
+    pub verdicts: Vec<Verdict>,
+}

@@ -1,0 +1,282 @@
+//! Scores from battles: Bradley–Terry with a Gaussian prior, its rivals, and how sure the scores are.
+//!
+//! A battle of documents `a` and `b` with score `s` says that `b` won the share `s` of it. Scores are log-strengths in
+//! natural units: `b` beats `a` with probability σ(e_b − e_a). Every function here is a pure function of its arguments,
+//! and the same arguments give the same bits.
+
+mod link;
+mod newton;
+mod ranks;
+mod structure;
+mod uncertainty;
+mod zbench;
+
+pub use ranks::{RankInterval, rank_intervals, ranks};
+pub use structure::{Structure, structure};
+pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion};
+pub use zbench::zbench_from_wins;
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// Natural-log strength to the points of a chess rating: 400 / ln 10.
+pub const POINTS_PER_UNIT: f64 = 173.717_792_761_248_95;
+
+/// What turns the default prior of the logistic scale into the one of the erf scale: λ is multiplied by its square.
+const ERF_SCALE: f64 = 2.376;
+
+/// A battle as the fit sees it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Observation {
+    /// Pool index of document A.
+    pub a: usize,
+    /// Pool index of document B.
+    pub b: usize,
+    /// The share of the battle that went to B, in 0..=1 (1: B better).
+    pub score: f64,
+    /// How many battles this counts for, from 0.
+    pub weight: f64,
+    /// Discrimination: the gap of the two scores is multiplied by it. 1 for a plain battle; zBench knows no other.
+    pub slope: f64,
+    /// What favours B whatever the documents are, in score units. 0 for a plain battle; zBench knows no other.
+    pub offset: f64,
+}
+
+impl Observation {
+    /// A plain battle: slope 1, offset 0.
+    pub fn new(a: usize, b: usize, score: f64, weight: f64) -> Self {
+        Self {
+            a,
+            b,
+            score,
+            weight,
+            slope: 1.0,
+            offset: 0.0,
+        }
+    }
+
+    /// The probability that B wins this battle under the fitted scores, its slope and its offset.
+    pub fn expected(&self, model: Model, scores: &[f64]) -> f64 {
+        link::probability(model, self.argument(scores))
+    }
+
+    fn argument(&self, scores: &[f64]) -> f64 {
+        self.slope * (scores[self.b] - scores[self.a]) + self.offset
+    }
+
+    /// Whether the likelihood depends on it: weight, and two different documents.
+    fn counts(&self) -> bool {
+        self.a != self.b && self.weight > 0.0
+    }
+}
+
+/// How battles become scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Bradley–Terry with a Gaussian prior: one finite answer whatever the battles are.
+    #[default]
+    Map,
+    /// Bradley–Terry without a prior: refused unless every document is linked to every other by wins both ways.
+    Mle,
+    /// zBench's iteration with zBench's stopping rule, to the digit.
+    Zbench,
+    /// The normal-error model of the zELO paper, P = (1 + erf(e_b − e_a)) / 2, with a Gaussian prior.
+    Thurstone,
+}
+
+impl Model {
+    /// Every model, the default first.
+    pub const ALL: [Self; 4] = [Self::Map, Self::Mle, Self::Zbench, Self::Thurstone];
+
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Map => "map",
+            Self::Mle => "mle",
+            Self::Zbench => "zbench",
+            Self::Thurstone => "thurstone",
+        }
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Model {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|model| model.name() == text)
+            .ok_or_else(|| {
+                format!("{text:?} is not a model: expected map, mle, zbench or thurstone")
+            })
+    }
+}
+
+/// What to fit and how strong the prior is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// The model.
+    pub model: Model,
+    /// Prior precision per document where one battle weighs 1, above 0. Used by `Map` as it is, and by `Thurstone`
+    /// times 2.376², which is the same belief on the erf scale; `Mle` and `Zbench` have no prior.
+    pub lambda: f64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            model: Model::Map,
+            lambda: 0.05,
+        }
+    }
+}
+
+impl Options {
+    /// The default prior with another model.
+    pub fn with_model(model: Model) -> Self {
+        Self {
+            model,
+            ..Self::default()
+        }
+    }
+
+    /// The precision on the scale of the model's own scores: 0 where it has no prior.
+    fn precision(&self) -> f64 {
+        match self.model {
+            Model::Map => self.lambda,
+            Model::Mle | Model::Zbench => 0.0,
+            Model::Thurstone => self.lambda * ERF_SCALE * ERF_SCALE,
+        }
+    }
+}
+
+/// Fitted scores and how the solver ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fit {
+    /// One score per document, summing to 0. Natural-log strength; about 2.4 times smaller on the Thurstone scale.
+    pub scores: Vec<f64>,
+    /// Newton steps taken, or zBench iterations.
+    pub iterations: usize,
+    /// The largest absolute component of the objective's gradient at the scores.
+    pub gradient: f64,
+    /// Whether the solver met its own stopping rule. zBench gives up after 1000 iterations and uses what it has.
+    pub converged: bool,
+}
+
+/// Why there are no scores.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum RatingError {
+    /// The likelihood without a prior grows for ever.
+    #[error("the battles alone do not fix the scores: {}", why(unbounded, *components))]
+    NoFiniteMaximum {
+        /// Documents whose score would run off to infinity, by pool index: see [`Structure::unbounded`].
+        unbounded: Vec<usize>,
+        /// How many groups of documents never met; the gap between two groups is not determined at all.
+        components: usize,
+    },
+    /// An observation that no battle can produce.
+    #[error("observation {index}: {reason}")]
+    BadObservation {
+        /// Its place in the slice, from 0.
+        index: usize,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A prior that is no prior.
+    #[error("the prior precision has to be a number above 0, not {lambda}")]
+    BadPrior {
+        /// What was asked for.
+        lambda: f64,
+    },
+}
+
+fn why(unbounded: &[usize], components: usize) -> String {
+    let mut reasons = Vec::new();
+    if !unbounded.is_empty() {
+        reasons.push(format!(
+            "{} of the documents only win or only lose against the rest of their group",
+            unbounded.len()
+        ));
+    }
+    if components > 1 {
+        reasons.push(format!(
+            "the documents fall into {components} groups that never met"
+        ));
+    }
+    reasons.join(", and ")
+}
+
+/// Fits the model to the observations of one pool.
+///
+/// Observations of weight 0 change no bit of the result, and neither do battles of a document against itself, except
+/// in `Zbench`, where they raise the diagonal of the win matrix. `warm` is where the Newton solvers start: they end in
+/// the same scores (within 1e-12) from anywhere. `Zbench` always starts at 0, since its result depends on the path.
+pub fn fit(
+    documents: usize,
+    observations: &[Observation],
+    options: &Options,
+    warm: Option<&[f64]>,
+) -> Result<Fit, RatingError> {
+    check(documents, observations)?;
+    match options.model {
+        Model::Zbench => return Ok(zbench::fit(documents, observations)),
+        Model::Mle => refuse_unbounded(documents, observations)?,
+        Model::Map | Model::Thurstone => {
+            if !(options.lambda.is_finite() && options.lambda > 0.0) {
+                return Err(RatingError::BadPrior {
+                    lambda: options.lambda,
+                });
+            }
+        }
+    }
+    let precision = options.precision();
+    Ok(if options.model == Model::Thurstone {
+        newton::maximise(documents, observations, precision, warm, link::erf_link)
+    } else {
+        newton::maximise(documents, observations, precision, warm, link::logistic)
+    })
+}
+
+fn refuse_unbounded(documents: usize, observations: &[Observation]) -> Result<(), RatingError> {
+    let structure = structure(documents, observations);
+    if structure.is_strongly_connected() {
+        return Ok(());
+    }
+    Err(RatingError::NoFiniteMaximum {
+        unbounded: structure.unbounded,
+        components: structure.component_count,
+    })
+}
+
+fn check(documents: usize, observations: &[Observation]) -> Result<(), RatingError> {
+    for (index, o) in observations.iter().enumerate() {
+        let reason = if o.a >= documents || o.b >= documents {
+            "it names a document that is not in the pool"
+        } else if !(0.0..=1.0).contains(&o.score) {
+            "its score is not a number from 0 to 1"
+        } else if !(o.weight.is_finite() && o.weight >= 0.0) {
+            "its weight is not a number from 0 up"
+        } else if !(o.slope.is_finite() && o.offset.is_finite()) {
+            "its slope or its offset is not a finite number"
+        } else {
+            continue;
+        };
+        return Err(RatingError::BadObservation { index, reason });
+    }
+    Ok(())
+}
+
+/// The fitted probability that `b` beats `a` in a plain battle.
+pub fn expected(model: Model, scores: &[f64], a: usize, b: usize) -> f64 {
+    link::probability(model, scores[b] - scores[a])
+}

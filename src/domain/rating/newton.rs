@@ -1,0 +1,320 @@
+//! Damped inexact Newton: Jacobi-preconditioned conjugate gradients on the sparse Hessian, Armijo on the objective.
+
+use super::link::Local;
+use super::{Fit, Observation};
+
+const MAX_STEPS: usize = 200;
+
+/// No score moves further than this in one step.
+const STEP_CAP: f64 = 4.0;
+
+/// Gradient at which a fit counts as converged, for pools whose documents weigh up to 10 000 battles.
+const TOLERANCE: f64 = 1e-10;
+
+/// The solver goes on to here, or to the rounding of the gradient's terms, while a step still halves the gradient.
+const GOAL: f64 = 1e-14;
+
+/// Minimises Σ weight · loss(slope · (e_b − e_a) + offset) + ½ · precision · |e|².
+pub(super) fn maximise(
+    documents: usize,
+    observations: &[Observation],
+    precision: f64,
+    warm: Option<&[f64]>,
+    link: impl Fn(f64, f64) -> Local + Copy,
+) -> Fit {
+    let mut state = State::new(documents, observations, precision);
+    let mut scores = match warm {
+        Some(warm) if warm.len() == documents && warm.iter().all(|e| e.is_finite()) => {
+            warm.to_vec()
+        }
+        _ => vec![0.0; documents],
+    };
+    let groups = Groups::new(documents, &state.edges);
+    groups.centre(&mut scores);
+    let scale = state.scale();
+    let tolerance = TOLERANCE.max(GOAL * scale);
+    let goal = GOAL.max(f64::EPSILON * scale);
+
+    let mut trial = vec![0.0; documents];
+    let mut value = state.evaluate(&scores, link);
+    let mut gradient = largest(&state.gradient);
+    let mut before = f64::INFINITY;
+    let mut iterations = 0;
+    while gradient > goal
+        && !(gradient <= tolerance && gradient > 0.5 * before)
+        && iterations < MAX_STEPS
+    {
+        iterations += 1;
+        state.newton_step(gradient);
+        let reach = largest(&state.step);
+        if reach > STEP_CAP {
+            state.step.iter_mut().for_each(|s| *s *= STEP_CAP / reach);
+        }
+        let rise = dot(&state.gradient, &state.step);
+        let slack = 1e-13 * (1.0 + value.abs());
+        let mut length = 1.0;
+        let mut reached = value;
+        for _ in 0..60 {
+            for ((t, e), s) in trial.iter_mut().zip(&scores).zip(&state.step) {
+                *t = e + length * s;
+            }
+            reached = state.evaluate(&trial, link);
+            if reached <= value - 1e-4 * length * rise + slack {
+                break;
+            }
+            length *= 0.5;
+        }
+        value = reached;
+        std::mem::swap(&mut scores, &mut trial);
+        before = gradient;
+        gradient = largest(&state.gradient);
+    }
+    groups.centre(&mut scores);
+    Fit {
+        scores,
+        iterations,
+        gradient,
+        converged: gradient <= tolerance,
+    }
+}
+
+/// An observation with 4-byte indexes, so that the conjugate-gradient loop reads less memory.
+struct Edge {
+    a: u32,
+    b: u32,
+    score: f64,
+    weight: f64,
+    slope: f64,
+    offset: f64,
+}
+
+/// An entry of the Hessian: curvature × (e_b − e_a)².
+struct Spring {
+    a: u32,
+    b: u32,
+    stiffness: f64,
+}
+
+struct State {
+    precision: f64,
+    edges: Vec<Edge>,
+    springs: Vec<Spring>,
+    /// Of minus the objective: where to go.
+    gradient: Vec<f64>,
+    diagonal: Vec<f64>,
+    inverse: Vec<f64>,
+    step: Vec<f64>,
+    residual: Vec<f64>,
+    direction: Vec<f64>,
+    image: Vec<f64>,
+}
+
+impl State {
+    fn new(documents: usize, observations: &[Observation], precision: f64) -> Self {
+        let edges: Vec<Edge> = observations
+            .iter()
+            .filter(|o| o.counts())
+            .map(|o| Edge {
+                a: o.a as u32,
+                b: o.b as u32,
+                score: o.score,
+                weight: o.weight,
+                slope: o.slope,
+                offset: o.offset,
+            })
+            .collect();
+        let springs = edges
+            .iter()
+            .map(|edge| Spring {
+                a: edge.a,
+                b: edge.b,
+                stiffness: 0.0,
+            })
+            .collect();
+        let zeros = || vec![0.0; documents];
+        Self {
+            precision,
+            edges,
+            springs,
+            gradient: zeros(),
+            diagonal: zeros(),
+            inverse: zeros(),
+            step: zeros(),
+            residual: zeros(),
+            direction: zeros(),
+            image: zeros(),
+        }
+    }
+
+    /// The largest sum of weights at one document: what the terms of its gradient can add up to.
+    fn scale(&self) -> f64 {
+        let mut sums = vec![0.0; self.gradient.len()];
+        for edge in &self.edges {
+            let size = edge.weight * edge.slope.abs();
+            sums[edge.a as usize] += size;
+            sums[edge.b as usize] += size;
+        }
+        largest(&sums)
+    }
+
+    /// The objective at `scores`; leaves the gradient, the Hessian's springs and its diagonal behind.
+    fn evaluate(&mut self, scores: &[f64], link: impl Fn(f64, f64) -> Local) -> f64 {
+        self.gradient.fill(0.0);
+        self.diagonal.fill(self.precision);
+        let mut objective = 0.0;
+        for (edge, spring) in self.edges.iter().zip(&mut self.springs) {
+            let (a, b) = (edge.a as usize, edge.b as usize);
+            let local = link(
+                edge.slope * (scores[b] - scores[a]) + edge.offset,
+                edge.score,
+            );
+            objective += edge.weight * local.loss;
+            let pull = edge.weight * edge.slope * local.pull;
+            self.gradient[b] += pull;
+            self.gradient[a] -= pull;
+            spring.stiffness = edge.weight * edge.slope * edge.slope * local.curvature;
+            self.diagonal[b] += spring.stiffness;
+            self.diagonal[a] += spring.stiffness;
+        }
+        for (g, e) in self.gradient.iter_mut().zip(scores) {
+            *g -= self.precision * e;
+            objective += 0.5 * self.precision * e * e;
+        }
+        objective
+    }
+
+    /// Without a prior the Hessian says nothing of a common shift, and rounding would make much of it: this stiffness
+    /// against it changes no step, since the gradient sums to 0.
+    fn anchor(&self) -> f64 {
+        if self.precision > 0.0 {
+            return 0.0;
+        }
+        let documents = self.diagonal.len().max(1) as f64;
+        self.diagonal.iter().sum::<f64>() / (documents * documents)
+    }
+
+    /// Solves Hessian · step = gradient as far as the distance to the optimum deserves.
+    fn newton_step(&mut self, gradient: f64) {
+        for (inverse, d) in self.inverse.iter_mut().zip(&self.diagonal) {
+            *inverse = if *d > 0.0 { 1.0 / d } else { 1.0 };
+        }
+        self.step.fill(0.0);
+        self.residual.copy_from_slice(&self.gradient);
+        for ((p, r), inverse) in self
+            .direction
+            .iter_mut()
+            .zip(&self.residual)
+            .zip(&self.inverse)
+        {
+            *p = r * inverse;
+        }
+        let mut energy = dot(&self.residual, &self.direction);
+        let goal = dot(&self.residual, &self.residual) * gradient.clamp(1e-8, 0.1).powi(2);
+        let anchor = self.anchor();
+        for _ in 0..4 * self.step.len() + 50 {
+            self.stretch(anchor);
+            let resistance = dot(&self.direction, &self.image);
+            if resistance.is_nan() || resistance <= 0.0 {
+                break;
+            }
+            let length = energy / resistance;
+            axpy(length, &self.direction, &mut self.step);
+            axpy(-length, &self.image, &mut self.residual);
+            if dot(&self.residual, &self.residual) <= goal {
+                break;
+            }
+            for ((z, r), inverse) in self.image.iter_mut().zip(&self.residual).zip(&self.inverse) {
+                *z = r * inverse;
+            }
+            let next = dot(&self.residual, &self.image);
+            let keep = next / energy;
+            energy = next;
+            for (p, z) in self.direction.iter_mut().zip(&self.image) {
+                *p = z + keep * *p;
+            }
+        }
+    }
+
+    /// image = Hessian · direction.
+    fn stretch(&mut self, anchor: f64) {
+        let shift = if anchor > 0.0 {
+            anchor * self.direction.iter().sum::<f64>()
+        } else {
+            0.0
+        };
+        for (y, p) in self.image.iter_mut().zip(&self.direction) {
+            *y = self.precision * p + shift;
+        }
+        for spring in &self.springs {
+            let (a, b) = (spring.a as usize, spring.b as usize);
+            let force = spring.stiffness * (self.direction[b] - self.direction[a]);
+            self.image[b] += force;
+            self.image[a] -= force;
+        }
+    }
+}
+
+/// Documents that have met, directly or through others. Shifting one group changes no likelihood, so at the optimum
+/// the scores of each sum to 0.
+struct Groups {
+    of: Vec<u32>,
+    sizes: Vec<u32>,
+}
+
+impl Groups {
+    fn new(documents: usize, edges: &[Edge]) -> Self {
+        let pairs = edges.iter().map(|e| (e.a as usize, e.b as usize));
+        let (of, count) = super::structure::groups(documents, pairs);
+        let mut sizes = vec![0; count];
+        for &group in &of {
+            sizes[group] += 1;
+        }
+        Self {
+            of: of.into_iter().map(|group| group as u32).collect(),
+            sizes,
+        }
+    }
+
+    fn centre(&self, scores: &mut [f64]) {
+        let mut means = vec![0.0; self.sizes.len()];
+        for (&group, e) in self.of.iter().zip(&*scores) {
+            means[group as usize] += e;
+        }
+        for (mean, &size) in means.iter_mut().zip(&self.sizes) {
+            *mean /= f64::from(size);
+        }
+        for (&group, e) in self.of.iter().zip(scores) {
+            *e -= means[group as usize];
+        }
+    }
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().fold(0.0, |most, v| {
+        if v.is_nan() {
+            f64::NAN
+        } else {
+            v.abs().max(most)
+        }
+    })
+}
+
+fn axpy(factor: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += factor * x;
+    }
+}
+
+/// Four sums at once: a single one would wait for itself.
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));
+    let tail = xs.remainder().iter().zip(ys.remainder());
+    let tail: f64 = tail.map(|(x, y)| x * y).sum();
+    let mut lanes = [0.0; 4];
+    for (x, y) in xs.zip(ys) {
+        for lane in 0..4 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    lanes.iter().sum::<f64>() + tail
+}

@@ -1,0 +1,137 @@
+//! Ranks of scores, and how far a document's rank could be from the one shown.
+
+use super::Covariance;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+
+const DRAWS: usize = 1000;
+
+/// A document's rank and the span that holds its true rank with a probability of 90 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RankInterval {
+    /// 1 for the best; equal scores share a rank.
+    pub rank: usize,
+    /// The 5 % quantile of the rank, or `rank` where that is better.
+    pub low: usize,
+    /// The 95 % quantile of the rank, or `rank` where that is worse.
+    pub high: usize,
+}
+
+/// The rank of each score, 1 for the highest; equal scores share a rank and the next one is skipped (1, 2, 2, 4).
+pub fn ranks(scores: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]));
+    let mut ranks = vec![0; scores.len()];
+    let mut previous: Option<usize> = None;
+    for (place, &document) in order.iter().enumerate() {
+        ranks[document] = match previous {
+            Some(other) if scores[other] == scores[document] => ranks[other],
+            _ => place + 1,
+        };
+        previous = Some(document);
+    }
+    ranks
+}
+
+/// The 90 % rank intervals, from 1000 draws of the scores' joint normal distribution.
+///
+/// The same seed gives the same intervals everywhere. Empty where the covariance is of another pool.
+pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec<RankInterval> {
+    let documents = scores.len();
+    if covariance.len() != documents {
+        return Vec::new();
+    }
+    let mut normals = Normals::new(seed);
+    let mut source = vec![0.0; documents];
+    let mut draw = vec![0.0; documents];
+    let mut order = vec![(0.0, 0); documents];
+    let mut counts = vec![0u16; documents * documents];
+    for _ in 0..DRAWS {
+        source.iter_mut().for_each(|z| *z = normals.draw());
+        covariance.spread(&source, &mut draw);
+        for (document, (entry, score)) in order.iter_mut().zip(scores).enumerate() {
+            *entry = (score + draw[document], document);
+        }
+        order.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
+        for (place, &(_, document)) in order.iter().enumerate() {
+            counts[document * documents + place] += 1;
+        }
+    }
+    let of = |document: usize, percent: usize| {
+        let mut seen = 0;
+        let row = &counts[document * documents..][..documents];
+        let below = row.iter().take_while(|&&count| {
+            seen += usize::from(count);
+            seen * 100 < percent * DRAWS
+        });
+        below.count() + 1
+    };
+    ranks(scores)
+        .into_iter()
+        .enumerate()
+        .map(|(document, rank)| RankInterval {
+            rank,
+            low: of(document, 5).min(rank),
+            high: of(document, 95).max(rank),
+        })
+        .collect()
+}
+
+/// Standard normals by Marsaglia's polar method.
+struct Normals {
+    generator: ChaCha8Rng,
+    spare: Option<f64>,
+}
+
+impl Normals {
+    fn new(seed: u64) -> Self {
+        Self {
+            generator: ChaCha8Rng::seed_from_u64(seed),
+            spare: None,
+        }
+    }
+
+    fn draw(&mut self) -> f64 {
+        if let Some(spare) = self.spare.take() {
+            return spare;
+        }
+        loop {
+            let (x, y) = (self.side(), self.side());
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                let scale = (-2.0 * square.ln() / square).sqrt();
+                self.spare = Some(y * scale);
+                return x * scale;
+            }
+        }
+    }
+
+    /// Uniform in −1..1, in steps of 2⁻⁵².
+    fn side(&mut self) -> f64 {
+        (self.generator.next_u64() >> 11) as f64 * (2.0 / 9_007_199_254_740_992.0) - 1.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_scores_share_a_rank() {
+        assert_eq!(ranks(&[0.5, 2.0, 0.5, -1.0]), vec![2, 1, 2, 4]);
+        assert_eq!(ranks(&[0.0, -0.0]), vec![1, 1]);
+        assert_eq!(ranks(&[]), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn the_normals_have_mean_0_and_variance_1() {
+        let mut normals = Normals::new(7);
+        let draws: Vec<f64> = (0..40_000).map(|_| normals.draw()).collect();
+        let mean = draws.iter().sum::<f64>() / 40_000.0;
+        let variance = draws.iter().map(|z| z * z).sum::<f64>() / 40_000.0;
+        let fourth = draws.iter().map(|z| z.powi(4)).sum::<f64>() / 40_000.0;
+        assert!(mean.abs() < 0.015, "{mean}");
+        assert!((variance - 1.0).abs() < 0.03, "{variance}");
+        assert!((fourth - 3.0).abs() < 0.2, "{fourth}");
+    }
+}

@@ -1,0 +1,270 @@
+//! How sure the scores are: the covariance of the Laplace approximation, and how noisy the battles are.
+
+use super::link::{self, Local};
+use super::{Fit, Model, Observation, Options, check};
+
+/// The most documents a dense covariance is made for: 16 MB and 0.2 s.
+pub const MAX_DENSE: usize = 1000;
+
+/// Leverage above this is taken for this, so that one decisive battle cannot make the dispersion explode.
+const LEVERAGE_CAP: f64 = 0.95;
+
+/// The covariance of the scores of one fit, φ · H⁻¹, dense.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Covariance {
+    documents: usize,
+    phi: f64,
+    /// Row by row, without φ.
+    cells: Vec<f64>,
+    /// The inverse Cholesky factor of the Hessian, lower triangle, row by row, without φ.
+    factor: Vec<f64>,
+}
+
+impl Covariance {
+    /// How many documents it is about.
+    pub fn len(&self) -> usize {
+        self.documents
+    }
+
+    /// Whether it is about no document.
+    pub fn is_empty(&self) -> bool {
+        self.documents == 0
+    }
+
+    /// The dispersion φ it was scaled with.
+    pub fn phi(&self) -> f64 {
+        self.phi
+    }
+
+    /// The covariance of the scores of `i` and `j`.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        self.phi * self.cell(i, j)
+    }
+
+    /// The standard error of the score of `i`.
+    pub fn se(&self, i: usize) -> f64 {
+        self.get(i, i).max(0.0).sqrt()
+    }
+
+    /// The standard error of the gap between the scores of `i` and `j`.
+    pub fn gap_se(&self, i: usize, j: usize) -> f64 {
+        (self.phi * self.resistance(i, j)).sqrt()
+    }
+
+    /// The probability that `i` is truly better than `j`: Φ((e_i − e_j) / se of the gap), one half for `i` = `j`.
+    pub fn outranks(&self, scores: &[f64], i: usize, j: usize) -> f64 {
+        let gap = scores[i] - scores[j];
+        if gap == 0.0 {
+            return 0.5;
+        }
+        link::normal_cdf(gap / self.gap_se(i, j))
+    }
+
+    /// One draw of the scores' error from independent standard normals. A shift common to all documents may be in it.
+    pub(super) fn spread(&self, normals: &[f64], error: &mut [f64]) {
+        error.fill(0.0);
+        let scale = self.phi.sqrt();
+        for (k, row) in self.factor.chunks_exact(self.documents.max(1)).enumerate() {
+            axpy(scale * normals[k], &row[..=k], &mut error[..=k]);
+        }
+    }
+
+    fn cell(&self, i: usize, j: usize) -> f64 {
+        self.cells[i * self.documents + j]
+    }
+
+    /// The effective resistance between two documents: the variance of their gap without φ.
+    fn resistance(&self, i: usize, j: usize) -> f64 {
+        (self.cell(i, i) + self.cell(j, j) - 2.0 * self.cell(i, j)).max(0.0)
+    }
+}
+
+/// The covariance of a fit's scores with the dispersion `phi` (1/M where M judges share a battle of weight 1).
+///
+/// With a prior it is φ · H⁻¹, without one φ · [(L + 11ᵀ/K)⁻¹ − 11ᵀ/K]. `None` for `Zbench`, whose stopping rule decides
+/// its scores and which has no Hessian to speak of; above [`MAX_DENSE`] documents; where the fit or an observation does
+/// not belong to the pool; and where the Hessian is singular.
+pub fn covariance(
+    documents: usize,
+    observations: &[Observation],
+    fit: &Fit,
+    options: &Options,
+    phi: f64,
+) -> Option<Covariance> {
+    if options.model == Model::Zbench
+        || documents > MAX_DENSE
+        || fit.scores.len() != documents
+        || check(documents, observations).is_err()
+    {
+        return None;
+    }
+    let anchor = if options.model == Model::Mle {
+        1.0 / documents.max(1) as f64
+    } else {
+        0.0
+    };
+    let mut hessian = vec![anchor; documents * documents];
+    for i in 0..documents {
+        hessian[i * documents + i] += options.precision();
+    }
+    for o in observations.iter().filter(|o| o.counts()) {
+        let stiffness = stiffness(o, options.model, &fit.scores);
+        hessian[o.a * documents + o.a] += stiffness;
+        hessian[o.b * documents + o.b] += stiffness;
+        hessian[o.a * documents + o.b] -= stiffness;
+        hessian[o.b * documents + o.a] -= stiffness;
+    }
+    let factor = inverse_factor(hessian, documents)?;
+    let mut cells = gram(&factor, documents);
+    cells.iter_mut().for_each(|c| *c -= anchor);
+    Some(Covariance {
+        documents,
+        phi,
+        cells,
+        factor,
+    })
+}
+
+fn local(o: &Observation, model: Model, scores: &[f64]) -> Local {
+    let z = o.argument(scores);
+    match model {
+        Model::Thurstone => link::erf_link(z, o.score),
+        Model::Map | Model::Mle | Model::Zbench => link::logistic(z, o.score),
+    }
+}
+
+fn stiffness(o: &Observation, model: Model, scores: &[f64]) -> f64 {
+    o.weight * o.slope * o.slope * local(o, model, scores).curvature
+}
+
+/// The dispersion of one or more fits, as the two sums it is the quotient of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Dispersion {
+    /// Σ weight · (score − p)².
+    pub numerator: f64,
+    /// Σ p(1 − p)(1 − leverage).
+    pub denominator: f64,
+    /// Σ leverage, uncapped: how many battles' worth of freedom the scores took.
+    pub leverage: f64,
+    /// How many battles are in the sums.
+    pub battles: usize,
+}
+
+impl Dispersion {
+    /// φ̂: 1 for battles as noisy as single games, about 1/M where M judges share one. `None` without a battle in doubt.
+    pub fn phi(&self) -> Option<f64> {
+        (self.denominator > 0.0).then(|| self.numerator / self.denominator)
+    }
+
+    /// The dispersion of this and another query together.
+    #[must_use]
+    pub fn pooled(self, other: Self) -> Self {
+        Self {
+            numerator: self.numerator + other.numerator,
+            denominator: self.denominator + other.denominator,
+            leverage: self.leverage + other.leverage,
+            battles: self.battles + other.battles,
+        }
+    }
+}
+
+/// How noisy the battles of a fit are, against what the model expects of single games. `None` without battles.
+///
+/// The covariance is that of the same fit; its φ does not matter.
+pub fn dispersion(
+    observations: &[Observation],
+    fit: &Fit,
+    options: &Options,
+    covariance: &Covariance,
+) -> Option<Dispersion> {
+    let documents = covariance.len();
+    if fit.scores.len() != documents || check(documents, observations).is_err() {
+        return None;
+    }
+    let mut sums = Dispersion::default();
+    for o in observations.iter().filter(|o| o.counts()) {
+        let p = o.expected(options.model, &fit.scores);
+        let leverage = stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b);
+        sums.numerator += o.weight * (o.score - p).powi(2);
+        sums.denominator += p * (1.0 - p) * (1.0 - leverage.min(LEVERAGE_CAP));
+        sums.leverage += leverage;
+        sums.battles += 1;
+    }
+    (sums.battles > 0).then_some(sums)
+}
+
+/// L⁻¹ for the Cholesky factor L of a positive definite matrix, by rows throughout.
+fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
+    for i in 0..size {
+        let (above, rest) = matrix.split_at_mut(i * size);
+        let row = &mut rest[..=i];
+        for j in 0..i {
+            let other = &above[j * size..=j * size + j];
+            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+        }
+        let pivot = row[i] - dot(&row[..i], &row[..i]);
+        if pivot.is_nan() || pivot <= 0.0 {
+            return None;
+        }
+        row[i] = pivot.sqrt();
+    }
+    let mut inverse = vec![0.0; size * size];
+    for i in 0..size {
+        let (above, rest) = inverse.split_at_mut(i * size);
+        let row = &mut rest[..=i];
+        let factor = &matrix[i * size..=i * size + i];
+        for (k, &l) in factor[..i].iter().enumerate() {
+            if l != 0.0 {
+                axpy(-l, &above[k * size..=k * size + k], &mut row[..=k]);
+            }
+        }
+        row[i] = 1.0;
+        row.iter_mut().for_each(|cell| *cell /= factor[i]);
+    }
+    Some(inverse)
+}
+
+/// GᵀG for a lower triangle G.
+fn gram(factor: &[f64], size: usize) -> Vec<f64> {
+    let mut cells = vec![0.0; size * size];
+    for k in 0..size {
+        let row = &factor[k * size..=k * size + k];
+        for (i, &g) in row.iter().enumerate() {
+            if g != 0.0 {
+                axpy(g, &row[..=i], &mut cells[i * size..=i * size + i]);
+            }
+        }
+    }
+    for i in 0..size {
+        for j in 0..i {
+            cells[j * size + i] = cells[i * size + j];
+        }
+    }
+    cells
+}
+
+#[inline]
+fn axpy(factor: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y += factor * x;
+    }
+}
+
+/// Eight sums at once: the order is fixed, and the compiler may use whatever vectors the machine has.
+#[inline]
+fn dot(x: &[f64], y: &[f64]) -> f64 {
+    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
+    let tail: f64 = xs
+        .remainder()
+        .iter()
+        .zip(ys.remainder())
+        .map(|(x, y)| x * y)
+        .sum();
+    let mut lanes = [0.0; 8];
+    for (x, y) in xs.zip(ys) {
+        for lane in 0..8 {
+            lanes[lane] += x[lane] * y[lane];
+        }
+    }
+    lanes.iter().sum::<f64>() + tail
+}

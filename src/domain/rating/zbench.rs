@@ -1,0 +1,160 @@
+//! zBench's own iteration: Newman's update in log space with a decaying rate, stopped when the loss hardly moves.
+//!
+//! Its fixed point is the maximum without a prior. Where there is none (an undefeated document, say), the scores are
+//! those of the iteration that happened to be the last.
+
+use super::{Fit, Observation};
+
+const MAX_ITERATIONS: usize = 1000;
+const LOSS_TOLERANCE: f64 = 1e-4;
+
+/// Games of every document against itself, half of them won.
+const DIAGONAL: f64 = 0.5;
+
+/// What two documents won against each other.
+struct Meeting {
+    i: usize,
+    j: usize,
+    /// Wins of `i` over `j`.
+    forth: f64,
+    /// Wins of `j` over `i`.
+    back: f64,
+}
+
+pub(super) fn fit(documents: usize, observations: &[Observation]) -> Fit {
+    let mut own = vec![DIAGONAL; documents];
+    let mut meetings = Vec::with_capacity(observations.len());
+    for o in observations {
+        let (to_a, to_b) = (o.weight * (1.0 - o.score), o.weight * o.score);
+        if o.a == o.b {
+            own[o.a] += to_a + to_b;
+            continue;
+        }
+        let (i, j, forth, back) = if o.a < o.b {
+            (o.a, o.b, to_a, to_b)
+        } else {
+            (o.b, o.a, to_b, to_a)
+        };
+        meetings.push(Meeting { i, j, forth, back });
+    }
+    meetings.sort_by_key(|m| (m.i, m.j));
+    meetings.dedup_by(|later, kept| {
+        let same = (later.i, later.j) == (kept.i, kept.j);
+        if same {
+            kept.forth += later.forth;
+            kept.back += later.back;
+        }
+        same
+    });
+    iterate(&own, &meetings)
+}
+
+/// zBench's scores of a square win matrix, `wins[i][j]` being the wins of `i` over `j`, its diagonal used as it is.
+///
+/// zBench puts 0.5 on the diagonal. Cells that are missing count as 0.
+pub fn zbench_from_wins(wins: &[Vec<f64>]) -> Fit {
+    let cell = |i: usize, j: usize| wins[i].get(j).copied().unwrap_or(0.0);
+    let own: Vec<f64> = (0..wins.len()).map(|i| cell(i, i)).collect();
+    let mut meetings = Vec::new();
+    for i in 0..wins.len() {
+        for j in i + 1..wins.len() {
+            let (forth, back) = (cell(i, j), cell(j, i));
+            if forth != 0.0 || back != 0.0 {
+                meetings.push(Meeting { i, j, forth, back });
+            }
+        }
+    }
+    iterate(&own, &meetings)
+}
+
+fn iterate(own: &[f64], meetings: &[Meeting]) -> Fit {
+    let documents = own.len();
+    let constant: f64 = own.iter().map(|w| w * std::f64::consts::LN_2).sum();
+    let mut scores = vec![0.0; documents];
+    let mut won = vec![0.0; documents];
+    let mut lost = vec![0.0; documents];
+    weigh(&scores, own, meetings, &mut won, &mut lost);
+    let mut before = f64::INFINITY;
+    let mut iterations = 0;
+    let mut converged = false;
+    while !converged && iterations < MAX_ITERATIONS {
+        let rate = (1.0 + iterations as f64).powf(-0.125);
+        for ((e, won), lost) in scores.iter_mut().zip(&won).zip(&lost) {
+            *e += rate * (won.ln() - lost.ln());
+        }
+        let mean = scores.iter().sum::<f64>() / documents as f64;
+        scores.iter_mut().for_each(|e| *e -= mean);
+        let loss = constant + weigh(&scores, own, meetings, &mut won, &mut lost);
+        converged = iterations >= 2 && (before - loss).abs() < LOSS_TOLERANCE;
+        before = loss;
+        iterations += 1;
+    }
+    let gradient = won
+        .iter()
+        .zip(&lost)
+        .map(|(won, lost)| (won - lost).abs())
+        .fold(0.0, f64::max);
+    Fit {
+        scores,
+        iterations,
+        gradient,
+        converged,
+    }
+}
+
+/// Fills both sides of the update, surprise-weighted wins and losses, and returns the loss without the diagonal.
+fn weigh(
+    scores: &[f64],
+    own: &[f64],
+    meetings: &[Meeting],
+    won: &mut [f64],
+    lost: &mut [f64],
+) -> f64 {
+    for ((won, lost), own) in won.iter_mut().zip(&mut *lost).zip(own) {
+        *won = 0.5 * own;
+        *lost = 0.5 * own;
+    }
+    let mut loss = 0.0;
+    for m in meetings {
+        let gap = scores[m.i] - scores[m.j];
+        let tail = (-gap.abs()).exp();
+        let (near, far) = (1.0 / (1.0 + tail), tail / (1.0 + tail));
+        let (above, below, against) = if gap >= 0.0 {
+            (near, far, m.back)
+        } else {
+            (far, near, m.forth)
+        };
+        won[m.i] += m.forth * below;
+        lost[m.j] += m.forth * below;
+        won[m.j] += m.back * above;
+        lost[m.i] += m.back * above;
+        loss += (m.forth + m.back) * tail.ln_1p() + against * gap.abs();
+    }
+    loss
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_notebook_of_zbench_is_met_to_the_digit() {
+        let wins = vec![
+            vec![0.5, 0.0, 3.0],
+            vec![4.0, 0.5, 4.0],
+            vec![1.0, 0.0, 0.5],
+        ];
+        let fit = zbench_from_wins(&wins);
+        let expected = [-1.8984783374773527, 4.8935459093094655, -2.995067571832113];
+        for (score, expected) in fit.scores.iter().zip(expected) {
+            assert!((score - expected).abs() < 1e-9, "{score} {expected}");
+        }
+        assert_eq!((fit.iterations, fit.converged), (54, true));
+    }
+
+    #[test]
+    fn a_matrix_without_an_answer_is_given_up_after_a_thousand_iterations() {
+        let fit = zbench_from_wins(&[vec![0.0, 1.0], vec![0.0]]);
+        assert_eq!((fit.iterations, fit.converged), (1000, false));
+    }
+}

@@ -1,0 +1,268 @@
+//! Words, sentences and passages of plain text, as the offline judges and the highlighting see them.
+//!
+//! Every range is in bytes of the text it was asked about and lies on character boundaries. All functions take time
+//! linear in the text and read no more of it than [`readable`] returns.
+
+mod passage;
+
+pub use passage::{best_passage, clip, sentences};
+
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+use waken_snowball::Algorithm;
+
+/// How many characters of a text are read; what follows is ignored.
+pub const READ_CHARS: usize = 200_000;
+
+/// The most distinct terms kept of one query.
+pub const MAX_TERMS: usize = 64;
+
+/// Words longer than this many bytes are compared as they are, unstemmed.
+const MAX_STEMMED: usize = 64;
+
+/// English words that carry no topic; they are dropped from queries only.
+#[rustfmt::skip]
+const STOPWORDS: &[&str] = &[
+    "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "between",
+    "both", "but", "by", "can", "could", "did", "do", "does", "doing", "for", "from", "had", "has", "have", "having",
+    "he", "her", "his", "how", "i", "if", "in", "into", "is", "it", "its", "may", "me", "might", "more", "most", "my",
+    "no", "nor", "not", "of", "on", "or", "our", "she", "should", "so", "some", "such", "than", "that", "the", "their",
+    "them", "then", "there", "these", "they", "this", "those", "through", "to", "was", "we", "were", "what", "when",
+    "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
+];
+
+/// One word of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// First byte.
+    pub start: usize,
+    /// The byte after the last.
+    pub end: usize,
+    /// The stem under which it is compared.
+    pub stem: String,
+}
+
+/// One distinct term of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Term {
+    /// The word as the query spells it where it comes first.
+    pub surface: String,
+    /// The stem under which it is compared.
+    pub stem: String,
+}
+
+/// The part of `text` that is read: its first [`READ_CHARS`] characters.
+pub fn readable(text: &str) -> &str {
+    head(text, READ_CHARS)
+}
+
+/// The words of `text` by Unicode's word boundaries (UAX #29), each with its first byte.
+pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    readable(text).unicode_word_indices()
+}
+
+/// The words of `text`, stemmed.
+pub fn tokens(text: &str) -> Vec<Token> {
+    words(text)
+        .map(|(start, word)| Token {
+            start,
+            end: start + word.len(),
+            stem: stem(&normalise(word)),
+        })
+        .collect()
+}
+
+/// `word` in lower case, without an English possessive ending.
+pub fn normalise(word: &str) -> String {
+    let mut normal = String::new();
+    normalise_into(word, &mut normal);
+    normal
+}
+
+/// [`normalise`] into a buffer that is cleared first.
+pub fn normalise_into(word: &str, normal: &mut String) {
+    normal.clear();
+    if word.is_ascii() {
+        normal.push_str(word);
+        normal.make_ascii_lowercase();
+    } else {
+        normal.extend(word.chars().flat_map(char::to_lowercase));
+    }
+    if let Some(kept @ 1..) = normal
+        .strip_suffix("'s")
+        .or(normal.strip_suffix("’s"))
+        .map(str::len)
+    {
+        normal.truncate(kept);
+    }
+}
+
+/// Porter's 1980 stem of a normalised word. Words with other than ASCII characters, of one or two letters, or very long
+/// ones stay as they are.
+pub fn stem(normal: &str) -> String {
+    if normal.is_ascii() && (3..=MAX_STEMMED).contains(&normal.len()) {
+        waken_snowball::stem(Algorithm::Porter, normal).into_owned()
+    } else {
+        normal.to_owned()
+    }
+}
+
+/// Whether a normalised word is too common to look for.
+pub fn is_stopword(normal: &str) -> bool {
+    STOPWORDS.binary_search(&normal).is_ok()
+}
+
+/// The distinct terms of `query` in its order, without stopwords unless there is nothing else; at most [`MAX_TERMS`].
+pub fn query_terms(query: &str) -> Vec<Term> {
+    let collect = |keep_stopwords: bool| {
+        let mut terms: Vec<Term> = Vec::new();
+        for (_, word) in words(query) {
+            let normal = normalise(word);
+            if !keep_stopwords && is_stopword(&normal) {
+                continue;
+            }
+            let stem = stem(&normal);
+            if terms.iter().all(|term| term.stem != stem) {
+                let surface = word.to_owned();
+                terms.push(Term { surface, stem });
+            }
+            if terms.len() == MAX_TERMS {
+                break;
+            }
+        }
+        terms
+    };
+    let terms = collect(false);
+    if terms.is_empty() {
+        collect(true)
+    } else {
+        terms
+    }
+}
+
+/// The words of `text` that are one of `terms`, in order, for highlighting.
+pub fn matches(text: &str, terms: &[Term]) -> Vec<Range<usize>> {
+    hits(text, terms)
+        .into_iter()
+        .map(|(range, _)| range)
+        .collect()
+}
+
+/// The words of `text` that are one of `terms`, each with the term's index.
+fn hits(text: &str, terms: &[Term]) -> Vec<(Range<usize>, usize)> {
+    let mut normal = String::new();
+    words(text)
+        .filter_map(|(start, word)| {
+            normalise_into(word, &mut normal);
+            // A stem keeps its word's first character, so most words need no stemming.
+            let first = normal.chars().next();
+            if terms.iter().all(|term| term.stem.chars().next() != first) {
+                return None;
+            }
+            let stem = stem(&normal);
+            let term = terms.iter().position(|term| term.stem == stem)?;
+            Some((start..start + word.len(), term))
+        })
+        .collect()
+}
+
+/// The first `chars` characters.
+fn head(text: &str, chars: usize) -> &str {
+    if text.len() <= chars {
+        return text;
+    }
+    text.char_indices()
+        .nth(chars)
+        .map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stems(query: &str) -> Vec<String> {
+        query_terms(query)
+            .into_iter()
+            .map(|term| term.stem)
+            .collect()
+    }
+
+    #[test]
+    fn words_are_compared_in_lower_case_without_endings() {
+        for (word, expected) in [
+            ("Running", "run"),
+            ("Alzheimer's", "alzheim"),
+            ("ALZHEIMER’S", "alzheim"),
+            ("'s", "'s"),
+            ("caresses", "caress"),
+            ("ÄRZTE", "ärzte"),
+            ("TP53", "tp53"),
+            ("3.14", "3.14"),
+            ("s", "s"),
+        ] {
+            assert_eq!(stem(&normalise(word)), expected, "{word}");
+        }
+        assert_eq!(stem(&"running".repeat(20)), "running".repeat(20));
+    }
+
+    #[test]
+    fn a_query_loses_its_stopwords_unless_it_has_nothing_else() {
+        assert_eq!(stems("Is the cell in a Cell's wall?"), ["cell", "wall"]);
+        assert_eq!(stems("to be or not to be"), ["to", "be", "or", "not"]);
+        assert_eq!(stems(" ?!"), [""; 0]);
+        assert_eq!(query_terms("The Cells, cell")[0].surface, "Cells");
+        let many: String = (0..100).map(|n| format!("w{n} ")).collect();
+        assert_eq!(query_terms(&many).len(), MAX_TERMS);
+        assert!(STOPWORDS.is_sorted());
+    }
+
+    #[test]
+    fn matches_are_the_words_of_the_query_in_any_form() {
+        let text = "Cells’ walls; cellular WALL, é-cell";
+        let found: Vec<&str> = matches(text, &query_terms("cell walls"))
+            .into_iter()
+            .map(|range| &text[range])
+            .collect();
+        assert_eq!(found, ["Cells", "walls", "WALL", "cell"]);
+    }
+
+    #[test]
+    fn tokens_know_where_they_stand() {
+        let token = |start, end, stem: &str| Token {
+            start,
+            end,
+            stem: stem.to_owned(),
+        };
+        assert_eq!(
+            tokens("Ä–two words"),
+            [token(0, 2, "ä"), token(5, 8, "two"), token(9, 14, "word")]
+        );
+    }
+
+    #[test]
+    fn only_the_beginning_of_an_endless_text_is_read() {
+        assert_eq!(readable(&"é".repeat(READ_CHARS + 1)).len(), 2 * READ_CHARS);
+        assert_eq!(words(&"a ".repeat(READ_CHARS)).count(), READ_CHARS / 2);
+    }
+
+    proptest! {
+        #[test]
+        fn every_range_is_a_word_of_the_text(text in ".{0,80}", query in ".{0,20}") {
+            for token in tokens(&text) {
+                prop_assert!(text.get(token.start..token.end).is_some_and(|word| !word.is_empty()));
+            }
+            let terms = query_terms(&query);
+            for range in matches(&text, &terms) {
+                prop_assert!(terms.iter().any(|term| term.stem == stem(&normalise(&text[range.clone()]))));
+            }
+        }
+
+        #[test]
+        fn every_word_of_a_query_matches_itself(query in "[ -~]{0,40}") {
+            for term in query_terms(&query) {
+                prop_assert_eq!(matches(&term.surface, std::slice::from_ref(&term)).len(), 1);
+            }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Verdicts: a person's judgment of a pair. Append-only; undo is one more row.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// What a person decided about document A against document B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// A is much better.
+    MuchA,
+    /// A is better.
+    A,
+    /// About equal.
+    Tie,
+    /// B is better.
+    B,
+    /// B is much better.
+    MuchB,
+    /// Cannot tell: no preference is stated, and the judges' votes stay as they are.
+    CannotTell,
+}
+
+impl Decision {
+    /// Every decision, strongest for A first.
+    pub const ALL: [Self; 6] = [
+        Self::MuchA,
+        Self::A,
+        Self::Tie,
+        Self::B,
+        Self::MuchB,
+        Self::CannotTell,
+    ];
+
+    /// The score in 0..=1 that stands in for the votes: the five steps 0, ⅓, ½, ⅔, 1, or none for *cannot tell*.
+    ///
+    /// A plain win is ⅔, not 1: a win of full weight would claim a large gap that nobody stated.
+    pub fn score(self) -> Option<f64> {
+        match self {
+            Self::MuchA => Some(0.0),
+            Self::A => Some(1.0 / 3.0),
+            Self::Tie => Some(0.5),
+            Self::B => Some(2.0 / 3.0),
+            Self::MuchB => Some(1.0),
+            Self::CannotTell => None,
+        }
+    }
+
+    /// The same decision with A and B exchanged.
+    #[must_use]
+    pub fn flipped(self) -> Self {
+        match self {
+            Self::MuchA => Self::MuchB,
+            Self::A => Self::B,
+            Self::Tie => Self::Tie,
+            Self::B => Self::A,
+            Self::MuchB => Self::MuchA,
+            Self::CannotTell => Self::CannotTell,
+        }
+    }
+
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MuchA => "much-a",
+            Self::A => "a",
+            Self::Tie => "tie",
+            Self::B => "b",
+            Self::MuchB => "much-b",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+
+    /// The decision in words, with what the two documents are called.
+    pub fn words(self, a: &str, b: &str) -> String {
+        match self {
+            Self::MuchA => format!("{a} is much better"),
+            Self::A => format!("{a} is better"),
+            Self::Tie => "about equal".to_owned(),
+            Self::B => format!("{b} is better"),
+            Self::MuchB => format!("{b} is much better"),
+            Self::CannotTell => "cannot tell".to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Decision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|decision| decision.name() == text)
+            .ok_or_else(|| {
+                format!(
+                    "{text:?} is not a verdict: expected a, b, tie, cannot-tell, much-a or much-b"
+                )
+            })
+    }
+}
+
+/// How a verdict meets the judges' votes of its pair in the win matrix.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OverrideMode {
+    /// The verdict replaces every vote on the pair.
+    #[default]
+    Replace,
+    /// The verdict is added to the votes on the pair.
+    Beside,
+}
+
+/// A verdict in force on a pair of a pool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// Globally unique, so that two analysts' files can be united.
+    pub uid: String,
+    /// Pool index of document A.
+    pub a: usize,
+    /// Pool index of document B.
+    pub b: usize,
+    /// What was decided.
+    pub decision: Decision,
+    /// Why, in the person's words.
+    pub note: Option<String>,
+    /// Who decided.
+    pub annotator: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flipping_a_decision_mirrors_its_score() {
+        for decision in Decision::ALL {
+            assert_eq!(decision.flipped().flipped(), decision);
+            assert_eq!(decision.name().parse(), Ok(decision));
+            if let (Some(score), Some(mirrored)) = (decision.score(), decision.flipped().score()) {
+                assert!((score + mirrored - 1.0).abs() < 1e-15);
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Votes: one judge's margin for one battle. A failed call is not a vote and has no value here.
+
+use serde::{Deserialize, Serialize};
+
+/// A judge's row in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct JudgeId(pub i64);
+
+/// A preference in −1..=1: negative prefers document A, positive document B, 0 neither.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(try_from = "f64", into = "f64")]
+pub struct Margin(f64);
+
+impl Margin {
+    /// The margin, or `None` where `value` is not a number in −1..=1.
+    pub fn new(value: f64) -> Option<Self> {
+        // Adding zero turns -0.0 into 0.0, so that equal margins are equal bits.
+        (-1.0..=1.0).contains(&value).then_some(Self(value + 0.0))
+    }
+
+    /// The value in −1..=1.
+    pub fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The same preference with A and B exchanged.
+    #[must_use]
+    pub fn flipped(self) -> Self {
+        Self(0.0 - self.0)
+    }
+
+    /// Who is preferred.
+    pub fn outcome(self) -> Outcome {
+        if self.0 < 0.0 {
+            Outcome::A
+        } else if self.0 > 0.0 {
+            Outcome::B
+        } else {
+            Outcome::Tie
+        }
+    }
+}
+
+impl TryFrom<f64> for Margin {
+    type Error = String;
+
+    fn try_from(value: f64) -> Result<Self, Self::Error> {
+        Self::new(value)
+            .ok_or_else(|| format!("{value} is not a margin: expected a number from -1 to 1"))
+    }
+}
+
+impl From<Margin> for f64 {
+    fn from(margin: Margin) -> Self {
+        margin.get()
+    }
+}
+
+/// The ternary outcome of a vote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// Document A is better.
+    A,
+    /// Neither is better.
+    Tie,
+    /// Document B is better.
+    B,
+}
+
+/// How margins become a battle's score in 0..=1 (0: A better).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VoteRule {
+    /// The mean of {0, ½, 1} over the votes present; missing votes stay missing.
+    #[default]
+    Ternary,
+    /// zBench's own rule: a third for each vote strictly above zero, over three judges, so that a tie counts for A.
+    Zbench,
+}
+
+/// One judge's preference in one battle, oriented to the battle's A and B.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Vote {
+    /// Who voted.
+    pub judge: JudgeId,
+    /// The preference.
+    pub margin: Margin,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+}
+
+impl VoteRule {
+    /// The battle's score in 0..=1 (0: A better, 1: B better), or `None` without a vote.
+    ///
+    /// `Zbench` divides by three, or by the number of votes where there are more.
+    pub fn score(self, margins: impl IntoIterator<Item = Margin>) -> Option<f64> {
+        let (mut wins, mut ties, mut votes) = (0u32, 0u32, 0u32);
+        for margin in margins {
+            votes += 1;
+            match margin.outcome() {
+                Outcome::B => wins += 1,
+                Outcome::Tie => ties += 1,
+                Outcome::A => {}
+            }
+        }
+        if votes == 0 {
+            return None;
+        }
+        Some(match self {
+            // Half points are summed as whole numbers, so the order of the votes cannot change the last bit.
+            Self::Ternary => f64::from(2 * wins + ties) / f64::from(2 * votes),
+            Self::Zbench => f64::from(wins) / f64::from(votes.max(3)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn margins(values: &[f64]) -> Vec<Margin> {
+        values.iter().map(|v| Margin::new(*v).unwrap()).collect()
+    }
+
+    #[test]
+    fn a_tie_is_half_a_point_and_nobody_voting_is_no_score() {
+        let table: &[(&[f64], Option<f64>, Option<f64>)] = &[
+            (&[], None, None),
+            (&[0.0, 0.0, 0.0], Some(0.5), Some(0.0)),
+            (&[0.4, 0.0, 0.0], Some(2.0 / 3.0), Some(1.0 / 3.0)),
+            (&[0.4, 0.1, 0.0], Some(5.0 / 6.0), Some(2.0 / 3.0)),
+            (&[-0.4, 0.0, 0.0], Some(1.0 / 3.0), Some(0.0)),
+            (&[1.0, -1.0, 0.0], Some(0.5), Some(1.0 / 3.0)),
+            (&[1.0], Some(1.0), Some(1.0 / 3.0)),
+        ];
+        for (votes, ternary, zbench) in table {
+            assert_eq!(
+                VoteRule::Ternary.score(margins(votes)),
+                *ternary,
+                "{votes:?}"
+            );
+            assert_eq!(VoteRule::Zbench.score(margins(votes)), *zbench, "{votes:?}");
+        }
+    }
+
+    #[test]
+    fn only_numbers_from_minus_one_to_one_are_margins() {
+        for bad in [f64::NAN, f64::INFINITY, -1.0001, 1.0001] {
+            assert!(Margin::new(bad).is_none(), "{bad}");
+        }
+        assert_eq!(
+            Margin::new(0.0).unwrap().flipped().get().to_bits(),
+            0.0f64.to_bits()
+        );
+        assert_eq!(Margin::new(-0.3).unwrap().flipped().outcome(), Outcome::B);
+    }
+}

@@ -1,0 +1,144 @@
+//! Runs: plan → dispatch → record → refit.
+//!
+//! One task owns the run. It plans every query, then keeps up to `concurrency` calls in flight, query by query, so that
+//! memory does not grow with the number of battles. A call's result is counted only after the store has confirmed it.
+//! Whoever watches gets the latest [`Progress`], never a backlog; whoever steers sends a [`Control`].
+
+mod dispatch;
+pub mod estimate;
+pub mod lock;
+pub mod progress;
+
+use crate::domain::sampling;
+use crate::judge::{Ensemble, JudgeSpec};
+use crate::store::corpus::QueryKey;
+use crate::store::runs::Holes;
+use crate::store::{Store, StoreError};
+use progress::Progress;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// The queries, in order; `None` means all of the project.
+    pub queries: Option<Vec<QueryKey>>,
+    /// The seed of plan and presentations.
+    pub seed: u64,
+    /// Cycles a query.
+    pub cycles: usize,
+    /// Documents a query at most, from the top.
+    pub depth: Option<usize>,
+    /// Which calls are to be made.
+    pub holes: Holes,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self {
+            queries: None,
+            seed: 0,
+            cycles: sampling::DEFAULT_CYCLES,
+            depth: None,
+            holes: Holes::Fresh,
+        }
+    }
+}
+
+/// What can be changed while a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Control {
+    /// No new call while true.
+    pub paused: bool,
+    /// End now: calls in flight have a moment to finish, and nothing else is begun.
+    pub cancelled: bool,
+    /// Calls in flight at most.
+    pub concurrency: usize,
+    /// New calls a second at most, `None` for no limit.
+    pub pace: Option<f64>,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self {
+            paused: false,
+            cancelled: false,
+            concurrency: 256,
+            pace: None,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The last progress.
+    pub progress: Progress,
+    /// Whether it was told to stop.
+    pub cancelled: bool,
+    /// Calls that ended without a vote, over all queries of the run, earlier runs included.
+    pub missing: usize,
+}
+
+/// Why a run could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The project refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Another process is running on the same project.
+    #[error(
+        "another overrule process is running on {0}; wait for it or stop it (two runs would pay for the same call twice)"
+    )]
+    Busy(String),
+    /// The lock file cannot be had.
+    #[error("{0}")]
+    Lock(String),
+    /// No judge was given.
+    #[error("no judge: name at least one with --judges")]
+    NoJudge,
+    /// The run's own task ended early.
+    #[error("the run ended unexpectedly: {0}")]
+    Crashed(String),
+}
+
+/// A run that is going on.
+#[derive(Debug)]
+pub struct Run {
+    /// The latest progress.
+    pub progress: watch::Receiver<Progress>,
+    /// The way to steer it.
+    pub control: watch::Sender<Control>,
+    /// Its end.
+    pub end: JoinHandle<Result<Outcome, EngineError>>,
+}
+
+impl Run {
+    /// Starts a run on the current tokio runtime.
+    pub fn start(store: Store, ensemble: Ensemble, request: Request, control: Control) -> Self {
+        let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
+        let (progress_to, progress) = watch::channel(Progress::new(&specs));
+        let (control_to, control) = watch::channel(control);
+        let end = tokio::spawn(dispatch::run(
+            store,
+            ensemble,
+            request,
+            control,
+            progress_to,
+        ));
+        Self {
+            progress,
+            control: control_to,
+            end,
+        }
+    }
+}
+
+/// Milliseconds since the Unix epoch.
+pub fn now_ms() -> i64 {
+    #[allow(clippy::disallowed_methods)]
+    let now = SystemTime::now();
+    now.duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_millis() as i64)
+}

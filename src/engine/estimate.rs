@@ -1,0 +1,147 @@
+//! What a run would need, without making a call or changing the project.
+
+use super::Request;
+use super::dispatch::plan_query;
+use crate::domain::corpus::Pool;
+use crate::judge::{Case, Ensemble, PoolText};
+use crate::store::runs::Holes;
+use crate::store::{Store, StoreError};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Calls looked at for a judge's token estimate, in each query.
+const SAMPLE: usize = 8;
+
+/// One judge's share of an estimate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JudgeEstimate {
+    /// The judge's name.
+    pub name: String,
+    /// Whether it is one of the embedded lexical judges.
+    pub offline: bool,
+    /// Calls still to be made.
+    pub calls: usize,
+    /// Input tokens expected (words for offline judges).
+    pub tokens_input: u64,
+    /// Output tokens expected.
+    pub tokens_output: u64,
+    /// Dollars expected, `None` where the price is unknown.
+    pub cost_usd: Option<f64>,
+}
+
+/// What a run would need.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Queries of the run.
+    pub queries: usize,
+    /// Battles of the plan, those already fought included.
+    pub battles: usize,
+    /// Votes that are there already.
+    pub already: usize,
+    /// One entry a judge.
+    pub judges: Vec<JudgeEstimate>,
+}
+
+impl Estimate {
+    /// An estimate of nothing yet, for an ensemble.
+    pub fn new(ensemble: &Ensemble) -> Self {
+        let judges = ensemble
+            .iter()
+            .map(|judge| JudgeEstimate {
+                name: judge.spec().name.clone(),
+                offline: judge.spec().is_offline(),
+                cost_usd: Some(0.0),
+                ..JudgeEstimate::default()
+            })
+            .collect();
+        Self {
+            judges,
+            ..Self::default()
+        }
+    }
+
+    /// Calls still to be made.
+    pub fn calls(&self) -> usize {
+        self.judges.iter().map(|judge| judge.calls).sum()
+    }
+
+    /// Dollars expected, `None` where a price is unknown.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.judges.iter().map(|judge| judge.cost_usd).sum()
+    }
+
+    /// Adds a pool. `store` is the project that may already hold votes on it.
+    pub fn add(
+        &mut self,
+        pool: &Pool,
+        ensemble: &Ensemble,
+        request: &Request,
+        store: Option<&Store>,
+    ) -> Result<(), StoreError> {
+        let names: Vec<String> = ensemble
+            .iter()
+            .map(|judge| judge.spec().name.clone())
+            .collect();
+        let plan = plan_query(
+            request,
+            pool.query.id.as_str(),
+            pool.documents.len(),
+            &names,
+        );
+        let planned = plan.planned.len();
+        let mut calls = vec![
+            if request.holes == Holes::Failed {
+                0
+            } else {
+                planned
+            };
+            ensemble.len()
+        ];
+        if let Some(store) = store {
+            let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
+            let (id, planned, swapped) = (
+                pool.query.id.as_str().to_owned(),
+                plan.planned.clone(),
+                plan.swapped,
+            );
+            let holes = request.holes;
+            let known = store
+                .read_blocking(move |db| db.calls_left(&id, &planned, &specs, &swapped, holes))?;
+            calls = known.unwrap_or(calls);
+        }
+        self.queries += 1;
+        self.battles += planned;
+        self.already += planned * ensemble.len() - calls.iter().sum::<usize>();
+        let documents = pool
+            .documents
+            .iter()
+            .take(plan.depth)
+            .map(|document| Arc::from(document.content.as_str()));
+        let text = Arc::new(PoolText::new(pool.query.text.clone(), documents.collect()));
+        let step = planned.div_ceil(SAMPLE).max(1);
+        for ((judge, count), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
+            of.calls += count;
+            if count == 0 {
+                continue;
+            }
+            let (mut input, mut output, mut cost, mut looked_at) = (0, 0, Some(0.0), 0u64);
+            for battle in plan.planned.iter().step_by(step) {
+                let case = Case {
+                    pool: Arc::clone(&text),
+                    first: battle.pair.low(),
+                    second: battle.pair.high(),
+                };
+                let (usage, price) = judge.estimate(&judge.prompt(&case));
+                input += usage.input;
+                output += usage.output;
+                cost = cost.zip(price).map(|(sum, price)| sum + price);
+                looked_at += 1;
+            }
+            let scale = count as f64 / looked_at.max(1) as f64;
+            of.tokens_input += (input as f64 * scale).round() as u64;
+            of.tokens_output += (output as f64 * scale).round() as u64;
+            of.cost_usd = of.cost_usd.zip(cost).map(|(sum, cost)| sum + cost * scale);
+        }
+        Ok(())
+    }
+}

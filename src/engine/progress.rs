@@ -1,0 +1,156 @@
+//! How far a run is: counts, rate, time left, spend.
+
+use crate::judge::{JudgeSpec, Usage};
+use serde::Serialize;
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// Lines of the log that are kept.
+const LOG_LINES: usize = 200;
+/// The rate is measured over this much of the past.
+const RATE_WINDOW: Duration = Duration::from_secs(5);
+
+/// What a run is doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// Choosing pairs and counting what is there.
+    #[default]
+    Planning,
+    /// Calling judges.
+    Judging,
+    /// Over.
+    Done,
+}
+
+/// One judge's share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JudgeProgress {
+    /// The judge's name.
+    pub name: String,
+    /// Whether it is one of the embedded lexical judges.
+    pub offline: bool,
+    /// Calls to make.
+    pub total: usize,
+    /// Calls ended with a vote.
+    pub votes: usize,
+    /// Calls ended without one.
+    pub failures: usize,
+    /// Tokens used.
+    pub usage: Usage,
+    /// Dollars spent, as far as prices are known.
+    pub spent_usd: f64,
+    /// Sum of latencies in milliseconds.
+    pub latency_ms: f64,
+}
+
+/// A run's state at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Progress {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Whether new calls are held back.
+    pub paused: bool,
+    /// Queries planned so far.
+    pub queries_planned: usize,
+    /// Queries of the run.
+    pub queries: usize,
+    /// Queries whose calls have all ended.
+    pub queries_done: usize,
+    /// Battles of the plan.
+    pub battles: usize,
+    /// Votes that were there before the run and that it did not ask for again.
+    pub already: usize,
+    /// Calls to make.
+    pub total: usize,
+    /// Calls in flight.
+    pub in_flight: usize,
+    /// Calls whose price is unknown.
+    pub unpriced: usize,
+    /// Seconds since the run began.
+    pub elapsed_s: f64,
+    /// Calls a second over the last few seconds.
+    pub rate: f64,
+    /// One entry a judge, in ensemble order.
+    pub judges: Vec<JudgeProgress>,
+    /// What happened, latest last: failures and turning points.
+    #[serde(skip)]
+    pub log: VecDeque<String>,
+    #[serde(skip)]
+    recent: VecDeque<(f64, usize)>,
+}
+
+impl Progress {
+    pub(super) fn new(specs: &[JudgeSpec]) -> Self {
+        Self {
+            judges: specs
+                .iter()
+                .map(|spec| JudgeProgress {
+                    name: spec.name.clone(),
+                    offline: spec.is_offline(),
+                    ..JudgeProgress::default()
+                })
+                .collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Calls ended.
+    pub fn done(&self) -> usize {
+        self.votes() + self.failures()
+    }
+
+    /// Votes of this run.
+    pub fn votes(&self) -> usize {
+        self.judges.iter().map(|judge| judge.votes).sum()
+    }
+
+    /// Failures of this run.
+    pub fn failures(&self) -> usize {
+        self.judges.iter().map(|judge| judge.failures).sum()
+    }
+
+    /// Dollars spent by this run, as far as prices are known.
+    pub fn spent_usd(&self) -> f64 {
+        self.judges.iter().map(|judge| judge.spent_usd).sum()
+    }
+
+    /// Seconds left at the present rate, where there is one.
+    pub fn eta_s(&self) -> Option<f64> {
+        let left = self.total.checked_sub(self.done())?;
+        (self.rate > 0.0 && !self.paused).then(|| left as f64 / self.rate)
+    }
+
+    pub(super) fn tick(&mut self, elapsed: Duration) {
+        self.elapsed_s = elapsed.as_secs_f64();
+        let done = self.done();
+        if self
+            .recent
+            .back()
+            .is_none_or(|(at, _)| self.elapsed_s - at >= 0.1)
+        {
+            self.recent.push_back((self.elapsed_s, done));
+        }
+        while self.recent.len() > 2
+            && self
+                .recent
+                .front()
+                .is_some_and(|(at, _)| self.elapsed_s - at > RATE_WINDOW.as_secs_f64())
+        {
+            self.recent.pop_front();
+        }
+        if let Some((at, before)) = self.recent.front() {
+            let span = self.elapsed_s - at;
+            if span > 0.05 {
+                self.rate = (done - before) as f64 / span;
+            }
+        }
+    }
+
+    pub(super) fn say(&mut self, line: String) {
+        if self.log.len() == LOG_LINES {
+            self.log.pop_front();
+        }
+        self.log.push_back(line);
+    }
+}

@@ -1,0 +1,11 @@
+//! Files in and out, and nothing else: each format is read into the domain's nouns and written from them.
+//!
+//! Readers stream, report every problem with file and line, and never stop at the first one. What they have no use for
+//! they keep, so that writing a file back loses nothing.
+
+pub mod ai_scores;
+pub mod csv_cell;
+pub mod dataset;
+mod json;
+pub mod problem;
+pub mod svg;

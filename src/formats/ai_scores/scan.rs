@@ -1,0 +1,142 @@
+//! Cuts a stream of JSON into values without reading them, so that only one is in memory at a time.
+
+use std::io::{self, BufRead};
+
+/// Why there is no next byte or value.
+pub(super) enum Stop {
+    /// The file ends.
+    End,
+    /// The file cannot be read further.
+    Unreadable(io::Error),
+}
+
+pub(super) struct Scan<R> {
+    reader: R,
+    line: u64,
+}
+
+impl<R: BufRead> Scan<R> {
+    pub(super) fn new(reader: R) -> Self {
+        Self { reader, line: 1 }
+    }
+
+    /// The line of the next byte, from 1.
+    pub(super) fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Leaves out a byte order mark at the start.
+    pub(super) fn skip_mark(&mut self) -> Result<(), Stop> {
+        if chunk(&mut self.reader)?.starts_with(b"\xef\xbb\xbf") {
+            self.reader.consume(3);
+        }
+        Ok(())
+    }
+
+    /// The next byte that is not white space, which stays the next.
+    pub(super) fn peek(&mut self) -> Result<u8, Stop> {
+        loop {
+            let chunk = chunk(&mut self.reader)?;
+            let space = chunk
+                .iter()
+                .take_while(|byte| byte.is_ascii_whitespace())
+                .count();
+            let next = chunk.get(space).copied();
+            self.line += breaks(&chunk[..space]);
+            self.reader.consume(space);
+            if let Some(next) = next {
+                return Ok(next);
+            }
+        }
+    }
+
+    /// Consumes the byte that was peeked at.
+    pub(super) fn advance(&mut self) {
+        self.reader.consume(1);
+    }
+
+    /// Reads the next value into `value`, up to its end or to where it cannot be JSON any more.
+    pub(super) fn value(&mut self, value: &mut Vec<u8>) -> Result<(), Stop> {
+        value.clear();
+        let mut nesting = Nesting::default();
+        loop {
+            let chunk = chunk(&mut self.reader)?;
+            let end = nesting.end(chunk);
+            let read = &chunk[..end.unwrap_or(chunk.len())];
+            value.extend_from_slice(read);
+            self.line += breaks(read);
+            let read = read.len();
+            self.reader.consume(read);
+            if end.is_some() {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// What the reader has at hand, at least one byte.
+fn chunk(reader: &mut impl BufRead) -> Result<&[u8], Stop> {
+    // Asked twice because a borrow that is returned from a loop would last for the whole loop.
+    loop {
+        match reader.fill_buf() {
+            Ok(_) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(Stop::Unreadable(error)),
+        }
+    }
+    match reader.fill_buf() {
+        Ok([]) => Err(Stop::End),
+        Ok(chunk) => Ok(chunk),
+        Err(error) => Err(Stop::Unreadable(error)),
+    }
+}
+
+/// How deep inside a value the bytes so far have led.
+#[derive(Default)]
+struct Nesting {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+    begun: bool,
+}
+
+impl Nesting {
+    /// Where in `chunk` the value ends, if it does.
+    fn end(&mut self, chunk: &[u8]) -> Option<usize> {
+        for (at, byte) in chunk.iter().enumerate() {
+            if self.in_string {
+                match byte {
+                    _ if self.escaped => self.escaped = false,
+                    b'\\' => self.escaped = true,
+                    b'"' => {
+                        self.in_string = false;
+                        if self.depth == 0 {
+                            return Some(at + 1);
+                        }
+                    }
+                    // A string that was never closed must not swallow the rest of the file.
+                    b'\n' => return Some(at + 1),
+                    _ => {}
+                }
+                continue;
+            }
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' if self.depth > 1 => self.depth -= 1,
+                b'}' | b']' if self.depth == 1 => return Some(at + 1),
+                b'}' | b']' | b',' | b':' | b' ' | b'\t' | b'\r' | b'\n' if self.depth == 0 => {
+                    // The first byte is always taken, so that every call gets further.
+                    return Some(if self.begun { at } else { at + 1 });
+                }
+                _ => {}
+            }
+            self.begun = true;
+        }
+        None
+    }
+}
+
+fn breaks(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}

@@ -1,0 +1,134 @@
+//! Pools back to JSON Lines: for the members zBench knows, byte for byte what zBench writes.
+
+use super::line::title;
+use crate::domain::corpus::{Document, JsonObject, Pool};
+use crate::formats::json::{write_number, write_string};
+use std::io::{self, Write};
+
+/// What becomes of a document without a score.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unscored {
+    /// It is left out, for zBench refuses a file with a missing score.
+    #[default]
+    LeaveOut,
+    /// It is written with `"score":null`.
+    Null,
+}
+
+/// Writes a pool as one line of zBench's annotated form, and gives the number of documents without a score.
+///
+/// `scores` goes by pool index; a score that is missing or not finite is no score. A pool of which nothing is left
+/// writes no line. Buffer `out`.
+pub fn write_annotated(
+    out: &mut impl Write,
+    pool: &Pool,
+    scores: &[Option<f64>],
+    unscored: Unscored,
+) -> io::Result<usize> {
+    let score = |index: usize| {
+        scores
+            .get(index)
+            .copied()
+            .flatten()
+            .filter(|score| score.is_finite())
+    };
+    let missing = (0..pool.documents.len())
+        .filter(|index| score(*index).is_none())
+        .count();
+    if unscored == Unscored::LeaveOut && missing == pool.documents.len() {
+        return Ok(missing);
+    }
+    let rows = pool
+        .documents
+        .iter()
+        .enumerate()
+        .filter_map(|(index, document)| match (score(index), unscored) {
+            (Some(score), _) => Some((document, Score::Number(score))),
+            (None, Unscored::Null) => Some((document, Score::Null)),
+            (None, Unscored::LeaveOut) => None,
+        });
+    write_line(out, pool, rows)?;
+    Ok(missing)
+}
+
+/// Writes a pool as one line of the input form, with the scores the input had. Buffer `out`.
+///
+/// A title that neither `extra` nor `metadata` says is written as the document's `title`.
+pub fn write_pool(out: &mut impl Write, pool: &Pool) -> io::Result<()> {
+    let rows = pool.documents.iter().map(|document| {
+        let score = document.input_score.filter(|score| score.is_finite());
+        (document, score.map_or(Score::Absent, Score::Number))
+    });
+    write_line(out, pool, rows)
+}
+
+#[derive(Clone, Copy)]
+enum Score {
+    Absent,
+    Null,
+    Number(f64),
+}
+
+fn write_line<'a>(
+    out: &mut impl Write,
+    pool: &Pool,
+    rows: impl Iterator<Item = (&'a Document, Score)>,
+) -> io::Result<()> {
+    out.write_all(b"{\"query\":{\"id\":")?;
+    write_string(out, pool.query.id.as_str())?;
+    out.write_all(b",\"query\":")?;
+    write_string(out, &pool.query.text)?;
+    write_extra(out, &pool.query.extra)?;
+    out.write_all(b"},\"documents\":[")?;
+    for (position, (document, score)) in rows.enumerate() {
+        if position > 0 {
+            out.write_all(b",")?;
+        }
+        write_document(out, document, score)?;
+    }
+    out.write_all(b"]")?;
+    write_extra(out, &pool.extra)?;
+    out.write_all(b"}\n")
+}
+
+fn write_document(out: &mut impl Write, document: &Document, score: Score) -> io::Result<()> {
+    out.write_all(b"{\"id\":")?;
+    write_string(out, document.id.as_str())?;
+    out.write_all(b",\"content\":")?;
+    write_string(out, &document.content)?;
+    out.write_all(b",\"metadata\":")?;
+    out.write_all(document.metadata.as_str().as_bytes())?;
+    match score {
+        Score::Absent => {}
+        Score::Null => out.write_all(b",\"score\":null")?,
+        Score::Number(score) => {
+            out.write_all(b",\"score\":")?;
+            write_number(out, score)?;
+        }
+    }
+    if let Some(text) = &document.title
+        && title(&document.extra)
+            .or_else(|| title(&document.metadata))
+            .is_none()
+    {
+        out.write_all(b",\"title\":")?;
+        write_string(out, text)?;
+    }
+    write_extra(out, &document.extra)?;
+    out.write_all(b"}")
+}
+
+/// The members of `extra`, to follow others.
+fn write_extra(out: &mut impl Write, extra: &JsonObject) -> io::Result<()> {
+    let members = extra
+        .as_str()
+        .strip_prefix('{')
+        .and_then(|rest| rest.strip_suffix('}'));
+    match members {
+        None | Some("") => Ok(()),
+        Some(members) => {
+            out.write_all(b",")?;
+            out.write_all(members.as_bytes())
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! JSON kept as text: members of an object as slices of the input, and the two layouts zBench writes.
+
+use super::problem::quoted;
+use crate::domain::corpus::JsonObject;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Write};
+
+/// An object's members in order, each value still the text of the input.
+pub(super) struct Members<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// The members of `value`, or what it is instead of an object.
+    pub(super) fn of(value: &'a RawValue) -> Result<Self, String> {
+        if kind(value) != "an object" {
+            return Err(format!("expected an object, found {}", kind(value)));
+        }
+        serde_json::from_str(value.get()).map_err(|error| reason(&error))
+    }
+
+    /// Takes out the member called `key`; a second one is an error, for either could be meant.
+    pub(super) fn take(&mut self, key: &str) -> Result<Option<&'a RawValue>, String> {
+        let Some(first) = self.0.iter().position(|(name, _)| name.as_ref() == key) else {
+            return Ok(None);
+        };
+        let (_, value) = self.0.remove(first);
+        let before = self.0.len();
+        self.0.retain(|(name, _)| name.as_ref() != key);
+        if self.0.len() == before {
+            Ok(Some(value))
+        } else {
+            Err("occurs more than once; keep one".to_owned())
+        }
+    }
+
+    /// The members that were not taken.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
+    /// What was not taken, as an object of its own.
+    pub(super) fn rest(&self) -> JsonObject {
+        if self.0.is_empty() {
+            return JsonObject::default();
+        }
+        let mut text = String::from("{");
+        for (name, value) in &self.0 {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text.push_str(&serde_json::Value::from(name.as_ref()).to_string());
+            text.push(':');
+            compact_into(value.get(), &mut text);
+        }
+        text.push('}');
+        JsonObject::from_compact(text)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Collect;
+
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::with_capacity(map.size_hint().unwrap_or(4));
+                while let Some(Key(name)) = map.next_key()? {
+                    members.push((name, map.next_value()?));
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(Collect).map(Self)
+    }
+}
+
+/// A member's name, a slice of the input unless it has escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Name;
+
+        impl<'de> Visitor<'de> for Name {
+            type Value = Cow<'de, str>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+
+            fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Self::Value, E> {
+                Ok(Cow::Borrowed(name))
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+                Ok(Cow::Owned(name.to_owned()))
+            }
+        }
+
+        deserializer.deserialize_str(Name).map(Self)
+    }
+}
+
+/// What a value is, in words.
+pub(super) fn kind(value: &RawValue) -> &'static str {
+    match value.get().as_bytes().first() {
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => "a string",
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => "a number",
+    }
+}
+
+/// The string `value` holds, or why it holds none.
+pub(super) fn string(value: &RawValue) -> Result<String, String> {
+    match kind(value) {
+        "a string" => serde_json::from_str(value.get()).map_err(|error| {
+            format!(
+                "{}: an escape stands for no character; write the text as plain UTF-8",
+                reason(&error)
+            )
+        }),
+        "a number" => Err(format!(
+            "expected a string, found the number {}; put it in quotes",
+            quoted(value.get())
+        )),
+        other => Err(format!("expected a string, found {other}")),
+    }
+}
+
+/// The finite number `value` holds, correctly rounded, or why it holds none.
+pub(super) fn number(value: &RawValue) -> Result<f64, String> {
+    let text = value.get();
+    match kind(value) {
+        "a number" => match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(format!("{} is too large to be a number", quoted(text))),
+        },
+        "a string" => Err(format!(
+            "expected a number, found the string {}; remove the quotes",
+            quoted(text)
+        )),
+        other => Err(format!("expected a number, found {other}")),
+    }
+}
+
+/// The object `value` holds, without the white space between its tokens.
+pub(super) fn object(value: &RawValue) -> Result<JsonObject, String> {
+    match kind(value) {
+        "an object" => {
+            let mut text = String::with_capacity(value.get().len());
+            compact_into(value.get(), &mut text);
+            Ok(JsonObject::from_compact(text))
+        }
+        other => Err(format!("expected an object, found {other}")),
+    }
+}
+
+/// What serde_json has to say, without the position, which is the caller's to give.
+pub(super) fn reason(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" at line ") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
+/// Appends `json` without the white space between its tokens; strings and numbers stay as they are spelled.
+fn compact_into(json: &str, out: &mut String) {
+    let bytes = json.as_bytes();
+    let (mut at, mut copied) = (0, 0);
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => at = string_end(bytes, at),
+            b' ' | b'\t' | b'\n' | b'\r' => {
+                out.push_str(&json[copied..at]);
+                at += 1;
+                copied = at;
+            }
+            _ => at += 1,
+        }
+    }
+    out.push_str(&json[copied..]);
+}
+
+/// The index after the string that starts at `start`.
+fn string_end(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' => at += 2,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// Writes a string as JSON.
+pub(super) fn write_string(out: &mut impl Write, text: &str) -> io::Result<()> {
+    serde_json::to_writer(out, text).map_err(io::Error::from)
+}
+
+/// Writes a finite number as pydantic does: the shortest digits that read back as the same number.
+pub(super) fn write_number(out: &mut impl Write, number: f64) -> io::Result<()> {
+    serde_json::to_writer(out, &number).map_err(io::Error::from)
+}
+
+/// Writes a line break and `depth` levels of four spaces.
+pub(super) fn write_break(out: &mut impl Write, depth: usize) -> io::Result<()> {
+    out.write_all(b"\n")?;
+    (0..depth).try_for_each(|_| out.write_all(b"    "))
+}
+
+/// Writes compact JSON with an indent of four spaces, as part of a text that is already `depth` levels deep.
+pub(super) fn write_indented(
+    out: &mut impl Write,
+    compact: &str,
+    mut depth: usize,
+) -> io::Result<()> {
+    let bytes = compact.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let mut end = at + 1;
+        match byte {
+            b'"' => {
+                end = string_end(bytes, at).min(bytes.len());
+                out.write_all(&bytes[at..end])?;
+            }
+            b'{' | b'[' if matches!(bytes.get(end), Some(b'}' | b']')) => {
+                end += 1;
+                out.write_all(&bytes[at..end])?;
+            }
+            b'{' | b'[' => {
+                depth += 1;
+                out.write_all(&[*byte])?;
+                write_break(out, depth)?;
+            }
+            b'}' | b']' => {
+                depth = depth.saturating_sub(1);
+                write_break(out, depth)?;
+                out.write_all(&[*byte])?;
+            }
+            b',' => {
+                out.write_all(b",")?;
+                write_break(out, depth)?;
+            }
+            b':' => out.write_all(b": ")?,
+            _ => out.write_all(&[*byte])?,
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn compact(json: &str) -> String {
+        let mut out = String::new();
+        compact_into(json, &mut out);
+        out
+    }
+
+    fn indented(json: &str) -> String {
+        let mut out = Vec::new();
+        write_indented(&mut out, json, 0).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn compacting_leaves_strings_and_digits_alone() {
+        let json = "{ \"a b\\\" c\" :\t[ 1.50 , 1E5,{ } , \" \\\\\" ],\r\n \"é\\u00e9\":null }";
+        assert_eq!(
+            compact(json),
+            r#"{"a b\" c":[1.50,1E5,{}," \\"],"é\u00e9":null}"#
+        );
+    }
+
+    #[test]
+    fn numbers_are_spelled_as_pydantic_spells_them() {
+        let table = [
+            (1.0, "1.0"),
+            (-0.0, "-0.0"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (1e15, "1000000000000000.0"),
+            (1e16, "1e+16"),
+            (1e-5, "0.00001"),
+            (1e-6, "1e-6"),
+            (1.2345e-7, "1.2345e-7"),
+            (1.2345678901234567e19, "1.2345678901234567e+19"),
+            (5e-324, "5e-324"),
+            (f64::MAX, "1.7976931348623157e+308"),
+        ];
+        for (number, expected) in table {
+            let mut out = Vec::new();
+            write_number(&mut out, number).unwrap();
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    fn value() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<i32>().prop_map(Into::into),
+            any::<String>().prop_map(Into::into)
+        ];
+        leaf.prop_recursive(3, 16, 4, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Into::into),
+                prop::collection::vec((any::<String>(), inner), 0..4)
+                    .prop_map(|members| serde_json::Value::Object(members.into_iter().collect())),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn layouts_match_serde_json_and_undo_each_other(value in value()) {
+            let (flat, pretty) = (value.to_string(), serde_json::to_string_pretty(&value).unwrap());
+            prop_assert_eq!(compact(&pretty), flat.as_str());
+            prop_assert_eq!(compact(&indented(&flat)), flat.as_str());
+            let mut four = Vec::new();
+            let layout = serde_json::ser::PrettyFormatter::with_indent(b"    ");
+            serde::Serialize::serialize(&value, &mut serde_json::Serializer::with_formatter(&mut four, layout)).unwrap();
+            prop_assert_eq!(indented(&flat), String::from_utf8(four).unwrap());
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What stands beside a matrix picture: ranks, ids and score bars.
+
+use std::fmt::Write;
+
+use super::{CELL, MatrixLabel, escape};
+
+const ID_LETTERS_MAX: usize = 18;
+const RANK_END: usize = 24;
+const ID_START: usize = 32;
+const BAR_START: usize = 156;
+const BAR: f64 = 110.0;
+const SCORE_START: usize = 272;
+
+/// Columns of pixels that the labels take.
+pub(super) const LABEL_ROOM: usize = 352;
+
+pub(super) fn row_label(svg: &mut String, label: &MatrixLabel, (x, y): (usize, usize), scale: f64) {
+    let base = y + CELL - 4;
+    let _ = writeln!(
+        svg,
+        r##"<text x="{}" y="{base}" text-anchor="end" fill="#777">{}</text>"##,
+        x + RANK_END,
+        escape(&label.rank)
+    );
+    let (short, long) = (clip(&label.id), escape(&label.id));
+    let _ = writeln!(
+        svg,
+        r##"<text x="{}" y="{base}" fill="#222">{short}<title>{long}</title></text>"##,
+        x + ID_START
+    );
+    let Some(zelo) = label.zelo.filter(|zelo| zelo.is_finite() && scale > 0.0) else {
+        return;
+    };
+    let se = label.se.filter(|se| se.is_finite()).unwrap_or(0.0).abs();
+    let zero = (x + BAR_START) as f64 + BAR / 2.0;
+    let of = |value: f64| zero + (value / scale).clamp(-1.0, 1.0) * BAR / 2.0;
+    let from = of(zelo.min(0.0));
+    let _ = writeln!(
+        svg,
+        r##"<rect x="{from:.1}" y="{}" width="{:.1}" height="8" fill="#7fa8d1"/>"##,
+        y + 4,
+        of(zelo.max(0.0)) - from
+    );
+    let _ = writeln!(
+        svg,
+        r##"<path d="M{:.1} {}H{:.1}M{zero:.1} {y}v{CELL}" stroke="#3d5a80"/>"##,
+        of(zelo - se),
+        y + CELL / 2,
+        of(zelo + se)
+    );
+    let error = label.se.map(|se| format!(" ± {se:.2}")).unwrap_or_default();
+    let _ = writeln!(
+        svg,
+        r##"<text x="{}" y="{base}" fill="#555" font-size="10">{zelo:+.2}{error}</text>"##,
+        x + SCORE_START
+    );
+}
+
+pub(super) fn header(svg: &mut String, labels: &[MatrixLabel], (left, top): (usize, usize)) {
+    let step = if labels.len() > 40 { 5 } else { 1 };
+    for (at, label) in labels.iter().enumerate() {
+        if at == 0 || (at + 1) % step == 0 {
+            let _ = writeln!(
+                svg,
+                r##"<text x="{}" y="{}" text-anchor="middle" font-size="9" fill="#777">{}</text>"##,
+                left + at * CELL + CELL / 2,
+                top - 6,
+                escape(&label.rank)
+            );
+        }
+    }
+}
+
+fn clip(id: &str) -> String {
+    let letters: Vec<char> = id.chars().filter(|letter| !letter.is_control()).collect();
+    match letters.get(..ID_LETTERS_MAX - 1) {
+        Some(start) if letters.len() > ID_LETTERS_MAX => {
+            escape(&start.iter().collect::<String>()) + "…"
+        }
+        _ => escape(id),
+    }
+}

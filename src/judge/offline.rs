@@ -1,0 +1,288 @@
+//! The embedded judges: three lexical measures, honestly labelled, that need no network and disagree for real reasons.
+//!
+//! `bm25` weighs rare stems by how often they occur, `proximity` counts which terms are there, how close and in which
+//! order, and `ngram` compares letter sequences of unstemmed words. None of them understands a sentence.
+
+mod analysis;
+mod bm25;
+mod margin;
+mod ngram;
+mod proximity;
+mod reading;
+mod wording;
+
+pub use analysis::Analysis;
+
+use super::{CallError, Case, Ensemble, Judge, JudgeSpec, OFFLINE, PoolText, Prompt, Reply, Usage};
+use crate::domain::text;
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The names of the embedded judges, in the order of the ensemble.
+pub const NAMES: [&str; 3] = ["bm25", "proximity", "ngram"];
+
+/// Words of a prompt that belong to neither query nor documents: `Query:`, `Document A:`, `Document B:`.
+const LABEL_WORDS: u64 = 5;
+
+/// Words of a note on two abstracts, about the mean over SciFact pools.
+const TYPICAL_NOTE: u64 = 130;
+
+/// How an embedded judge measures a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// BM25 over stems.
+    Bm25,
+    /// Coverage of the query's terms, their closeness and their order.
+    Proximity,
+    /// Cosine over sequences of characters.
+    Ngram,
+}
+
+impl Method {
+    /// All methods, in the order of [`NAMES`].
+    pub const ALL: [Self; 3] = [Self::Bm25, Self::Proximity, Self::Ngram];
+
+    /// The name of the judge, one of [`NAMES`].
+    pub fn name(self) -> &'static str {
+        NAMES[self.index()]
+    }
+
+    fn index(self) -> usize {
+        self as usize
+    }
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Bm25 => "BM25",
+            Self::Proximity => "Proximity",
+            Self::Ngram => "Letter-sequence similarity",
+        }
+    }
+
+    /// What a document does to a term counted as found.
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Bm25 | Self::Proximity => "has",
+            Self::Ngram => "has at least half of",
+        }
+    }
+
+    fn params(self) -> String {
+        match self {
+            Self::Bm25 => json!({"k1": bm25::K1, "b": bm25::B, "stemmer": "porter"}),
+            Self::Proximity => json!({
+                "window": proximity::WINDOW,
+                "reach": proximity::REACH,
+                "shares": proximity::SHARES,
+                "lateness": proximity::LATENESS,
+                "stemmer": "porter",
+            }),
+            Self::Ngram => json!({
+                "lengths": [reading::GRAMS.start(), reading::GRAMS.end()],
+                "passage_share": ngram::PASSAGE_SHARE,
+                "slopes": ngram::SLOPES,
+            }),
+        }
+        .to_string()
+    }
+}
+
+/// One of the embedded judges.
+#[derive(Debug)]
+struct Lexical {
+    method: Method,
+    spec: JudgeSpec,
+}
+
+impl Lexical {
+    fn new(method: Method) -> Self {
+        let model = format!("lexical {} v1", method.name());
+        let digest = Sha256::digest(format!("overrule offline {model}"));
+        Self {
+            method,
+            spec: JudgeSpec {
+                name: method.name().to_owned(),
+                provider: OFFLINE.to_owned(),
+                prompt_hash: digest
+                    .iter()
+                    .take(8)
+                    .map(|byte| format!("{byte:02x}"))
+                    .collect(),
+                params: method.params(),
+                model,
+            },
+        }
+    }
+}
+
+/// All embedded judges.
+pub fn ensemble() -> Ensemble {
+    Method::ALL
+        .iter()
+        .map(|method| Arc::new(Lexical::new(*method)) as Arc<dyn Judge>)
+        .collect()
+}
+
+/// The embedded judge of that name, one of [`NAMES`].
+pub fn judge(name: &str) -> Option<Arc<dyn Judge>> {
+    let method = Method::ALL
+        .into_iter()
+        .find(|method| method.name() == name)?;
+    Some(Arc::new(Lexical::new(method)))
+}
+
+/// The findings on a pool, worked out at the first request and kept with it.
+pub fn analysis(pool: &PoolText) -> &Analysis {
+    pool.analysis
+        .get_or_init(|| Analysis::new(&pool.query, &pool.documents))
+}
+
+/// The words between white space, as far as a text is read.
+fn count_words(text: &str) -> u64 {
+    text::readable(text).split_whitespace().count() as u64
+}
+
+impl Judge for Lexical {
+    fn spec(&self) -> &JudgeSpec {
+        &self.spec
+    }
+
+    fn prompt(&self, case: &Case) -> Prompt {
+        let query = text::readable(&case.pool.query);
+        let (first, second) = (
+            text::readable(case.first_text()),
+            text::readable(case.second_text()),
+        );
+        Prompt {
+            system: String::new(),
+            user: format!("Query:\n{query}\n\nDocument A:\n{first}\n\nDocument B:\n{second}\n"),
+        }
+    }
+
+    fn call<'a>(
+        &'a self,
+        case: &'a Case,
+        _: &'a Prompt,
+    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        let started = Instant::now();
+        let analysis = analysis(&case.pool);
+        let thoughts = analysis.thoughts(self.method, case.first, case.second);
+        let output = thoughts
+            .iter()
+            .map(|thought| count_words(thought))
+            .sum::<u64>()
+            + 1;
+        let score = analysis.margin(self.method, case.first, case.second);
+        let reply = Reply {
+            text: json!({"thoughts": thoughts, "score": score}).to_string(),
+            model: Some(self.spec.model.clone()),
+            stop_reason: Some("stop".to_owned()),
+            request_id: None,
+            usage: Usage {
+                input: LABEL_WORDS + analysis.words(case.first, case.second),
+                output,
+                ..Usage::default()
+            },
+            cost_usd: Some(0.0),
+            latency: started.elapsed(),
+        };
+        ready(Ok(reply)).boxed()
+    }
+
+    /// Words; the output is the length of a typical note.
+    fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+        let usage = Usage {
+            input: prompt.user.split_whitespace().count() as u64,
+            output: TYPICAL_NOTE,
+            ..Usage::default()
+        };
+        (usage, Some(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::parse::parse;
+
+    fn case(first: usize, second: usize) -> Case {
+        let texts = [
+            "Aspirin reduces fever,\nthey \"say\".",
+            "Fever is\u{1b}[31m common.",
+            "Nothing.",
+        ];
+        let documents = texts.iter().map(|text| (*text).into()).collect();
+        Case {
+            pool: Arc::new(PoolText::new("Does aspirin reduce fever?", documents)),
+            first,
+            second,
+        }
+    }
+
+    fn reply(judge: &dyn Judge, case: &Case) -> Reply {
+        futures::executor::block_on(judge.call(case, &judge.prompt(case))).unwrap()
+    }
+
+    #[test]
+    fn the_ensemble_is_the_three_named_judges() {
+        let judges = ensemble();
+        assert_eq!(
+            judges
+                .iter()
+                .map(|judge| judge.spec().name.as_str())
+                .collect::<Vec<_>>(),
+            NAMES
+        );
+        for name in NAMES {
+            let spec = judge(name).unwrap().spec().clone();
+            assert!(
+                spec.is_offline()
+                    && spec.model == format!("lexical {name} v1")
+                    && spec.prompt_hash.len() == 16
+            );
+        }
+        assert!(judge("gpt").is_none());
+        let hashes: std::collections::HashSet<_> = judges
+            .iter()
+            .map(|judge| &judge.spec().prompt_hash)
+            .collect();
+        assert_eq!(hashes.len(), 3);
+        assert_eq!(
+            judges[0].spec().params,
+            r#"{"k1":1.2,"b":0.75,"stemmer":"porter"}"#
+        );
+    }
+
+    #[test]
+    fn replies_parse_and_flip_with_the_presentation() {
+        for judge in ensemble() {
+            let opinion =
+                |first, second| parse(&reply(judge.as_ref(), &case(first, second)).text).unwrap();
+            assert!(opinion(0, 1).margin.get() < 0.0, "{judge:?}");
+            assert_eq!(opinion(0, 1).margin, opinion(1, 0).margin.flipped());
+            assert_eq!(opinion(2, 2).margin.get(), 0.0);
+            assert_eq!(opinion(0, 1).thoughts.len(), 4);
+        }
+    }
+
+    #[test]
+    fn a_call_costs_nothing_and_uses_the_words_of_its_prompt() {
+        for judge in ensemble() {
+            let case = case(0, 1);
+            let (estimate, cost) = judge.estimate(&judge.prompt(&case));
+            let reply = reply(judge.as_ref(), &case);
+            assert_eq!(reply.usage.input, estimate.input);
+            assert_eq!((cost, reply.cost_usd), (Some(0.0), Some(0.0)));
+            assert_eq!(reply.model.as_deref(), Some(judge.spec().model.as_str()));
+            assert!(
+                reply.text.starts_with(r#"{"thoughts":["Document A "#),
+                "{}",
+                reply.text
+            );
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! Overrule: a workbench for people who measure search.
+//!
+//! An ensemble of judges battles the candidate documents of a query pair by pair, a Bradley–Terry fit turns the
+//! battles into zELO scores, and a person looks, doubts and overrules. The crate is layered; arrows point down only:
+//!
+//! ```text
+//! cli, tui        what a person types and sees
+//! engine          runs: plan → dispatch → record → refit
+//! judge, store, formats   prompts and replies; the SQLite project; files in and out
+//! domain          the nouns and the pure science: no I/O, no clock, no async
+//! ```
+
+pub mod cli;
+pub mod config;
+pub mod domain;
+pub mod engine;
+pub mod formats;
+pub mod judge;
+pub mod store;
+pub mod tui;

@@ -1,0 +1,7 @@
+//! The `overrule` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    overrule::cli::main()
+}

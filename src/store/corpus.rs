@@ -1,0 +1,286 @@
+//! Queries and documents: what was imported, and nothing else.
+
+use super::{Db, Result, StoreError};
+use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+use rusqlite::{OptionalExtension, params};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// A query's row in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QueryKey(pub i64);
+
+/// What an import did with a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Imported {
+    /// It was new.
+    Added(QueryKey),
+    /// The project already holds the same query with the same documents.
+    Unchanged(QueryKey),
+}
+
+impl Imported {
+    /// The query's row.
+    pub fn key(self) -> QueryKey {
+        match self {
+            Self::Added(key) | Self::Unchanged(key) => key,
+        }
+    }
+}
+
+/// A document without its text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DocumentInfo {
+    /// Unique in the pool.
+    pub id: DocId,
+    /// Its title, where it has one.
+    pub title: Option<String>,
+    /// The first characters of its text.
+    pub snippet: String,
+    /// Its metadata, as a compact JSON object.
+    pub metadata: JsonObject,
+}
+
+/// A query without its documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryInfo {
+    /// The row.
+    pub key: QueryKey,
+    /// The identifier.
+    pub id: QueryId,
+    /// The query text.
+    pub text: String,
+    /// Documents in the pool.
+    pub documents: usize,
+}
+
+impl Db {
+    /// Adds a pool. A query that is already there must have the same text and the same documents in the same order.
+    pub fn add_pool(&self, pool: &Pool, dataset: &str) -> Result<Imported> {
+        if let Some((key, text)) = self
+            .connection
+            .prepare_cached("SELECT id, text FROM query WHERE name = ?1")?
+            .query_row([pool.query.id.as_str()], |row| {
+                Ok((QueryKey(row.get(0)?), row.get::<_, String>(1)?))
+            })
+            .optional()?
+        {
+            self.same_pool(key, &text, pool)?;
+            return Ok(Imported::Unchanged(key));
+        }
+        self.connection
+            .prepare_cached(
+                "INSERT INTO query (name, text, extra, line, dataset, documents) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                pool.query.id.as_str(),
+                pool.query.text,
+                pool.query.extra.as_str(),
+                pool.extra.as_str(),
+                dataset,
+                pool.documents.len(),
+            ])?;
+        let key = self.connection.last_insert_rowid();
+        for (position, document) in pool.documents.iter().enumerate() {
+            let content = self.add_content(&document.content)?;
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO document (query, position, name, title, content, metadata, extra, score)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    key,
+                    position,
+                    document.id.as_str(),
+                    document.title,
+                    content,
+                    document.metadata.as_str(),
+                    document.extra.as_str(),
+                    document.input_score,
+                ])?;
+        }
+        Ok(Imported::Added(QueryKey(key)))
+    }
+
+    fn add_content(&self, text: &str) -> Result<i64> {
+        let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+        if let Some(id) = self
+            .connection
+            .prepare_cached("SELECT id FROM content WHERE hash = ?1")?
+            .query_row([&hash[..]], |row| row.get(0))
+            .optional()?
+        {
+            return Ok(id);
+        }
+        self.connection
+            .prepare_cached("INSERT INTO content (hash, text) VALUES (?1, ?2)")?
+            .execute(params![&hash[..], text])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    fn same_pool(&self, key: QueryKey, text: &str, pool: &Pool) -> Result<()> {
+        let conflict = |what: String| {
+            Err(StoreError::Conflict(format!(
+                "query {:?} is already in the project with {what}; give it another id or use another project (--project)",
+                pool.query.id.as_str()
+            )))
+        };
+        if text != pool.query.text {
+            return conflict("another text".to_owned());
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT document.name, content.hash FROM document JOIN content ON content.id = document.content
+             WHERE query = ?1 ORDER BY position",
+        )?;
+        let stored: Vec<(String, Vec<u8>)> = statement
+            .query_map([key.0], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        if stored.len() != pool.documents.len() {
+            return conflict(format!(
+                "{} documents instead of {}",
+                stored.len(),
+                pool.documents.len()
+            ));
+        }
+        for (document, (name, hash)) in pool.documents.iter().zip(stored) {
+            if document.id.as_str() != name {
+                return conflict(format!(
+                    "document {name:?} where this file has {:?}",
+                    document.id.as_str()
+                ));
+            }
+            if Sha256::digest(document.content.as_bytes()).as_slice() != hash {
+                return conflict(format!("another text for document {name:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// All queries in the order of their import.
+    pub fn queries(&self) -> Result<Vec<QueryInfo>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, name, text, documents FROM query ORDER BY id")?;
+        let rows = statement.query_map([], |row| {
+            Ok(QueryInfo {
+                key: QueryKey(row.get(0)?),
+                id: QueryId::new(row.get::<_, String>(1)?),
+                text: row.get(2)?,
+                documents: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// One query's row.
+    pub fn query(&self, key: QueryKey) -> Result<QueryInfo> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT name, text, documents FROM query WHERE id = ?1")?;
+        statement
+            .query_row([key.0], |row| {
+                Ok(QueryInfo {
+                    key,
+                    id: QueryId::new(row.get::<_, String>(0)?),
+                    text: row.get(1)?,
+                    documents: row.get(2)?,
+                })
+            })
+            .optional()?
+            .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))
+    }
+
+    /// The row of a query by its identifier.
+    pub fn find_query(&self, id: &str) -> Result<QueryKey> {
+        self.connection
+            .prepare_cached("SELECT id FROM query WHERE name = ?1")?
+            .query_row([id], |row| Ok(QueryKey(row.get(0)?)))
+            .optional()?
+            .ok_or_else(|| {
+                StoreError::NotFound(format!(
+                    "no query {id:?} in the project; `overrule queries` lists them"
+                ))
+            })
+    }
+
+    /// Position of a document in a query's pool by its identifier.
+    pub fn find_document(&self, key: QueryKey, id: &str) -> Result<usize> {
+        self.connection
+            .prepare_cached("SELECT position FROM document WHERE query = ?1 AND name = ?2")?
+            .query_row(params![key.0, id], |row| row.get(0))
+            .optional()?
+            .ok_or_else(|| {
+                StoreError::NotFound(format!(
+                    "no document {id:?} in this query; `overrule matrix --query` lists them"
+                ))
+            })
+    }
+
+    /// A query's documents without their texts, in pool order. Snippets have at most 160 characters.
+    pub fn documents(&self, key: QueryKey) -> Result<Vec<DocumentInfo>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT document.name, title, substr(content.text, 1, 160), metadata
+             FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
+        )?;
+        let rows = statement.query_map([key.0], |row| {
+            Ok(DocumentInfo {
+                id: DocId::new(row.get::<_, String>(0)?),
+                title: row.get(1)?,
+                snippet: row.get(2)?,
+                metadata: JsonObject::from_compact(row.get::<_, String>(3)?),
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The text of one document.
+    pub fn document_text(&self, key: QueryKey, position: usize) -> Result<Arc<str>> {
+        self.connection
+            .prepare_cached(
+                "SELECT content.text FROM document JOIN content ON content.id = document.content
+                 WHERE query = ?1 AND position = ?2",
+            )?
+            .query_row(params![key.0, position], |row| row.get::<_, String>(0))
+            .optional()?
+            .map(Arc::from)
+            .ok_or_else(|| StoreError::NotFound("no such document".to_owned()))
+    }
+
+    /// A query with its documents, as imported.
+    pub fn pool(&self, key: QueryKey) -> Result<Pool> {
+        let (query, extra) = self
+            .connection
+            .prepare_cached("SELECT name, text, extra, line FROM query WHERE id = ?1")?
+            .query_row([key.0], |row| {
+                let query = Query {
+                    id: QueryId::new(row.get::<_, String>(0)?),
+                    text: row.get(1)?,
+                    extra: JsonObject::from_compact(row.get::<_, String>(2)?),
+                };
+                Ok((query, JsonObject::from_compact(row.get::<_, String>(3)?)))
+            })
+            .optional()?
+            .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT document.name, title, content.text, metadata, extra, score
+             FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
+        )?;
+        let documents = statement
+            .query_map([key.0], |row| {
+                Ok(Document {
+                    id: DocId::new(row.get::<_, String>(0)?),
+                    title: row.get(1)?,
+                    content: row.get(2)?,
+                    metadata: JsonObject::from_compact(row.get::<_, String>(3)?),
+                    extra: JsonObject::from_compact(row.get::<_, String>(4)?),
+                    input_score: row.get(5)?,
+                })
+            })?
+            .collect::<rusqlite::Result<_>>()?;
+        Ok(Pool {
+            query,
+            documents,
+            extra,
+        })
+    }
+}

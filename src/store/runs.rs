@@ -1,0 +1,497 @@
+//! Judges, plans, votes and failures.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::BattleId;
+use crate::domain::sampling::Planned;
+use crate::domain::vote::{JudgeId, Margin};
+use crate::judge::{Cause, JudgeSpec, Usage};
+use rusqlite::{OptionalExtension, params};
+use std::collections::HashMap;
+
+/// An ensemble's row in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EnsembleId(pub i64);
+
+/// A run's row in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RunId(pub i64);
+
+/// What a run was asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// Globally unique.
+    pub uid: String,
+    /// The seed of plan and presentations.
+    pub seed: u64,
+    /// Cycles a query.
+    pub cycles: usize,
+    /// Documents a query at most.
+    pub depth: Option<usize>,
+    /// The judges.
+    pub ensemble: EnsembleId,
+    /// Milliseconds since the Unix epoch.
+    pub started_ms: i64,
+}
+
+/// How a call went, whether or not it led to a vote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRecord {
+    /// The battle.
+    pub battle: BattleId,
+    /// The judge.
+    pub judge: JudgeId,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+    /// 1 for the first call on this battle by this judge.
+    pub attempt: u32,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, where the price is known.
+    pub cost_usd: Option<f64>,
+    /// From sending to the last byte, in milliseconds, where it was measured.
+    pub latency_ms: Option<f64>,
+    /// The run that made the call, `None` for imported ones.
+    pub run: Option<RunId>,
+    /// Milliseconds since the Unix epoch.
+    pub created_ms: i64,
+    /// The reply as it came, `None` where it can be made again from the same input or was never known.
+    pub raw: Option<String>,
+    /// A vote, or why there is none.
+    pub result: CallResult,
+}
+
+/// The end of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallResult {
+    /// The judge voted.
+    Vote {
+        /// The preference, oriented to the battle's A and B.
+        margin: Margin,
+        /// The reasoning, in the judge's own presentation.
+        reasoning: String,
+        /// The model that answered, as it names itself.
+        model: Option<String>,
+        /// Why it stopped.
+        stop_reason: Option<String>,
+        /// The provider's identifier of the call.
+        request_id: Option<String>,
+    },
+    /// It did not.
+    Failure {
+        /// The class.
+        cause: Cause,
+        /// In words.
+        message: String,
+    },
+}
+
+/// A call that a plan still needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outstanding {
+    /// The battle.
+    pub battle: BattleId,
+    /// Position of document A in the pool.
+    pub a: usize,
+    /// Position of document B in the pool.
+    pub b: usize,
+    /// Index of the judge in the ensemble.
+    pub judge: usize,
+    /// Whether the judge is to be shown B first.
+    pub swapped: bool,
+    /// 1 plus the calls that failed before.
+    pub attempt: u32,
+}
+
+/// Which calls of a plan are still to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holes {
+    /// Those never made.
+    Fresh,
+    /// Those never made and those that failed.
+    FreshAndFailed,
+    /// Only those that failed.
+    Failed,
+}
+
+/// A planned battle's row and whether its A is the later document of the pool, by (low, high, game).
+type BattleIndex = HashMap<(usize, usize, u32), (i64, bool)>;
+
+impl Db {
+    /// The row of a judge, added where it is new.
+    pub fn judge(&self, spec: &JudgeSpec) -> Result<JudgeId> {
+        if let Some(known) = self.known_judge(spec)? {
+            return Ok(known);
+        }
+        self.connection
+            .prepare_cached(
+                "INSERT INTO judge (name, provider, model, prompt_hash, params) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params])?;
+        Ok(JudgeId(self.connection.last_insert_rowid()))
+    }
+
+    fn known_judge(&self, spec: &JudgeSpec) -> Result<Option<JudgeId>> {
+        let id = self
+            .connection
+            .prepare_cached(
+                "SELECT id FROM judge
+                 WHERE name = ?1 AND provider = ?2 AND model = ?3 AND prompt_hash = ?4 AND params = ?5",
+            )?
+            .query_row(params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params], |row| row.get(0))
+            .optional()?;
+        Ok(id.map(JudgeId))
+    }
+
+    /// The row of an ensemble, added where it is new.
+    pub fn ensemble(&self, judges: &[JudgeId]) -> Result<EnsembleId> {
+        let list = format!(
+            "[{}]",
+            judges
+                .iter()
+                .map(|judge| judge.0.to_string())
+                .collect::<Vec<_>>()
+                .join(",")
+        );
+        self.connection
+            .prepare_cached("INSERT INTO ensemble (judges) VALUES (?1) ON CONFLICT DO NOTHING")?
+            .execute([&list])?;
+        let id = self
+            .connection
+            .prepare_cached("SELECT id FROM ensemble WHERE judges = ?1")?
+            .query_row([&list], |row| row.get(0))?;
+        Ok(EnsembleId(id))
+    }
+
+    /// The judges of an ensemble, in order.
+    pub fn ensemble_judges(&self, ensemble: EnsembleId) -> Result<Vec<(JudgeId, JudgeSpec)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT judge.id, judge.name, provider, model, prompt_hash, params
+             FROM ensemble, json_each(ensemble.judges) AS member JOIN judge ON judge.id = member.value
+             WHERE ensemble.id = ?1 ORDER BY member.key",
+        )?;
+        let rows = statement.query_map([ensemble.0], |row| {
+            let spec = JudgeSpec {
+                name: row.get(1)?,
+                provider: row.get(2)?,
+                model: row.get(3)?,
+                prompt_hash: row.get(4)?,
+                params: row.get(5)?,
+            };
+            Ok((JudgeId(row.get(0)?), spec))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Notes that a run has begun.
+    pub fn start_run(&self, run: &RunRow) -> Result<RunId> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'running')",
+            )?
+            .execute(params![
+                run.uid,
+                run.seed.cast_signed(),
+                run.cycles,
+                run.depth,
+                run.ensemble.0,
+                run.started_ms
+            ])?;
+        Ok(RunId(self.connection.last_insert_rowid()))
+    }
+
+    /// Notes how a run ended.
+    pub fn end_run(&self, run: RunId, state: &str, ended_ms: i64) -> Result<()> {
+        self.connection
+            .prepare_cached("UPDATE run SET state = ?2, ended_ms = ?3 WHERE id = ?1")?
+            .execute(params![run.0, state, ended_ms])?;
+        Ok(())
+    }
+
+    /// Seed, cycles and depth of the latest run on the project.
+    pub fn latest_run(&self) -> Result<Option<(u64, usize, Option<usize>)>> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT seed, cycles, depth FROM run ORDER BY id DESC LIMIT 1")?
+            .query_row([], |row| {
+                Ok((
+                    row.get::<_, i64>(0)?.cast_unsigned(),
+                    row.get(1)?,
+                    row.get(2)?,
+                ))
+            })
+            .optional()?)
+    }
+
+    /// The queries that a run over the whole project is about: all but those that came with recorded votes, whose
+    /// judges are somebody else's.
+    pub fn runnable_queries(&self) -> Result<Vec<QueryKey>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id FROM query WHERE ensemble IS NULL OR depth IS NOT NULL ORDER BY id",
+        )?;
+        let rows = statement.query_map([], |row| Ok(QueryKey(row.get(0)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Enters a plan for a query: battles that are already there stay, the depth grows, the ensemble is now this one.
+    pub fn add_plan(
+        &self,
+        query: QueryKey,
+        planned: &[Planned],
+        depth: usize,
+        ensemble: EnsembleId,
+    ) -> Result<()> {
+        let mut added = 0;
+        for battle in planned {
+            added += self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, 'plan')
+                     ON CONFLICT DO NOTHING",
+                )?
+                .execute(params![query.0, battle.pair.low(), battle.pair.high(), battle.game, battle.cycle])?;
+        }
+        self.connection
+            .prepare_cached(
+                "UPDATE query SET depth = max(coalesce(depth, 0), ?2), ensemble = ?3, revision = revision + 1
+                 WHERE id = ?1 AND (depth IS NULL OR depth < ?2 OR ensemble IS NOT ?3 OR ?4)",
+            )?
+            .execute(params![query.0, depth, ensemble.0, added > 0])?;
+        Ok(())
+    }
+
+    /// The calls that the planned battles of a query still need from the judges of an ensemble, battle by battle.
+    ///
+    /// `swapped[judge][battle]` follows the order of `planned`. A battle that exists in the project but not in
+    /// `planned` needs nothing, and neither does one that is planned but not entered yet.
+    pub fn outstanding(
+        &self,
+        query: QueryKey,
+        planned: &[Planned],
+        judges: &[JudgeId],
+        swapped: &[Vec<bool>],
+        holes: Holes,
+    ) -> Result<Vec<Outstanding>> {
+        let battles = self.battle_index(query)?;
+        let votes = self.pairs_of(
+            "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
+            query,
+        )?;
+        let failures = self.pairs_of(
+            "SELECT failure.battle, failure.judge, count(*) FROM failure JOIN battle ON battle.id = failure.battle
+             WHERE query = ?1 GROUP BY 1, 2",
+            query,
+        )?;
+        let mut outstanding = Vec::new();
+        for (index, plan) in planned.iter().enumerate() {
+            let Some((id, reversed)) = battles.get(&(plan.pair.low(), plan.pair.high(), plan.game))
+            else {
+                continue;
+            };
+            for (judge, judge_id) in judges.iter().enumerate() {
+                let failed = failures.get(&(*id, judge_id.0)).copied().unwrap_or(0);
+                let wanted = match holes {
+                    Holes::Fresh => failed == 0,
+                    Holes::FreshAndFailed => true,
+                    Holes::Failed => failed > 0,
+                };
+                if !wanted || votes.contains_key(&(*id, judge_id.0)) {
+                    continue;
+                }
+                let (a, b) = (plan.pair.low(), plan.pair.high());
+                outstanding.push(Outstanding {
+                    battle: BattleId(*id),
+                    a: if *reversed { b } else { a },
+                    b: if *reversed { a } else { b },
+                    judge,
+                    swapped: swapped
+                        .get(judge)
+                        .and_then(|of| of.get(index))
+                        .copied()
+                        .unwrap_or(false)
+                        ^ reversed,
+                    attempt: failed + 1,
+                });
+            }
+        }
+        Ok(outstanding)
+    }
+
+    /// Calls left for each judge of a plan that may not have been entered, `None` for a query that is not there.
+    pub fn calls_left(
+        &self,
+        query: &str,
+        planned: &[Planned],
+        specs: &[JudgeSpec],
+        swapped: &[Vec<bool>],
+        holes: Holes,
+    ) -> Result<Option<Vec<usize>>> {
+        let query = match self.find_query(query) {
+            Ok(query) => query,
+            Err(StoreError::NotFound(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        // A judge that the project does not know has made no call.
+        let judges: Vec<JudgeId> = specs
+            .iter()
+            .map(|spec| Ok(self.known_judge(spec)?.unwrap_or(JudgeId(0))))
+            .collect::<Result<_>>()?;
+        let entered = self.outstanding(query, planned, &judges, swapped, holes)?;
+        let known = self.battle_index(query)?;
+        let new = |battle: &&Planned| {
+            !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))
+        };
+        let fresh = if holes == Holes::Failed {
+            0
+        } else {
+            planned.iter().filter(new).count()
+        };
+        let mut left = vec![fresh; judges.len()];
+        for call in entered {
+            left[call.judge] += 1;
+        }
+        Ok(Some(left))
+    }
+
+    /// Row and orientation of each battle by (low, high, game); true where A is the later document of the pool.
+    fn battle_index(&self, query: QueryKey) -> Result<BattleIndex> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, a, b, game FROM battle WHERE query = ?1")?;
+        let rows = statement.query_map([query.0], |row| {
+            let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+            Ok(((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a > b)))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn pairs_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), u32>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([query.0], |row| {
+            Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Records a call. A second vote of the same judge on the same battle is a conflict and is not recorded.
+    pub fn record(&self, call: &CallRecord) -> Result<()> {
+        let usage = call.usage;
+        match &call.result {
+            CallResult::Vote {
+                margin,
+                reasoning,
+                model,
+                stop_reason,
+                request_id,
+            } => {
+                let added = self
+                    .connection
+                    .prepare_cached(
+                        "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                             tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, model,
+                             stop_reason, request_id, reasoning, raw)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                         ON CONFLICT DO NOTHING",
+                    )?
+                    .execute(params![
+                        call.battle.0,
+                        call.judge.0,
+                        call.swapped,
+                        margin.get(),
+                        call.attempt,
+                        usage.input,
+                        usage.cached,
+                        usage.output,
+                        usage.thinking,
+                        call.cost_usd,
+                        call.latency_ms,
+                        call.run.map(|run| run.0),
+                        call.created_ms,
+                        model,
+                        stop_reason,
+                        request_id,
+                        reasoning,
+                        call.raw,
+                    ])?;
+                if added == 0 {
+                    return Err(StoreError::Conflict(
+                        "this judge has already voted on this battle".to_owned(),
+                    ));
+                }
+            }
+            CallResult::Failure { cause, message } => {
+                self.connection
+                    .prepare_cached(
+                        "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
+                             tokens_output, cost_usd, latency_ms, run, created_ms, raw)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                    )?
+                    .execute(params![
+                        call.battle.0,
+                        call.judge.0,
+                        call.swapped,
+                        cause_name(*cause)?,
+                        message,
+                        call.attempt,
+                        usage.input,
+                        usage.output,
+                        call.cost_usd,
+                        call.latency_ms,
+                        call.run.map(|run| run.0),
+                        call.created_ms,
+                        call.raw,
+                    ])?;
+            }
+        }
+        self.connection
+            .prepare_cached(
+                "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
+            )?
+            .execute([call.battle.0])?;
+        Ok(())
+    }
+
+    /// Adds a battle that was fought elsewhere, as the next game of its pair.
+    pub fn add_fought_battle(
+        &self,
+        query: QueryKey,
+        a: usize,
+        b: usize,
+        game: u32,
+    ) -> Result<Option<BattleId>> {
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![query.0, a, b, game])?;
+        Ok((added > 0).then(|| BattleId(self.connection.last_insert_rowid())))
+    }
+
+    /// Makes an ensemble the one whose votes count for a query.
+    pub fn set_ensemble(
+        &self,
+        query: QueryKey,
+        ensemble: EnsembleId,
+        depth: Option<usize>,
+    ) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "UPDATE query SET ensemble = ?2, depth = coalesce(?3, depth), revision = revision + 1 WHERE id = ?1",
+            )?
+            .execute(params![query.0, ensemble.0, depth])?;
+        Ok(())
+    }
+}
+
+/// The cause as stored: its kebab-case name.
+fn cause_name(cause: Cause) -> Result<String> {
+    match serde_json::to_value(cause) {
+        Ok(serde_json::Value::String(name)) => Ok(name),
+        _ => Err(StoreError::Corrupt(format!(
+            "no name for the cause {cause}"
+        ))),
+    }
+}

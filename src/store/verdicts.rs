@@ -1,0 +1,156 @@
+//! Verdicts: rows are only added, undoing adds one too.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::verdict::{Decision, Verdict};
+use rusqlite::{OptionalExtension, Row, params};
+use uuid::Uuid;
+
+/// A verdict to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewVerdict {
+    /// The query.
+    pub query: QueryKey,
+    /// Position of document A in the pool.
+    pub a: usize,
+    /// Position of document B in the pool.
+    pub b: usize,
+    /// What was decided.
+    pub decision: Decision,
+    /// Why.
+    pub note: Option<String>,
+    /// Who decided.
+    pub annotator: String,
+    /// Whether the judges' votes were hidden.
+    pub blind: bool,
+    /// Time spent looking, in milliseconds.
+    pub active_ms: Option<i64>,
+    /// Milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
+/// A verdict with the query it belongs to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredVerdict {
+    /// The query.
+    pub query: QueryKey,
+    /// The verdict.
+    pub verdict: Verdict,
+}
+
+const COLUMNS: &str =
+    "verdict.uid, query, a, b, decision, note, verdict.annotator, verdict.created_ms";
+const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
+
+impl Db {
+    /// Stores a verdict and returns its identifier.
+    pub fn add_verdict(&self, verdict: &NewVerdict) -> Result<String> {
+        let uid = Uuid::now_v7().to_string();
+        self.connection
+            .prepare_cached(
+                "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            )?
+            .execute(params![
+                uid,
+                verdict.query.0,
+                verdict.a,
+                verdict.b,
+                verdict.decision.name(),
+                verdict.note,
+                verdict.annotator,
+                verdict.blind,
+                verdict.active_ms,
+                verdict.created_ms,
+            ])?;
+        self.touch(verdict.query)?;
+        Ok(uid)
+    }
+
+    /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.
+    pub fn undo_verdict(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredVerdict>> {
+        let latest = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM verdict WHERE verdict.annotator = ?1 AND {NOT_UNDONE}
+                 ORDER BY verdict.created_ms DESC, verdict.uid DESC LIMIT 1"
+            ))?
+            .query_row([annotator], stored)
+            .optional()?;
+        let Some(latest) = latest else {
+            return Ok(None);
+        };
+        let latest = latest?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![
+                Uuid::now_v7().to_string(),
+                latest.verdict.uid,
+                annotator,
+                created_ms
+            ])?;
+        self.touch(latest.query)?;
+        Ok(Some(latest))
+    }
+
+    /// The verdicts in force of a query: the latest on each pair that is not undone.
+    pub fn verdicts_in_force(&self, query: QueryKey) -> Result<Vec<Verdict>> {
+        let mut in_force: Vec<Verdict> = Vec::new();
+        for stored in self.verdict_rows(Some(query))? {
+            let verdict = stored.verdict;
+            let same = |other: &&mut Verdict| {
+                (other.a, other.b) == (verdict.a, verdict.b)
+                    || (other.a, other.b) == (verdict.b, verdict.a)
+            };
+            match in_force.iter_mut().find(same) {
+                Some(earlier) => *earlier = verdict,
+                None => in_force.push(verdict),
+            }
+        }
+        Ok(in_force)
+    }
+
+    /// Every verdict that is not undone, earliest first, of one query or of all.
+    pub fn verdict_rows(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1) AND {NOT_UNDONE}
+             ORDER BY verdict.created_ms, verdict.uid"
+        ))?;
+        let mut verdicts = Vec::new();
+        let mut rows = statement.query([query.map(|query| query.0)])?;
+        while let Some(row) = rows.next()? {
+            verdicts.push(stored(row)??);
+        }
+        Ok(verdicts)
+    }
+
+    /// Marks a query's numbers as changed.
+    pub(super) fn touch(&self, query: QueryKey) -> Result<()> {
+        self.connection
+            .prepare_cached("UPDATE query SET revision = revision + 1 WHERE id = ?1")?
+            .execute([query.0])?;
+        Ok(())
+    }
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredVerdict>> {
+    let decision: String = row.get(4)?;
+    let verdict = match decision.parse::<Decision>() {
+        Ok(decision) => decision,
+        Err(error) => return Ok(Err(StoreError::Corrupt(error))),
+    };
+    Ok(Ok(StoredVerdict {
+        query: QueryKey(row.get(1)?),
+        verdict: Verdict {
+            uid: row.get(0)?,
+            a: row.get(2)?,
+            b: row.get(3)?,
+            decision: verdict,
+            note: row.get(5)?,
+            annotator: row.get(6)?,
+            created_ms: row.get(7)?,
+        },
+    }))
+}

@@ -1,0 +1,360 @@
+//! Rows as the domain wants them: a query's rows for its view, a battle's votes with their reasoning, summaries.
+
+use super::corpus::{QueryInfo, QueryKey};
+use super::runs::EnsembleId;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::{Battle, BattleId};
+use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
+use crate::domain::vote::{JudgeId, Margin, Vote};
+use crate::judge::{Cause, JudgeSpec};
+use rusqlite::{OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// A vote or a failure with all that is known about the call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VoteDetail {
+    /// The battle.
+    pub battle: BattleId,
+    /// The judge.
+    pub judge: JudgeId,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+    /// The preference oriented to the battle, or why there is none.
+    pub result: std::result::Result<Margin, (Cause, String)>,
+    /// The reasoning, in the judge's own presentation; empty for a failure.
+    pub reasoning: String,
+    /// The reply as it came, where it was kept.
+    pub raw: Option<String>,
+    /// The model that answered.
+    pub model: Option<String>,
+    /// 1 for the first call.
+    pub attempt: u32,
+    /// Input and output tokens.
+    pub tokens: (u64, u64),
+    /// US dollars, where known.
+    pub cost_usd: Option<f64>,
+    /// Milliseconds, where measured.
+    pub latency_ms: Option<f64>,
+}
+
+/// What the list of queries shows of one query; a pure function of its rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Documents in the pool.
+    pub documents: usize,
+    /// Documents entered into battle.
+    pub entered: usize,
+    /// Battles with at least one vote.
+    pub fought: usize,
+    /// Battles planned.
+    pub battles: usize,
+    /// Votes of the ensemble that are there.
+    pub votes: usize,
+    /// Votes of the ensemble that are missing.
+    pub missing: usize,
+    /// Calls that failed and have not been made good.
+    pub failures: usize,
+    /// Verdicts in force.
+    pub verdicts: usize,
+    /// Battles whose judges are of one mind.
+    pub unanimous: usize,
+    /// Battles with two votes or more.
+    pub judged: usize,
+    /// Cyclic triads.
+    pub cyclic: usize,
+    /// Triads whose three pairs are decided.
+    pub triads: usize,
+    /// Widest 90 % rank interval among the first ten, in ranks.
+    pub widest: Option<usize>,
+    /// Whether every judge that counts is an offline one.
+    pub offline: bool,
+}
+
+impl Summary {
+    /// Summarises a view.
+    pub fn of(view: &View, offline: bool) -> Self {
+        let rows = view.rows();
+        let (fought, battles) = view.progress();
+        Self {
+            documents: rows.documents,
+            entered: view.standings.iter().flatten().count(),
+            fought,
+            battles,
+            votes: rows.battles.iter().map(|record| record.votes.len()).sum(),
+            missing: view.battles.iter().map(|battle| battle.missing).sum(),
+            failures: rows.battles.iter().map(|record| record.failed.len()).sum(),
+            verdicts: rows.verdicts.len(),
+            unanimous: view.consensus.0,
+            judged: view.consensus.1,
+            cyclic: view.triads.0,
+            triads: view.triads.1,
+            widest: view.widest_interval(10),
+            offline,
+        }
+    }
+}
+
+impl Db {
+    /// The project's settings, or the defaults.
+    pub fn settings(&self) -> Result<Settings> {
+        let stored: Option<String> = self
+            .connection
+            .prepare_cached("SELECT value FROM setting WHERE name = 'rating'")?
+            .query_row([], |row| row.get(0))
+            .optional()?;
+        match stored {
+            None => Ok(Settings::default()),
+            Some(text) => serde_json::from_str(&text).map_err(|error| {
+                StoreError::Corrupt(format!("the rating settings cannot be read: {error}"))
+            }),
+        }
+    }
+
+    /// Changes the project's settings, and with them every query's numbers.
+    pub fn set_settings(&self, settings: &Settings) -> Result<()> {
+        let text = serde_json::to_string(settings)
+            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO setting (name, value) VALUES ('rating', ?1)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            )?
+            .execute([text])?;
+        self.connection
+            .execute("UPDATE query SET revision = revision + 1", [])?;
+        Ok(())
+    }
+
+    /// The judges that count for a query, in order; empty before any plan or import.
+    pub fn judges_of(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
+        let ensemble: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT ensemble FROM query WHERE id = ?1")?
+            .query_row([query.0], |row| row.get(0))?;
+        ensemble.map_or(Ok(Vec::new()), |id| self.ensemble_judges(EnsembleId(id)))
+    }
+
+    /// Everything that a query's view is computed from.
+    pub fn rows(&self, query: QueryKey) -> Result<Rows> {
+        let (documents, depth): (usize, Option<usize>) = self
+            .connection
+            .prepare_cached("SELECT documents, depth FROM query WHERE id = ?1")?
+            .query_row([query.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?
+            .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
+        let judges: Vec<JudgeId> = self
+            .judges_of(query)?
+            .into_iter()
+            .map(|(id, _)| id)
+            .collect();
+        let seat: HashMap<i64, usize> = judges
+            .iter()
+            .enumerate()
+            .map(|(seat, judge)| (judge.0, seat))
+            .collect();
+
+        let mut battles = Vec::new();
+        let mut index: HashMap<i64, usize> = HashMap::new();
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, a, b, game FROM battle WHERE query = ?1 ORDER BY id")?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            index.insert(id, battles.len());
+            battles.push(BattleRecord {
+                battle: Battle {
+                    id: BattleId(id),
+                    a: row.get(1)?,
+                    b: row.get(2)?,
+                    game: row.get(3)?,
+                },
+                votes: Vec::new(),
+                failed: Vec::new(),
+            });
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT vote.battle, vote.judge, vote.swapped, vote.margin
+             FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let margin: f64 = row.get(3)?;
+            if let (Some(at), true) = (index.get(&battle), seat.contains_key(&judge)) {
+                battles[*at].votes.push(Vote {
+                    judge: JudgeId(judge),
+                    margin: Margin::new(margin)
+                        .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?,
+                    swapped: row.get(2)?,
+                });
+            }
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT failure.battle, failure.judge
+             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if let (Some(at), true) = (index.get(&battle), seat.contains_key(&judge)) {
+                let record = &mut battles[*at];
+                if record.votes.iter().all(|vote| vote.judge.0 != judge) {
+                    record.failed.push(JudgeId(judge));
+                }
+            }
+        }
+        for record in &mut battles {
+            record
+                .votes
+                .sort_by_key(|vote| seat.get(&vote.judge.0).copied());
+            record
+                .failed
+                .sort_by_key(|judge| seat.get(&judge.0).copied());
+        }
+        Ok(Rows {
+            documents,
+            depth,
+            judges,
+            battles,
+            verdicts: self.verdicts_in_force(query)?,
+        })
+    }
+
+    /// A query's view under the project's settings.
+    pub fn view(&self, query: QueryKey) -> Result<View> {
+        Ok(View::new(self.rows(query)?, self.settings()?))
+    }
+
+    /// Every vote and every failure not made good on a battle, in the order of `judges`.
+    pub fn battle_votes(&self, battle: BattleId, judges: &[JudgeId]) -> Result<Vec<VoteDetail>> {
+        let mut details = Vec::new();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT judge, swapped, margin, reasoning, raw, model, attempt, tokens_input, tokens_output, cost_usd,
+                    latency_ms
+             FROM vote WHERE battle = ?1",
+        )?;
+        let mut rows = statement.query([battle.0])?;
+        while let Some(row) = rows.next()? {
+            let margin: f64 = row.get(2)?;
+            details.push(VoteDetail {
+                battle,
+                judge: JudgeId(row.get(0)?),
+                swapped: row.get(1)?,
+                result: Ok(Margin::new(margin)
+                    .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?),
+                reasoning: row.get(3)?,
+                raw: row.get(4)?,
+                model: row.get(5)?,
+                attempt: row.get(6)?,
+                tokens: (row.get(7)?, row.get(8)?),
+                cost_usd: row.get(9)?,
+                latency_ms: row.get(10)?,
+            });
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT judge, swapped, cause, message, raw, attempt, tokens_input, tokens_output, cost_usd, latency_ms
+             FROM failure WHERE battle = ?1 ORDER BY id DESC",
+        )?;
+        let mut rows = statement.query([battle.0])?;
+        while let Some(row) = rows.next()? {
+            let judge = JudgeId(row.get(0)?);
+            if details
+                .iter()
+                .any(|detail: &VoteDetail| detail.judge == judge)
+            {
+                continue;
+            }
+            let cause: String = row.get(2)?;
+            let cause = serde_json::from_value(serde_json::Value::String(cause))
+                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            details.push(VoteDetail {
+                battle,
+                judge,
+                swapped: row.get(1)?,
+                result: Err((cause, row.get(3)?)),
+                reasoning: String::new(),
+                raw: row.get(4)?,
+                model: None,
+                attempt: row.get(5)?,
+                tokens: (row.get(6)?, row.get(7)?),
+                cost_usd: row.get(8)?,
+                latency_ms: row.get(9)?,
+            });
+        }
+        details.retain(|detail| judges.contains(&detail.judge));
+        details.sort_by_key(|detail| judges.iter().position(|judge| *judge == detail.judge));
+        Ok(details)
+    }
+
+    /// A query's summary, from the cache where it is still good.
+    pub fn summary(&self, query: QueryKey) -> Result<(Summary, bool)> {
+        let cached: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT value FROM summary JOIN query ON query.id = summary.query
+                 WHERE query.id = ?1 AND query.revision = summary.revision",
+            )?
+            .query_row([query.0], |row| row.get(0))
+            .optional()?;
+        if let Some(text) = cached
+            && let Ok(summary) = serde_json::from_str(&text)
+        {
+            return Ok((summary, true));
+        }
+        let judges = self.judges_of(query)?;
+        let offline = !judges.is_empty() && judges.iter().all(|(_, spec)| spec.is_offline());
+        Ok((Summary::of(&self.view(query)?, offline), false))
+    }
+
+    /// Computes a query's summary and keeps it for the next look.
+    pub fn cache_summary(&self, query: QueryKey) -> Result<Summary> {
+        let (summary, fresh) = self.summary(query)?;
+        if !fresh {
+            let text = serde_json::to_string(&summary)
+                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            self.connection
+                .prepare_cached(
+                    "INSERT INTO summary (query, revision, value) SELECT id, revision, ?2 FROM query WHERE id = ?1
+                     ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
+                )?
+                .execute(params![query.0, text])?;
+        }
+        Ok(summary)
+    }
+
+    /// Dollars spent and calls made so far on the whole project: (known dollars, calls without a known price, calls).
+    pub fn spend(&self) -> Result<(f64, usize, usize)> {
+        let spend = self.connection.query_row(
+            "SELECT coalesce(sum(cost_usd), 0.0), count(*) - count(cost_usd), count(*) FROM
+                 (SELECT cost_usd FROM vote UNION ALL SELECT cost_usd FROM failure)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )?;
+        Ok(spend)
+    }
+
+    /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good.
+    pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<Summary>)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.id, query.name, query.text, query.documents, summary.value
+             FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision
+             ORDER BY query.id",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let info = QueryInfo {
+                key: QueryKey(row.get(0)?),
+                id: crate::domain::corpus::QueryId::new(row.get::<_, String>(1)?),
+                text: row.get(2)?,
+                documents: row.get(3)?,
+            };
+            let summary: Option<String> = row.get(4)?;
+            Ok((
+                info,
+                summary.and_then(|text| serde_json::from_str(&text).ok()),
+            ))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}

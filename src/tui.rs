@@ -1,0 +1,299 @@
+//! The workbench: one loop, input first, at most one frame in sixteen milliseconds, and none when nothing changed.
+
+pub mod effects;
+pub mod fuzzy;
+pub mod keymap;
+pub mod model;
+pub mod picture;
+pub mod screens;
+pub mod terminal;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod text;
+pub mod theme;
+pub mod update;
+pub mod view;
+pub mod widgets;
+
+use crate::config::Screen;
+use crate::judge::Ensemble;
+use crate::store::Store;
+use crossterm::event::{Event, EventStream, KeyEventKind};
+use effects::Runner;
+use futures::StreamExt as _;
+use model::{Effect, Model, Msg, Options};
+use std::time::{Duration, Instant};
+use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect_depth};
+use theme::{Depth, Ramp, Theme};
+use tokio::sync::mpsc;
+
+/// The shortest time between two frames.
+const FRAME: Duration = Duration::from_millis(16);
+/// Messages that may wait.
+const BACKLOG: usize = 1024;
+
+/// Why the workbench could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TuiError {
+    /// The terminal failed.
+    #[error("the terminal failed: {0}")]
+    Terminal(#[from] std::io::Error),
+    /// A setting is not one.
+    #[error("configuration: screen.{name}: {message}")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// What is wrong with it.
+        message: String,
+    },
+}
+
+/// Opens the workbench on a project and returns when the user leaves.
+pub fn run(
+    store: Store,
+    ensemble: Ensemble,
+    options: Options,
+    screen: &Screen,
+) -> Result<(), TuiError> {
+    let depth = detect_depth(setting("colour", &screen.colour)?);
+    let ramp: Ramp = setting("ramp", &screen.ramp)?.unwrap_or_default();
+    let flag = match screen.theme.as_str() {
+        "auto" => None,
+        "dark" => Some(Background::Dark),
+        "light" => Some(Background::Light),
+        other => {
+            let message = format!("{other:?}: expected auto, dark or light");
+            return Err(TuiError::Setting {
+                name: "theme",
+                message,
+            });
+        }
+    };
+    let light = detect_background(flag) == Background::Light;
+    let theme = Theme { depth, light, ramp };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let (results, inbox) = mpsc::channel(BACKLOG);
+    let panics = results.clone();
+    terminal::install_panic_hook(move |panic| {
+        let words = format!(
+            "a task failed ({}): {} at {}",
+            panic.thread, panic.message, panic.location
+        );
+        drop(panics.try_send(Msg::Failed(words)));
+    });
+    let mut guard = TerminalGuard::enter(depth, screen.mouse)?;
+    let size = guard.size()?;
+    let runner = Runner::new(store, ensemble, options.clone(), results);
+    let model = Model::new(options, ramp, size, Instant::now());
+    let app = App {
+        model,
+        theme,
+        runner,
+        caches: view::Caches::default(),
+        drawn: Instant::now() - FRAME,
+        dirty: true,
+        leaving: false,
+    };
+    let end = runtime.block_on(app.go(&mut guard, inbox));
+    drop(guard);
+    runtime.shutdown_timeout(Duration::from_secs(2));
+    end
+}
+
+/// A setting that may be `auto`.
+fn setting<T: std::str::FromStr<Err: std::fmt::Display>>(
+    name: &'static str,
+    value: &str,
+) -> Result<Option<T>, TuiError> {
+    if value == "auto" {
+        return Ok(None);
+    }
+    value
+        .parse()
+        .map(Some)
+        .map_err(|error: T::Err| TuiError::Setting {
+            name,
+            message: error.to_string(),
+        })
+}
+
+/// The signals that end the program, as far as the system has them.
+struct Signals {
+    #[cfg(unix)]
+    streams: [tokio::signal::unix::Signal; 3],
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let streams = [
+                signal(SignalKind::terminate())?,
+                signal(SignalKind::hangup())?,
+                signal(SignalKind::interrupt())?,
+            ];
+            Ok(Self { streams })
+        }
+        #[cfg(not(unix))]
+        Ok(Self {})
+    }
+
+    async fn any(&mut self) {
+        #[cfg(unix)]
+        {
+            let [terminate, hangup, interrupt] = &mut self.streams;
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        }
+        #[cfg(not(unix))]
+        std::future::pending::<()>().await
+    }
+}
+
+struct App {
+    model: Model,
+    theme: Theme,
+    runner: Runner,
+    caches: view::Caches,
+    drawn: Instant,
+    dirty: bool,
+    leaving: bool,
+}
+
+impl App {
+    async fn go(
+        mut self,
+        guard: &mut TerminalGuard,
+        mut inbox: mpsc::Receiver<Msg>,
+    ) -> Result<(), TuiError> {
+        let mut keys = EventStream::new();
+        let mut late_replies = ReplyFilter::default();
+        let mut signals = Signals::new()?;
+        self.carry_out(vec![Effect::List], guard, &mut keys)?;
+        while !self.leaving {
+            let wake = self.wake_at();
+            tokio::select! {
+                biased;
+                () = signals.any() => break,
+                event = keys.next() => match event {
+                    Some(Ok(event)) => {
+                        if let Some(msg) = message(event, &mut late_replies) {
+                            self.take(msg, guard, &mut keys)?;
+                        }
+                    }
+                    Some(Err(error)) => return Err(error.into()),
+                    None => break,
+                },
+                msg = inbox.recv() => if let Some(msg) = msg {
+                    self.take(msg, guard, &mut keys)?;
+                    while let Ok(msg) = inbox.try_recv() {
+                        self.take(msg, guard, &mut keys)?;
+                    }
+                },
+                () = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now).into()), if wake.is_some() => {
+                    if !self.dirty {
+                        self.take(Msg::Tick, guard, &mut keys)?;
+                    }
+                }
+            }
+            if self.dirty && self.drawn.elapsed() >= FRAME {
+                self.draw(guard)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// When something is due although nothing happens: the next frame, or the end of a toast.
+    fn wake_at(&self) -> Option<Instant> {
+        let frame = self.dirty.then(|| self.drawn + FRAME);
+        let toast = self.model.toast.as_ref().map(|toast| toast.until);
+        frame.into_iter().chain(toast).min()
+    }
+
+    fn take(
+        &mut self,
+        msg: Msg,
+        guard: &mut TerminalGuard,
+        keys: &mut EventStream,
+    ) -> Result<(), TuiError> {
+        self.dirty = true;
+        let effects = update::update(&mut self.model, msg, Instant::now());
+        self.carry_out(effects, guard, keys)
+    }
+
+    fn carry_out(
+        &mut self,
+        effects: Vec<Effect>,
+        guard: &mut TerminalGuard,
+        keys: &mut EventStream,
+    ) -> Result<(), TuiError> {
+        for effect in effects {
+            match effect {
+                Effect::Quit => self.leaving = true,
+                Effect::Redraw => guard.redraw()?,
+                Effect::Suspend => {
+                    // The stream's thread would take the shell's keys.
+                    *keys = EventStream::new();
+                    guard.suspend()?;
+                    *keys = EventStream::new();
+                    let size = guard.size()?;
+                    self.model.size = size;
+                    self.dirty = true;
+                }
+                Effect::Copy(text) => {
+                    let copy = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
+                    crossterm::execute!(std::io::stdout(), copy)?;
+                }
+                effect => self.runner.carry_out(effect, self.model.control),
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, guard: &mut TerminalGuard) -> Result<(), TuiError> {
+        let theme = Theme {
+            ramp: self.model.ramp,
+            ..self.theme
+        };
+        let (model, caches) = (&self.model, &mut self.caches);
+        let mut areas = model.areas;
+        guard.draw(|frame| {
+            areas = view::view(model, &theme, frame.area(), frame.buffer_mut(), caches);
+            if let Some(caret) = areas.caret {
+                frame.set_cursor_position(caret);
+            }
+        })?;
+        self.model.areas = areas;
+        self.drawn = Instant::now();
+        self.dirty = false;
+        Ok(())
+    }
+}
+
+fn message(event: Event, late_replies: &mut ReplyFilter) -> Option<Msg> {
+    match event {
+        Event::Key(key) if key.kind == KeyEventKind::Release || late_replies.swallows(key) => None,
+        Event::Key(key) => Some(Msg::Key(key)),
+        Event::Paste(text) => Some(Msg::Paste(text)),
+        Event::Resize(columns, rows) => Some(Msg::Resize(columns, rows)),
+        Event::Mouse(mouse) => Some(Msg::Mouse(mouse)),
+        Event::FocusGained | Event::FocusLost => None,
+    }
+}
+
+/// The colour depth in words, for `doctor`.
+pub fn depth_words(depth: Depth) -> &'static str {
+    match depth {
+        Depth::None => "none",
+        Depth::Ansi16 => "16 colours",
+        Depth::Ansi256 => "256 colours",
+        Depth::True => "true colour",
+    }
+}

@@ -1,0 +1,119 @@
+//! What a key or the palette can run.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+
+/// The name is not a command's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown command {0:?}")]
+pub struct UnknownCommand(pub String);
+
+macro_rules! commands {
+    ($($variant:ident $name:literal $doc:literal;)+) => {
+        /// An act of the interface, named for the palette.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Command {
+            $(#[doc = $doc] $variant,)+
+        }
+
+        impl Command {
+            /// Every command, in the order of this list.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// Its name in the palette.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// What it does, in a sentence.
+            pub fn doc(self) -> &'static str {
+                match self { $(Self::$variant => $doc,)+ }
+            }
+        }
+    };
+}
+
+commands! {
+    Help "help" "Show the keys that work here.";
+    Palette "palette" "Find a command by name and run it.";
+    Filter "filter" "Keep only the rows that match some words.";
+    Undo "undo" "Take back the last verdict.";
+    Back "back" "Close what is on top, or return to the screen before.";
+    Quit "quit" "Leave; asks first while a run is going.";
+    Suspend "suspend" "Put the program to sleep and return to the shell.";
+    Redraw "redraw" "Draw the whole screen again.";
+    NextRamp "next-ramp" "Change the colours of the heatmap.";
+    PauseRun "pause-run" "Pause the run, or let it go on.";
+    ShowRun "show-run" "Show the run: calls, pace, spend, failures.";
+    Copy "copy" "Copy what is under the cursor to the clipboard.";
+    Down "down" "Move down.";
+    Up "up" "Move up.";
+    Left "left" "Move left.";
+    Right "right" "Move right.";
+    First "first" "Go to the first row.";
+    Last "last" "Go to the last row.";
+    PageDown "page-down" "Go down by a page.";
+    PageUp "page-up" "Go up by a page.";
+    Open "open" "Open what is under the cursor.";
+    NextPane "next-pane" "Go to the next pane.";
+    PreviousPane "previous-pane" "Go to the previous pane.";
+    StartRun "start-run" "Start judging, or resume where it stopped.";
+    SortQueries "sort-queries" "Sort the queries by the next column.";
+    ShowMatrix "show-matrix" "Show the battles of the query as a matrix.";
+    StopRun "stop-run" "Stop the run; what is judged stays.";
+    MoreCalls "more-calls" "Allow one more call at a time.";
+    FewerCalls "fewer-calls" "Allow one call fewer at a time.";
+    Faster "faster" "Raise the limit of calls per second.";
+    Slower "slower" "Lower the limit of calls per second.";
+    FlipOrder "flip-order" "Order the documents by zELO or by first-stage rank.";
+    NextLayer "next-layer" "Show the next layer of the matrix.";
+    PreviousLayer "previous-layer" "Show the previous layer of the matrix.";
+    NextJudgeLayer "next-judge-layer" "Show the votes of the next judge alone.";
+    Zoom "zoom" "Draw the cells of the matrix larger or smaller.";
+    NextSurprise "next-surprise" "Go to the next most surprising battle.";
+    PreviousSurprise "previous-surprise" "Go to the previous, more surprising battle.";
+    RowDocument "row-document" "Open the document of the row.";
+    ColumnDocument "column-document" "Open the document of the column.";
+    ExpandReasoning "expand-reasoning" "Show a judge's reasoning in full or in brief.";
+    SortBattles "sort-battles" "Sort the battles by the next column.";
+    NextDocument "next-document" "Go to the next document.";
+    PreviousDocument "previous-document" "Go to the previous document.";
+    JudgeA "judge-a" "Rule that A is better.";
+    JudgeAStrongly "judge-a-strongly" "Rule that A is much better.";
+    JudgeB "judge-b" "Rule that B is better.";
+    JudgeBStrongly "judge-b-strongly" "Rule that B is much better.";
+    JudgeTie "judge-tie" "Rule that A and B are equally good.";
+    CannotTell "cannot-tell" "Rule that this battle cannot be decided.";
+    WriteNote "write-note" "Write down the reason for the verdict.";
+    ToggleFullText "toggle-full-text" "Show excerpts or the full documents.";
+    ToggleScrollLock "toggle-scroll-lock" "Scroll the two documents together or apart.";
+    ToggleRawReply "toggle-raw-reply" "Show the judge's reply as sent or with its labels put right.";
+    NextReasoning "next-reasoning" "Show the next judge's reasoning.";
+    NextBattle "next-battle" "Go to the next battle.";
+    PreviousBattle "previous-battle" "Go to the previous battle.";
+    Submit "submit" "Accept the text.";
+    Cancel "cancel" "Give up the text.";
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Command {
+    type Err = UnknownCommand;
+
+    fn from_str(name: &str) -> Result<Self, UnknownCommand> {
+        let found = Self::ALL.iter().find(|command| command.name() == name);
+        found.copied().ok_or_else(|| UnknownCommand(name.into()))
+    }
+}
+
+impl Serialize for Command {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}

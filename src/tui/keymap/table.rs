@@ -1,0 +1,144 @@
+//! The bindings. Within a scope the order is the footer's: most important first.
+
+use crossterm::event::KeyCode;
+
+use super::{Binding, Command as Do, Key, Scope};
+
+const fn shown(scope: Scope, keys: &'static [Key], command: Do, hint: &'static str) -> Binding {
+    Binding {
+        scope,
+        keys,
+        command,
+        hint,
+        footer: true,
+    }
+}
+
+const fn quiet(scope: Scope, keys: &'static [Key], command: Do, hint: &'static str) -> Binding {
+    Binding {
+        scope,
+        keys,
+        command,
+        hint,
+        footer: false,
+    }
+}
+
+macro_rules! keys {
+    ($($key:expr),+) => { &[$($key),+] };
+}
+
+const fn k(c: char) -> Key {
+    Key::char(c)
+}
+
+const ENTER: Key = Key::code(KeyCode::Enter);
+const ESC: Key = Key::code(KeyCode::Esc);
+const TAB: Key = Key::code(KeyCode::Tab);
+const BACK_TAB: Key = Key::code(KeyCode::BackTab);
+
+use Scope::{Battle, Document, Global, Input, List, Matrix, Queries, Run};
+
+/// Every binding of the interface.
+pub const BINDINGS: &[Binding] = &[
+    shown(Queries, keys![ENTER], Do::Open, "matrix"),
+    quiet(Queries, keys![k('m')], Do::ShowMatrix, "matrix"),
+    shown(Queries, keys![k('s')], Do::StartRun, "start"),
+    shown(Queries, keys![k('o')], Do::SortQueries, "sort"),
+    shown(Run, keys![k('s')], Do::StartRun, "start"),
+    shown(Run, keys![k('x')], Do::StopRun, "stop"),
+    shown(Run, keys![k('+'), k('=')], Do::MoreCalls, "more"),
+    shown(Run, keys![k('-')], Do::FewerCalls, "fewer"),
+    shown(Run, keys![k(']')], Do::Faster, "faster"),
+    shown(Run, keys![k('[')], Do::Slower, "slower"),
+    shown(Matrix, keys![ENTER], Do::Open, "battle"),
+    shown(Matrix, keys![k('n')], Do::NextSurprise, "surprise"),
+    quiet(Matrix, keys![k('N')], Do::PreviousSurprise, "previous"),
+    shown(Matrix, keys![k('v')], Do::NextLayer, "layer"),
+    quiet(Matrix, keys![k('V')], Do::PreviousLayer, "layer back"),
+    shown(Matrix, keys![k('o')], Do::FlipOrder, "order"),
+    shown(Matrix, keys![k('d')], Do::RowDocument, "row doc"),
+    quiet(Matrix, keys![k('D')], Do::ColumnDocument, "column doc"),
+    quiet(Matrix, keys![k('J')], Do::NextJudgeLayer, "judge"),
+    shown(Matrix, keys![k('z')], Do::Zoom, "zoom"),
+    shown(Document, keys![ENTER], Do::Open, "battle"),
+    shown(Document, keys![k('e')], Do::ExpandReasoning, "reasoning"),
+    shown(Document, keys![k('o')], Do::SortBattles, "sort"),
+    shown(Document, keys![k('n')], Do::NextDocument, "next"),
+    quiet(Document, keys![k('N')], Do::PreviousDocument, "previous"),
+    shown(Battle, keys![k('a')], Do::JudgeA, "A better"),
+    shown(Battle, keys![k('b')], Do::JudgeB, "B better"),
+    shown(Battle, keys![k('t')], Do::JudgeTie, "tie"),
+    shown(Battle, keys![k('x')], Do::CannotTell, "can't tell"),
+    quiet(Battle, keys![k('A')], Do::JudgeAStrongly, "A by far"),
+    quiet(Battle, keys![k('B')], Do::JudgeBStrongly, "B by far"),
+    shown(Battle, keys![k('i')], Do::WriteNote, "reason"),
+    shown(Battle, keys![k('n')], Do::NextBattle, "next"),
+    quiet(Battle, keys![k('N')], Do::PreviousBattle, "previous"),
+    shown(Battle, keys![k('f')], Do::ToggleFullText, "full text"),
+    shown(Battle, keys![TAB], Do::NextReasoning, "judge"),
+    quiet(Battle, keys![k('w')], Do::ToggleRawReply, "raw reply"),
+    quiet(Battle, keys![k('s')], Do::ToggleScrollLock, "scroll lock"),
+    shown(List, keys![ENTER], Do::Open, "choose"),
+    shown(List, keys![ESC, k('q')], Do::Back, "close"),
+    shown(Input, keys![ENTER], Do::Submit, "accept"),
+    shown(Input, keys![ESC], Do::Cancel, "cancel"),
+    shown(Global, keys![k('?')], Do::Help, "help"),
+    shown(Global, keys![k('/')], Do::Filter, "filter"),
+    shown(Global, keys![k(':')], Do::Palette, "commands"),
+    shown(Global, keys![k('u')], Do::Undo, "undo"),
+    shown(Global, keys![k('p')], Do::PauseRun, "pause"),
+    shown(Global, keys![k('r')], Do::ShowRun, "run"),
+    shown(Global, keys![ESC], Do::Back, "back"),
+    shown(Global, keys![k('q'), Key::ctrl('c')], Do::Quit, "quit"),
+    quiet(Global, keys![ENTER], Do::Open, "open"),
+    quiet(Global, keys![k('c')], Do::NextRamp, "colours"),
+    quiet(Global, keys![k('y')], Do::Copy, "copy"),
+    quiet(
+        Global,
+        keys![k('j'), Key::code(KeyCode::Down)],
+        Do::Down,
+        "down",
+    ),
+    quiet(Global, keys![k('k'), Key::code(KeyCode::Up)], Do::Up, "up"),
+    quiet(
+        Global,
+        keys![k('h'), Key::code(KeyCode::Left)],
+        Do::Left,
+        "left",
+    ),
+    quiet(
+        Global,
+        keys![k('l'), Key::code(KeyCode::Right)],
+        Do::Right,
+        "right",
+    ),
+    quiet(
+        Global,
+        keys![k('g'), Key::code(KeyCode::Home)],
+        Do::First,
+        "first",
+    ),
+    quiet(
+        Global,
+        keys![k('G'), Key::code(KeyCode::End)],
+        Do::Last,
+        "last",
+    ),
+    quiet(
+        Global,
+        keys![Key::code(KeyCode::PageDown), Key::ctrl('d')],
+        Do::PageDown,
+        "page down",
+    ),
+    quiet(
+        Global,
+        keys![Key::code(KeyCode::PageUp), Key::ctrl('u')],
+        Do::PageUp,
+        "page up",
+    ),
+    quiet(Global, keys![TAB], Do::NextPane, "next pane"),
+    quiet(Global, keys![BACK_TAB], Do::PreviousPane, "pane back"),
+    quiet(Global, keys![Key::ctrl('l')], Do::Redraw, "redraw"),
+    quiet(Global, keys![Key::ctrl('z')], Do::Suspend, "suspend"),
+];

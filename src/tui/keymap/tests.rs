@@ -1,0 +1,219 @@
+use std::collections::HashSet;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::*;
+use crate::tui::text::width;
+
+const SCREENS: [Scope; 5] = [
+    Scope::Queries,
+    Scope::Run,
+    Scope::Matrix,
+    Scope::Document,
+    Scope::Battle,
+];
+
+fn press(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
+    KeyEvent::new(code, modifiers)
+}
+
+fn char(c: char) -> KeyEvent {
+    press(KeyCode::Char(c), KeyModifiers::NONE)
+}
+
+#[test]
+fn no_key_means_two_things_in_a_scope() {
+    for scope in Scope::ALL {
+        let mut seen = HashSet::new();
+        for key in own(scope).flat_map(|binding| binding.keys) {
+            assert!(seen.insert(*key), "{key} twice in {scope}");
+        }
+    }
+}
+
+#[test]
+fn a_scope_redefines_a_global_key_only_where_listed() {
+    for scope in Scope::ALL
+        .into_iter()
+        .filter(|scope| *scope != Scope::Global)
+    {
+        for mine in own(scope) {
+            for key in mine.keys {
+                let taken = own(Scope::Global)
+                    .any(|all| all.keys.contains(key) && all.command != mine.command);
+                assert_eq!(taken, SHADOWS.contains(&(scope, *key)), "{key} in {scope}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_command_has_a_key_a_name_and_a_sentence() {
+    let mut names = HashSet::new();
+    for command in Command::ALL.iter().copied() {
+        assert!(
+            BINDINGS.iter().any(|binding| binding.command == command),
+            "{command} has no key"
+        );
+        assert!(names.insert(command.name()));
+        assert!(
+            command
+                .name()
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c == '-')
+        );
+        assert!(
+            command.doc().ends_with('.') && width(command.doc()) <= 62,
+            "{command}"
+        );
+        assert_eq!(command.name().parse(), Ok(command));
+    }
+}
+
+#[test]
+fn common_keys_mean_the_same_on_every_screen() {
+    let named = |code| press(code, KeyModifiers::NONE);
+    for scope in SCREENS {
+        for (event, command) in [
+            (char('j'), Command::Down),
+            (named(KeyCode::Down), Command::Down),
+            (char('k'), Command::Up),
+            (named(KeyCode::Up), Command::Up),
+            (char('g'), Command::First),
+            (char('G'), Command::Last),
+            (named(KeyCode::PageDown), Command::PageDown),
+            (named(KeyCode::PageUp), Command::PageUp),
+            (char('/'), Command::Filter),
+            (char('?'), Command::Help),
+            (char(':'), Command::Palette),
+            (char('u'), Command::Undo),
+            (char('q'), Command::Quit),
+            (named(KeyCode::Esc), Command::Back),
+            (named(KeyCode::Enter), Command::Open),
+        ] {
+            assert_eq!(resolve(scope, event), Some(command), "{scope}");
+        }
+    }
+}
+
+#[test]
+fn no_command_needs_a_chord_but_the_two_that_shells_own() {
+    for binding in BINDINGS {
+        let chord_only = binding.keys.iter().all(|key| key.ctrl);
+        let custom = matches!(binding.command, Command::Suspend | Command::Redraw);
+        assert_eq!(chord_only, custom, "{}", binding.command);
+    }
+}
+
+#[test]
+fn shift_is_part_of_the_letter_however_it_is_reported() {
+    assert_eq!(resolve(Scope::Battle, char('a')), Some(Command::JudgeA));
+    for event in [
+        char('A'),
+        press(KeyCode::Char('A'), KeyModifiers::SHIFT),
+        press(KeyCode::Char('a'), KeyModifiers::SHIFT),
+    ] {
+        assert_eq!(resolve(Scope::Battle, event), Some(Command::JudgeAStrongly));
+    }
+    assert_eq!(
+        resolve(Scope::Run, press(KeyCode::Char('?'), KeyModifiers::SHIFT)),
+        Some(Command::Help)
+    );
+    assert_eq!(
+        resolve(Scope::Run, press(KeyCode::Tab, KeyModifiers::SHIFT)),
+        Some(Command::PreviousPane)
+    );
+    assert_eq!(
+        resolve(Scope::Battle, press(KeyCode::Char('a'), KeyModifiers::ALT)),
+        None
+    );
+    assert_eq!(
+        resolve(
+            Scope::Battle,
+            press(KeyCode::Char('a'), KeyModifiers::CONTROL)
+        ),
+        None
+    );
+}
+
+#[test]
+fn repeats_count_and_releases_do_not() {
+    let mut event = char('j');
+    event.kind = KeyEventKind::Repeat;
+    assert_eq!(resolve(Scope::Matrix, event), Some(Command::Down));
+    event.kind = KeyEventKind::Release;
+    assert_eq!(resolve(Scope::Matrix, event), None);
+}
+
+#[test]
+fn a_text_input_keeps_its_letters() {
+    assert_eq!(resolve(Scope::Input, char('q')), None);
+    assert_eq!(
+        resolve(
+            Scope::Input,
+            press(KeyCode::Char('u'), KeyModifiers::CONTROL)
+        ),
+        None
+    );
+    assert_eq!(
+        resolve(
+            Scope::Input,
+            press(KeyCode::Char('c'), KeyModifiers::CONTROL)
+        ),
+        Some(Command::Quit)
+    );
+    assert_eq!(
+        resolve(Scope::Input, press(KeyCode::Enter, KeyModifiers::NONE)),
+        Some(Command::Submit)
+    );
+    assert_eq!(resolve(Scope::List, char('q')), Some(Command::Back));
+}
+
+#[test]
+fn hints_are_short_distinct_and_led_by_the_scope() {
+    for scope in Scope::ALL {
+        let hints = hints(scope);
+        let commands: HashSet<_> = hints.iter().map(|binding| binding.command).collect();
+        assert_eq!(commands.len(), hints.len());
+        assert!(!commands.contains(&Command::Help));
+        if scope != Scope::Global {
+            assert_eq!(hints[0].scope, scope);
+        }
+    }
+    assert!(BINDINGS.iter().all(|binding| width(binding.hint) <= 12));
+}
+
+#[test]
+fn keys_are_found_from_commands() {
+    let keys = |command, scope| key_of(command, scope).map(|key| key.to_string());
+    assert_eq!(keys(Command::PageDown, Scope::Run), Some("PgDn".into()));
+    assert_eq!(keys(Command::JudgeA, Scope::Run), Some("a".into()));
+    assert_eq!(keys(Command::Suspend, Scope::Run), Some("Ctrl-z".into()));
+    let open = bindings_of(Command::Open, Scope::Matrix);
+    assert_eq!(
+        open.iter().map(|binding| binding.hint).collect::<Vec<_>>(),
+        ["battle"]
+    );
+}
+
+#[test]
+fn printed_tables_hold_every_binding_and_fit_eighty_columns_at_hand() {
+    let page = markdown();
+    assert!(page.contains("| `j` `↓` | `down` | Move down. |"));
+    assert_eq!(
+        page.lines().filter(|line| line.starts_with("| `")).count(),
+        BINDINGS.len()
+    );
+    let page = plain();
+    assert!(
+        page.lines()
+            .all(|line| width(line) <= 100 && line.trim_end() == line)
+    );
+    assert!(page.contains("\nMatrix\n"));
+    assert_eq!(rows().len(), BINDINGS.len());
+    assert!(
+        serde_json::to_string(&rows())
+            .unwrap()
+            .contains(r#""scope":"queries","keys":["s"],"command":"start-run""#)
+    );
+}

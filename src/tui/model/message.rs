@@ -1,0 +1,80 @@
+//! What happens, and what is to be done about it.
+
+use super::OpenQuery;
+use crate::domain::battle::BattleId;
+use crate::domain::vote::JudgeId;
+use crate::engine::progress::Progress;
+use crate::engine::{Control, EngineError, Outcome};
+use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::verdicts::{NewVerdict, StoredVerdict};
+use crate::store::views::{Summary, VoteDetail};
+use crossterm::event::{KeyEvent, MouseEvent};
+use std::sync::Arc;
+
+/// What has happened.
+#[derive(Debug)]
+pub enum Msg {
+    /// A key.
+    Key(KeyEvent),
+    /// A paste.
+    Paste(String),
+    /// The mouse, where it is captured.
+    Mouse(MouseEvent),
+    /// A new size.
+    Resize(u16, u16),
+    /// Time has passed that something on screen waits for.
+    Tick,
+    /// The list of queries.
+    Listed(Vec<(QueryInfo, Option<Summary>)>),
+    /// Summaries that were out of date.
+    Summarised(Vec<(QueryKey, Summary)>),
+    /// A query, for the given generation.
+    Opened(u64, Box<OpenQuery>),
+    /// Texts of documents of a query.
+    Texts(QueryKey, Vec<(usize, Arc<str>)>),
+    /// Votes of battles of a query.
+    Votes(QueryKey, Vec<(BattleId, Vec<VoteDetail>)>),
+    /// A verdict is on disk.
+    Saved(QueryKey),
+    /// A verdict could not be stored.
+    NotSaved(QueryKey, String),
+    /// What an undo took back.
+    Undone(Option<(StoredVerdict, QueryInfo)>),
+    /// The run's progress.
+    Progress(Progress),
+    /// The run's end.
+    Ended(Result<Outcome, EngineError>),
+    /// Something failed that is nobody's fault on this side.
+    Failed(String),
+}
+
+/// What is to be done outside the model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Load the list of queries.
+    List,
+    /// Compute the summaries of these queries.
+    Summarise(Vec<QueryKey>),
+    /// Load a query.
+    Open(QueryKey, u64),
+    /// Load texts of documents.
+    Texts(QueryKey, Vec<usize>),
+    /// Load votes of battles.
+    Votes(QueryKey, Vec<BattleId>, Vec<JudgeId>),
+    /// Store a verdict.
+    Save(NewVerdict),
+    /// Take back the latest verdict.
+    Undo,
+    /// Begin a run.
+    Start,
+    /// Steer the run.
+    Steer(Control),
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Stop the process until it is resumed.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Leave.
+    Quit,
+}

@@ -1,0 +1,9 @@
+//! One file a screen: what it shows and what its commands do.
+
+pub mod battle;
+pub mod document;
+pub mod matrix;
+pub mod queries;
+pub mod run;
+#[cfg(test)]
+pub(crate) mod testing;

@@ -1,0 +1,313 @@
+//! What each judge said on a battle, turned so that the screen's A is A.
+
+use crate::domain::battle::Pair;
+use crate::domain::reasoning;
+use crate::domain::sanitise;
+use crate::domain::vote::{Margin, Outcome};
+use crate::store::views::VoteDetail;
+use crate::tui::model::OpenQuery;
+use crate::tui::screens::document::prose::Prose;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::ops::Range;
+
+/// How much of a reasoning is shown, in bytes.
+const SHOWN_BYTES: usize = 20_000;
+/// Quotes of one reasoning that are looked up at most.
+const LOOKED_UP: usize = 24;
+/// What follows a quote that is in neither text.
+const NOT_IN_TEXT: &str = " [not in text]";
+
+/// What came of asking a judge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::tui) enum Said {
+    /// A vote, negative for the screen's A.
+    Prefers(Margin),
+    /// The call failed and has not been made good.
+    Failed,
+    /// No answer is recorded.
+    NotRun,
+}
+
+/// One judge on one battle.
+#[derive(Debug)]
+pub(in crate::tui) struct Call<'a> {
+    /// The judge's place in the ensemble.
+    pub seat: usize,
+    /// The judge's name, sanitised.
+    pub name: String,
+    /// 0 for the pair's first battle.
+    pub game: u32,
+    /// What came of it.
+    pub said: Said,
+    /// Whether the judge was shown the screen's B first, where that is known.
+    pub b_first: Option<bool>,
+    /// Whether the reasoning has been loaded.
+    pub loaded: bool,
+    /// The call in full, where it has been loaded.
+    pub detail: Option<&'a VoteDetail>,
+}
+
+/// Every judge's call on a battle, in ensemble order, seen with document `a` as A.
+pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec<Call<'_>> {
+    let Some(record) = open.view.rows().battles.get(index) else {
+        return Vec::new();
+    };
+    let turned = record.battle.a != a;
+    let details = open.votes.get(&record.battle.id);
+    let one = |(seat, (judge, spec)): (usize, &(_, crate::judge::JudgeSpec))| {
+        let detail =
+            details.and_then(|details| details.iter().find(|detail| detail.judge == *judge));
+        let vote = record.votes.iter().find(|vote| vote.judge == *judge);
+        let said = match vote {
+            Some(vote) if turned => Said::Prefers(vote.margin.flipped()),
+            Some(vote) => Said::Prefers(vote.margin),
+            None if record.failed.contains(judge) => Said::Failed,
+            None => Said::NotRun,
+        };
+        let swapped = vote
+            .map(|vote| vote.swapped)
+            .or(detail.map(|detail| detail.swapped));
+        Call {
+            seat,
+            name: sanitise::line(&spec.name).into_owned(),
+            game: record.battle.game,
+            said,
+            b_first: swapped.map(|swapped| swapped != turned),
+            loaded: details.is_some(),
+            detail,
+        }
+    };
+    open.judges.iter().enumerate().map(one).collect()
+}
+
+/// Every call on the pair's battles, battle by battle.
+pub(in crate::tui) fn of_pair(open: &OpenQuery, a: usize, b: usize) -> Vec<Call<'_>> {
+    let battles = Pair::new(a, b).map_or(&[][..], |pair| open.view.battles_of(pair));
+    battles
+        .iter()
+        .flat_map(|index| of_battle(open, *index, a))
+        .collect()
+}
+
+/// A margin's size to two decimals; a small one is not called 0.
+fn size(margin: Margin) -> String {
+    match margin.get().abs() {
+        size if size < 0.005 => "<0.01".to_owned(),
+        size => format!("{size:.2}"),
+    }
+}
+
+impl Call<'_> {
+    /// `bm25 → A 0.43`, `bm25 = tie`, `bm25 failed`, `bm25 not run`.
+    pub(in crate::tui) fn words(&self) -> String {
+        let game = if self.game > 0 {
+            format!(" #{}", self.game + 1)
+        } else {
+            String::new()
+        };
+        let said = match self.said {
+            Said::Failed => "failed".to_owned(),
+            Said::NotRun => "not run".to_owned(),
+            Said::Prefers(margin) => match margin.outcome() {
+                Outcome::Tie => "= tie".to_owned(),
+                Outcome::A => format!("→ A {}", size(margin)),
+                Outcome::B => format!("→ B {}", size(margin)),
+            },
+        };
+        format!("{}{game} {said}", self.name)
+    }
+
+    /// How the judge was shown the pair, where that is not as on screen.
+    pub(in crate::tui) fn order_words(&self, raw: bool) -> Option<&'static str> {
+        match (self.b_first, raw) {
+            (Some(true), true) => Some("saw B first; as sent: its “Document A” is B here"),
+            (Some(true), false) => {
+                Some("saw B first; “Document A/B” re-labelled to A/B here, bare letters not")
+            }
+            _ => None,
+        }
+    }
+
+    /// Model, tokens, time and price of the call, as far as they are known.
+    pub(in crate::tui) fn cost_words(&self, offline: bool) -> Option<String> {
+        let detail = self.detail?;
+        let mut parts: Vec<String> = detail
+            .model
+            .iter()
+            .map(|model| text::truncate(&sanitise::line(model), 40).into_owned())
+            .collect();
+        let (input, output) = detail.tokens;
+        if input + output > 0 {
+            let unit = if offline { "words" } else { "tokens" };
+            parts.push(format!("{input} {unit} in, {output} out"));
+        }
+        parts.extend(detail.latency_ms.map(|ms| format!("{ms:.1} ms")));
+        parts.extend(detail.cost_usd.map(text::usd));
+        if detail.attempt > 1 {
+            parts.push(format!("call {}", detail.attempt));
+        }
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+}
+
+/// The texts in which a quote may stand; `None` where one is not loaded.
+pub(in crate::tui) struct Sources<'a> {
+    /// The screen's A.
+    pub a: Option<&'a Prose>,
+    /// The screen's B.
+    pub b: Option<&'a Prose>,
+    /// The query.
+    pub query: &'a str,
+}
+
+/// A reasoning ready to be drawn.
+#[derive(Debug, Default)]
+pub(in crate::tui) struct Spoken {
+    /// Its wrapped lines.
+    pub lines: Vec<Line<'static>>,
+    /// Where its quotes stand in A and in B.
+    pub found: [Vec<Range<usize>>; 2],
+}
+
+/// A call's reasoning in the screen's labels, or as it was sent, with each quote marked as found or not.
+pub(in crate::tui) fn spoken(
+    call: &Call<'_>,
+    sources: &Sources<'_>,
+    raw: bool,
+    theme: &Theme,
+    columns: usize,
+) -> Spoken {
+    let plain = |words: &str, style: Style| Spoken {
+        lines: wrapped(words, &[], columns, style),
+        ..Spoken::default()
+    };
+    let Some(detail) = call.detail else {
+        return match (call.said, call.loaded) {
+            (Said::NotRun, _) => plain(
+                "not run: no answer of this judge is recorded",
+                theme.missing(),
+            ),
+            (_, false) => plain("loading the reasoning …", theme.missing()),
+            (_, true) => plain("no reasoning is recorded", theme.missing()),
+        };
+    };
+    if let Err((cause, message)) = &detail.result {
+        let message = sanitise::line(clip(message));
+        let mut shown = plain(&format!("failed: {cause}: {message}"), theme.bad());
+        shown.lines.extend(wrapped(
+            "A failed call is no vote and changes no score.",
+            &[],
+            columns,
+            theme.muted(),
+        ));
+        if let (true, Some(reply)) = (raw, &detail.raw) {
+            shown.lines.extend(wrapped(
+                &sanitise::block(clip(reply)),
+                &[],
+                columns,
+                Style::new(),
+            ));
+        }
+        return shown;
+    }
+    let sent = if raw {
+        detail.raw.as_deref().unwrap_or(&detail.reasoning)
+    } else {
+        &detail.reasoning
+    };
+    let clean = sanitise::block(clip(sent));
+    let labelled = reasoning::relabel(&clean, !raw && call.b_first == Some(true));
+    if labelled.trim().is_empty() {
+        return plain("no reasoning was given", theme.missing());
+    }
+    let (words, marks, found) = with_quotes(&labelled, sources, theme);
+    let mut lines = wrapped(&words, &marks, columns, Style::new());
+    if clip(sent).len() < sent.len() {
+        let note = format!(
+            "… the first {} kB of {} kB",
+            SHOWN_BYTES / 1_000,
+            sent.len() / 1_000
+        );
+        lines.push(Line::styled(note, theme.muted()));
+    }
+    Spoken { lines, found }
+}
+
+fn clip(text: &str) -> &str {
+    let mut end = text.len().min(SHOWN_BYTES);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+type Marks = Vec<(Range<usize>, Style)>;
+
+/// The reasoning with a marker after every quote that is in neither document nor in the query.
+fn with_quotes(
+    labelled: &str,
+    sources: &Sources<'_>,
+    theme: &Theme,
+) -> (String, Marks, [Vec<Range<usize>>; 2]) {
+    let (mut words, mut marks, mut found) = (String::new(), Marks::new(), [Vec::new(), Vec::new()]);
+    let mut copied = 0;
+    // A text that is not loaded or not whole may hold what is not found in the other.
+    let complete = [sources.a, sources.b]
+        .iter()
+        .all(|prose| prose.is_some_and(|prose| prose.clipped_of.is_none()));
+    for quote in reasoning::quotes(labelled).into_iter().take(LOOKED_UP) {
+        let phrase = &labelled[quote.clone()];
+        let places = [sources.a, sources.b]
+            .map(|prose| prose.map_or(Vec::new(), |prose| prose.folded.find(phrase)));
+        let known = places.iter().any(|places| !places.is_empty());
+        let (start, shift) = (quote.start, words.len());
+        words.push_str(&labelled[copied..quote.end]);
+        let at = shift + start - copied..words.len();
+        copied = quote.end;
+        if known {
+            marks.push((at, theme.quote()));
+        } else if complete && !reasoning::occurs(phrase, sources.query) {
+            marks.push((at, theme.quote_missing()));
+            let closing = labelled[copied..]
+                .chars()
+                .next()
+                .filter(|c| "”\"'’".contains(*c));
+            if let Some(closing) = closing {
+                words.push(closing);
+                copied += closing.len_utf8();
+            }
+            marks.push((words.len()..words.len() + NOT_IN_TEXT.len(), theme.warn()));
+            words.push_str(NOT_IN_TEXT);
+        }
+        for (all, new) in found.iter_mut().zip(places) {
+            all.extend(new);
+        }
+    }
+    words.push_str(&labelled[copied..]);
+    (words, marks, found)
+}
+
+/// The lines of a text on their own, styled.
+pub(in crate::tui) fn wrapped(
+    words: &str,
+    marks: &[(Range<usize>, Style)],
+    columns: usize,
+    style: Style,
+) -> Vec<Line<'static>> {
+    let own = |span: Span<'_>| Span::styled(span.content.into_owned(), span.style);
+    text::wrap(words.trim_end(), columns)
+        .into_iter()
+        .map(|line| {
+            let near: Vec<_> = marks
+                .iter()
+                .filter(|(mark, _)| mark.start < line.end && mark.end > line.start)
+                .cloned()
+                .collect();
+            let line = text::highlight(words, line, &near);
+            Line::from(line.spans.into_iter().map(own).collect::<Vec<_>>()).style(style)
+        })
+        .collect()
+}

@@ -1,0 +1,133 @@
+//! The judges' reasoning in tabs.
+
+use super::calls::{Call, Said, Spoken};
+use crate::judge::OFFLINE_LABEL;
+use crate::tui::model::{Model, OpenQuery};
+use crate::tui::screens::document::prose;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+/// Rows of tabs at most.
+const TAB_ROWS: usize = 3;
+
+/// Draws tabs and reasoning; returns the lines there are and how many fit.
+pub(super) fn render(
+    model: &Model,
+    open: &OpenQuery,
+    calls: &[Call<'_>],
+    spoken: &Spoken,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) -> (usize, usize) {
+    let mut rest = area;
+    let focus = model.battle.side == 2;
+    if area.height >= 8 || focus {
+        let words = if model.battle.raw {
+            "judges, as sent"
+        } else {
+            "judges"
+        };
+        prose::heading(words, focus, theme, super::cut(&mut rest, 1), buf);
+    }
+    if calls.is_empty() {
+        let words = if open.judges.is_empty() {
+            "no judges are chosen for this query"
+        } else {
+            "no judge was asked"
+        };
+        Line::styled(words, theme.missing()).render(rest, buf);
+        return (0, 0);
+    }
+    let chosen = model.battle.judge.min(calls.len() - 1);
+    let tabs = tabs(calls, chosen, theme, usize::from(rest.width));
+    let rows = tabs.len() as u16;
+    Paragraph::new(tabs).render(super::cut(&mut rest, rows), buf);
+    let Some(call) = calls.get(chosen) else {
+        return (0, 0);
+    };
+    let offline = open
+        .judges
+        .get(call.seat)
+        .is_some_and(|(_, spec)| spec.is_offline());
+    if open.offline() {
+        let label = text::truncate(OFFLINE_LABEL, usize::from(rest.width));
+        Line::styled(label, theme.warn()).render(super::cut(&mut rest, 1), buf);
+    }
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let columns = usize::from(rest.width);
+    if let Some(words) = call.order_words(model.battle.raw) {
+        lines.extend(super::calls::wrapped(words, &[], columns, theme.muted()));
+    }
+    lines.extend(spoken.lines.iter().cloned());
+    if let Some(words) = call.cost_words(offline) {
+        lines.extend(super::calls::wrapped(&words, &[], columns, theme.faint()));
+    }
+    let page = usize::from(rest.height);
+    let first = model
+        .battle
+        .judge_scroll
+        .min(lines.len().saturating_sub(page));
+    let total = lines.len();
+    let mut shown: Vec<Line<'static>> = lines.into_iter().skip(first).take(page).collect();
+    let hidden = total.saturating_sub(first + page);
+    if hidden > 0 && page > 1 {
+        shown.pop();
+        let more = if focus {
+            "more lines"
+        } else {
+            "more lines: → then ↓"
+        };
+        shown.push(Line::styled(
+            format!("… {} {more}", hidden + 1),
+            theme.muted(),
+        ));
+    }
+    Paragraph::new(shown).render(rest, buf);
+    (total, page)
+}
+
+/// The tabs in as many rows as they need, those around the chosen one where there are too many.
+fn tabs(calls: &[Call<'_>], chosen: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut rows: Vec<(Vec<Span<'static>>, usize)> = vec![(Vec::new(), 0)];
+    let mut chosen_row = 0;
+    for (at, call) in calls.iter().enumerate() {
+        let words = format!(
+            " {} ",
+            text::truncate(&call.words(), columns.saturating_sub(2))
+        );
+        let width = text::width(&words);
+        if rows
+            .last()
+            .is_some_and(|(spans, used)| !spans.is_empty() && used + width + 1 > columns)
+        {
+            rows.push((Vec::new(), 0));
+        }
+        if at == chosen {
+            chosen_row = rows.len() - 1;
+        }
+        let style = match (at == chosen, call.said) {
+            (true, _) => theme.tab_on(),
+            (false, Said::Failed) => theme.bad(),
+            (false, Said::NotRun) => theme.missing(),
+            (false, Said::Prefers(_)) => theme.judge(call.seat),
+        };
+        if let Some((spans, used)) = rows.last_mut() {
+            if !spans.is_empty() {
+                spans.push(Span::styled("│", theme.border()));
+            }
+            spans.push(Span::styled(words, style));
+            *used += width + 1;
+        }
+    }
+    let first = chosen_row.saturating_sub(TAB_ROWS - 1);
+    rows.into_iter()
+        .skip(first)
+        .take(TAB_ROWS)
+        .map(|(spans, _)| Line::from(spans))
+        .collect()
+}

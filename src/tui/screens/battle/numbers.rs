@@ -1,0 +1,126 @@
+//! What the judges and the fit say about the pair, in figures with words.
+
+use super::calls::{self, Said};
+use crate::domain::battle::Pair;
+use crate::domain::vote::Outcome;
+use crate::tui::model::OpenQuery;
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::Line;
+
+/// The lines, wrapped.
+pub(super) fn lines(
+    open: &OpenQuery,
+    a: usize,
+    b: usize,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = calls::wrapped(&ensemble(open, a, b), &[], columns, Style::new());
+    lines.extend(calls::wrapped(
+        &expectation(open, a, b),
+        &[],
+        columns,
+        theme.muted(),
+    ));
+    lines
+}
+
+/// What is counted in a sentence: `1 judge`, `2 judges`.
+pub(super) fn some(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The ensemble's score and how it came about.
+fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
+    let calls = calls::of_pair(open, a, b);
+    let Some(pair) = Pair::new(a, b).filter(|pair| !open.view.battles_of(*pair).is_empty()) else {
+        return "This pair never fought: no judge was asked about it. You can judge it all the same.".to_owned();
+    };
+    let mut counts = [0usize; 3];
+    for call in &calls {
+        if let Said::Prefers(margin) = call.said {
+            counts[margin.outcome() as usize] += 1;
+        }
+    }
+    let [for_a, ties, for_b] =
+        [Outcome::A, Outcome::Tie, Outcome::B].map(|outcome| counts[outcome as usize]);
+    let votes = for_a + ties + for_b;
+    let failed = calls
+        .iter()
+        .filter(|call| call.said == Said::Failed)
+        .count();
+    let silent = calls
+        .iter()
+        .filter(|call| call.said == Said::NotRun)
+        .count();
+    let mut missing = Vec::new();
+    if failed > 0 {
+        missing.push(format!("{} failed", some(failed, "call")));
+    }
+    if silent > 0 {
+        missing.push(format!("{} not run", some(silent, "call")));
+    }
+    let missing = if missing.is_empty() {
+        String::new()
+    } else {
+        format!(" · {}", missing.join(", "))
+    };
+    let Some(score) = open.view.cell(b, a).observed else {
+        return format!("No vote yet on this pair{missing}.");
+    };
+    let mut said = Vec::new();
+    for (count, words) in [(for_a, "for A"), (for_b, "for B"), (ties, "tied")] {
+        if count > 0 {
+            said.push(format!("{count} {words}"));
+        }
+    }
+    let games = match open.view.battles_of(pair).len() {
+        1 => String::new(),
+        battles => format!(" in {battles} battles"),
+    };
+    format!(
+        "{}{games}: {} · score {score:.2} (0 all for A, 1 all for B){missing}",
+        some(votes, "vote"),
+        said.join(", ")
+    )
+}
+
+/// What the fit expects, how sure it is of the order, and how the votes sit with that.
+fn expectation(open: &OpenQuery, a: usize, b: usize) -> String {
+    let Some(expected) = open.view.expected(a, b) else {
+        return match &open.view.fit {
+            Err(error) => format!("No expectation: {error}."),
+            Ok(_) => "No expectation: A or B has not been entered into battle.".to_owned(),
+        };
+    };
+    let above = open
+        .view
+        .outranks(a, b)
+        .map_or(String::new(), |probability| {
+            format!(" · P(A stands above B) {}", percent(probability))
+        });
+    let surprise = open
+        .view
+        .cell(b, a)
+        .surprise
+        .map_or(String::new(), |surprise| {
+            let words = match surprise.abs() {
+                size if size >= 3.0 => "very surprising:",
+                size if size >= 2.0 => "surprising:",
+                _ => "surprise",
+            };
+            let towards = if surprise < 0.0 { "A" } else { "B" };
+            format!(" · {words} {:.1} σ to {towards}", surprise.abs())
+        });
+    format!("fit: A wins {}{above}{surprise}", percent(expected))
+}
+
+/// A probability; one that is not certain is never called 0 or 100 %.
+pub(super) fn percent(share: f64) -> String {
+    match share * 100.0 {
+        share if share > 0.0 && share < 0.5 => "<1 %".to_owned(),
+        share if share < 100.0 && share > 99.5 => ">99 %".to_owned(),
+        share => format!("{share:.0} %"),
+    }
+}

@@ -1,0 +1,323 @@
+use super::*;
+use crate::domain::battle::BattleId;
+use crate::domain::ranking::View;
+use crate::domain::verdict::OverrideMode;
+use crate::store::corpus::QueryKey;
+use crate::store::verdicts::NewVerdict;
+use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
+use crate::tui::theme::Depth;
+
+fn shown(model: &mut Model, size: (u16, u16)) -> String {
+    drawn(model, view, Depth::None, size)
+}
+
+fn on(a: usize, b: usize) -> Model {
+    let mut model = model(Screen::Battle);
+    (model.battle.a, model.battle.b) = (a, b);
+    model
+}
+
+/// The page without line breaks and runs of blanks, for sentences that may be wrapped.
+fn flat(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
+    for size in SIZES {
+        for depth in [Depth::None, Depth::Ansi16, Depth::True] {
+            let mut model = on(0, 1);
+            let page = drawn(&mut model, view, depth, size);
+            for words in [
+                "A 5912283 (rank 2",
+                "against B 13497630",
+                "bm25 → A 0.43",
+                "ngram → A 0.60",
+                "gpt␛[1m → B 0.20",
+                "#2 = tie",
+                "offline judges: lexical, not a language model",
+                "Insomnia can be treated",
+                "cannot tell",
+                "P(A stands above B)",
+            ] {
+                assert!(page.contains(words), "{words} at {size:?}\n{page}");
+            }
+            assert!(!page.contains('\u{1b}'));
+        }
+    }
+}
+
+#[test]
+fn a_swapped_judge_is_read_in_the_screens_labels_and_raw_on_demand() {
+    let mut model = on(0, 1);
+    model.battle.judge = 1;
+    let page = flat(&shown(&mut model, (120, 38)));
+    assert!(page.contains("saw B first"), "{page}");
+    assert!(
+        page.contains("Document A says “Cognitive behavioral"),
+        "{page}"
+    );
+    assert!(page.contains("vitamin A is"), "{page}");
+    update(&mut model, Command::ToggleRawReply);
+    let raw = flat(&shown(&mut model, (120, 38)));
+    assert!(raw.contains("RAW Document B says “Cognitive"), "{raw}");
+}
+
+#[test]
+fn labels_follow_the_screen_where_it_turns_the_stored_pair_round() {
+    let mut turned = on(1, 0);
+    let page = flat(&shown(&mut turned, (120, 38)));
+    assert!(page.contains("bm25 → B 0.43"), "{page}");
+    assert!(page.contains("saw B first"), "{page}");
+    assert!(page.contains("Document B says “Cognitive"), "{page}");
+}
+
+#[test]
+fn quotes_that_are_in_neither_text_are_flagged_without_colour() {
+    let mut model = on(0, 1);
+    let page = flat(&shown(&mut model, (120, 38)));
+    assert!(
+        page.contains("“measured sleep with actigraphy” [not in text]"),
+        "{page}"
+    );
+    assert!(!page.contains("sleep efficiency” [not in text]"), "{page}");
+    model.open.as_mut().unwrap().texts.remove(&1);
+    let page = flat(&shown(&mut model, (120, 38)));
+    assert!(
+        !page.contains("[not in text]"),
+        "what is not loaded is not accused\n{page}"
+    );
+}
+
+#[test]
+fn failures_and_silence_are_told_apart_and_are_no_votes() {
+    let mut model = on(1, 2);
+    model.battle.judge = 2;
+    let page = flat(&shown(&mut model, (120, 38)));
+    assert!(page.contains("gpt␛[1m failed"), "{page}");
+    assert!(
+        page.contains("failed: malformed reply: no number␛[2J"),
+        "{page}"
+    );
+    assert!(page.contains("2 votes: 1 for B, 1 tied"), "{page}");
+    assert!(page.contains("1 call failed"), "{page}");
+    let page = flat(&shown(&mut on(0, 2), (120, 38)));
+    assert!(
+        page.contains("bm25 not run") && page.contains("No vote yet"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_pair_never_fought_says_so_and_can_be_judged() {
+    let mut model = on(2, 4);
+    for size in &SIZES[..2] {
+        let page = flat(&shown(&mut model, *size));
+        assert!(page.contains("never fought"), "{page}");
+        assert!(
+            page.contains("your verdict alone counts, with the weight of 3 battles"),
+            "{page}"
+        );
+    }
+    assert_eq!(give(&mut model, Decision::A).len(), 1);
+    assert!(
+        model
+            .open
+            .as_ref()
+            .unwrap()
+            .view
+            .verdict(Pair::new(2, 4).unwrap())
+            .is_some()
+    );
+}
+
+#[test]
+fn the_screen_says_what_a_verdict_counts() {
+    let mut model = on(0, 1);
+    let page = flat(&shown(&mut model, (120, 38)));
+    assert!(
+        page.contains("replaces the judges' 6 votes here (2 battles) with the weight of 3 battles"),
+        "{page}"
+    );
+    let open = model.open.as_mut().unwrap();
+    let mut settings = open.view.settings;
+    settings.override_mode = OverrideMode::Beside;
+    open.view = View::new(open.view.rows().clone(), settings);
+    let page = flat(&shown(&mut model, (120, 38)));
+    assert!(page.contains("stands beside the judges' 6 votes"), "{page}");
+    let page = flat(&shown(&mut on(2, 3), (120, 38)));
+    let words = "◆ in force, by bea␛[31m: B hostile␛[2J is much better (a whole win for B, weight 3 battles";
+    assert!(page.contains(words), "{page}");
+    assert!(page.contains("Reason: it names␇ the drug"), "{page}");
+}
+
+#[test]
+fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
+    let mut model = on(0, 1);
+    let before = model.open.as_ref().unwrap().view.standings.clone();
+    let generation = model.generation;
+    let effects = update(&mut model, Command::JudgeBStrongly);
+    let saved = NewVerdict {
+        query: QueryKey(7),
+        a: 0,
+        b: 1,
+        decision: Decision::MuchB,
+        note: None,
+        annotator: "ann".to_owned(),
+        blind: false,
+        active_ms: None,
+        created_ms: 0,
+    };
+    assert_eq!(effects, [Effect::Save(saved)]);
+    assert!(model.generation > generation);
+    for size in &SIZES[..2] {
+        let page = flat(&shown(&mut model, *size));
+        assert!(
+            page.contains("what moved · B 13497630 is much better"),
+            "{page}"
+        );
+        assert!(page.contains("was 2 ▼2") && page.contains('▲'), "{page}");
+        assert!(
+            page.contains("◆ in force, by ann: B 13497630 is much better"),
+            "{page}"
+        );
+        assert!(page.contains("instead of the judges' 6 votes"), "{page}");
+    }
+    let open = model.open.as_mut().unwrap();
+    let mut rows = open.view.rows().clone();
+    rows.verdicts.pop();
+    let after = View::new(rows, open.view.settings).standings;
+    assert_eq!(after, before, "taking the verdict away restores every bit");
+}
+
+#[test]
+fn a_second_verdict_replaces_the_first_and_cannot_tell_moves_nothing() {
+    let mut model = on(3, 2);
+    give(&mut model, Decision::CannotTell);
+    let view_now = &model.open.as_ref().unwrap().view;
+    assert_eq!(view_now.rows().verdicts.len(), 1);
+    let mut model = on(0, 1);
+    give(&mut model, Decision::CannotTell);
+    let page = flat(&shown(&mut model, (120, 38)));
+    assert!(page.contains("no document changed its rank"), "{page}");
+    assert!(page.contains("the judges' 6 votes count"), "{page}");
+}
+
+#[test]
+fn a_reason_is_added_to_ones_own_verdict_only() {
+    let mut model = on(2, 3);
+    update(&mut model, Command::WriteNote);
+    assert!(model.overlays.is_empty() && model.toast.is_some());
+    assert!(explain(&mut model, "mine".to_owned()).is_empty());
+    give(&mut model, Decision::B);
+    update(&mut model, Command::WriteNote);
+    assert!(matches!(
+        model.overlays.last(),
+        Some(Overlay::Prompt(_, PromptFor::Reason))
+    ));
+    (model.battle.a, model.battle.b) = (3, 2);
+    let effects = explain(&mut model, " it is \u{1b} newer ".to_owned());
+    assert!(
+        matches!(&effects[..], [Effect::Save(new)] if new.decision == Decision::A && new.note.as_deref() == Some("it is \u{1b} newer"))
+    );
+    assert!(flat(&shown(&mut model, (120, 38))).contains("Reason: it is ␛ newer"));
+    assert!(explain(&mut model, "it is \u{1b} newer".to_owned()).is_empty());
+}
+
+#[test]
+fn texts_scroll_together_or_apart_and_the_reasoning_by_itself() {
+    let mut model = on(0, 1);
+    model
+        .open
+        .as_mut()
+        .unwrap()
+        .texts
+        .insert(0, "many words here\n".repeat(80).into());
+    shown(&mut model, (80, 22));
+    update(&mut model, Command::Last);
+    let end = model.battle.scroll;
+    assert!(end[0] > 40 && end[0] == end[1]);
+    update(&mut model, Command::ToggleScrollLock);
+    update(&mut model, Command::First);
+    assert_eq!(model.battle.scroll, [0, end[1]]);
+    update(&mut model, Command::Right);
+    update(&mut model, Command::Down);
+    assert_eq!(model.battle.side, 1);
+    update(&mut model, Command::Right);
+    shown(&mut model, (80, 22));
+    update(&mut model, Command::Down);
+    assert_eq!((model.battle.side, model.battle.judge_scroll), (2, 1));
+    update(&mut model, Command::ToggleScrollLock);
+    update(&mut model, Command::Left);
+    assert_eq!(model.battle.side, 0);
+}
+
+#[test]
+fn judges_and_battles_are_walked_through() {
+    let mut model = on(0, 1);
+    for _ in 0..6 {
+        update(&mut model, Command::NextReasoning);
+    }
+    assert_eq!(model.battle.judge, 0);
+    update(&mut model, Command::PreviousPane);
+    assert_eq!(model.battle.judge, 5);
+    let mut seen = vec![Pair::new(model.battle.a, model.battle.b)];
+    for _ in 0..12 {
+        update(&mut model, Command::PreviousBattle);
+    }
+    for _ in 0..12 {
+        seen.push(Pair::new(model.battle.a, model.battle.b));
+        update(&mut model, Command::NextBattle);
+    }
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen.len(), 7, "each pair once");
+}
+
+#[test]
+fn what_is_not_loaded_is_asked_for_once() {
+    let mut model = on(0, 1);
+    assert!(enter(&mut model).is_empty());
+    let open = model.open.as_mut().unwrap();
+    open.texts.clear();
+    open.votes.get_mut(&BattleId(10)).unwrap().pop();
+    open.votes.remove(&BattleId(17));
+    let effects = enter(&mut model);
+    assert!(matches!(&effects[0], Effect::Texts(QueryKey(7), documents) if documents == &[0, 1]));
+    assert!(
+        matches!(&effects[1], Effect::Votes(_, battles, judges) if battles.len() == 2 && judges.len() == 3)
+    );
+    assert!(shown(&mut model, (80, 22)).contains("loading"));
+}
+
+#[test]
+fn a_failure_made_good_is_asked_for_anew() {
+    let mut model = on(1, 2);
+    assert!(enter(&mut model).is_empty());
+    let open = model.open.as_mut().unwrap();
+    let mut rows = open.view.rows().clone();
+    rows.battles[1].failed.clear();
+    let vote = rows.battles[0].votes[2];
+    rows.battles[1].votes.push(vote);
+    open.view = View::new(rows, open.view.settings);
+    assert!(
+        matches!(&enter(&mut model)[..], [Effect::Votes(_, battles, _)] if battles == &[BattleId(11)])
+    );
+}
+
+#[test]
+fn no_size_and_no_pool_is_too_small() {
+    for (documents, judges) in [(6, 3), (2, 1), (1, 1), (0, 0)] {
+        for size in TINY.into_iter().chain(SIZES) {
+            let mut model = sized(Screen::Battle, documents, judges);
+            shown(&mut model, size);
+            give(&mut model, Decision::Tie);
+            update(&mut model, Command::Down);
+            shown(&mut model, size);
+        }
+    }
+    let mut model = on(0, 1);
+    model.open = None;
+    assert!(shown(&mut model, (80, 22)).contains("loading"));
+    assert!(give(&mut model, Decision::A).is_empty());
+}

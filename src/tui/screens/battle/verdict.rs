@@ -1,0 +1,257 @@
+//! Giving a verdict, and saying what it counts.
+
+use super::calls;
+use super::numbers::some;
+use crate::domain::battle::Pair;
+use crate::domain::ranking::View;
+use crate::domain::sanitise;
+use crate::domain::verdict::{Decision, OverrideMode, Verdict};
+use crate::store::verdicts::NewVerdict;
+use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::model::{Effect, Model, Moved, OpenQuery};
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+
+/// The keys, and what each says.
+const KEYS: [(Command, &str); 6] = [
+    (Command::JudgeA, "A better"),
+    (Command::JudgeAStrongly, "A by far"),
+    (Command::JudgeTie, "equal"),
+    (Command::JudgeB, "B better"),
+    (Command::JudgeBStrongly, "B by far"),
+    (Command::CannotTell, "cannot tell"),
+];
+
+/// The verdict panel: the keys, the verdict in force, and what counts how much.
+pub(super) fn lines(
+    model: &Model,
+    open: &OpenQuery,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = keys(theme, columns);
+    let (a, b) = (model.battle.a, model.battle.b);
+    let Some(pair) = Pair::new(a, b) else {
+        return lines;
+    };
+    let votes = votes_on(open, pair);
+    if let Some(verdict) = open.view.verdict(pair) {
+        let words = in_force(open, verdict, a, b, votes);
+        lines.extend(calls::wrapped(&words, &[], columns, theme.override_mark()));
+    } else {
+        lines.extend(calls::wrapped(
+            &counts(open, pair, votes),
+            &[],
+            columns,
+            theme.muted(),
+        ));
+    }
+    lines
+}
+
+fn keys(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+    let mut used = 0;
+    for (command, words) in KEYS {
+        let key =
+            keymap::key_of(command, Scope::Battle).map_or(String::new(), |key| key.to_string());
+        let gap = usize::from(used > 0);
+        let width = key.chars().count() + words.len() + 3;
+        if used + gap + width > columns && used > 0 {
+            rows.push(Vec::new());
+            used = 0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push(Span::raw(if used > 0 { " [" } else { "[" }));
+            row.push(Span::styled(key, theme.key_hint()));
+            row.push(Span::raw(format!("] {words}")));
+        }
+        used += gap + width;
+    }
+    rows.into_iter().map(Line::from).collect()
+}
+
+/// The votes on a pair's battles.
+fn votes_on(open: &OpenQuery, pair: Pair) -> usize {
+    let records = &open.view.rows().battles;
+    open.view
+        .battles_of(pair)
+        .iter()
+        .filter_map(|index| records.get(*index))
+        .map(|record| record.votes.len())
+        .sum()
+}
+
+/// A number of battles without needless decimals.
+fn battles(weight: f64) -> String {
+    let number = if weight.fract() == 0.0 {
+        format!("{weight:.0}")
+    } else {
+        format!("{weight:.2}")
+    };
+    format!("{number} battle{}", if weight == 1.0 { "" } else { "s" })
+}
+
+/// A decision's score as a share of a win.
+fn share(decision: Decision) -> &'static str {
+    match decision {
+        Decision::A => "⅔ of a win for A",
+        Decision::B => "⅔ of a win for B",
+        Decision::MuchA => "a whole win for A",
+        Decision::MuchB => "a whole win for B",
+        Decision::Tie => "half a win each",
+        Decision::CannotTell => "no preference",
+    }
+}
+
+/// What a verdict would count, before there is one.
+fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
+    let settings = open.view.settings;
+    let fought = open.view.battles_of(pair).len();
+    let weight = battles(settings.override_weight);
+    let effect = match (votes, settings.override_mode) {
+        (0, _) => format!("No votes here: your verdict alone counts, with the weight of {weight}"),
+        (_, OverrideMode::Replace) => format!(
+            "Your verdict replaces the judges' {} here ({}) with the weight of {weight}",
+            some(votes, "vote"),
+            some(fought, "battle"),
+        ),
+        (_, OverrideMode::Beside) => format!(
+            "Your verdict stands beside the judges' {} here ({}) with the weight of {weight}",
+            some(votes, "vote"),
+            some(fought, "battle"),
+        ),
+    };
+    format!(
+        "{effect}: better is ⅔ of a win, by far a whole win, equal half. Cannot tell changes no score."
+    )
+}
+
+/// The verdict in force as the screen's A and B see it.
+fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usize) -> String {
+    let settings = open.view.settings;
+    let decision = if verdict.a == a {
+        verdict.decision
+    } else {
+        verdict.decision.flipped()
+    };
+    let words = decision.words(
+        &format!("A {}", open.name(a)),
+        &format!("B {}", open.name(b)),
+    );
+    let who = sanitise::line(&verdict.annotator);
+    let effect = match (decision.score(), settings.override_mode, votes) {
+        (None, _, 0) => "nothing counts on this pair".to_owned(),
+        (None, ..) => format!("the judges' {} count", some(votes, "vote")),
+        (Some(_), mode, votes) => {
+            let rest = match (votes, mode) {
+                (0, _) => "no votes here".to_owned(),
+                (_, OverrideMode::Replace) => {
+                    format!("instead of the judges' {}", some(votes, "vote"))
+                }
+                (_, OverrideMode::Beside) => format!("beside the judges' {}", some(votes, "vote")),
+            };
+            format!(
+                "{}, weight {}, {rest}",
+                share(decision),
+                battles(settings.override_weight)
+            )
+        }
+    };
+    let note = verdict.note.as_deref().map_or(String::new(), |note| {
+        format!(" Reason: {}", sanitise::line(note))
+    });
+    format!("◆ in force, by {who}: {words} ({effect}).{note}")
+}
+
+/// Gives a verdict on the pair on screen: the ranking changes at once, and the verdict is stored.
+pub fn give(model: &mut Model, decision: Decision) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let words = decision.words(
+        &format!("A {}", open.name(model.battle.a)),
+        &format!("B {}", open.name(model.battle.b)),
+    );
+    let before = Moved::of(open, words);
+    let effects = put(model, decision, None);
+    if !effects.is_empty() {
+        model.battle.moved = Some(before);
+    }
+    effects
+}
+
+/// Gives one's verdict on the pair again, with a reason; an empty one takes the reason away.
+pub fn explain(model: &mut Model, reason: String) -> Vec<Effect> {
+    let (a, b) = (model.battle.a, model.battle.b);
+    let given = model
+        .open
+        .as_ref()
+        .and_then(|open| open.view.verdict(Pair::new(a, b)?));
+    let Some(verdict) = given.filter(|verdict| verdict.annotator == model.options.annotator) else {
+        return Vec::new();
+    };
+    let note = Some(reason.trim().to_owned()).filter(|note| !note.is_empty());
+    if note == verdict.note {
+        return Vec::new();
+    }
+    let decision = if verdict.a == a {
+        verdict.decision
+    } else {
+        verdict.decision.flipped()
+    };
+    put(model, decision, note)
+}
+
+fn put(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effect> {
+    let (a, b) = (model.battle.a, model.battle.b);
+    let annotator = model.options.annotator.clone();
+    let (Some(open), Some(pair)) = (&mut model.open, Pair::new(a, b)) else {
+        return Vec::new();
+    };
+    if pair.high() >= open.documents.len() {
+        return Vec::new();
+    }
+    let new = NewVerdict {
+        query: open.info.key,
+        a,
+        b,
+        decision,
+        note: note.clone(),
+        annotator: annotator.clone(),
+        blind: false,
+        active_ms: None,
+        created_ms: 0,
+    };
+    let verdict = Verdict {
+        uid: String::new(),
+        a,
+        b,
+        decision,
+        note,
+        annotator,
+        created_ms: 0,
+    };
+    let mut rows = open.view.rows().clone();
+    // In the place where the store lists it, so that the same rows give the same bits.
+    match rows
+        .verdicts
+        .iter_mut()
+        .find(|earlier| Pair::new(earlier.a, earlier.b) == Some(pair))
+    {
+        Some(earlier) => *earlier = verdict,
+        None => rows.verdicts.push(verdict),
+    }
+    open.view = View::new(rows, open.view.settings);
+    open.last_verdict = Some((
+        pair,
+        if pair.low() == a {
+            decision
+        } else {
+            decision.flipped()
+        },
+    ));
+    // An answer on its way was computed without this verdict.
+    model.generation += 1;
+    vec![Effect::Save(new)]
+}

@@ -1,0 +1,194 @@
+//! Who the document is and where it stands.
+
+use crate::domain::ranking::Warning;
+use crate::domain::sanitise;
+use crate::tui::model::{Model, OpenQuery};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use serde_json::Value;
+
+/// Metadata longer than this is not read for a label.
+const METADATA_BYTES: usize = 64_000;
+/// Columns of the score's bar.
+const BAR: usize = 24;
+
+/// The lines of the header.
+pub(super) fn lines(
+    model: &Model,
+    open: &OpenQuery,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let document = model.document.document;
+    let name = open.name(document);
+    let room = columns.saturating_sub(text::width(&name) + 2);
+    let fitted = |words: &str, style: Style| {
+        Line::styled(text::truncate(words, columns).into_owned(), style)
+    };
+    let query = sanitise::line(&open.info.text);
+    let mut place = vec![Span::styled(place(open, document), theme.strong())];
+    let used = text::width(&place[0].content);
+    if columns >= used + BAR + 14 {
+        place.extend(bar(open, document, theme));
+    }
+    let mut lines = vec![
+        Line::from(vec![
+            Span::styled("query ", theme.muted()),
+            Span::raw(text::truncate(&query, columns.saturating_sub(6)).into_owned()),
+        ]),
+        Line::from(vec![
+            Span::styled(name, theme.strong()),
+            Span::raw(format!(
+                "  {}",
+                text::truncate(&open.headline(document), room)
+            )),
+        ]),
+        Line::from(place),
+        fitted(
+            &format!(
+                "{} · first-stage rank {}",
+                label(open, document),
+                document + 1
+            ),
+            theme.muted(),
+        ),
+    ];
+    lines.extend(warnings(open, document).map(|words| fitted(&format!("! {words}"), theme.warn())));
+    lines
+}
+
+/// `rank 3 (90 %: 2–7)`.
+pub(in crate::tui::screens) fn standing(open: &OpenQuery, document: usize) -> String {
+    let Some(standing) = open.view.standings.get(document).copied().flatten() else {
+        return "not scored".to_owned();
+    };
+    let interval = standing.interval.map_or(String::new(), |interval| {
+        format!(" (90 %: {}–{})", interval.low, interval.high)
+    });
+    format!("rank {}{interval}", standing.rank)
+}
+
+/// Rank and score with what is known of their error.
+fn place(open: &OpenQuery, document: usize) -> String {
+    let Some(standing) = open.view.standings.get(document).copied().flatten() else {
+        return match &open.view.fit {
+            Err(error) => format!("not scored: {error}"),
+            Ok(_) => "not scored: it has not been entered into battle".to_owned(),
+        };
+    };
+    let entered = open.view.standings.iter().flatten().count();
+    let tied = open
+        .view
+        .standings
+        .iter()
+        .flatten()
+        .filter(|other| other.rank == standing.rank)
+        .count();
+    let tie = if tied > 1 {
+        format!(", tied with {} more", tied - 1)
+    } else {
+        String::new()
+    };
+    let interval = match standing.interval {
+        Some(interval) => format!(" (90 %: {}–{})", interval.low, interval.high),
+        None => " (no interval)".to_owned(),
+    };
+    let se = standing
+        .se
+        .map_or(" (error unknown)".to_owned(), |se| format!(" ± {se:.2} SE"));
+    format!(
+        "rank {}{interval} of {entered}{tie} · zELO {}{se}",
+        standing.rank,
+        text::signed(standing.zelo, 2)
+    )
+}
+
+/// The score on the query's scale, its standard error as a thick stretch: `  worst ┄┄┄━●━┄┄ best`.
+fn bar(open: &OpenQuery, document: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let Some(here) = open.view.standings.get(document).copied().flatten() else {
+        return Vec::new();
+    };
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    for standing in open.view.standings.iter().flatten() {
+        let se = standing.se.unwrap_or(0.0);
+        low = low.min(standing.zelo - se);
+        high = high.max(standing.zelo + se);
+    }
+    let span = high - low;
+    if !(span.is_finite() && span > 0.0) {
+        return Vec::new();
+    }
+    let at = |value: f64| {
+        (((value - low) / span) * (BAR - 1) as f64)
+            .round()
+            .clamp(0.0, (BAR - 1) as f64) as usize
+    };
+    let (middle, se) = (at(here.zelo), here.se.unwrap_or(0.0));
+    let (from, to) = (at(here.zelo - se), at(here.zelo + se));
+    let stretch = |glyph: &str, count: usize| glyph.repeat(count);
+    vec![
+        Span::styled("  worst ", theme.muted()),
+        Span::styled(stretch("┄", from), theme.bar_back()),
+        Span::styled(stretch("━", middle - from), theme.bar_fill()),
+        Span::styled("●", theme.accent()),
+        Span::styled(stretch("━", to - middle), theme.bar_fill()),
+        Span::styled(stretch("┄", BAR - 1 - to), theme.bar_back()),
+        Span::styled(" best", theme.muted()),
+    ]
+}
+
+/// What people said of the document, from the metadata's `grade` and `label`.
+fn label(open: &OpenQuery, document: usize) -> String {
+    let Some(metadata) = open
+        .documents
+        .get(document)
+        .map(|document| document.metadata.as_str())
+    else {
+        return String::new();
+    };
+    if metadata.len() > METADATA_BYTES {
+        return "human label not read: the metadata is too long".to_owned();
+    }
+    let metadata: Value = serde_json::from_str(metadata).unwrap_or(Value::Null);
+    let grade = metadata.get("grade").and_then(|grade| {
+        grade
+            .as_f64()
+            .or_else(|| grade.as_str()?.trim().parse().ok())
+    });
+    let words = metadata
+        .get("label")
+        .and_then(Value::as_str)
+        .map(|label| sanitise::line(label).into_owned());
+    let words = words
+        .map(|words| text::truncate(&words, 30).into_owned())
+        .filter(|words| !words.trim().is_empty());
+    let judged = match grade {
+        Some(grade) if grade > 1.0 => Some(format!("relevant, grade {grade}")),
+        Some(grade) if grade > 0.0 => Some("relevant".to_owned()),
+        Some(_) => Some("not relevant".to_owned()),
+        None => None,
+    };
+    match (judged, words) {
+        (Some(judged), Some(words)) => format!("human label: {judged} ({words})"),
+        (Some(judged), None) => format!("human label: {judged}"),
+        (None, Some(words)) => format!("human label: {words}"),
+        (None, None) => "unjudged by people".to_owned(),
+    }
+}
+
+/// The view's warnings that are about this document.
+fn warnings(open: &OpenQuery, document: usize) -> impl Iterator<Item = String> {
+    open.view.warnings.iter().filter_map(move |warning| {
+        let own = |documents: &Vec<usize>| documents.contains(&document).then(|| vec![document]);
+        let warning = match warning {
+            Warning::NotConnected(documents) => Warning::NotConnected(own(documents)?),
+            Warning::Isolated(documents) => Warning::Isolated(own(documents)?),
+            Warning::Undefeated(documents) => Warning::Undefeated(own(documents)?),
+            Warning::Winless(documents) => Warning::Winless(own(documents)?),
+            Warning::NotConverged(_) | Warning::TooLargeForErrors(_) => warning.clone(),
+        };
+        Some(warning.words(|_| "this document".to_owned()))
+    })
+}

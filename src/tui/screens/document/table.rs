@@ -1,0 +1,322 @@
+//! The document's battles as a table, every number from this document's side.
+
+use crate::domain::battle::Pair;
+use crate::domain::sanitise;
+use crate::domain::verdict::Decision;
+use crate::domain::vote::Outcome;
+use crate::judge::OFFLINE_LABEL;
+use crate::tui::model::{BattleSort, Model, OpenQuery};
+use crate::tui::screens::battle::calls::{self, Said};
+use crate::tui::screens::document::prose;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+/// Rows around the list: the heading, the legend, the columns' names.
+pub(super) const FRAME: u16 = 3;
+/// Columns of a judge's margin.
+const MARGIN: usize = 7;
+/// Columns of score, fit, surprise.
+const FIGURES: usize = 6 + 6 + 8;
+
+/// How the columns are shared out.
+struct Shape {
+    id: usize,
+    title: usize,
+    judges: usize,
+    mark: usize,
+}
+
+impl Shape {
+    fn of(open: &OpenQuery, opponents: &[usize], columns: usize) -> Self {
+        let longest = opponents
+            .iter()
+            .map(|document| text::width(&open.name(*document)))
+            .max()
+            .unwrap_or(2);
+        let id = longest.clamp(2, 16) + 4;
+        let mark = if columns >= 100 { 14 } else { 10 };
+        let fixed = 5 + id + FIGURES + mark;
+        let judges = (columns.saturating_sub(fixed) / MARGIN).min(open.judges.len());
+        let title = columns.saturating_sub(fixed + judges * MARGIN);
+        Self {
+            id,
+            title: if title >= 8 { title } else { 0 },
+            judges,
+            mark,
+        }
+    }
+}
+
+/// Draws the table; returns where its rows are and the first of them.
+pub(super) fn render(
+    model: &Model,
+    open: &OpenQuery,
+    shown: &[usize],
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) -> (Rect, usize) {
+    let mut rest = area;
+    let columns = usize::from(area.width);
+    let document = model.document.document;
+    let sort = match model.document.sort {
+        BattleSort::Surprise => "most surprising first",
+        BattleSort::Opponent => "by the opponent's rank",
+        BattleSort::Planned => "as planned",
+    };
+    let heading = format!("battles: {} · {sort}{}", shown.len(), gaps(open, shown));
+    prose::heading(
+        &heading,
+        !model.document.reading,
+        theme,
+        super::cut(&mut rest, 1),
+        buf,
+    );
+    Paragraph::new(legend(open, document, theme, columns)).render(super::cut(&mut rest, 1), buf);
+    let opponents: Vec<usize> = shown
+        .iter()
+        .filter_map(|index| super::opponent(open, *index, document))
+        .collect();
+    let shape = Shape::of(open, &opponents, columns);
+    names(open, &shape, theme).render(super::cut(&mut rest, 1), buf);
+    if shown.is_empty() {
+        Line::styled("no battle is planned for this document", theme.missing()).render(rest, buf);
+        return (rest, 0);
+    }
+    let page = usize::from(rest.height).max(1);
+    let cursor = model.document.cursor.min(shown.len() - 1);
+    let first = cursor
+        .saturating_sub(page / 2)
+        .min(shown.len().saturating_sub(page));
+    for ((place, index), row) in shown.iter().enumerate().skip(first).zip(rest.rows()) {
+        line(open, *index, document, &shape, place == cursor, theme).render(row, buf);
+        if place == cursor {
+            buf.set_style(row, theme.selection());
+        }
+    }
+    let bottom = Rect {
+        height: (shown.len() - first).min(usize::from(rest.height)) as u16,
+        ..rest
+    };
+    (bottom, first)
+}
+
+/// Votes that are not there, and why.
+fn gaps(open: &OpenQuery, shown: &[usize]) -> String {
+    let records = &open.view.rows().battles;
+    let failed: usize = shown
+        .iter()
+        .filter_map(|index| records.get(*index))
+        .map(|record| record.failed.len())
+        .sum();
+    let missing: usize = shown
+        .iter()
+        .filter_map(|index| open.view.battles.get(*index))
+        .map(|view| view.missing)
+        .sum();
+    let mut words = String::new();
+    if failed > 0 {
+        words += &format!(" · {failed} failed");
+    }
+    if missing > failed {
+        words += &format!(" · {} not run", missing - failed);
+    }
+    words
+}
+
+/// What the signs mean, and whose votes these are.
+fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> Line<'static> {
+    let mut parts = vec![("+ for this document".to_owned(), theme.muted())];
+    if open.offline() {
+        parts.push((OFFLINE_LABEL.to_owned(), theme.warn()));
+    }
+    let apart = open.view.rows().verdicts.iter().filter(|verdict| {
+        let pair = Pair::new(verdict.a, verdict.b);
+        pair.is_some_and(|pair| {
+            pair.other(document).is_some() && open.view.battles_of(pair).is_empty()
+        })
+    });
+    let apart = apart.count();
+    if apart > 0 {
+        parts.push((
+            format!("◆ {apart} on pairs never fought"),
+            theme.override_mark(),
+        ));
+    }
+    let mut spans: Vec<Span<'static>> = Vec::new();
+    let mut room = columns;
+    for (words, style) in parts {
+        let gap = if spans.is_empty() { "" } else { " · " };
+        spans.push(Span::styled(gap, theme.muted()));
+        let words = text::truncate(&words, room.saturating_sub(gap.len())).into_owned();
+        room = room.saturating_sub(text::width(&words) + text::width(gap));
+        spans.push(Span::styled(words, style));
+    }
+    Line::from(spans)
+}
+
+fn names(open: &OpenQuery, shape: &Shape, theme: &Theme) -> Line<'static> {
+    let mut words = format!(
+        " {:>3} {}",
+        "#",
+        text::pad_right("opponent", shape.id + shape.title)
+    );
+    let mut spans = vec![Span::styled(std::mem::take(&mut words), theme.muted())];
+    for (seat, (_, spec)) in open.judges.iter().take(shape.judges).enumerate() {
+        let name = text::truncate(&sanitise::line(&spec.name), MARGIN - 1).into_owned();
+        spans.push(Span::styled(
+            text::pad_left(&name, MARGIN),
+            theme.judge(seat),
+        ));
+    }
+    spans.push(Span::styled(
+        format!("{:>6}{:>6}{:>8}", "score", "fit", "surpr."),
+        theme.muted(),
+    ));
+    let hidden = open.judges.len() - shape.judges;
+    let verdict = if hidden > 0 {
+        format!(" +{hidden} judges")
+    } else {
+        " verdict".to_owned()
+    };
+    spans.push(Span::styled(
+        text::truncate(&verdict, shape.mark).into_owned(),
+        theme.muted(),
+    ));
+    Line::from(spans)
+}
+
+fn line(
+    open: &OpenQuery,
+    index: usize,
+    document: usize,
+    shape: &Shape,
+    cursor: bool,
+    theme: &Theme,
+) -> Line<'static> {
+    let Some(other) = super::opponent(open, index, document) else {
+        return Line::default();
+    };
+    let (Some(view), Some(record)) = (
+        open.view.battles.get(index),
+        open.view.rows().battles.get(index),
+    ) else {
+        return Line::default();
+    };
+    let rank = open.view.standings.get(other).copied().flatten();
+    let rank = rank.map_or("–".to_owned(), |standing| standing.rank.to_string());
+    let game = if record.battle.game > 0 {
+        format!(" #{}", record.battle.game + 1)
+    } else {
+        String::new()
+    };
+    let id = format!("{}{game}", text::truncate(&open.name(other), shape.id - 4));
+    let mark = if cursor { "▸" } else { " " };
+    let mut spans = vec![
+        Span::styled(mark, theme.accent()),
+        Span::raw(format!("{rank:>3} {}", text::pad_right(&id, shape.id))),
+    ];
+    if shape.title > 0 {
+        spans.push(Span::styled(
+            text::pad_right(&open.headline(other), shape.title),
+            theme.muted(),
+        ));
+    }
+    // Seen with the opponent as A, so that + is for this document.
+    for call in calls::of_battle(open, index, other)
+        .iter()
+        .take(shape.judges)
+    {
+        let (words, style) = match call.said {
+            Said::Failed => ("failed".to_owned(), theme.bad()),
+            Said::NotRun => ("–".to_owned(), theme.missing()),
+            Said::Prefers(margin) if margin.outcome() == Outcome::Tie => {
+                ("tie".to_owned(), Style::new())
+            }
+            Said::Prefers(margin) if margin.get().abs() < 0.005 => (
+                if margin.get() > 0.0 {
+                    "+<.01"
+                } else {
+                    "−<.01"
+                }
+                .to_owned(),
+                Style::new(),
+            ),
+            Said::Prefers(margin) => (text::signed(margin.get(), 2), Style::new()),
+        };
+        spans.push(Span::styled(text::pad_left(&words, MARGIN), style));
+    }
+    let mine = |score: f64| {
+        if record.battle.b == document {
+            score
+        } else {
+            1.0 - score
+        }
+    };
+    let sign = if record.battle.b == document {
+        1.0
+    } else {
+        -1.0
+    };
+    let share =
+        |value: Option<f64>| value.map_or("–".to_owned(), |score| format!("{:.2}", mine(score)));
+    spans.push(Span::styled(
+        format!("{:>6}", share(view.score)),
+        if view.replaced {
+            theme.ghost()
+        } else {
+            theme.strong()
+        },
+    ));
+    spans.push(Span::styled(
+        format!("{:>6}", share(view.expected)),
+        theme.muted(),
+    ));
+    let (surprise, style) = match view.surprise {
+        Some(surprise) => (
+            format!("{}σ", text::signed(sign * surprise, 1)),
+            if surprise.abs() >= 2.0 {
+                theme.warn()
+            } else {
+                Style::new()
+            },
+        ),
+        None => ("–".to_owned(), theme.missing()),
+    };
+    spans.push(Span::styled(text::pad_left(&surprise, 8), style));
+    if let Some(words) = verdict(open, other, document) {
+        let words = text::truncate(&words, shape.mark - 1).into_owned();
+        spans.push(Span::styled(format!(" {words}"), theme.override_mark()));
+    } else if view.missing > 0 {
+        let words = format!("{} missing", view.missing);
+        spans.push(Span::styled(
+            format!(" {}", text::truncate(&words, shape.mark - 1)),
+            theme.missing(),
+        ));
+    }
+    Line::from(spans)
+}
+
+/// The verdict in force from this document's side.
+fn verdict(open: &OpenQuery, other: usize, document: usize) -> Option<String> {
+    let verdict = open.view.verdict(Pair::new(other, document)?)?;
+    let decision = if verdict.b == document {
+        verdict.decision
+    } else {
+        verdict.decision.flipped()
+    };
+    let words = match decision {
+        Decision::MuchA => "far worse",
+        Decision::A => "worse",
+        Decision::Tie => "equal",
+        Decision::B => "better",
+        Decision::MuchB => "by far",
+        Decision::CannotTell => "can't tell",
+    };
+    Some(format!("◆ {words}"))
+}

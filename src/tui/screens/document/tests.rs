@@ -1,0 +1,227 @@
+use super::*;
+use crate::domain::ranking::Warning;
+use crate::store::corpus::QueryKey;
+use crate::tui::model::Screen;
+use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
+use crate::tui::theme::Depth;
+
+fn shown(model: &mut Model, size: (u16, u16)) -> String {
+    drawn(model, view, Depth::None, size)
+}
+
+fn on(document: usize) -> Model {
+    let mut model = model(Screen::Document);
+    model.document.document = document;
+    model
+}
+
+#[test]
+fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
+    for size in SIZES {
+        for depth in [Depth::None, Depth::Ansi256, Depth::True] {
+            let page = drawn(&mut on(0), view, depth, size);
+            for words in [
+                "5912283  A trial in older adults",
+                "rank 2 (90 %: ",
+                "zELO +",
+                "SE",
+                "human label: relevant (SUPPORT) · first-stage rank 1",
+                "+ for this document",
+                "13497630",
+                "bm25",
+                "+0.43",
+                "tie",
+                "σ",
+                "this document)",
+                "offline judges: lexical, not a language model",
+            ] {
+                assert!(page.contains(words), "{words} at {size:?}\n{page}");
+            }
+            assert!(!page.contains('\u{1b}'));
+        }
+    }
+    let mut model = on(0);
+    model
+        .open
+        .as_mut()
+        .unwrap()
+        .view
+        .warnings
+        .push(Warning::Undefeated(vec![0, 3]));
+    let page = shown(&mut model, (80, 22));
+    assert!(page.contains("! undefeated: this document; "), "{page}");
+}
+
+#[test]
+fn numbers_are_told_from_this_documents_side() {
+    let page = shown(&mut on(1), (120, 38));
+    assert!(page.contains("−0.43"), "{page}");
+    assert!(page.contains("−0.60"), "{page}");
+}
+
+#[test]
+fn missing_failed_and_overruled_battles_are_marked_apart() {
+    let page = shown(&mut on(2), (120, 38));
+    assert!(
+        page.contains("failed") && page.contains("1 failed · 3 not run"),
+        "{page}"
+    );
+    assert!(
+        page.contains("1 missing") && page.contains("3 missing"),
+        "{page}"
+    );
+    assert!(page.contains("◆ far worse"), "{page}");
+    assert!(
+        page.contains("◆ verdict of bea␛[31m: B hostile␛[2J is much better. Reason: it names␇"),
+        "{page}"
+    );
+    assert!(page.contains("unjudged by people"), "{page}");
+}
+
+#[test]
+fn hostile_and_empty_documents_are_shown_safely() {
+    let page = shown(&mut on(3), (120, 38));
+    assert!(
+        page.contains("hostile␛[2J") && page.contains("␛]0;owned␇previous instructions·"),
+        "{page}"
+    );
+    assert!(page.contains("human label: ␛[31mred"), "{page}");
+    let page = shown(&mut on(5), (120, 38));
+    assert!(page.contains("this document has no text"), "{page}");
+    assert!(
+        page.contains("not scored: it has not been entered into battle"),
+        "{page}"
+    );
+    assert!(
+        page.contains("no battle is planned for this document"),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_cursor_walks_the_battles_and_opens_one_as_it_is_stored() {
+    let mut model = on(1);
+    model.document.sort = BattleSort::Planned;
+    shown(&mut model, (80, 22));
+    update(&mut model, Command::Last);
+    assert_eq!(model.document.cursor, 3);
+    update(&mut model, Command::Up);
+    update(&mut model, Command::Open);
+    assert_eq!(
+        (model.screen(), model.battle.a, model.battle.b),
+        (Screen::Battle, 4, 1)
+    );
+}
+
+#[test]
+fn sorting_keeps_the_cursor_on_its_battle() {
+    let mut model = on(1);
+    model.document.cursor = 2;
+    let chosen = model.document_battles()[2];
+    for _ in 0..3 {
+        update(&mut model, Command::SortBattles);
+        assert_eq!(model.document_battles()[model.document.cursor], chosen);
+    }
+}
+
+#[test]
+fn documents_are_walked_through_by_score() {
+    let mut model = on(0);
+    let order = model.open.as_ref().unwrap().view.by_zelo.clone();
+    model.document.document = order[0];
+    update(&mut model, Command::PreviousDocument);
+    assert_eq!(model.document.document, order[0]);
+    for expected in &order[1..] {
+        update(&mut model, Command::NextDocument);
+        assert_eq!(model.document.document, *expected);
+    }
+    update(&mut model, Command::NextDocument);
+    assert_eq!(Some(&model.document.document), order.last());
+}
+
+#[test]
+fn reading_scrolls_the_text_and_expanding_shows_all_reasoning() {
+    let mut model = on(0);
+    model
+        .open
+        .as_mut()
+        .unwrap()
+        .texts
+        .insert(0, "many words here\n".repeat(80).into());
+    shown(&mut model, (80, 22));
+    update(&mut model, Command::NextPane);
+    shown(&mut model, (80, 22));
+    update(&mut model, Command::Last);
+    assert!(model.document.scroll > 60 && model.document.cursor == 0);
+    update(&mut model, Command::ExpandReasoning);
+    assert_eq!(model.document.scroll, 0);
+    let page = shown(&mut model, (120, 38));
+    assert!(
+        page.contains("[not in text]") || page.contains("reasoning"),
+        "{page}"
+    );
+    assert!(!page.contains("+ for this document"), "{page}");
+    update(&mut model, Command::Right);
+    assert_eq!(model.document.cursor, 1);
+}
+
+#[test]
+fn the_reasoning_is_relabelled_as_on_the_battle_screen() {
+    let mut model = on(1);
+    model.document.sort = BattleSort::Planned;
+    update(&mut model, Command::ExpandReasoning);
+    let page = shown(&mut model, (120, 38));
+    assert!(
+        page.contains("A 5912283 (rank 2) against B 13497630"),
+        "{page}"
+    );
+    assert!(page.contains("ngram → A 0.60 · saw B first"), "{page}");
+    assert!(
+        page.contains("offline judges: lexical, not a language model"),
+        "{page}"
+    );
+    assert!(!page.contains("Document B says “Cognitive"), "{page}");
+}
+
+#[test]
+fn what_is_not_loaded_is_asked_for_once() {
+    let mut model = on(1);
+    assert!(enter(&mut model).is_empty());
+    let open = model.open.as_mut().unwrap();
+    open.texts.clear();
+    open.votes.clear();
+    let effects = enter(&mut model);
+    assert!(
+        matches!(&effects[0], Effect::Texts(QueryKey(7), documents) if documents.len() == 2 && documents[0] == 1)
+    );
+    assert!(matches!(&effects[1], Effect::Votes(_, battles, _) if battles.len() == 4));
+    let effects = update(&mut model, Command::Down);
+    assert!(matches!(&effects[1], Effect::Votes(_, battles, _) if battles.len() == 1));
+    assert!(shown(&mut model, (80, 22)).contains("loading"));
+}
+
+#[test]
+fn no_size_and_no_pool_is_too_small() {
+    for (documents, judges) in [(6, 3), (2, 1), (1, 1), (0, 0)] {
+        for size in TINY.into_iter().chain(SIZES) {
+            for expanded in [false, true] {
+                let mut model = sized(Screen::Document, documents, judges);
+                model.document.expanded = expanded;
+                shown(&mut model, size);
+                for command in [
+                    Command::Down,
+                    Command::PageDown,
+                    Command::NextPane,
+                    Command::Down,
+                    Command::NextDocument,
+                ] {
+                    update(&mut model, command);
+                }
+                shown(&mut model, size);
+            }
+        }
+    }
+    let mut model = on(0);
+    model.open = None;
+    assert!(shown(&mut model, (80, 22)).contains("loading"));
+}

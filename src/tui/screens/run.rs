@@ -1,0 +1,344 @@
+//! The run screen: calls, rates, failures, spend, log.
+
+use crate::domain::sanitise;
+use crate::engine::progress::{JudgeProgress, Phase, Progress};
+use crate::judge::OFFLINE_LABEL;
+use crate::tui::keymap::Command;
+use crate::tui::model::{Areas, Effect, Model, Overlay, Question};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::confirm::Confirm;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+use std::time::Duration;
+
+/// Steps of the pace, in calls a second; the last is none.
+const PACES: [f64; 9] = [
+    20.0,
+    50.0,
+    100.0,
+    200.0,
+    400.0,
+    1_000.0,
+    2_000.0,
+    5_000.0,
+    f64::INFINITY,
+];
+
+/// Draws the screen.
+pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas {
+    let Some(progress) = &model.progress else {
+        let lines = vec![
+            Line::default(),
+            Line::styled("No run yet.", theme.strong()),
+            Line::default(),
+            Line::raw("Press s to judge every battle of the project that has no vote yet."),
+            Line::styled(
+                "Nothing that has been judged is asked again.",
+                theme.muted(),
+            ),
+        ];
+        Paragraph::new(lines).render(inset(area), buf);
+        return Areas {
+            body: area,
+            ..Areas::default()
+        };
+    };
+    let area = inset(area);
+    let judges = progress.judges.len() as u16 + 1;
+    let [head, bar, gap, table, gap2, log] = Layout::vertical([
+        Constraint::Length(4),
+        Constraint::Length(1),
+        Constraint::Length(1),
+        Constraint::Length(judges),
+        Constraint::Length(1),
+        Constraint::Min(1),
+    ])
+    .areas(area);
+    let _ = (gap, gap2);
+    head_lines(model, progress, theme, head.width).render(head, buf);
+    render_bar(progress.done(), progress.total, theme, bar, buf);
+    judge_table(progress, theme, table, buf);
+    let page = usize::from(log.height.saturating_sub(1));
+    log_lines(model, progress, theme, page).render(log, buf);
+    Areas {
+        body: area,
+        list: log,
+        lines: progress.log.len(),
+        page,
+        ..Areas::default()
+    }
+}
+
+fn inset(area: Rect) -> Rect {
+    Rect {
+        x: area.x + 1.min(area.width),
+        width: area.width.saturating_sub(2),
+        ..area
+    }
+}
+
+fn state(model: &Model, progress: &Progress) -> &'static str {
+    match (model.running, progress.phase, progress.paused) {
+        (false, ..) => "ended",
+        (true, _, true) => "paused",
+        (true, Phase::Planning, _) => "planning",
+        (true, Phase::Judging, _) => "judging",
+        (true, Phase::Done, _) => "finishing",
+    }
+}
+
+fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> Paragraph<'static> {
+    let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
+    let left = match (model.running, progress.eta_s()) {
+        (true, Some(seconds)) => format!(
+            " · about {} left",
+            text::duration(Duration::from_secs_f64(seconds.max(0.0)))
+        ),
+        _ => String::new(),
+    };
+    let pace = match model.control.pace {
+        Some(pace) => format!(" · held to {} calls/s", text::count(pace as u64)),
+        None => String::new(),
+    };
+    let mut first = vec![
+        label("state"),
+        Span::styled(state(model, progress), theme.strong()),
+    ];
+    if let (false, Some(ended)) = (model.running, &model.ended) {
+        first.push(Span::raw(format!(": {ended}")));
+    }
+    let unpriced = match progress.unpriced {
+        0 => String::new(),
+        calls => format!(", {} calls without a known price", text::count(calls)),
+    };
+    let lines = vec![
+        Line::from(first),
+        Line::from(vec![
+            label("queries"),
+            Span::raw(format!(
+                "{} of {} done · {} battles",
+                text::count(progress.queries_done),
+                text::count(progress.queries),
+                text::count(progress.battles)
+            )),
+            Span::styled(
+                match progress.already {
+                    0 => String::new(),
+                    votes => format!(" · {} votes were there already", text::count(votes)),
+                },
+                theme.muted(),
+            ),
+        ]),
+        Line::from(vec![
+            label("calls"),
+            Span::raw(format!(
+                "{} of {} · {}/s{left}",
+                text::count(progress.done()),
+                text::count(progress.total),
+                text::count(progress.rate.round() as u64)
+            )),
+            Span::styled(
+                format!(
+                    " · {} in flight of at most {}{pace}",
+                    progress.in_flight, model.control.concurrency
+                ),
+                theme.muted(),
+            ),
+        ]),
+        Line::from(vec![
+            label("spent"),
+            Span::raw(format!("{}{unpriced}", text::usd(progress.spent_usd()))),
+            Span::raw(" · "),
+            Span::styled(
+                format!("{} failed", text::count(progress.failures())),
+                if progress.failures() > 0 {
+                    theme.bad()
+                } else {
+                    Style::new()
+                },
+            ),
+        ]),
+    ];
+    let _ = width;
+    Paragraph::new(lines)
+}
+
+/// A bar over the whole width with the share at its end; without colour it is made of `█` and `░`.
+pub(super) fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let share = if total == 0 {
+        1.0
+    } else {
+        done as f64 / total as f64
+    };
+    let figure = if total == 0 {
+        "nothing to do".to_owned()
+    } else {
+        format!("{:>5.1} %", 100.0 * share)
+    };
+    let room = usize::from(area.width).saturating_sub(figure.len() + 1);
+    let filled = ((room as f64) * share).floor() as usize;
+    let line = Line::from(vec![
+        Span::styled("█".repeat(filled), theme.bar_fill()),
+        Span::styled("░".repeat(room - filled), theme.bar_back()),
+        Span::raw(format!(" {figure}")),
+    ]);
+    line.render(area, buf);
+}
+
+fn judge_table(progress: &Progress, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let name_width = progress
+        .judges
+        .iter()
+        .map(|judge| text::width(&judge.name))
+        .max()
+        .unwrap_or(5)
+        .max(5);
+    let head = format!(
+        "{}  {:>13} {:>7} {:>11} {:>11} {:>9} {:>9}",
+        text::pad_right("judge", name_width),
+        "votes",
+        "failed",
+        "tokens in",
+        "out",
+        "mean ms",
+        "spent"
+    );
+    let mut lines = vec![Line::styled(head, theme.muted())];
+    for (seat, judge) in progress.judges.iter().enumerate() {
+        lines.push(judge_line(seat, judge, name_width, theme));
+    }
+    Paragraph::new(lines).render(area, buf);
+}
+
+fn judge_line(
+    seat: usize,
+    judge: &JudgeProgress,
+    name_width: usize,
+    theme: &Theme,
+) -> Line<'static> {
+    let calls = judge.votes + judge.failures;
+    let latency = if calls == 0 {
+        "–".to_owned()
+    } else {
+        format!("{:.2}", judge.latency_ms / calls as f64)
+    };
+    let failed = format!("{:>7}", text::count(judge.failures));
+    Line::from(vec![
+        Span::styled(
+            text::pad_right(&sanitise::line(&judge.name), name_width),
+            theme.judge(seat),
+        ),
+        Span::raw(format!(
+            "  {:>6}/{:<6} ",
+            text::count(judge.votes),
+            text::count(judge.total)
+        )),
+        Span::styled(
+            failed,
+            if judge.failures > 0 {
+                theme.bad()
+            } else {
+                Style::new()
+            },
+        ),
+        Span::raw(format!(
+            " {:>11} {:>11} {:>9} {:>9}",
+            text::count(judge.usage.input),
+            text::count(judge.usage.output),
+            latency,
+            text::usd(judge.spent_usd)
+        )),
+        Span::styled(
+            if judge.offline {
+                "  words, not tokens"
+            } else {
+                ""
+            },
+            theme.muted(),
+        ),
+    ])
+}
+
+fn log_lines(model: &Model, progress: &Progress, theme: &Theme, page: usize) -> Paragraph<'static> {
+    let mut lines = Vec::new();
+    if progress.judges.iter().any(|judge| judge.offline) {
+        lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
+    } else {
+        lines.push(Line::styled("log", theme.muted()));
+    }
+    let end = progress.log.len().saturating_sub(model.log_scroll);
+    let start = end.saturating_sub(page);
+    for line in progress.log.iter().skip(start).take(end - start) {
+        lines.push(Line::raw(sanitise::line(line).into_owned()));
+    }
+    Paragraph::new(lines)
+}
+
+/// Answers a command.
+pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let control = model.control;
+    match command {
+        Command::StartRun => return start(model),
+        Command::StopRun if model.running => {
+            let question = Confirm::new(
+                "Stop the run",
+                "What has been judged is kept, and s goes on later. Stop?",
+            );
+            model
+                .overlays
+                .push(Overlay::Confirm(question, Question::Stop));
+        }
+        Command::MoreCalls => model.control.concurrency = (control.concurrency * 2).min(4096),
+        Command::FewerCalls => model.control.concurrency = (control.concurrency / 2).max(1),
+        Command::Faster => {
+            let now = control.pace.unwrap_or(f64::INFINITY);
+            let next = PACES
+                .into_iter()
+                .find(|pace| *pace > now)
+                .unwrap_or(f64::INFINITY);
+            model.control.pace = next.is_finite().then_some(next);
+        }
+        Command::Slower => {
+            let now = control.pace.unwrap_or(f64::INFINITY);
+            let next = PACES
+                .into_iter()
+                .rev()
+                .find(|pace| *pace < now)
+                .unwrap_or(PACES[0]);
+            model.control.pace = Some(next);
+        }
+        Command::Up => {
+            model.log_scroll =
+                (model.log_scroll + 1).min(model.areas.lines.saturating_sub(model.areas.page))
+        }
+        Command::Down => model.log_scroll = model.log_scroll.saturating_sub(1),
+        Command::First => model.log_scroll = model.areas.lines.saturating_sub(model.areas.page),
+        Command::Last => model.log_scroll = 0,
+        _ => {}
+    }
+    if model.control != control && model.running {
+        return vec![Effect::Steer(model.control)];
+    }
+    Vec::new()
+}
+
+/// Starts a run, or resumes one that is paused.
+pub fn start(model: &mut Model) -> Vec<Effect> {
+    if model.running {
+        if model.control.paused {
+            model.control.paused = false;
+            return vec![Effect::Steer(model.control)];
+        }
+        return Vec::new();
+    }
+    model.control.paused = false;
+    model.control.cancelled = false;
+    model.running = true;
+    model.ended = None;
+    model.log_scroll = 0;
+    vec![Effect::Start]
+}

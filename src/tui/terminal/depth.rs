@@ -1,0 +1,96 @@
+//! How many colours the terminal has: flag, then `NO_COLOR`, `COLORTERM`, `TERM`.
+
+use std::env;
+use std::str::FromStr;
+
+use crate::tui::theme::Depth;
+
+/// Values of `TERM` whose terminals show every colour and lose `COLORTERM` over ssh.
+const TRUE_TERMS: [&str; 6] = ["direct", "kitty", "ghostty", "alacritty", "wezterm", "foot"];
+
+/// The text names no depth.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown colour depth {0:?}: expected none, 16, 256 or true")]
+pub struct UnknownDepth(pub String);
+
+impl FromStr for Depth {
+    type Err = UnknownDepth;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDepth> {
+        match text {
+            "none" | "0" => Ok(Self::None),
+            "16" | "ansi" => Ok(Self::Ansi16),
+            "256" => Ok(Self::Ansi256),
+            "true" | "truecolor" | "24bit" => Ok(Self::True),
+            _ => Err(UnknownDepth(text.into())),
+        }
+    }
+}
+
+/// The depth that a flag or else the environment asks for.
+pub fn depth_from(flag: Option<Depth>, lookup: impl Fn(&str) -> Option<String>) -> Depth {
+    if let Some(depth) = flag {
+        return depth;
+    }
+    if lookup("NO_COLOR").is_some_and(|value| !value.is_empty()) {
+        return Depth::None;
+    }
+    let colour_term = lookup("COLORTERM").unwrap_or_default().to_ascii_lowercase();
+    if matches!(colour_term.as_str(), "truecolor" | "24bit") || lookup("WT_SESSION").is_some() {
+        return Depth::True;
+    }
+    match lookup("TERM").unwrap_or_default().as_str() {
+        "dumb" | "none" => Depth::None,
+        "" if cfg!(unix) => Depth::None,
+        term if TRUE_TERMS.iter().any(|name| term.contains(name)) => Depth::True,
+        term if term.contains("256color") => Depth::Ansi256,
+        _ => Depth::Ansi16,
+    }
+}
+
+/// [`depth_from`] of the process's environment.
+pub fn detect_depth(flag: Option<Depth>) -> Depth {
+    depth_from(flag, |name| env::var(name).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn depth(vars: &[(&str, &str)]) -> Depth {
+        depth_from(None, |name| {
+            let found = vars.iter().find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_environment_is_asked_in_order() {
+        assert_eq!(
+            depth(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]),
+            Depth::None
+        );
+        assert_eq!(
+            depth(&[("NO_COLOR", ""), ("COLORTERM", "24bit")]),
+            Depth::True
+        );
+        assert_eq!(
+            depth(&[("COLORTERM", "yes"), ("TERM", "xterm-256color")]),
+            Depth::Ansi256
+        );
+        assert_eq!(depth(&[("TERM", "xterm-kitty")]), Depth::True);
+        assert_eq!(depth(&[("TERM", "xterm")]), Depth::Ansi16);
+        assert_eq!(depth(&[("TERM", "dumb")]), Depth::None);
+        assert_eq!(depth(&[("TERM", "none")]), Depth::None);
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment() {
+        assert_eq!(
+            depth_from(Some(Depth::True), |_| Some("1".into())),
+            Depth::True
+        );
+        assert_eq!("256".parse(), Ok(Depth::Ansi256));
+        assert!("512".parse::<Depth>().is_err());
+    }
+}

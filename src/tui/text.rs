@@ -1,0 +1,251 @@
+//! Text on a grid of cells: display width, truncation, padding, wrapping and styled slices.
+//!
+//! A width is the sum over grapheme clusters of what ratatui gives each cluster, so a line that fits here fits on
+//! the screen. Input is expected to be sanitised; control characters count as nothing and never panic.
+
+mod number;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use ratatui::buffer::CellWidth;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_segmentation::UnicodeSegmentation;
+
+pub use number::{count, duration, percent, signed, usd};
+
+const ELLIPSIS: &str = "…";
+
+fn cluster_width(cluster: &str) -> usize {
+    if cluster.contains(char::is_control) {
+        0
+    } else {
+        usize::from(cluster.cell_width())
+    }
+}
+
+fn is_plain_ascii(text: &str) -> bool {
+    text.bytes().all(|byte| (0x20..0x7f).contains(&byte))
+}
+
+/// Columns that `text` takes on the screen.
+pub fn width(text: &str) -> usize {
+    if is_plain_ascii(text) {
+        return text.len();
+    }
+    text.graphemes(true).map(cluster_width).sum()
+}
+
+/// The longest prefix of whole grapheme clusters that fits into `limit` columns, and its width.
+pub fn fit(text: &str, limit: usize) -> (&str, usize) {
+    let mut used = 0;
+    for (at, cluster) in text.grapheme_indices(true) {
+        let next = used + cluster_width(cluster);
+        if next > limit {
+            return (&text[..at], used);
+        }
+        used = next;
+    }
+    (text, used)
+}
+
+/// `text` in at most `limit` columns; what is cut is shown by a final `…`.
+pub fn truncate(text: &str, limit: usize) -> Cow<'_, str> {
+    let (head, _) = fit(text, limit);
+    if head.len() == text.len() {
+        return Cow::Borrowed(text);
+    }
+    if limit == 0 {
+        return Cow::Borrowed("");
+    }
+    let (head, _) = fit(head, limit - 1);
+    Cow::Owned(format!("{head}{ELLIPSIS}"))
+}
+
+/// `text` against the left edge of exactly `columns` columns, truncated when it is longer.
+pub fn pad_right(text: &str, columns: usize) -> String {
+    let text = truncate(text, columns);
+    let gap = columns.saturating_sub(width(&text));
+    format!("{text}{:gap$}", "")
+}
+
+/// `text` against the right edge of exactly `columns` columns, truncated when it is longer.
+pub fn pad_left(text: &str, columns: usize) -> String {
+    let text = truncate(text, columns);
+    let gap = columns.saturating_sub(width(&text));
+    format!("{:gap$}{text}", "")
+}
+
+struct Wrapper<'a> {
+    text: &'a str,
+    limit: usize,
+    lines: Vec<Range<usize>>,
+    start: usize,
+    columns: usize,
+    /// Where the line may end, and the columns used up to there.
+    gap: Option<(usize, usize)>,
+    inked: bool,
+    after_wide: bool,
+}
+
+impl Wrapper<'_> {
+    fn begin(&mut self, at: usize, columns: usize) {
+        self.start = at;
+        self.columns = columns;
+        self.gap = None;
+        self.inked = columns > 0;
+    }
+
+    fn emit(&mut self, end: usize) {
+        let kept = self.text[self.start..end].trim_end().len();
+        self.lines.push(self.start..self.start + kept);
+    }
+
+    fn push(&mut self, at: usize, len: usize, columns: usize, blank: bool) {
+        if blank {
+            // Blanks at the end of a full line hang over the edge and are trimmed.
+            self.columns += columns;
+            if self.inked {
+                self.gap = Some((at + len, self.columns));
+            }
+            self.after_wide = false;
+            return;
+        }
+        let wide = columns > 1;
+        if self.inked && (wide || self.after_wide) {
+            self.gap = Some((at, self.columns));
+        }
+        if self.columns + columns > self.limit && at > self.start {
+            match self.gap {
+                Some((gap, used)) => {
+                    self.emit(gap);
+                    self.begin(gap, self.columns - used);
+                }
+                None => {
+                    self.emit(at);
+                    self.begin(at, 0);
+                }
+            }
+        }
+        if self.columns + columns > self.limit && at > self.start {
+            self.emit(at);
+            self.begin(at, 0);
+        }
+        self.columns += columns;
+        self.inked = true;
+        self.after_wide = wide;
+    }
+}
+
+/// Byte ranges of the lines of `text` wrapped into `columns` columns.
+///
+/// Words stay whole unless one is wider than the line, newlines are kept, indentation survives, blanks at a break
+/// are dropped. A cluster wider than the line stands alone. Takes linear time.
+pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
+    let mut wrapper = Wrapper {
+        text,
+        limit: columns.max(1),
+        lines: Vec::new(),
+        start: 0,
+        columns: 0,
+        gap: None,
+        inked: false,
+        after_wide: false,
+    };
+    let mut offset = 0;
+    for line in text.split('\n') {
+        wrapper.begin(offset, 0);
+        wrapper.after_wide = false;
+        if is_plain_ascii(line) {
+            for (at, byte) in line.bytes().enumerate() {
+                wrapper.push(offset + at, 1, 1, byte == b' ');
+            }
+        } else {
+            for (at, cluster) in line.grapheme_indices(true) {
+                let blank = cluster
+                    .chars()
+                    .all(|c| c.is_whitespace() && c != '\u{a0}' && c != '\u{202f}');
+                wrapper.push(offset + at, cluster.len(), cluster_width(cluster), blank);
+            }
+        }
+        wrapper.emit(offset + line.len());
+        offset += line.len() + 1;
+    }
+    wrapper.lines
+}
+
+/// The wrapped lines of one text, recomputed only when its generation or the width changes.
+#[derive(Clone, Debug, Default)]
+pub struct WrapCache {
+    key: Option<(u64, usize)>,
+    lines: Vec<Range<usize>>,
+}
+
+impl WrapCache {
+    /// The lines of `text` at `columns`; `generation` must change whenever `text` does.
+    pub fn lines(&mut self, generation: u64, columns: usize, text: &str) -> &[Range<usize>] {
+        if self.key != Some((generation, columns)) {
+            self.lines = wrap(text, columns);
+            self.key = Some((generation, columns));
+        }
+        &self.lines
+    }
+
+    /// The lines of the last call, for drawing without mutation.
+    pub fn cached(&self) -> &[Range<usize>] {
+        &self.lines
+    }
+
+    /// Forgets the text.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
+}
+
+fn boundary(text: &str, mut at: usize) -> usize {
+    at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+/// One wrapped line of `text` with the byte ranges in `marks` styled; where marks overlap the later one is patched on.
+///
+/// Marks are ranges of the whole text, so the same list serves every line.
+pub fn highlight<'a>(
+    text: &'a str,
+    line: Range<usize>,
+    marks: &[(Range<usize>, Style)],
+) -> Line<'a> {
+    let start = boundary(text, line.start);
+    let end = boundary(text, line.end).max(start);
+    let here: Vec<(Range<usize>, Style)> = marks
+        .iter()
+        .filter(|(range, _)| range.start < end && range.end > start)
+        .map(|(range, style)| {
+            let from = boundary(text, range.start.max(start));
+            (from..boundary(text, range.end.min(end)), *style)
+        })
+        .collect();
+    let mut cuts: Vec<usize> = here
+        .iter()
+        .flat_map(|(range, _)| [range.start, range.end])
+        .collect();
+    cuts.extend([start, end]);
+    cuts.sort_unstable();
+    cuts.dedup();
+    let spans = cuts.windows(2).filter_map(|cut| {
+        let [from, to] = *cut else { return None };
+        let style = here
+            .iter()
+            .filter(|(range, _)| range.start <= from && range.end >= to)
+            .fold(Style::default(), |style, (_, mark)| style.patch(*mark));
+        Some(Span::styled(&text[from..to], style))
+    });
+    Line::from(spans.collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! Numbers as an analyst reads them: real minus signs, thousands separated, units on times and money.
+
+use std::time::Duration;
+
+const MINUS: char = '−';
+const UNKNOWN: &str = "–";
+
+/// `+1.25`, `−0.50`, `0.00`: the sign is always shown and zero has none.
+pub fn signed(value: f64, decimals: usize) -> String {
+    if !value.is_finite() {
+        return UNKNOWN.into();
+    }
+    let digits = format!("{:.decimals$}", value.abs());
+    if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
+        digits
+    } else if value < 0.0 {
+        format!("{MINUS}{digits}")
+    } else {
+        format!("+{digits}")
+    }
+}
+
+/// A share in 0..=1 as `63%` or, with one decimal, `63.4%`.
+pub fn percent(share: f64, decimals: usize) -> String {
+    if !share.is_finite() {
+        return UNKNOWN.into();
+    }
+    let sign = if share < 0.0 { "−" } else { "" };
+    format!("{sign}{:.decimals$}%", (share * 100.0).abs())
+}
+
+/// A whole number from 0 up, grouped: `1,234,567`.
+pub fn count(value: impl std::fmt::Display) -> String {
+    let digits = value.to_string();
+    let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// `850ms`, `12s`, `3m 05s`, `2h 14m`, `3d 04h`: two units at most.
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0 => format!("{}ms", time.as_millis()),
+        1..60 => format!("{seconds}s"),
+        60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        3_600..86_400 => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{}d {:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    }
+}
+
+/// `$0.0042`, `$1.23`, `$1,234.50`: cents, and two significant digits below one cent.
+pub fn usd(amount: f64) -> String {
+    if !amount.is_finite() {
+        return UNKNOWN.into();
+    }
+    let sign = if amount < 0.0 { "−" } else { "" };
+    let size = amount.abs();
+    if size == 0.0 || size >= 0.00995 {
+        let cents = (size * 100.0).round();
+        let (whole, rest) = ((cents / 100.0).floor(), cents % 100.0);
+        return format!("{sign}${}.{rest:02.0}", count(whole as u64));
+    }
+    if size < 0.000_001 {
+        return format!("{sign}<$0.000001");
+    }
+    let decimals = (1.0 - size.log10().floor()).clamp(2.0, 7.0) as usize;
+    format!("{sign}${size:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_are_real_and_zero_has_none() {
+        assert_eq!(signed(1.254, 2), "+1.25");
+        assert_eq!(signed(-0.5, 2), "−0.50");
+        assert_eq!(signed(-0.001, 2), "0.00");
+        assert_eq!(signed(f64::NAN, 2), "–");
+        assert_eq!(percent(0.6342, 0), "63%");
+        assert_eq!(percent(0.6342, 1), "63.4%");
+    }
+
+    #[test]
+    fn counts_are_grouped_in_thousands() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234), "1,234");
+        assert_eq!(count(1_234_567), "1,234,567");
+    }
+
+    #[test]
+    fn durations_show_two_units() {
+        assert_eq!(duration(Duration::from_millis(850)), "850ms");
+        assert_eq!(duration(Duration::from_secs(12)), "12s");
+        assert_eq!(duration(Duration::from_secs(185)), "3m 05s");
+        assert_eq!(duration(Duration::from_secs(8_050)), "2h 14m");
+        assert_eq!(duration(Duration::from_secs(273_700)), "3d 04h");
+    }
+
+    #[test]
+    fn money_keeps_two_significant_digits() {
+        assert_eq!(usd(0.0), "$0.00");
+        assert_eq!(usd(1.234), "$1.23");
+        assert_eq!(usd(0.996), "$1.00");
+        assert_eq!(usd(1_234.5), "$1,234.50");
+        assert_eq!(usd(0.0042), "$0.0042");
+        assert_eq!(usd(0.000_13), "$0.00013");
+        assert_eq!(usd(-2.0), "−$2.00");
+    }
+}

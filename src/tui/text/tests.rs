@@ -1,0 +1,122 @@
+use super::*;
+use proptest::prelude::*;
+use ratatui::style::Modifier;
+
+fn wrapped(text: &str, columns: usize) -> Vec<&str> {
+    wrap(text, columns)
+        .into_iter()
+        .map(|line| &text[line])
+        .collect()
+}
+
+#[test]
+fn truncation_keeps_clusters_whole() {
+    assert_eq!(truncate("relevance", 9), "relevance");
+    assert_eq!(truncate("relevance", 5), "rele…");
+    assert_eq!(truncate("漢字漢字", 5), "漢字…");
+    assert_eq!(truncate("漢字漢字", 4), "漢…");
+    assert_eq!(truncate("e\u{301}e\u{301}e\u{301}", 2), "e\u{301}…");
+    assert_eq!(truncate("abc", 1), "…");
+    assert_eq!(truncate("abc", 0), "");
+}
+
+#[test]
+fn padding_fills_or_cuts_to_the_exact_width() {
+    assert_eq!(pad_right("ab", 4), "ab  ");
+    assert_eq!(pad_left("ab", 4), "  ab");
+    assert_eq!(pad_left("漢字漢", 4), " 漢…");
+    assert_eq!(width(&pad_right("漢字漢", 4)), 4);
+}
+
+#[test]
+fn wrapping_prefers_spaces_and_keeps_newlines_and_indentation() {
+    assert_eq!(
+        wrapped("the quick brown fox", 9),
+        ["the quick", "brown fox"]
+    );
+    assert_eq!(
+        wrapped("one\n\n  two three", 6),
+        ["one", "", "  two", "three"]
+    );
+    assert_eq!(wrapped("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
+    assert_eq!(wrapped("  abcdef", 4), ["  ab", "cdef"]);
+    assert_eq!(wrapped("ab     cd", 4), ["ab", "cd"]);
+    assert_eq!(wrapped("漢字漢字", 5), ["漢字", "漢字"]);
+    assert_eq!(
+        wrapped("see 漢字漢字 there", 8),
+        ["see 漢字", "漢字", "there"]
+    );
+    assert_eq!(wrapped("", 4), [""]);
+}
+
+#[test]
+fn a_cluster_wider_than_the_line_stands_alone() {
+    assert_eq!(wrapped("漢字", 1), ["漢", "字"]);
+    assert_eq!(wrapped("ab", 0), ["a", "b"]);
+}
+
+#[test]
+fn wrapping_a_long_text_takes_linear_time() {
+    let text = "x".repeat(400_000) + &" ".repeat(200_000) + &"é ".repeat(50_000);
+    assert!(wrap(&text, 80).len() > 5_000);
+}
+
+#[test]
+fn the_cache_follows_generation_and_width() {
+    let mut cache = WrapCache::default();
+    assert_eq!(cache.lines(1, 3, "abc def").len(), 2);
+    assert_eq!(cache.lines(1, 3, "stale text is not looked at").len(), 2);
+    assert_eq!(cache.lines(2, 3, "abc").len(), 1);
+    assert_eq!(cache.lines(2, 1, "abc").len(), 3);
+    assert_eq!(cache.cached().len(), 3);
+}
+
+#[test]
+fn marks_are_clipped_to_the_line_and_patched_in_order() {
+    let bold = Style::new().add_modifier(Modifier::BOLD);
+    let dim = Style::new().add_modifier(Modifier::DIM);
+    let line = highlight(
+        "alpha beta",
+        2..8,
+        &[(0..4, bold), (3..7, dim), (9..10, bold)],
+    );
+    let spans: Vec<_> = line
+        .spans
+        .iter()
+        .map(|span| (span.content.as_ref(), span.style))
+        .collect();
+    assert_eq!(
+        spans,
+        [
+            ("p", bold),
+            ("h", bold.patch(dim)),
+            ("a b", dim),
+            ("e", Style::default())
+        ]
+    );
+    assert!(highlight("é", 1..40, &[(1..2, bold)]).width() <= 1);
+}
+
+proptest! {
+    #[test]
+    fn no_line_is_wider_than_the_width(text in "[ a-z\n漢é\u{301}🙂\u{200d}\u{ff9e}\\PC]{0,80}", columns in 1_usize..30) {
+        for line in wrap(&text, columns) {
+            let line = &text[line];
+            prop_assert!(width(line) <= columns || line.graphemes(true).filter(|g| cluster_width(g) > 0).count() == 1);
+        }
+        prop_assert!(width(&truncate(&text, columns)) <= columns);
+    }
+
+    #[test]
+    fn wrapping_loses_nothing_but_blanks(text in "\\PC{0,120}", columns in 1_usize..20) {
+        let joined: String = wrapped(&text, columns).concat();
+        let ink = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+        prop_assert_eq!(ink(&joined), ink(&text));
+    }
+
+    #[test]
+    fn highlighting_keeps_the_text(text in "\\PC{0,40}", from in 0_usize..60, len in 0_usize..60) {
+        let line = highlight(&text, 0..text.len(), &[(from..from + len, Style::new())]);
+        prop_assert_eq!(line.to_string(), text);
+    }
+}

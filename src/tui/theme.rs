@@ -1,0 +1,265 @@
+//! Roles instead of colours: the only place of the interface that names a colour.
+//!
+//! Text keeps the terminal's own foreground; a role adds what sets it apart, hand-picked for light and dark
+//! backgrounds at each depth. Without colour every role that carries meaning is told by a modifier.
+
+mod ramp;
+mod swatch;
+
+use ratatui::style::{Color, Modifier, Style};
+
+use swatch::{ACCENT, BAD, FAINT, GOOD, JUDGES, MATCH, MUTED, PERSON, Swatch, WARN};
+
+pub use ramp::{Heat, Ramp, UnknownRamp};
+
+/// How many colours the terminal can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Depth {
+    /// Modifiers and glyphs only.
+    None,
+    /// The terminal's own sixteen colours.
+    #[default]
+    Ansi16,
+    /// The fixed cube of 256 colours.
+    Ansi256,
+    /// Any colour.
+    True,
+}
+
+fn rgb(hex: u32) -> Color {
+    let [_, red, green, blue] = hex.to_be_bytes();
+    Color::Rgb(red, green, blue)
+}
+
+/// What the screens are painted with: the depth, the background's kind and the heat ramp.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Theme {
+    /// Colours available.
+    pub depth: Depth,
+    /// Whether the terminal's background is light.
+    pub light: bool,
+    /// The diverging ramp of the heatmap.
+    pub ramp: Ramp,
+}
+
+impl Theme {
+    /// A theme with the default ramp.
+    pub fn new(depth: Depth, light: bool) -> Self {
+        Self {
+            depth,
+            light,
+            ramp: Ramp::default(),
+        }
+    }
+
+    fn colour(&self, swatch: &Swatch) -> Option<Color> {
+        let (full, cube, own) = if self.light {
+            swatch.light
+        } else {
+            swatch.dark
+        };
+        match self.depth {
+            Depth::None => None,
+            Depth::Ansi16 => Some(own),
+            Depth::Ansi256 => Some(Color::Indexed(cube)),
+            Depth::True => Some(rgb(full)),
+        }
+    }
+
+    fn ink(&self, swatch: &Swatch) -> Style {
+        self.colour(swatch)
+            .map_or_else(Style::new, |colour| Style::new().fg(colour))
+    }
+
+    /// `swatch` as foreground, or `without` where there is no colour.
+    fn ink_or(&self, swatch: &Swatch, without: Modifier) -> Style {
+        match self.depth {
+            Depth::None => Style::new().add_modifier(without),
+            _ => self.ink(swatch),
+        }
+    }
+
+    fn grey(&self, swatch: &Swatch) -> Style {
+        match self.depth {
+            Depth::None | Depth::Ansi16 => Style::new().add_modifier(Modifier::DIM),
+            _ => self.ink(swatch),
+        }
+    }
+
+    /// A background tint, or `without` where the depth has no quiet tints.
+    fn tint(&self, dark: (u32, u8), light: (u32, u8), without: Modifier) -> Style {
+        let (full, cube) = if self.light { light } else { dark };
+        match self.depth {
+            Depth::None | Depth::Ansi16 => Style::new().add_modifier(without),
+            Depth::Ansi256 => Style::new().bg(Color::Indexed(cube)),
+            Depth::True => Style::new().bg(rgb(full)),
+        }
+    }
+
+    /// Running text: the terminal's own colours.
+    pub fn text(&self) -> Style {
+        Style::new()
+    }
+
+    /// Text that matters most on its line.
+    pub fn strong(&self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// Text of second rank: units, counts, explanations.
+    pub fn muted(&self) -> Style {
+        self.grey(&MUTED)
+    }
+
+    /// Text that may be overlooked: rules, borders, placeholders.
+    pub fn faint(&self) -> Style {
+        self.grey(&FAINT)
+    }
+
+    /// What is active: a focused border, a link, the current item's mark.
+    pub fn accent(&self) -> Style {
+        self.ink_or(&ACCENT, Modifier::BOLD)
+    }
+
+    /// Headings of panes and overlays.
+    pub fn title(&self) -> Style {
+        self.strong()
+    }
+
+    /// Borders and rules.
+    pub fn border(&self) -> Style {
+        self.faint()
+    }
+
+    /// The border of the pane that gets the keys.
+    pub fn border_focus(&self) -> Style {
+        self.accent()
+    }
+
+    /// The row under the cursor; patched over the row's own styles.
+    pub fn selection(&self) -> Style {
+        self.tint((0x2b_35_4a, 237), (0xd6_e2_f4, 254), Modifier::REVERSED)
+    }
+
+    /// The cell under the cursor in a grid; patched over the cell's heat.
+    pub fn cursor_cell(&self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
+    }
+
+    /// The top line.
+    pub fn header(&self) -> Style {
+        self.tint((0x1f_25_30, 235), (0xe9_ec_f2, 255), Modifier::BOLD)
+    }
+
+    /// The bottom line.
+    pub fn footer(&self) -> Style {
+        self.muted()
+    }
+
+    /// A key's name beside what it does.
+    pub fn key_hint(&self) -> Style {
+        self.ink(&ACCENT).add_modifier(Modifier::BOLD)
+    }
+
+    /// Done, better, agreed.
+    pub fn good(&self) -> Style {
+        self.ink(&GOOD)
+    }
+
+    /// Worse, disagreed.
+    pub fn bad(&self) -> Style {
+        self.ink_or(&BAD, Modifier::UNDERLINED)
+    }
+
+    /// Deserves a look.
+    pub fn warn(&self) -> Style {
+        self.ink_or(&WARN, Modifier::UNDERLINED)
+    }
+
+    /// Something failed.
+    pub fn error(&self) -> Style {
+        self.ink_or(&BAD, Modifier::REVERSED)
+            .add_modifier(Modifier::BOLD)
+    }
+
+    /// A person's verdict among the judges'.
+    pub fn override_mark(&self) -> Style {
+        self.ink_or(&PERSON, Modifier::UNDERLINED)
+            .add_modifier(Modifier::BOLD)
+    }
+
+    /// A value that is not there: no vote, no label.
+    pub fn missing(&self) -> Style {
+        self.faint()
+    }
+
+    /// A term of the query inside a document.
+    pub fn match_term(&self) -> Style {
+        self.ink_or(&MATCH, Modifier::UNDERLINED)
+            .add_modifier(Modifier::BOLD)
+    }
+
+    /// A judge's quote that occurs in the text.
+    pub fn quote(&self) -> Style {
+        self.ink(&ACCENT).add_modifier(Modifier::UNDERLINED)
+    }
+
+    /// A judge's quote that does not occur in the text.
+    pub fn quote_missing(&self) -> Style {
+        self.ink_or(&BAD, Modifier::DIM)
+            .add_modifier(Modifier::CROSSED_OUT)
+    }
+
+    /// What is hidden or not yet known: a blind judge, a pending value.
+    pub fn ghost(&self) -> Style {
+        self.faint().add_modifier(Modifier::ITALIC)
+    }
+
+    /// The filled part of a bar.
+    pub fn bar_fill(&self) -> Style {
+        self.ink(&ACCENT)
+    }
+
+    /// The rest of a bar.
+    pub fn bar_back(&self) -> Style {
+        self.faint()
+    }
+
+    /// The tab that is open.
+    pub fn tab_on(&self) -> Style {
+        self.ink_or(&ACCENT, Modifier::REVERSED)
+            .add_modifier(Modifier::BOLD)
+    }
+
+    /// The other tabs.
+    pub fn tab_off(&self) -> Style {
+        self.muted()
+    }
+
+    /// The `n`th judge of an ensemble; six hues that differ for colour-blind readers too.
+    pub fn judge(&self, n: usize) -> Style {
+        JUDGES
+            .get(n % JUDGES.len())
+            .map_or_else(Style::new, |swatch| self.ink(swatch))
+    }
+
+    /// A heat cell for `value` in 0 (row worse) ..= 1 (row better).
+    pub fn heat(&self, value: f64) -> Heat {
+        self.ramp.heat(self.depth, self.light, value)
+    }
+
+    /// A heat cell for a residual in −1..=1.
+    pub fn residual(&self, value: f64) -> Heat {
+        self.heat((value + 1.0) / 2.0)
+    }
+
+    /// Two rows of a grid in one line of half blocks; a missing half stays the terminal's background.
+    ///
+    /// Without colour `█ ▀ ▄` mark the halves that are better and `: ' ,` those that are worse; `·` is even.
+    pub fn heat_pair(&self, upper: Option<f64>, lower: Option<f64>) -> (char, Style) {
+        self.ramp.pair(self.depth, self.light, upper, lower)
+    }
+}
+
+#[cfg(test)]
+mod tests;

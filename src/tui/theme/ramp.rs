@@ -1,0 +1,290 @@
+//! The heat ramps: value 0 (row worse) to 1 (row better), picked by hand for each depth and background.
+//!
+//! On the coloured ramps lightness moves away from the background monotonically from the middle to both ends, so the
+//! size of a margin survives greyscale; which side it lies on is repeated by the sign.
+
+mod stops;
+
+use std::fmt;
+use std::str::FromStr;
+
+use ratatui::style::{Color, Modifier, Style};
+use serde::{Deserialize, Serialize};
+
+use super::Depth;
+use stops::{
+    BLUE_ORANGE_DARK, BLUE_ORANGE_LIGHT, GREY, RED_GREEN_DARK, RED_GREEN_LIGHT, Rgb, Stops,
+};
+
+/// The colours of the heatmap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ramp {
+    /// Red is worse, green is better, as in the zELO figures.
+    #[default]
+    RedGreen,
+    /// Orange is worse, blue is better: safe for colour-blind readers.
+    BlueOrange,
+    /// Dark is worse, light is better.
+    Grey,
+}
+
+/// One painted heat cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heat {
+    /// Style of the cell and of any text in it.
+    pub style: Style,
+    /// How far from even, without colour: `· ░ ▒ ▓ █`.
+    pub glyph: char,
+    /// Which side: `-` row worse, `+` row better, blank even.
+    pub sign: char,
+}
+
+/// The name is not a ramp's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown ramp {0:?}: expected red-green, blue-orange or grey")]
+pub struct UnknownRamp(pub String);
+
+/// Text colours of the fixed cube: its darkest and its lightest, which no palette redefines.
+const CUBE_DARK: u8 = 16;
+const CUBE_LIGHT: u8 = 231;
+const EVEN: f64 = 0.1;
+
+fn clean(value: f64) -> f64 {
+    if value.is_nan() {
+        0.5
+    } else {
+        value.clamp(0.0, 1.0)
+    }
+}
+
+/// Distance from even in 0..=1.
+fn strength(value: f64) -> f64 {
+    (clean(value) - 0.5).abs() * 2.0
+}
+
+fn sign(value: f64) -> char {
+    match clean(value) - 0.5 {
+        side if side < -EVEN / 2.0 => '-',
+        side if side > EVEN / 2.0 => '+',
+        _ => ' ',
+    }
+}
+
+fn glyph(value: f64) -> char {
+    match strength(value) {
+        far if far > 0.8 => '█',
+        far if far > 0.55 => '▓',
+        far if far > 0.3 => '▒',
+        far if far > EVEN => '░',
+        _ => '·',
+    }
+}
+
+fn bin<T: Copy, const N: usize>(stops: &[T; N], value: f64) -> T {
+    let at = (clean(value) * N as f64) as usize;
+    stops[at.min(N - 1)]
+}
+
+fn blend(stops: &[Rgb; 7], value: f64) -> Rgb {
+    let place = clean(value) * 6.0;
+    let left = (place.floor() as usize).min(5);
+    let part = place - left as f64;
+    let (from, to) = (stops[left], stops[left + 1]);
+    let mix = |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * part).round() as u8;
+    (mix(from.0, to.0), mix(from.1, to.1), mix(from.2, to.2))
+}
+
+fn luminance((red, green, blue): Rgb) -> f64 {
+    let linear = |channel: u8| {
+        let share = f64::from(channel) / 255.0;
+        if share <= 0.040_45 {
+            share / 12.92
+        } else {
+            ((share + 0.055) / 1.055).powf(2.4)
+        }
+    };
+    0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
+}
+
+/// WCAG contrast ratio of two colours.
+pub(super) fn contrast(one: Rgb, other: Rgb) -> f64 {
+    let (one, other) = (luminance(one), luminance(other));
+    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+}
+
+fn takes_dark_text(background: Rgb) -> bool {
+    contrast(background, (0, 0, 0)) >= contrast(background, (255, 255, 255))
+}
+
+fn cube_rgb(index: u8) -> Rgb {
+    let step = |level: u8| if level == 0 { 0 } else { 55 + 40 * level };
+    match index {
+        16..=231 => {
+            let at = index - 16;
+            (step(at / 36), step(at / 6 % 6), step(at % 6))
+        }
+        _ => {
+            let level = index
+                .saturating_sub(232)
+                .saturating_mul(10)
+                .saturating_add(8);
+            (level, level, level)
+        }
+    }
+}
+
+impl Ramp {
+    /// Every ramp, in the order of the key that cycles them.
+    pub const ALL: [Self; 3] = [Self::RedGreen, Self::BlueOrange, Self::Grey];
+
+    /// The ramp after this one.
+    pub fn next(self) -> Self {
+        match self {
+            Self::RedGreen => Self::BlueOrange,
+            Self::BlueOrange => Self::Grey,
+            Self::Grey => Self::RedGreen,
+        }
+    }
+
+    /// Its name in the config and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RedGreen => "red-green",
+            Self::BlueOrange => "blue-orange",
+            Self::Grey => "grey",
+        }
+    }
+
+    fn stops(self, light: bool) -> &'static Stops {
+        match (self, light) {
+            (Self::RedGreen, false) => &RED_GREEN_DARK,
+            (Self::RedGreen, true) => &RED_GREEN_LIGHT,
+            (Self::BlueOrange, false) => &BLUE_ORANGE_DARK,
+            (Self::BlueOrange, true) => &BLUE_ORANGE_LIGHT,
+            (Self::Grey, _) => &GREY,
+        }
+    }
+
+    fn paint(self, depth: Depth, light: bool, value: f64) -> Option<Color> {
+        let stops = self.stops(light);
+        match depth {
+            Depth::None => None,
+            Depth::Ansi16 => Some(bin(&stops.own, value)),
+            Depth::Ansi256 => Some(Color::Indexed(bin(&stops.cube, value))),
+            Depth::True => {
+                let (red, green, blue) = blend(&stops.full, value);
+                Some(Color::Rgb(red, green, blue))
+            }
+        }
+    }
+
+    /// Sixteen colours are the reader's own palette: legible on its background, so text is coloured and a strong margin
+    /// is reversed rather than trusting one of them under another.
+    fn own_style(self, light: bool, value: f64) -> Style {
+        let plain = match sign(value) {
+            ' ' => return Style::new().add_modifier(Modifier::DIM),
+            '-' if self == Self::Grey => Style::new().add_modifier(Modifier::DIM),
+            _ if self == Self::Grey => Style::new(),
+            side => {
+                let stops = &self.stops(light).own;
+                Style::new().fg(match (side, light) {
+                    ('-', false) => stops[1],
+                    ('-', true) => stops[0],
+                    (_, false) if self == Self::BlueOrange => stops[4],
+                    (_, false) => stops[3],
+                    (_, true) => stops[4],
+                })
+            }
+        };
+        if strength(value) > 0.55 {
+            plain.add_modifier(Modifier::REVERSED)
+        } else {
+            plain
+        }
+    }
+
+    /// The cell for `value`.
+    pub fn heat(self, depth: Depth, light: bool, value: f64) -> Heat {
+        let style = match self.paint(depth, light, value) {
+            None => Style::new(),
+            Some(Color::Rgb(red, green, blue)) => {
+                let text = if takes_dark_text((red, green, blue)) {
+                    (0, 0, 0)
+                } else {
+                    (255, 255, 255)
+                };
+                Style::new()
+                    .fg(Color::Rgb(text.0, text.1, text.2))
+                    .bg(Color::Rgb(red, green, blue))
+            }
+            Some(Color::Indexed(index)) => {
+                let text = if takes_dark_text(cube_rgb(index)) {
+                    CUBE_DARK
+                } else {
+                    CUBE_LIGHT
+                };
+                Style::new()
+                    .fg(Color::Indexed(text))
+                    .bg(Color::Indexed(index))
+            }
+            Some(_) => self.own_style(light, value),
+        };
+        Heat {
+            style,
+            glyph: glyph(value),
+            sign: sign(value),
+        }
+    }
+
+    /// Two values in one cell of half blocks.
+    pub fn pair(
+        self,
+        depth: Depth,
+        light: bool,
+        upper: Option<f64>,
+        lower: Option<f64>,
+    ) -> (char, Style) {
+        if depth == Depth::None {
+            return (plain_pair(upper, lower), Style::new());
+        }
+        let paint = |value: Option<f64>| value.and_then(|value| self.paint(depth, light, value));
+        match (paint(upper), paint(lower)) {
+            (None, None) => (' ', Style::new()),
+            (None, Some(lower)) => ('▄', Style::new().fg(lower)),
+            (Some(upper), None) => ('▀', Style::new().fg(upper)),
+            (Some(upper), Some(lower)) => ('▀', Style::new().fg(upper).bg(lower)),
+        }
+    }
+}
+
+fn plain_pair(upper: Option<f64>, lower: Option<f64>) -> char {
+    match (upper.map(sign), lower.map(sign)) {
+        (None, None) => ' ',
+        (Some('+'), Some('+')) => '█',
+        (Some('+'), _) => '▀',
+        (_, Some('+')) => '▄',
+        (Some('-'), Some('-')) => ':',
+        (Some('-'), _) => '\'',
+        (_, Some('-')) => ',',
+        _ => '·',
+    }
+}
+
+impl fmt::Display for Ramp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl FromStr for Ramp {
+    type Err = UnknownRamp;
+
+    fn from_str(name: &str) -> Result<Self, UnknownRamp> {
+        let found = Self::ALL.into_iter().find(|ramp| ramp.name() == name);
+        found.ok_or_else(|| UnknownRamp(name.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

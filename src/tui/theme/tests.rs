@@ -1,0 +1,89 @@
+use super::*;
+
+type Role = fn(&Theme) -> Style;
+
+const ROLES: [Role; 25] = [
+    Theme::text,
+    Theme::strong,
+    Theme::muted,
+    Theme::faint,
+    Theme::accent,
+    Theme::title,
+    Theme::border,
+    Theme::border_focus,
+    Theme::selection,
+    Theme::cursor_cell,
+    Theme::header,
+    Theme::footer,
+    Theme::key_hint,
+    Theme::good,
+    Theme::bad,
+    Theme::warn,
+    Theme::error,
+    Theme::override_mark,
+    Theme::missing,
+    Theme::match_term,
+    Theme::quote,
+    Theme::quote_missing,
+    Theme::ghost,
+    Theme::tab_on,
+    Theme::tab_off,
+];
+
+pub(super) const DEPTHS: [Depth; 4] = [Depth::None, Depth::Ansi16, Depth::Ansi256, Depth::True];
+
+#[test]
+fn roles_never_paint_text_white_or_black_and_no_depth_gets_what_it_cannot_show() {
+    for depth in DEPTHS {
+        for light in [false, true] {
+            let theme = Theme::new(depth, light);
+            let judges = (0..8).map(|n| theme.judge(n));
+            for style in ROLES.iter().map(|role| role(&theme)).chain(judges) {
+                for colour in [style.fg, style.bg].into_iter().flatten() {
+                    assert!(!matches!(colour, Color::White | Color::Black));
+                    let fits = match depth {
+                        Depth::None => false,
+                        Depth::Ansi16 => !matches!(colour, Color::Rgb(..) | Color::Indexed(_)),
+                        Depth::Ansi256 => matches!(colour, Color::Indexed(16..)),
+                        Depth::True => matches!(colour, Color::Rgb(..)),
+                    };
+                    assert!(fits, "{depth:?} {colour:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn roles_stand_out_from_the_usual_backgrounds() {
+    for (light, background) in [(false, (24, 26, 31)), (true, (250, 250, 250))] {
+        let theme = Theme::new(Depth::True, light);
+        let judges = (0..6).map(|n| theme.judge(n));
+        for style in ROLES.iter().map(|role| role(&theme)).chain(judges) {
+            if let Some(Color::Rgb(red, green, blue)) = style.fg {
+                let contrast = ramp::contrast((red, green, blue), background);
+                assert!(contrast >= 4.0, "{style:?} {contrast:.2} light {light}");
+            }
+        }
+    }
+}
+
+#[test]
+fn without_colour_roles_that_carry_meaning_differ_from_text() {
+    let theme = Theme::new(Depth::None, false);
+    for role in [
+        Theme::accent,
+        Theme::selection,
+        Theme::bad,
+        Theme::warn,
+        Theme::error,
+        Theme::override_mark,
+        Theme::match_term,
+        Theme::quote,
+        Theme::quote_missing,
+        Theme::tab_on,
+    ] as [Role; 10]
+    {
+        assert_ne!(role(&theme), theme.text());
+    }
+}

@@ -1,0 +1,460 @@
+//! Messages change the model and ask for effects. Nothing here waits, reads a clock or draws.
+
+mod ask;
+mod mouse;
+
+use super::keymap::{self, Command, Scope};
+use super::model::{Effect, Model, Moved, Msg, Overlay, PromptFor, Question, Screen};
+use super::screens;
+use super::widgets::Outcome;
+use super::widgets::confirm::Confirm;
+use super::widgets::help::Help;
+use super::widgets::palette::Palette;
+use super::widgets::prompt::Prompt;
+use super::widgets::toast::Level;
+use crate::domain::sanitise;
+use crossterm::event::{KeyEvent, KeyModifiers};
+use std::time::{Duration, Instant};
+
+/// The open query is asked for again at most this often while a run goes on.
+const RELOAD_EVERY: Duration = Duration::from_millis(150);
+/// Stale summaries are asked for at most this often while a run goes on.
+const SUMMARISE_EVERY: Duration = Duration::from_millis(300);
+/// Queries summarised at one time.
+const SUMMARIES: usize = 16;
+
+/// Takes a message in, at `now`.
+pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
+    model.now = now;
+    if model.toast.as_ref().is_some_and(|toast| toast.expired(now)) {
+        model.toast = None;
+    }
+    match msg {
+        Msg::Key(key) => on_key(model, key),
+        Msg::Paste(text) => {
+            if let Some(Overlay::Prompt(prompt, _)) = model.overlays.last_mut() {
+                prompt.paste(&text);
+            } else if let Some(Overlay::Palette(palette)) = model.overlays.last_mut() {
+                palette.paste(&text);
+            }
+            live_filter(model);
+            Vec::new()
+        }
+        Msg::Mouse(event) => mouse::on_mouse(model, event),
+        Msg::Resize(columns, rows) => {
+            model.size = (columns, rows);
+            Vec::new()
+        }
+        Msg::Tick => Vec::new(),
+        Msg::Listed(rows) => {
+            model.queries.rows = rows;
+            model.queries.loaded = true;
+            let last = model.shown_queries().len().saturating_sub(1);
+            model.queries.cursor = model.queries.cursor.min(last);
+            model.stale_summaries()
+        }
+        Msg::Summarised(summaries) => {
+            for (key, summary) in summaries {
+                if let Some((_, slot)) = model
+                    .queries
+                    .rows
+                    .iter_mut()
+                    .find(|(info, _)| info.key == key)
+                {
+                    *slot = Some(summary);
+                }
+            }
+            if model.running {
+                Vec::new()
+            } else {
+                model.stale_summaries()
+            }
+        }
+        Msg::Opened(generation, open) => on_opened(model, generation, *open),
+        Msg::Texts(key, texts) => {
+            if let Some(open) = model.open.as_mut().filter(|open| open.info.key == key) {
+                open.texts.extend(texts);
+            }
+            Vec::new()
+        }
+        Msg::Votes(key, votes) => {
+            if let Some(open) = model.open.as_mut().filter(|open| open.info.key == key) {
+                open.votes.extend(votes);
+            }
+            Vec::new()
+        }
+        Msg::Saved(key) => {
+            let mut effects = model.forget_summary(key);
+            effects.extend(model.reload());
+            effects
+        }
+        Msg::NotSaved(_, error) => {
+            model.say(Level::Error, format!("the verdict was not stored: {error}"));
+            model.battle.moved = None;
+            model.reload()
+        }
+        Msg::Undone(undone) => on_undone(model, undone),
+        Msg::Progress(progress) => on_progress(model, progress),
+        Msg::Ended(result) => on_ended(model, result),
+        Msg::Failed(error) => {
+            model.say(Level::Error, error);
+            model.loading = false;
+            Vec::new()
+        }
+    }
+}
+
+fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    let Some(overlay) = model.overlays.last_mut() else {
+        return match keymap::resolve(model.screen().scope(), key) {
+            Some(command) => on_command(model, command),
+            None => Vec::new(),
+        };
+    };
+    let outcome = match overlay {
+        Overlay::Help(help) => help.handle(key).map(|()| Done::Closed),
+        Overlay::Palette(palette) => palette.handle(key).map(Done::Run),
+        Overlay::Prompt(prompt, _) => prompt.handle(key).map(Done::Typed),
+        Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| Done::Closed),
+    };
+    match outcome {
+        Outcome::Consumed => live_filter(model),
+        Outcome::Pass => match keymap::resolve(Scope::Global, key) {
+            Some(command @ (Command::Suspend | Command::Redraw)) => {
+                return on_command(model, command);
+            }
+            Some(Command::Quit) if key.modifiers.contains(KeyModifiers::CONTROL) => {
+                model.overlays.clear();
+                return on_command(model, Command::Quit);
+            }
+            _ => {}
+        },
+        Outcome::Cancelled => {
+            if let Some(Overlay::Prompt(_, PromptFor::Filter)) = model.overlays.pop() {
+                model.queries.filter.clear();
+            }
+        }
+        Outcome::Submitted(done) => return on_done(model, done),
+    }
+    Vec::new()
+}
+
+/// What an overlay was closed with.
+enum Done {
+    Closed,
+    Run(Command),
+    Typed(String),
+}
+
+fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
+    match (model.overlays.pop(), done) {
+        (Some(Overlay::Palette(_)), Done::Run(command)) => on_command(model, command),
+        (Some(Overlay::Prompt(_, PromptFor::Filter)), Done::Typed(text)) => {
+            model.queries.filter = text;
+            model.queries.cursor = 0;
+            Vec::new()
+        }
+        (Some(Overlay::Prompt(_, PromptFor::Reason)), Done::Typed(text)) => {
+            screens::battle::explain(model, text)
+        }
+        (Some(Overlay::Confirm(_, Question::Quit)), _) => quit(model),
+        (Some(Overlay::Confirm(_, Question::Stop)), _) => {
+            model.control.cancelled = true;
+            vec![Effect::Steer(model.control)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The list follows the filter while it is typed.
+fn live_filter(model: &mut Model) {
+    if let Some(Overlay::Prompt(prompt, PromptFor::Filter)) = model.overlays.last() {
+        model.queries.filter = prompt.text().to_owned();
+        model.queries.cursor = 0;
+    }
+}
+
+/// Does what a key or the palette asks for.
+pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
+    let screen = model.screen();
+    match command {
+        Command::Quit if model.running => {
+            let question =
+                "A run is going on. Leave? What has been judged is kept; `s` goes on next time.";
+            model.overlays.push(Overlay::Confirm(
+                Confirm::new("Quit", question),
+                Question::Quit,
+            ));
+            Vec::new()
+        }
+        Command::Quit => quit(model),
+        Command::Suspend => vec![Effect::Suspend],
+        Command::Redraw => {
+            let mut effects = vec![Effect::Redraw, Effect::List];
+            effects.extend(model.reload());
+            effects
+        }
+        Command::Help => {
+            model
+                .overlays
+                .push(Overlay::Help(Help::new(screen.scope())));
+            Vec::new()
+        }
+        Command::Palette => {
+            model.overlays.push(Overlay::Palette(Palette::new(
+                screen.scope(),
+                offered(screen.scope()),
+            )));
+            Vec::new()
+        }
+        Command::Filter => {
+            while model.stack.len() > 1 {
+                model.stack.pop();
+            }
+            let prompt =
+                Prompt::new("/", "words of the query or its id").with_text(&model.queries.filter);
+            model
+                .overlays
+                .push(Overlay::Prompt(prompt, PromptFor::Filter));
+            Vec::new()
+        }
+        Command::Undo => vec![Effect::Undo],
+        Command::Back => back(model),
+        Command::NextRamp => {
+            model.ramp = model.ramp.next();
+            model.say(Level::Info, format!("ramp: {}", model.ramp));
+            Vec::new()
+        }
+        Command::PauseRun => {
+            if !model.running {
+                model.say(Level::Info, "no run is going on; s starts one".to_owned());
+                return Vec::new();
+            }
+            model.control.paused = !model.control.paused;
+            vec![Effect::Steer(model.control)]
+        }
+        Command::ShowRun => {
+            if screen != Screen::Run {
+                model.stack.push(Screen::Run);
+            }
+            Vec::new()
+        }
+        Command::Copy => copy(model),
+        _ => match screen {
+            Screen::Queries => screens::queries::update(model, command),
+            Screen::Run => screens::run::update(model, command),
+            Screen::Matrix => screens::matrix::update(model, command),
+            Screen::Document => screens::document::update(model, command),
+            Screen::Battle => screens::battle::update(model, command),
+        },
+    }
+}
+
+/// What the palette offers: everything that works in a scope but moving about and closing the palette.
+fn offered(scope: Scope) -> Vec<Command> {
+    let moving = [
+        Command::Palette,
+        Command::Down,
+        Command::Up,
+        Command::Left,
+        Command::Right,
+        Command::PageDown,
+        Command::PageUp,
+    ];
+    let mut commands: Vec<Command> = Vec::new();
+    for binding in keymap::active(scope) {
+        if !commands.contains(&binding.command) && !moving.contains(&binding.command) {
+            commands.push(binding.command);
+        }
+    }
+    commands
+}
+
+fn quit(model: &mut Model) -> Vec<Effect> {
+    if !model.running {
+        return vec![Effect::Quit];
+    }
+    model.control.cancelled = true;
+    vec![Effect::Steer(model.control), Effect::Quit]
+}
+
+fn back(model: &mut Model) -> Vec<Effect> {
+    if model.stack.len() > 1 {
+        model.stack.pop();
+        if model.screen() == Screen::Queries {
+            model.battle.moved = None;
+            return vec![Effect::List];
+        }
+        if model.screen() == Screen::Document {
+            return screens::document::enter(model);
+        }
+        return Vec::new();
+    }
+    if !model.queries.filter.is_empty() {
+        model.queries.filter.clear();
+    }
+    Vec::new()
+}
+
+fn copy(model: &mut Model) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return model
+            .selected_query()
+            .map(|(info, _)| Effect::Copy(info.id.to_string()))
+            .into_iter()
+            .collect();
+    };
+    let order = model.matrix_order();
+    let id = |document: usize| {
+        open.documents
+            .get(document)
+            .map_or(String::new(), |d| d.id.to_string())
+    };
+    let text = match model.screen() {
+        Screen::Queries | Screen::Run => {
+            return model
+                .selected_query()
+                .map(|(info, _)| Effect::Copy(info.id.to_string()))
+                .into_iter()
+                .collect();
+        }
+        Screen::Matrix => {
+            let (row, column) = model.matrix.heat.cursor;
+            let at = |place: usize| {
+                order
+                    .get(place)
+                    .map_or(String::new(), |document| id(*document))
+            };
+            format!("{}\t{}\t{}", open.info.id, at(row), at(column))
+        }
+        Screen::Document => id(model.document.document),
+        Screen::Battle => format!(
+            "{}\t{}\t{}",
+            open.info.id,
+            id(model.battle.a),
+            id(model.battle.b)
+        ),
+    };
+    model.say(Level::Good, "copied the identifiers".to_owned());
+    vec![Effect::Copy(text)]
+}
+
+fn on_opened(model: &mut Model, generation: u64, mut open: super::model::OpenQuery) -> Vec<Effect> {
+    if generation != model.generation {
+        return Vec::new();
+    }
+    model.loading = false;
+    let same = model
+        .open
+        .as_ref()
+        .is_some_and(|before| before.info.key == open.info.key);
+    if same && let Some(before) = model.open.take() {
+        open.texts = before.texts;
+        open.votes = before.votes;
+        open.last_verdict = before.last_verdict;
+    }
+    model.open = Some(open);
+    if !same {
+        screens::matrix::look_at_first(model);
+    }
+    model.refresh()
+}
+
+fn on_undone(
+    model: &mut Model,
+    undone: Option<(
+        crate::store::verdicts::StoredVerdict,
+        crate::store::corpus::QueryInfo,
+    )>,
+) -> Vec<Effect> {
+    let Some((stored, info)) = undone else {
+        model.say(Level::Info, "no verdict of yours to take back".to_owned());
+        return Vec::new();
+    };
+    let mut effects = model.forget_summary(info.key);
+    match &mut model.open {
+        Some(open) if open.info.key == info.key => {
+            let (a, b) = (open.name(stored.verdict.a), open.name(stored.verdict.b));
+            let words = format!("taken back: {}", stored.verdict.decision.words(&a, &b));
+            let before = Moved::of(open, words.clone());
+            open.last_verdict = None;
+            let on_battle = (model.battle.a, model.battle.b);
+            let verdict = (stored.verdict.a, stored.verdict.b);
+            let here = on_battle == verdict || on_battle == (verdict.1, verdict.0);
+            model.battle.moved = (here && model.screen() == Screen::Battle).then_some(before);
+            model.say(Level::Good, words);
+        }
+        _ => model.say(
+            Level::Good,
+            format!(
+                "taken back in {}: {}",
+                sanitise::line(info.id.as_str()),
+                stored.verdict.decision
+            ),
+        ),
+    }
+    effects.extend(model.reload());
+    effects
+}
+
+fn on_progress(model: &mut Model, progress: crate::engine::progress::Progress) -> Vec<Effect> {
+    let before = model
+        .progress
+        .as_ref()
+        .map_or(0, crate::engine::progress::Progress::done);
+    let changed = progress.done() != before;
+    let planned = model
+        .progress
+        .as_ref()
+        .map_or(0, |progress| progress.queries_planned)
+        != progress.queries_planned;
+    model.progress = Some(progress);
+    if !changed && !planned {
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    if model.screen() == Screen::Queries
+        && model.now.duration_since(model.listed) >= SUMMARISE_EVERY
+    {
+        model.listed = model.now;
+        effects.push(Effect::List);
+    }
+    let watching = matches!(
+        model.screen(),
+        Screen::Matrix | Screen::Document | Screen::Battle
+    );
+    if watching && !model.loading && model.now.duration_since(model.loaded) >= RELOAD_EVERY {
+        effects.extend(model.reload());
+    }
+    effects
+}
+
+fn on_ended(
+    model: &mut Model,
+    result: Result<crate::engine::Outcome, crate::engine::EngineError>,
+) -> Vec<Effect> {
+    model.running = false;
+    model.control.cancelled = false;
+    let (kind, words) = match result {
+        Ok(outcome) => {
+            model.progress = Some(outcome.progress);
+            match (outcome.cancelled, outcome.missing) {
+                (true, missing) => (
+                    Level::Warn,
+                    format!("stopped, {missing} calls left; s goes on"),
+                ),
+                (false, 0) => (Level::Good, "every battle has all its votes".to_owned()),
+                (false, missing) => (
+                    Level::Warn,
+                    format!("done, but {missing} votes are missing"),
+                ),
+            }
+        }
+        Err(error) => (Level::Error, error.to_string()),
+    };
+    model.ended = Some(words.clone());
+    model.say(kind, words);
+    let mut effects = vec![Effect::List];
+    effects.extend(model.reload());
+    effects
+}

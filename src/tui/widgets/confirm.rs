@@ -1,0 +1,135 @@
+//! A small box that asks before something that cannot be taken back.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{Outcome, boxed, centred};
+use crate::tui::text::{width, wrap};
+use crate::tui::theme::Theme;
+
+const WIDTH: u16 = 56;
+
+/// A question with two answers; *no* is chosen at first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confirm {
+    title: String,
+    question: String,
+    yes: String,
+    no: String,
+    chosen: bool,
+}
+
+impl Confirm {
+    /// Asks `question` under `title`.
+    pub fn new(title: impl Into<String>, question: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            question: question.into(),
+            yes: "yes".into(),
+            no: "no".into(),
+            chosen: false,
+        }
+    }
+
+    /// Names the answers by what they do.
+    pub fn answers(mut self, yes: impl Into<String>, no: impl Into<String>) -> Self {
+        self.yes = yes.into();
+        self.no = no.into();
+        self
+    }
+
+    /// `y` submits, `n`, Esc and `q` cancel, Enter takes the chosen answer, arrows and Tab choose.
+    pub fn handle(&mut self, event: KeyEvent) -> Outcome {
+        if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::CONTROL) {
+            return Outcome::Pass;
+        }
+        match event.code {
+            KeyCode::Char('y' | 'Y') => return Outcome::Submitted(()),
+            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => return Outcome::Cancelled,
+            KeyCode::Enter if self.chosen => return Outcome::Submitted(()),
+            KeyCode::Enter => return Outcome::Cancelled,
+            KeyCode::Left | KeyCode::Char('h') => self.chosen = true,
+            KeyCode::Right | KeyCode::Char('l') => self.chosen = false,
+            KeyCode::Tab | KeyCode::BackTab => self.chosen = !self.chosen,
+            _ => {}
+        }
+        Outcome::Consumed
+    }
+
+    /// Draws the box in the middle of `area`.
+    pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let columns = usize::from(WIDTH.min(area.width).saturating_sub(4));
+        let lines = wrap(&self.question, columns);
+        let height = u16::try_from(lines.len() + 4).unwrap_or(u16::MAX);
+        let inner = boxed(&self.title, theme, centred(area, WIDTH, height), buf);
+        let body = inner.height.saturating_sub(2);
+        for (y, line) in (inner.y..inner.y + body).zip(lines) {
+            buf.set_stringn(
+                inner.x,
+                y,
+                &self.question[line],
+                usize::from(inner.width),
+                theme.text(),
+            );
+        }
+        if inner.is_empty() {
+            return;
+        }
+        let y = inner.bottom() - 1;
+        let mut x = inner.x;
+        for (key, answer, on) in [("y", &self.yes, self.chosen), ("n", &self.no, !self.chosen)] {
+            let text = format!("{} {key} {answer} ", if on { '▸' } else { ' ' });
+            let style = if on { theme.tab_on() } else { theme.tab_off() };
+            let left = usize::from(inner.right().saturating_sub(x));
+            buf.set_stringn(x, y, &text, left, style);
+            let used = u16::try_from(width(&text) + 1).unwrap_or(u16::MAX);
+            x = x.saturating_add(used).min(inner.right());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{draw, key, text};
+
+    fn ask() -> Confirm {
+        Confirm::new(
+            "Quit",
+            "A run is going. What is judged so far stays; quit anyway?",
+        )
+        .answers("quit", "stay")
+    }
+
+    #[test]
+    fn no_is_the_answer_until_yes_is_chosen() {
+        assert_eq!(ask().handle(key(KeyCode::Enter)), Outcome::Cancelled);
+        assert_eq!(ask().handle(key(KeyCode::Esc)), Outcome::Cancelled);
+        assert_eq!(
+            ask().handle(key(KeyCode::Char('y'))),
+            Outcome::Submitted(())
+        );
+        let mut confirm = ask();
+        assert_eq!(confirm.handle(key(KeyCode::Tab)), Outcome::Consumed);
+        assert_eq!(confirm.handle(key(KeyCode::Enter)), Outcome::Submitted(()));
+        let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+        assert_eq!(ask().handle(ctrl_c), Outcome::Pass);
+    }
+
+    #[test]
+    fn the_chosen_answer_is_marked_without_colour_too() {
+        let page = text(&draw(80, 24, |area, buf| {
+            ask().render(&Theme::default(), area, buf)
+        }));
+        assert!(
+            page.contains("anyway?") && page.contains("  y quit") && page.contains("▸ n stay"),
+            "{page}"
+        );
+        for (width, height) in [(0, 0), (3, 3), (10, 4), (30, 10)] {
+            draw(width, height, |area, buf| {
+                ask().render(&Theme::default(), area, buf)
+            });
+        }
+    }
+}

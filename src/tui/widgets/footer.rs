@@ -1,0 +1,153 @@
+//! The bottom line: the keys that work here, as many as fit, `? help` always among them.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::tui::keymap::{Command, Scope, hints, key_of};
+use crate::tui::text::width;
+use crate::tui::theme::Theme;
+
+const GAP: &str = "  ";
+const HELP: &str = "help";
+
+/// The hints of one scope.
+#[derive(Clone, Debug)]
+pub struct Footer {
+    hints: Vec<(String, &'static str)>,
+}
+
+impl Footer {
+    /// Every hint of `scope`.
+    pub fn new(scope: Scope) -> Self {
+        Self::only(scope, |_| true)
+    }
+
+    /// The hints of `scope` whose commands can run now.
+    pub fn only(scope: Scope, enabled: impl Fn(Command) -> bool) -> Self {
+        let offered = hints(scope)
+            .into_iter()
+            .filter(|binding| enabled(binding.command));
+        let hints =
+            offered.filter_map(|binding| Some((binding.keys.first()?.to_string(), binding.hint)));
+        let mut hints: Vec<_> = hints.collect();
+        if scope != Scope::Input {
+            let key = key_of(Command::Help, scope).map(|key| key.to_string());
+            hints.push((key.unwrap_or_default(), HELP));
+        }
+        Self { hints }
+    }
+
+    /// Replaces a label, where the state knows a better word: `resume` for `start`.
+    pub fn relabel(mut self, from: &str, to: &'static str) -> Self {
+        for (_, hint) in &mut self.hints {
+            if *hint == from {
+                *hint = to;
+            }
+        }
+        self
+    }
+
+    fn fitting(&self, columns: usize) -> Vec<&(String, &'static str)> {
+        let size = |hint: &(String, &str)| width(&hint.0) + 1 + width(hint.1);
+        let Some((last, rest)) = self.hints.split_last() else {
+            return Vec::new();
+        };
+        let mut left = columns.saturating_sub(size(last));
+        let mut shown = Vec::new();
+        for hint in rest {
+            let needed = size(hint) + GAP.len();
+            if needed > left {
+                break;
+            }
+            left -= needed;
+            shown.push(hint);
+        }
+        shown.push(last);
+        shown
+    }
+
+    /// Draws the first line of `area`.
+    pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let line = Rect {
+            height: area.height.min(1),
+            ..area
+        }
+        .intersection(buf.area);
+        if line.is_empty() {
+            return;
+        }
+        buf.set_style(line, theme.footer());
+        let mut x = line.x;
+        for (at, (key, hint)) in self
+            .fitting(usize::from(line.width))
+            .into_iter()
+            .enumerate()
+        {
+            let put = |x: u16, text: &str, style, buf: &mut Buffer| {
+                buf.set_stringn(
+                    x,
+                    line.y,
+                    text,
+                    usize::from(line.right().saturating_sub(x)),
+                    style,
+                )
+                .0
+            };
+            if at > 0 {
+                x = put(x, GAP, theme.footer(), buf);
+            }
+            x = put(x, key, theme.key_hint(), buf);
+            x = put(x, " ", theme.footer(), buf);
+            x = put(x, hint, theme.footer(), buf);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{draw, text};
+
+    fn shown(footer: &Footer, columns: u16) -> String {
+        let buffer = draw(columns, 1, |area, buf| {
+            footer.render(&Theme::default(), area, buf)
+        });
+        text(&buffer).trim_end().to_owned()
+    }
+
+    #[test]
+    fn hints_fit_and_end_with_help() {
+        for scope in [
+            Scope::Global,
+            Scope::Queries,
+            Scope::Run,
+            Scope::Matrix,
+            Scope::Document,
+            Scope::Battle,
+        ] {
+            for columns in [6, 20, 40, 80, 200] {
+                let line = shown(&Footer::new(scope), columns);
+                assert!(
+                    line.ends_with("? help") && width(&line) <= usize::from(columns),
+                    "{line}"
+                );
+            }
+        }
+        assert_eq!(
+            shown(&Footer::new(Scope::Battle), 30),
+            "a A better  b B better  ? help"
+        );
+        assert_eq!(
+            shown(&Footer::new(Scope::Input), 40),
+            "Enter accept  Esc cancel"
+        );
+    }
+
+    #[test]
+    fn what_cannot_run_is_not_offered_and_labels_follow_the_state() {
+        let footer = Footer::only(Scope::Run, |command| command != Command::StopRun)
+            .relabel("start", "resume");
+        let line = shown(&footer, 60);
+        assert!(line.starts_with("s resume  + more"), "{line}");
+    }
+}

@@ -1,0 +1,130 @@
+//! The lens: the cells around the cursor as numbers, beside a picture too small to read.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use unicode_width::UnicodeWidthStr;
+
+use super::margin::{bar, clipped, score_text};
+use super::paint::square;
+use super::{HeatCell, Pen};
+
+const CELL: usize = 4;
+const DETAIL_LINES: usize = 7;
+
+pub(super) fn magnify(pen: &Pen<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
+    let k = pen.source.len();
+    let rank = k.to_string().len().max(3);
+    let (width, height) = (usize::from(area.width), usize::from(area.height));
+    let details = if height >= DETAIL_LINES + 6 {
+        DETAIL_LINES
+    } else {
+        0
+    };
+    let cells = width.saturating_sub(rank + 2) / CELL;
+    let cells = cells.min(height.saturating_sub(1 + details)).min(9).min(k);
+    let cells = if cells > 1 && cells < k {
+        cells - 1 + cells % 2
+    } else {
+        cells
+    };
+    let first = |cursor: usize| cursor.saturating_sub(cells / 2).min(k - cells);
+    let (top, left) = (first(pen.cursor.0), first(pen.cursor.1));
+    let x_of = |column: usize| area.x + (rank + 2 + column * CELL) as u16;
+
+    for column in 0..cells {
+        let lit = left + column == pen.cursor.1;
+        let style = if lit {
+            pen.theme.strong()
+        } else {
+            pen.theme.muted()
+        };
+        let text = pen.source.margin(left + column).rank;
+        let lead = CELL.saturating_sub(text.width()) as u16;
+        buf.set_stringn(x_of(column) + lead, area.y, text, CELL, style);
+    }
+    for line in 0..cells {
+        let y = area.y + 1 + line as u16;
+        let lit = top + line == pen.cursor.0;
+        let style = if lit {
+            pen.theme.strong()
+        } else {
+            pen.theme.muted()
+        };
+        let text = pen.source.margin(top + line).rank;
+        let lead = rank.saturating_sub(text.width()) as u16;
+        buf.set_stringn(area.x + lead, y, text, rank, style);
+        if lit {
+            buf.set_stringn(area.x + rank as u16, y, "▸", 1, style);
+        }
+        for column in 0..cells {
+            let at = Rect::new(x_of(column), y, CELL as u16, 1).intersection(area);
+            square(pen, at, top + line, left + column, buf);
+        }
+    }
+    if details > 0 {
+        let y = area.y + cells as u16 + 2;
+        tell(
+            pen,
+            Rect {
+                y,
+                height: area.bottom().saturating_sub(y),
+                ..area
+            },
+            scale,
+            buf,
+        );
+    }
+}
+
+fn tell(pen: &Pen<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
+    let (row, col) = pen.cursor;
+    let width = usize::from(area.width);
+    let mut y = area.y;
+    for (name, at) in [("row", row), ("col", col)] {
+        let margin = pen.source.margin(at);
+        let title = format!("{name} {} ", margin.rank);
+        let (x, _) = buf.set_stringn(area.x, y, &title, width, pen.theme.muted());
+        clipped(
+            buf,
+            (x, y),
+            &margin.id,
+            usize::from(area.right() - x),
+            pen.theme.strong(),
+        );
+        let score = margin.zelo.map(|zelo| (zelo, margin.se.unwrap_or(0.0)));
+        let columns = width.saturating_sub(13).min(21);
+        bar(pen.theme, (area.x, y + 1), columns, score, scale, buf);
+        let x = area.x + columns as u16 + 1;
+        buf.set_stringn(
+            x,
+            y + 1,
+            score_text(&margin),
+            width.saturating_sub(columns + 1),
+            pen.theme.muted(),
+        );
+        y += 2;
+    }
+    let words = words(pen.source.cell(row, col));
+    buf.set_stringn(area.x, y, words, width, Style::new());
+}
+
+fn words(cell: HeatCell) -> String {
+    if cell.diagonal {
+        return "the same document".to_owned();
+    }
+    let mut words = match cell.value {
+        Some(value) if value > 0.5 => format!("row better, {value:.2}"),
+        Some(value) if value < 0.5 => format!("row worse, {value:.2}"),
+        Some(_) => "even, 0.50".to_owned(),
+        None if cell.planned => "planned, not judged yet".to_owned(),
+        None => "not fought".to_owned(),
+    };
+    if cell.overruled {
+        words.push_str(" · overruled");
+    }
+    if cell.missing {
+        words.push_str(" · votes missing");
+    }
+    words
+}

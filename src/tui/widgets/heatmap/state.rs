@@ -1,0 +1,101 @@
+//! Where the analyst is in the matrix: cursor and zoom.
+
+use ratatui::layout::Rect;
+
+use super::frame;
+
+/// How large a cell is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Zoom {
+    /// The whole matrix, several documents averaged into a half block where it must.
+    Overview,
+    /// One column and half a row a cell.
+    Dense,
+    /// Two columns and a row a cell.
+    Block,
+    /// Four columns and a row a cell, with the number.
+    Number,
+}
+
+impl Zoom {
+    /// The largest zoom at which all `k` documents are on the screen at once.
+    pub fn fit(k: usize, area: Rect) -> Self {
+        frame::fit(k, area)
+    }
+
+    /// One step closer, or the same at the end.
+    pub fn closer(self) -> Self {
+        match self {
+            Self::Overview => Self::Dense,
+            Self::Dense => Self::Block,
+            Self::Block | Self::Number => Self::Number,
+        }
+    }
+
+    /// One step away, or the same at the end.
+    pub fn away(self) -> Self {
+        match self {
+            Self::Number => Self::Block,
+            Self::Block => Self::Dense,
+            Self::Dense | Self::Overview => Self::Overview,
+        }
+    }
+
+    pub(super) fn columns(self) -> usize {
+        match self {
+            Self::Overview | Self::Dense => 1,
+            Self::Block => 2,
+            Self::Number => 4,
+        }
+    }
+
+    pub(super) fn rows_a_line(self) -> usize {
+        match self {
+            Self::Overview | Self::Dense => 2,
+            Self::Block | Self::Number => 1,
+        }
+    }
+}
+
+/// Cursor and zoom of a heatmap; part of the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HeatmapState {
+    /// Row and column under the cursor, as display positions.
+    pub cursor: (usize, usize),
+    /// The zoom, or `None` for the largest at which everything fits.
+    pub zoom: Option<Zoom>,
+}
+
+impl HeatmapState {
+    /// Moves the cursor by columns and rows, stopping at the edges of a matrix of `k` documents.
+    pub fn move_by(&mut self, dx: isize, dy: isize, k: usize) {
+        let (row, col) = self.clamped(k);
+        self.move_to(
+            row.saturating_add_signed(dy),
+            col.saturating_add_signed(dx),
+            k,
+        );
+    }
+
+    /// Moves the cursor to a row and column, or as near as a matrix of `k` documents allows.
+    pub fn move_to(&mut self, row: usize, col: usize, k: usize) {
+        self.cursor = (row, col);
+        self.cursor = self.clamped(k);
+    }
+
+    /// One zoom step closer, from the zoom that is on the screen.
+    pub fn zoom_in(&mut self, shown: Zoom) {
+        self.zoom = Some(shown.closer());
+    }
+
+    /// One zoom step away, from the zoom that is on the screen.
+    pub fn zoom_out(&mut self, shown: Zoom) {
+        self.zoom = Some(shown.away());
+    }
+
+    /// The cursor, kept inside a matrix of `k` documents.
+    pub fn clamped(&self, k: usize) -> (usize, usize) {
+        let last = k.saturating_sub(1);
+        (self.cursor.0.min(last), self.cursor.1.min(last))
+    }
+}

@@ -1,0 +1,223 @@
+//! The `:` overlay: find a command by its name or its sentence, see its key, run it.
+
+use std::cell::Cell;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use super::prompt::Prompt;
+use super::{Outcome, boxed, centred, scroll_to};
+use crate::tui::fuzzy::rank;
+use crate::tui::keymap::{Command, Scope, key_of};
+use crate::tui::text::{pad_left, truncate, width};
+use crate::tui::theme::Theme;
+
+const WIDTH: u16 = 76;
+const HEIGHT: u16 = 18;
+const NAME: u16 = 20;
+const KEY: u16 = 9;
+
+/// The palette over the commands that can run now.
+#[derive(Clone, Debug)]
+pub struct Palette {
+    scope: Scope,
+    commands: Vec<Command>,
+    prompt: Prompt,
+    /// Position in `commands` and the matched characters of the name.
+    found: Vec<(usize, Vec<usize>)>,
+    selected: usize,
+    top: Cell<usize>,
+    rows: Cell<usize>,
+}
+
+impl Palette {
+    /// Offers `commands` with the keys they have in `scope`.
+    pub fn new(scope: Scope, commands: Vec<Command>) -> Self {
+        let mut palette = Self {
+            scope,
+            commands,
+            prompt: Prompt::new(": ", "a command"),
+            found: Vec::new(),
+            selected: 0,
+            top: Cell::new(0),
+            rows: Cell::new(1),
+        };
+        palette.search();
+        palette
+    }
+
+    fn search(&mut self) {
+        let text = self
+            .commands
+            .iter()
+            .map(|command| format!("{}  {}", command.name(), command.doc()));
+        let found = rank(self.prompt.text(), text).into_iter();
+        self.found = found.map(|one| (one.index, one.chars)).collect();
+        self.selected = 0;
+        self.top.set(0);
+    }
+
+    /// The command that Enter would run.
+    pub fn selected(&self) -> Option<Command> {
+        let (index, _) = self.found.get(self.selected)?;
+        self.commands.get(*index).copied()
+    }
+
+    /// Adds a paste to the words.
+    pub fn paste(&mut self, text: &str) {
+        self.prompt.paste(text);
+        self.search();
+    }
+
+    fn step(&mut self, by: isize) -> Outcome<Command> {
+        let last = self.found.len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+        Outcome::Consumed
+    }
+
+    /// Edits the words, moves with arrows, Tab or Ctrl-n and Ctrl-p; Enter runs.
+    pub fn handle(&mut self, event: KeyEvent) -> Outcome<Command> {
+        let page = isize::try_from(self.rows.get()).unwrap_or(1);
+        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        let edited = self.prompt.text().len();
+        match self.prompt.handle(event) {
+            Outcome::Submitted(_) => self
+                .selected()
+                .map_or(Outcome::Consumed, Outcome::Submitted),
+            Outcome::Cancelled => Outcome::Cancelled,
+            Outcome::Pass => match event.code {
+                KeyCode::Down | KeyCode::Tab => self.step(1),
+                KeyCode::Up | KeyCode::BackTab => self.step(-1),
+                KeyCode::PageDown => self.step(page),
+                KeyCode::PageUp => self.step(-page),
+                _ => Outcome::Pass,
+            },
+            Outcome::Consumed => {
+                match event.code {
+                    KeyCode::Char('n') if ctrl => return self.step(1),
+                    KeyCode::Char('p') if ctrl => return self.step(-1),
+                    _ if edited != self.prompt.text().len() => self.search(),
+                    _ => {}
+                }
+                Outcome::Consumed
+            }
+        }
+    }
+
+    /// Draws the overlay and says where the caret belongs.
+    pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let inner = boxed("Commands", theme, centred(area, WIDTH, HEIGHT), buf);
+        let caret = self.prompt.render(theme, inner, buf);
+        let list = Rect {
+            y: inner.y + 1.min(inner.height),
+            height: inner.height.saturating_sub(1),
+            ..inner
+        };
+        let rows = usize::from(list.height);
+        self.rows.set(rows.max(1));
+        self.top.set(scroll_to(self.top.get(), self.selected, rows));
+        if self.found.is_empty() && rows > 0 {
+            let none = truncate("no command matches", usize::from(list.width));
+            buf.set_string(list.x, list.y, none, theme.muted());
+        }
+        let shown = self.found.iter().enumerate().skip(self.top.get());
+        for (y, (at, (index, chars))) in (list.y..list.bottom()).zip(shown) {
+            if let Some(command) = self.commands.get(*index) {
+                let row = Rect {
+                    y,
+                    height: 1,
+                    ..list
+                };
+                self.row(*command, chars, theme, row, buf);
+                if at == self.selected {
+                    buf.set_style(row, theme.selection());
+                }
+            }
+        }
+        caret
+    }
+
+    fn row(&self, command: Command, chars: &[usize], theme: &Theme, row: Rect, buf: &mut Buffer) {
+        let columns = usize::from(row.width);
+        buf.set_stringn(row.x, row.y, command.name(), columns, theme.text());
+        for at in chars.iter().filter(|at| **at < command.name().len()) {
+            let x = row.x.saturating_add(u16::try_from(*at).unwrap_or(u16::MAX));
+            if x < row.right() {
+                buf.set_style(Rect { x, width: 1, ..row }, theme.match_term());
+            }
+        }
+        if row.width > NAME + KEY {
+            let space = usize::from(row.width - NAME - KEY);
+            let doc = truncate(command.doc(), space.saturating_sub(1));
+            buf.set_string(row.x + NAME, row.y, doc, theme.muted());
+            if let Some(key) = key_of(command, self.scope) {
+                let key = pad_left(&key.to_string(), usize::from(KEY));
+                debug_assert!(width(&key) == usize::from(KEY));
+                buf.set_string(row.right() - KEY, row.y, key, theme.key_hint());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{draw, key, text, typed};
+
+    fn palette() -> Palette {
+        Palette::new(Scope::Matrix, Command::ALL.to_vec())
+    }
+
+    fn shown(palette: &Palette, width: u16, height: u16) -> String {
+        text(&draw(width, height, |area, buf| {
+            palette.render(&Theme::default(), area, buf);
+        }))
+    }
+
+    #[test]
+    fn typing_finds_a_command_and_enter_runs_it() {
+        let mut palette = palette();
+        for event in typed("nlay") {
+            assert_eq!(palette.handle(event), Outcome::Consumed);
+        }
+        assert_eq!(palette.selected(), Some(Command::NextLayer));
+        let page = shown(&palette, 80, 24);
+        let row = page
+            .lines()
+            .find(|line| line.contains("next-layer"))
+            .unwrap();
+        assert!(
+            row.contains("Show the next layer") && row.contains("v │"),
+            "{row}"
+        );
+        assert_eq!(
+            palette.handle(key(KeyCode::Enter)),
+            Outcome::Submitted(Command::NextLayer)
+        );
+    }
+
+    #[test]
+    fn sentences_are_searched_too_and_nothing_found_runs_nothing() {
+        let mut palette = palette();
+        palette.paste("clipboard");
+        assert_eq!(palette.selected(), Some(Command::Copy));
+        palette.paste("zzzz");
+        assert!(shown(&palette, 80, 24).contains("no command matches"));
+        assert_eq!(palette.handle(key(KeyCode::Enter)), Outcome::Consumed);
+        assert_eq!(palette.handle(key(KeyCode::Esc)), Outcome::Cancelled);
+    }
+
+    #[test]
+    fn the_selection_stays_on_screen() {
+        let mut palette = palette();
+        for _ in 0..200 {
+            palette.handle(key(KeyCode::Down));
+        }
+        assert_eq!(palette.selected(), Command::ALL.last().copied());
+        assert!(shown(&palette, 80, 24).contains("cancel"));
+        for (width, height) in [(0, 0), (4, 4), (30, 5), (200, 60)] {
+            shown(&palette, width, height);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A one-line text input, for the filter, the palette and notes.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+use ratatui_textarea::TextArea;
+
+use super::Outcome;
+use crate::tui::keymap::{Command, Scope, resolve};
+use crate::tui::text::{truncate, width};
+use crate::tui::theme::Theme;
+
+/// A label and the text being typed.
+#[derive(Clone, Debug)]
+pub struct Prompt {
+    label: String,
+    placeholder: String,
+    input: TextArea<'static>,
+}
+
+/// The first line of a paste that says something, without control characters.
+fn first_line(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    let line = line.unwrap_or_default().replace('\t', " ");
+    line.chars().filter(|c| !c.is_control()).collect()
+}
+
+impl Prompt {
+    /// An empty input; the label is printed before it and the placeholder while it is empty.
+    pub fn new(label: impl Into<String>, placeholder: impl Into<String>) -> Self {
+        Self {
+            label: label.into(),
+            placeholder: placeholder.into(),
+            input: Self::line(""),
+        }
+    }
+
+    fn line(text: &str) -> TextArea<'static> {
+        let mut input = TextArea::new(vec![first_line(text)]);
+        input.set_cursor_line_style(Style::new());
+        input.set_cursor_style(Style::new());
+        input.move_cursor(ratatui_textarea::CursorMove::End);
+        input
+    }
+
+    /// The same input holding `text`, the caret at its end.
+    pub fn with_text(mut self, text: &str) -> Self {
+        self.input = Self::line(text);
+        self
+    }
+
+    /// What is typed.
+    pub fn text(&self) -> &str {
+        self.input.lines().first().map_or("", String::as_str)
+    }
+
+    /// Inserts the first line of a paste.
+    pub fn paste(&mut self, text: &str) {
+        self.input.insert_str(first_line(text));
+    }
+
+    /// Edits; Enter submits, Esc cancels. Keys that do not edit a line are passed on.
+    pub fn handle(&mut self, event: KeyEvent) -> Outcome<String> {
+        if event.kind == KeyEventKind::Release {
+            return Outcome::Pass;
+        }
+        match resolve(Scope::Input, event) {
+            Some(Command::Submit) => return Outcome::Submitted(self.text().to_owned()),
+            Some(Command::Cancel) => return Outcome::Cancelled,
+            Some(_) => return Outcome::Pass,
+            None => {}
+        }
+        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        match event.code {
+            KeyCode::Char('m' | 'j') if ctrl => return Outcome::Submitted(self.text().to_owned()),
+            // As in a shell: the text area has undo there.
+            KeyCode::Char('u') if ctrl => {
+                self.input.delete_line_by_head();
+            }
+            KeyCode::Char(c) if c.is_control() => {}
+            KeyCode::Char(_)
+            | KeyCode::Backspace
+            | KeyCode::Delete
+            | KeyCode::Left
+            | KeyCode::Right
+            | KeyCode::Home
+            | KeyCode::End => {
+                self.input.input(event);
+            }
+            _ => return Outcome::Pass,
+        }
+        Outcome::Consumed
+    }
+
+    /// Draws the first line of `area` and says where the caret belongs.
+    pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
+        let area = Rect {
+            height: area.height.min(1),
+            ..area
+        }
+        .intersection(buf.area);
+        if area.is_empty() {
+            return None;
+        }
+        let label = truncate(&self.label, usize::from(area.width / 2));
+        buf.set_string(area.x, area.y, &label, theme.accent());
+        let used = u16::try_from(width(&label)).unwrap_or(area.width);
+        let field = Rect {
+            x: area.x + used,
+            width: area.width - used,
+            ..area
+        };
+        if self.text().is_empty() {
+            let hint = truncate(
+                &self.placeholder,
+                usize::from(field.width.saturating_sub(1)),
+            );
+            buf.set_string(field.x + 1.min(field.width), field.y, hint, theme.faint());
+            return Some(field.as_position());
+        }
+        (&self.input).render(field, buf);
+        let (_, scrolled) = self.input.scroll_offset();
+        let column = self
+            .input
+            .screen_cursor()
+            .col
+            .saturating_sub(usize::from(scrolled));
+        let column = u16::try_from(column).unwrap_or(u16::MAX);
+        let last = field.right().saturating_sub(1);
+        Some(Position::new(
+            field.x.saturating_add(column).min(last),
+            field.y,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::testing::{draw, key, text, typed};
+
+    fn feed(prompt: &mut Prompt, keys: impl IntoIterator<Item = KeyEvent>) {
+        for event in keys {
+            assert_eq!(prompt.handle(event), Outcome::Consumed);
+        }
+    }
+
+    fn caret(prompt: &Prompt, columns: u16) -> (Position, String) {
+        let mut at = None;
+        let buffer = draw(columns, 1, |area, buf| {
+            at = prompt.render(&Theme::default(), area, buf)
+        });
+        (at.unwrap(), text(&buffer).trim_end().to_owned())
+    }
+
+    #[test]
+    fn letters_are_typed_not_run_and_enter_submits() {
+        let mut prompt = Prompt::new("filter: ", "words");
+        feed(&mut prompt, typed("qu漢"));
+        assert_eq!(
+            caret(&prompt, 20),
+            (Position::new(12, 0), "filter: qu漢".into())
+        );
+        feed(&mut prompt, [key(KeyCode::Left), key(KeyCode::Backspace)]);
+        assert_eq!(
+            caret(&prompt, 20),
+            (Position::new(9, 0), "filter: q漢".into())
+        );
+        assert_eq!(
+            prompt.handle(key(KeyCode::Enter)),
+            Outcome::Submitted("q漢".into())
+        );
+        assert_eq!(prompt.handle(key(KeyCode::Esc)), Outcome::Cancelled);
+    }
+
+    #[test]
+    fn the_caret_stays_inside_when_the_text_is_longer_than_the_field() {
+        let prompt = Prompt::new("/", "").with_text(&"漢字x".repeat(20));
+        let (at, shown) = caret(&prompt, 12);
+        assert!(at.x <= 11, "{at:?}");
+        assert!(width(&shown) <= 12);
+        for columns in [0, 1, 2, 3] {
+            draw(columns, 1, |area, buf| {
+                prompt.render(&Theme::default(), area, buf);
+            });
+        }
+    }
+
+    #[test]
+    fn an_empty_input_shows_its_placeholder() {
+        let (at, shown) = caret(&Prompt::new("note: ", "why?"), 30);
+        assert_eq!((at.x, shown.as_str()), (6, "note:  why?"));
+    }
+
+    #[test]
+    fn a_paste_is_its_first_line_without_controls() {
+        let mut prompt = Prompt::new("", "");
+        prompt.paste("\n  a\tb\u{1b}[31m\nq\n");
+        assert_eq!(prompt.text(), "a b[31m");
+    }
+
+    #[test]
+    fn keys_that_do_not_edit_pass_and_control_u_clears() {
+        let mut prompt = Prompt::new("", "").with_text("abc");
+        for code in [KeyCode::Up, KeyCode::Tab, KeyCode::PageDown] {
+            assert_eq!(prompt.handle(key(code)), Outcome::Pass);
+        }
+        let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
+        assert_eq!(prompt.handle(ctrl('c')), Outcome::Pass);
+        assert_eq!(prompt.handle(ctrl('u')), Outcome::Consumed);
+        assert_eq!(prompt.text(), "");
+    }
+}

@@ -1,0 +1,339 @@
+//! The real binary in a real pseudo-terminal: it starts, walks, overrules, and gives the terminal back clean.
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+struct Terminal {
+    parser: vt100::Parser,
+    output: Receiver<Vec<u8>>,
+    raw: Vec<u8>,
+    writer: Box<dyn Write + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    master: Box<dyn MasterPty + Send>,
+}
+
+impl Terminal {
+    fn start(
+        folder: &Path,
+        arguments: &[&str],
+        environment: &[(&str, &str)],
+        size: (u16, u16),
+    ) -> Self {
+        let pair = native_pty_system()
+            .openpty(PtySize {
+                rows: size.1,
+                cols: size.0,
+                pixel_width: 0,
+                pixel_height: 0,
+            })
+            .unwrap();
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_overrule"));
+        command.args(arguments);
+        command.cwd(folder);
+        command.env_clear();
+        for (name, value) in [
+            ("TERM", "xterm-256color"),
+            ("COLORTERM", "truecolor"),
+            ("HOME", folder.to_str().unwrap()),
+            ("USER", "ana"),
+            (
+                "OVERRULE_CONFIG",
+                folder.join("config.toml").to_str().unwrap(),
+            ),
+        ] {
+            command.env(name, value);
+        }
+        for (name, value) in environment {
+            command.env(name, value);
+        }
+        // The background is told, so that nobody is asked and nobody has to answer.
+        std::fs::write(
+            folder.join("config.toml"),
+            "[screen]\ntheme = \"dark\"\n[run]\ndemo_pace = 0.0\n",
+        )
+        .unwrap();
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let writer = pair.master.take_writer().unwrap();
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut chunk = vec![0; 1 << 16];
+            while let Ok(read @ 1..) = reader.read(&mut chunk) {
+                if sender.send(chunk[..read].to_vec()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            parser: vt100::Parser::new(size.1.try_into().unwrap(), size.0.try_into().unwrap(), 0),
+            output,
+            raw: Vec::new(),
+            writer,
+            child,
+            master: pair.master,
+        }
+    }
+
+    fn screen(&self) -> String {
+        self.parser.screen().contents()
+    }
+
+    /// Takes output in until `enough`; false where it never is.
+    fn until(&mut self, mut enough: impl FnMut(&Self) -> bool) -> bool {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if enough(self) {
+                return true;
+            }
+            match self
+                .output
+                .recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
+                Ok(bytes) => {
+                    self.parser.process(&bytes);
+                    self.raw.extend(bytes);
+                }
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                    return enough(self);
+                }
+            }
+        }
+    }
+
+    #[track_caller]
+    fn wait(&mut self, text: &str) {
+        assert!(
+            self.until(|terminal| terminal.screen().contains(text)),
+            "no {text:?} on:\n{}",
+            self.screen()
+        );
+    }
+
+    #[track_caller]
+    fn wait_gone(&mut self, text: &str) {
+        assert!(
+            self.until(|terminal| !terminal.screen().contains(text)),
+            "still {text:?} on:\n{}",
+            self.screen()
+        );
+    }
+
+    fn keys(&mut self, keys: &str) {
+        self.writer.write_all(keys.as_bytes()).unwrap();
+        self.writer.flush().unwrap();
+    }
+
+    /// Waits for the end and says how it was.
+    fn end(&mut self) -> u32 {
+        while let Ok(bytes) = self.output.recv_timeout(PATIENCE) {
+            self.parser.process(&bytes);
+            self.raw.extend(bytes);
+        }
+        self.child.wait().unwrap().exit_code()
+    }
+
+    fn signal(&self, name: &str) {
+        let id = self.child.process_id().unwrap().to_string();
+        assert!(
+            std::process::Command::new("kill")
+                .args(["-s", name, &id])
+                .status()
+                .unwrap()
+                .success()
+        );
+    }
+
+    /// The last word on each mode that the program switches on.
+    #[track_caller]
+    fn assert_clean(&self) {
+        let raw = String::from_utf8_lossy(&self.raw);
+        for mode in ["1049", "2004", "1000", "1006"] {
+            let on = raw.rfind(&format!("\x1b[?{mode}h"));
+            let off = raw.rfind(&format!("\x1b[?{mode}l"));
+            assert!(on.is_none() || on < off, "mode {mode} is left on");
+        }
+        let (hidden, shown) = (raw.rfind("\x1b[?25l"), raw.rfind("\x1b[?25h"));
+        assert!(
+            hidden.is_none() || hidden < shown,
+            "the cursor is left hidden"
+        );
+    }
+}
+
+fn demo(folder: &Path, environment: &[(&str, &str)], size: (u16, u16)) -> Terminal {
+    let mut terminal = Terminal::start(
+        folder,
+        &["demo", "--project", "sample.db"],
+        environment,
+        size,
+    );
+    terminal.wait("scifact-641");
+    terminal
+}
+
+#[test]
+fn the_main_job_from_start_to_undo() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = demo(folder.path(), &[], (120, 40));
+    terminal.keys("s");
+    terminal.wait("every battle has all its votes");
+    terminal.keys("\r");
+    terminal.wait("row worse");
+    terminal.wait("offline judges: lexical, not a language model");
+    terminal.keys("o");
+    terminal.wait("hybrid order");
+    terminal.keys("o");
+    terminal.wait("zELO order");
+    terminal.keys("d");
+    terminal.wait("reasoning");
+    terminal.keys("\r");
+    terminal.wait(" × ");
+    terminal.keys("A");
+    terminal.wait("what moved");
+    terminal.keys("u");
+    terminal.wait("taken back");
+    terminal.keys("\x1b");
+    terminal.wait_gone(" × ");
+    terminal.keys("r");
+    terminal.wait("tokens in");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    terminal.assert_clean();
+
+    let project = rusqlite::Connection::open(folder.path().join("sample.db")).unwrap();
+    let count = |table: &str| -> i64 {
+        project
+            .query_row(&format!("SELECT count(*) FROM {table}"), [], |row| {
+                row.get(0)
+            })
+            .unwrap()
+    };
+    assert_eq!(
+        (count("vote"), count("verdict"), count("undo")),
+        (2424, 1, 1)
+    );
+}
+
+#[test]
+fn help_palette_and_filter_open_and_close() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = demo(folder.path(), &[], (80, 24));
+    terminal.keys("?");
+    terminal.wait("Show the keys that work here");
+    terminal.keys("\x1b");
+    terminal.wait_gone("Show the keys that work here");
+    terminal.keys(":");
+    terminal.wait("Commands");
+    terminal.keys("next-ramp");
+    terminal.wait("Change the colours");
+    terminal.keys("\r");
+    terminal.wait("blue-orange");
+    terminal.keys("/");
+    terminal.keys("\x1b[200~insomnia\nq\x1b[201~");
+    terminal.wait_gone("scifact-415");
+    terminal.wait("scifact-641");
+    terminal.keys("\r");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    terminal.assert_clean();
+}
+
+#[test]
+fn the_terminal_is_given_back_after_every_signal() {
+    for signal in ["TERM", "HUP", "INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let terminal = &mut demo(folder.path(), &[], (100, 30));
+        terminal.keys("s");
+        terminal.signal(signal);
+        terminal.end();
+        terminal.assert_clean();
+    }
+}
+
+#[test]
+fn without_colour_nothing_is_coloured_and_the_matrix_can_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = demo(folder.path(), &[("NO_COLOR", "1")], (120, 40));
+    terminal.keys("s");
+    terminal.wait("every battle has all its votes");
+    terminal.keys("\r");
+    terminal.wait("row worse");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    let raw = String::from_utf8_lossy(&terminal.raw);
+    for colour in ["[38;5;", "[38;2;", "[48;5;", "[48;2;"] {
+        let at = raw.find(colour);
+        assert!(
+            at.is_none(),
+            "a colour was sent: {:?}",
+            at.map(|at| &raw[at..raw.len().min(at + 60)])
+        );
+    }
+    terminal.assert_clean();
+}
+
+#[test]
+fn a_new_size_is_drawn_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = demo(folder.path(), &[], (120, 40));
+    let size = PtySize {
+        rows: 24,
+        cols: 80,
+        pixel_width: 0,
+        pixel_height: 0,
+    };
+    terminal
+        .parser
+        .screen_mut()
+        .set_size(24u16.try_into().unwrap(), 80u16.try_into().unwrap());
+    terminal.master.resize(size).unwrap();
+    assert!(terminal.until(|terminal| terminal.screen().lines().count() <= 24));
+    terminal.wait("? help");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+}
+
+#[test]
+fn hostile_documents_reach_no_terminal_raw() {
+    let folder = tempfile::tempdir().unwrap();
+    let nasty =
+        "\u{1b}]0;owned\u{7} \u{1b}[2J \u{202e}desrever\u{202c} \u{9b}31m \0 insomnia therapy";
+    let line = serde_json::json!({
+        "query": { "id": format!("q\u{1b}[31m"), "query": format!("insomnia {nasty}") },
+        "documents": (0..6).map(|at| serde_json::json!({
+            "id": format!("d{at}\u{1b}[5m"),
+            "content": format!("{nasty} {at} {}", "therapy ".repeat(at)),
+            "metadata": { "title": nasty },
+        })).collect::<Vec<_>>(),
+    });
+    std::fs::write(folder.path().join("in.jsonl"), format!("{line}\n")).unwrap();
+    let annotated = std::process::Command::new(env!("CARGO_BIN_EXE_overrule"))
+        .args(["annotate", "in.jsonl"])
+        .env("HOME", folder.path())
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert!(annotated.status.success(), "{annotated:?}");
+    let mut terminal = Terminal::start(folder.path(), &[], &[], (120, 40));
+    terminal.wait("6");
+    for keys in [
+        "\r", "n", "\r", "f", "w", "\t", "\x1b", "d", "e", "\x1b", "r", "q",
+    ] {
+        terminal.keys(keys);
+        terminal.wait("? help");
+    }
+    assert_eq!(terminal.end(), 0);
+    let raw = String::from_utf8_lossy(&terminal.raw);
+    for sequence in ["\x1b]0;", "\x1b[2J", "\u{202e}", "\u{9b}", "\0", "\x1b[5m"] {
+        assert!(!raw.contains(sequence), "{sequence:?} reached the terminal");
+    }
+    terminal.assert_clean();
+}

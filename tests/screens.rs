@@ -1,0 +1,122 @@
+//! Every screen of the judged sample, at three sizes and four colour depths, text and styles.
+
+#![allow(clippy::unwrap_used)]
+
+#[path = "screens/docs.rs"]
+mod docs;
+#[path = "support/workbench.rs"]
+mod workbench;
+
+use overrule::tui::theme::{Depth, Theme};
+use workbench::Bench;
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn name(screen: &str, (columns, rows): (u16, u16)) -> String {
+    format!("{screen}-{columns}x{rows}")
+}
+
+#[test]
+fn every_screen_at_every_size() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        insta::assert_snapshot!(name("queries", size), bench.shot());
+        bench.press("enter");
+        insta::assert_snapshot!(name("matrix", size), bench.shot());
+        bench.press("n o");
+        insta::assert_snapshot!(name("matrix-hybrid", size), bench.shot());
+        bench.press("o d");
+        insta::assert_snapshot!(name("document", size), bench.shot());
+        bench.press("enter");
+        insta::assert_snapshot!(name("battle", size), bench.shot());
+        bench.press("B");
+        insta::assert_snapshot!(name("battle-overruled", size), bench.shot());
+        bench.press("esc esc");
+        insta::assert_snapshot!(name("matrix-overruled", size), bench.shot());
+        bench.press("?");
+        insta::assert_snapshot!(name("help", size), bench.shot());
+        bench.press("esc :");
+        insta::assert_snapshot!(name("palette", size), bench.shot());
+    }
+}
+
+#[test]
+fn every_depth_has_its_own_ramp() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter n");
+    for (depth, label) in [
+        (Depth::None, "none"),
+        (Depth::Ansi16, "16"),
+        (Depth::Ansi256, "256"),
+    ] {
+        bench.theme = Theme::new(depth, false);
+        insta::assert_snapshot!(format!("matrix-depth-{label}"), bench.shot());
+    }
+    bench.theme = Theme::new(Depth::True, true);
+    insta::assert_snapshot!("matrix-light", bench.shot());
+    bench.theme = Theme::new(Depth::None, false);
+    bench.press("enter");
+    insta::assert_snapshot!("battle-depth-none", bench.shot());
+}
+
+#[test]
+fn every_layer_of_the_matrix() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter n");
+    for layer in [
+        "fitted", "residual", "judge-1", "judge-2", "judge-3", "verdicts",
+    ] {
+        bench.press("v");
+        insta::assert_snapshot!(format!("layer-{layer}"), bench.shot());
+    }
+}
+
+#[test]
+fn overruling_moves_the_ranking_at_once_and_undo_takes_it_back_exactly() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter n");
+    let scores = |bench: &Bench| -> Vec<Option<u64>> {
+        let open = bench.model.open.as_ref().unwrap();
+        open.view
+            .standings
+            .iter()
+            .map(|standing| standing.map(|s| s.zelo.to_bits()))
+            .collect()
+    };
+    let before = scores(&bench);
+    bench.press("enter A");
+    let overruled = scores(&bench);
+    assert_ne!(before, overruled);
+    assert!(bench.model.battle.moved.is_some());
+    bench.press("u");
+    assert_eq!(scores(&bench), before);
+    bench.press("u");
+    assert_eq!(scores(&bench), before);
+}
+
+#[test]
+fn a_pair_that_never_fought_can_be_judged() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter");
+    let order = bench.model.matrix_order();
+    let open = bench.model.open.as_ref().unwrap();
+    let column = (1..order.len())
+        .find(|at| !open.view.cell(order[0], order[*at]).planned)
+        .unwrap();
+    bench.model.matrix.heat.move_to(0, column, order.len());
+    bench.press("enter b");
+    let open = bench.model.open.as_ref().unwrap();
+    assert_eq!(open.view.rows().verdicts.len(), 1);
+    bench.press("esc u");
+    assert!(
+        bench
+            .model
+            .open
+            .as_ref()
+            .unwrap()
+            .view
+            .rows()
+            .verdicts
+            .is_empty()
+    );
+}

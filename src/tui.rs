@@ -177,6 +177,8 @@ impl App {
         let mut late_replies = ReplyFilter::default();
         let mut signals = Signals::new()?;
         self.carry_out(vec![Effect::List], guard, &mut keys)?;
+        #[cfg(debug_assertions)]
+        panic_on_request("worker");
         while !self.leaving {
             let wake = self.wake_at();
             tokio::select! {
@@ -265,6 +267,8 @@ impl App {
         let (model, caches) = (&self.model, &mut self.caches);
         let mut areas = model.areas;
         guard.draw(|frame| {
+            #[cfg(debug_assertions)]
+            panic_on_request("screen");
             areas = view::view(model, &theme, frame.area(), frame.buffer_mut(), caches);
             if let Some(caret) = areas.caret {
                 frame.set_cursor_position(caret);
@@ -274,6 +278,18 @@ impl App {
         self.drawn = Instant::now();
         self.dirty = false;
         Ok(())
+    }
+}
+
+/// Panics where `OVERRULE_PANIC` says, in builds for testing: what happens to the terminal then has to be seen.
+#[cfg(debug_assertions)]
+#[allow(clippy::panic)]
+fn panic_on_request(place: &str) {
+    if std::env::var("OVERRULE_PANIC").is_ok_and(|wanted| wanted == place) {
+        match place {
+            "worker" => drop(tokio::spawn(async { panic!("asked to panic in a worker") })),
+            _ => panic!("asked to panic while drawing"),
+        }
     }
 }
 

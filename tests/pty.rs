@@ -259,6 +259,38 @@ fn the_terminal_is_given_back_after_every_signal() {
 }
 
 #[test]
+fn a_panic_in_a_worker_is_told_and_the_screen_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut terminal = demo(folder.path(), &[("OVERRULE_PANIC", "worker")], (120, 40));
+    terminal.wait("asked to panic in a worker");
+    terminal.keys("\r");
+    terminal.wait("not judged yet");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    terminal.assert_clean();
+}
+
+#[test]
+fn a_panic_while_drawing_gives_the_terminal_back_before_it_speaks() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["demo", "--project", "sample.db"];
+    let mut terminal = Terminal::start(
+        folder.path(),
+        &arguments,
+        &[("OVERRULE_PANIC", "screen")],
+        (120, 40),
+    );
+    assert_eq!(terminal.end(), 101);
+    terminal.assert_clean();
+    let raw = String::from_utf8_lossy(&terminal.raw);
+    let (left, spoke) = (
+        raw.find("\x1b[?1049l"),
+        raw.find("asked to panic while drawing"),
+    );
+    assert!(left.is_some() && left < spoke);
+}
+
+#[test]
 fn without_colour_nothing_is_coloured_and_the_matrix_can_be_read() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = demo(folder.path(), &[("NO_COLOR", "1")], (120, 40));

@@ -11,6 +11,9 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// Documents up to which the text form draws cells.
+const DRAWN: usize = 200;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Layout {
     Text,
@@ -123,6 +126,7 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
         "verdicts": layer(&|row, column| view.cell(row, column).verdict.flatten()),
         "rating": view.settings,
         "phi": view.phi,
+        "phi_estimated_from_battles": view.settings.phi_battles,
         "fit": match &view.fit {
             Ok(fit) => json!({ "iterations": fit.iterations, "gradient": fit.gradient, "converged": fit.converged }),
             Err(error) => json!({ "error": error.to_string() }),
@@ -176,6 +180,7 @@ fn as_text(
         sanitise::line(query.id.as_str()),
         sanitise::line(&query.text)
     );
+    let drawn = order.len() <= DRAWN;
     let header = [
         "#",
         "document",
@@ -190,6 +195,7 @@ fn as_text(
             let standing = view.standings[*row];
             let cells: String = order
                 .iter()
+                .filter(|_| drawn)
                 .map(
                     |column| match (row == column, view.cell(*row, *column).observed) {
                         (true, _) => '\\',
@@ -218,6 +224,11 @@ fn as_text(
         })
         .collect();
     text.push_str(&output::table(&header, &rows));
+    if !drawn {
+        text.push_str(&format!(
+            "note: cells are printed for up to {DRAWN} documents; --format csv or json has them all\n"
+        ));
+    }
     if let Err(error) = &view.fit {
         text.push_str(&format!("no scores: {error}\n"));
     }

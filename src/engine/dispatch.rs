@@ -10,7 +10,7 @@ use crate::judge::{
 };
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::runs::{CallRecord, CallResult, Holes, Outstanding, RunId, RunRow};
+use crate::store::runs::{CallRecord, CallResult, EnsembleId, Holes, Outstanding, RunId, RunRow};
 use futures::FutureExt;
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -150,7 +150,7 @@ impl Dispatcher {
     async fn work(
         &mut self,
         request: &Request,
-        ensemble: crate::store::runs::EnsembleId,
+        ensemble: EnsembleId,
     ) -> Result<usize, EngineError> {
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
@@ -218,6 +218,9 @@ impl Dispatcher {
             }
         }
         self.drain().await?;
+        if !self.control.borrow().cancelled {
+            self.estimate_dispersion(ensemble).await?;
+        }
         Ok(missing - self.progress.votes())
     }
 
@@ -376,6 +379,25 @@ impl Dispatcher {
     async fn finish_query(&mut self, query: QueryKey) -> Result<(), EngineError> {
         self.store.write(move |db| db.cache_summary(query)).await?;
         self.progress.queries_done += 1;
+        Ok(())
+    }
+
+    /// With all votes in, the noise of the battles can be estimated; the intervals of every query follow it.
+    async fn estimate_dispersion(&mut self, ensemble: EnsembleId) -> Result<(), EngineError> {
+        let changed = self
+            .store
+            .write(move |db| {
+                Ok(if db.estimate_phi(ensemble)? {
+                    db.queries_of(ensemble)?
+                } else {
+                    Vec::new()
+                })
+            })
+            .await?;
+        for query in changed {
+            self.store.write(move |db| db.cache_summary(query)).await?;
+            self.report(false);
+        }
         Ok(())
     }
 

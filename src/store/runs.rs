@@ -234,6 +234,15 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// The queries whose votes come from an ensemble.
+    pub fn queries_of(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id FROM query WHERE ensemble = ?1 ORDER BY id")?;
+        let rows = statement.query_map([ensemble.0], |row| Ok(QueryKey(row.get(0)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Enters a plan for a query: battles that are already there stay, the depth grows, the ensemble is now this one.
     pub fn add_plan(
         &self,

@@ -5,6 +5,7 @@ use super::runs::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
+use crate::domain::rating::Dispersion;
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{Cause, JudgeSpec};
 use rusqlite::{OptionalExtension, params};
@@ -67,9 +68,14 @@ pub struct Summary {
     pub triads: usize,
     /// Widest 90 % rank interval among the first ten, in ranks.
     pub widest: Option<usize>,
+    /// What the query adds to the estimate of the dispersion.
+    pub dispersion: Option<Dispersion>,
     /// Whether every judge that counts is an offline one.
     pub offline: bool,
 }
+
+/// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
+pub const ENOUGH_BATTLES: usize = 2_000;
 
 impl Summary {
     /// Summarises a view.
@@ -90,6 +96,7 @@ impl Summary {
             cyclic: view.triads.0,
             triads: view.triads.1,
             widest: view.widest_interval(10),
+            dispersion: view.dispersion(),
             offline,
         }
     }
@@ -224,7 +231,66 @@ impl Db {
 
     /// A query's view under the project's settings.
     pub fn view(&self, query: QueryKey) -> Result<View> {
-        Ok(View::new(self.rows(query)?, self.settings()?))
+        let mut settings = self.settings()?;
+        if settings.phi.is_none()
+            && let Some((phi, battles)) = self.estimated_phi(query)?
+        {
+            settings.phi = Some(phi);
+            settings.phi_battles = Some(battles);
+        }
+        Ok(View::new(self.rows(query)?, settings))
+    }
+
+    /// The dispersion estimated for the judges of a query, and the battles behind it.
+    fn estimated_phi(&self, query: QueryKey) -> Result<Option<(f64, usize)>> {
+        let stored: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT value FROM setting JOIN query ON setting.name = 'phi:' || query.ensemble
+                 WHERE query.id = ?1",
+            )?
+            .query_row([query.0], |row| row.get(0))
+            .optional()?;
+        stored
+            .map(|text| {
+                serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))
+            })
+            .transpose()
+    }
+
+    /// Estimates the dispersion of an ensemble's battles from its queries' summaries where there are enough of them,
+    /// and says whether it has changed. Every query of the ensemble then has to be summarised anew.
+    pub fn estimate_phi(&self, ensemble: EnsembleId) -> Result<bool> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT summary.value FROM query JOIN summary ON summary.query = query.id
+             WHERE query.ensemble = ?1 AND summary.revision = query.revision",
+        )?;
+        let mut pooled = Dispersion::default();
+        let mut rows = statement.query([ensemble.0])?;
+        while let Some(row) = rows.next()? {
+            let text: String = row.get(0)?;
+            let summary: Summary = serde_json::from_str(&text)
+                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            pooled = pooled.pooled(summary.dispersion.unwrap_or_default());
+        }
+        let Some(phi) = pooled.phi().filter(|_| pooled.battles >= ENOUGH_BATTLES) else {
+            return Ok(false);
+        };
+        let name = format!("phi:{}", ensemble.0);
+        let value = serde_json::json!([phi, pooled.battles]).to_string();
+        let changed = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO setting (name, value) VALUES (?1, ?2)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value",
+            )?
+            .execute([name, value])?;
+        if changed > 0 {
+            self.connection
+                .prepare_cached("UPDATE query SET revision = revision + 1 WHERE ensemble = ?1")?
+                .execute([ensemble.0])?;
+        }
+        Ok(changed > 0)
     }
 
     /// Every vote and every failure not made good on a battle, in the order of `judges`.

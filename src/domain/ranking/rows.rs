@@ -16,6 +16,9 @@ pub struct Settings {
     pub lambda: f64,
     /// Dispersion: variance of a battle's score relative to one coin flip. `None` means one over the number of judges.
     pub phi: Option<f64>,
+    /// How many battles `phi` was estimated from; `None` where it was set or follows from the number of judges.
+    #[serde(skip)]
+    pub phi_battles: Option<usize>,
     /// How margins become a battle's score.
     pub vote_rule: VoteRule,
     /// Whether a verdict replaces the votes on its pair or stands beside them.
@@ -30,6 +33,7 @@ impl Default for Settings {
             model: Model::default(),
             lambda: rating::Options::default().lambda,
             phi: None,
+            phi_battles: None,
             vote_rule: VoteRule::default(),
             override_mode: OverrideMode::default(),
             override_weight: 3.0,

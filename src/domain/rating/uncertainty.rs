@@ -138,7 +138,7 @@ fn stiffness(o: &Observation, model: Model, scores: &[f64]) -> f64 {
 }
 
 /// The dispersion of one or more fits, as the two sums it is the quotient of.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Dispersion {
     /// Σ weight · (score − p)².
     pub numerator: f64,

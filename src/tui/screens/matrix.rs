@@ -276,9 +276,10 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let list = match judges.len() {
         0 => "not judged yet: s on the list of queries starts the run".to_owned(),
         count => format!(
-            "{count} judges: {} · φ {:.2}",
+            "{count} judges: {} · φ {:.2} {}",
             judges.join(", "),
-            open.view.phi
+            open.view.phi,
+            phi_words(open.view.settings.phi, open.view.settings.phi_battles)
         ),
     };
     second.push(Span::styled(list, theme.muted()));
@@ -290,6 +291,15 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         Line::from(second),
     ])
     .render(area, buf);
+}
+
+/// Where the dispersion comes from.
+fn phi_words(phi: Option<f64>, battles: Option<usize>) -> String {
+    match (phi, battles) {
+        (_, Some(battles)) => format!("(estimated from {} battles)", text::count(battles)),
+        (Some(_), None) => "(set)".to_owned(),
+        (None, None) => "(1 over the judges)".to_owned(),
+    }
 }
 
 /// Answers a command.

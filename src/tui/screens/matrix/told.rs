@@ -209,7 +209,9 @@ fn fought_words(
                 .map_or(String::new(), |(_, spec)| {
                     sanitise::line(&spec.name).into_owned()
                 });
-            votes.push(format!("{judge} {}", text::signed(margin.get(), 2)));
+            // A margin that is not 0 must not read as if it were.
+            let decimals = if margin.get().abs() < 0.005 { 3 } else { 2 };
+            votes.push(format!("{judge} {}", text::signed(margin.get(), decimals)));
         }
     }
     let missing = match cell.missing {

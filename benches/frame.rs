@@ -1,0 +1,137 @@
+//! A frame and an override at K = 100 with 400 battles: what a key may cost.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use overrule::domain::battle::{Battle, BattleId};
+use overrule::domain::corpus::{DocId, JsonObject, QueryId};
+use overrule::domain::ranking::{BattleRecord, Rows, Settings, View};
+use overrule::domain::sampling::{self, Dice};
+use overrule::domain::verdict::{Decision, Verdict};
+use overrule::domain::vote::{JudgeId, Margin, Vote};
+use overrule::judge::JudgeSpec;
+use overrule::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
+use overrule::tui::model::{Model, OpenQuery, Options, Screen};
+use overrule::tui::theme::{Depth, Ramp, Theme};
+use overrule::tui::view::{Caches, view};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::time::Instant;
+
+const K: usize = 100;
+
+fn rows() -> Rows {
+    let mut dice = Dice::new(7, &["bench"]);
+    let battles = sampling::plan(7, "q", K, 4)
+        .into_iter()
+        .enumerate()
+        .map(|(at, planned)| {
+            let (a, b) = (planned.pair.low(), planned.pair.high());
+            let votes = (0..3)
+                .map(|judge| {
+                    let lean = (a as f64 - b as f64) / K as f64 + dice.unit() - 0.5;
+                    Vote {
+                        judge: JudgeId(judge),
+                        margin: Margin::new(lean.clamp(-1.0, 1.0)).unwrap(),
+                        swapped: false,
+                    }
+                })
+                .collect();
+            BattleRecord {
+                battle: Battle {
+                    id: BattleId(at as i64),
+                    a,
+                    b,
+                    game: 0,
+                },
+                votes,
+                failed: Vec::new(),
+            }
+        })
+        .collect();
+    Rows {
+        documents: K,
+        depth: Some(K),
+        judges: (0..3).map(JudgeId).collect(),
+        battles,
+        verdicts: Vec::new(),
+    }
+}
+
+fn model() -> Model {
+    let spec = |name: &str| JudgeSpec {
+        name: name.to_owned(),
+        provider: "offline".to_owned(),
+        model: String::new(),
+        prompt_hash: String::new(),
+        params: "{}".to_owned(),
+    };
+    let mut model = Model::new(
+        Options::default(),
+        Ramp::default(),
+        (200, 60),
+        Instant::now(),
+    );
+    model.stack.push(Screen::Matrix);
+    model.open = Some(OpenQuery {
+        info: QueryInfo {
+            key: QueryKey(1),
+            id: QueryId::new("q"),
+            text: "a query".to_owned(),
+            documents: K,
+        },
+        documents: (0..K)
+            .map(|at| DocumentInfo {
+                id: DocId::new(format!("d{at}")),
+                title: None,
+                snippet: "some text".to_owned(),
+                metadata: JsonObject::default(),
+            })
+            .collect(),
+        judges: ["x", "y", "z"]
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (JudgeId(at as i64), spec(name)))
+            .collect(),
+        view: View::new(rows(), Settings::default()),
+        texts: HashMap::new(),
+        votes: HashMap::new(),
+        last_verdict: None,
+    });
+    model
+}
+
+fn frames(criterion: &mut Criterion) {
+    let model = model();
+    let theme = Theme::new(Depth::True, false);
+    for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
+        let area = Rect::new(0, 0, columns, rows);
+        let mut caches = Caches::default();
+        criterion.bench_function(&format!("matrix frame {columns}x{rows}"), |bench| {
+            bench.iter(|| {
+                let mut buffer = Buffer::empty(area);
+                black_box(view(&model, &theme, area, &mut buffer, &mut caches));
+            });
+        });
+    }
+}
+
+fn overrides(criterion: &mut Criterion) {
+    let mut rows = rows();
+    rows.verdicts.push(Verdict {
+        uid: String::new(),
+        a: 3,
+        b: 40,
+        decision: Decision::B,
+        note: None,
+        annotator: String::new(),
+        created_ms: 0,
+    });
+    criterion.bench_function("view after an override", |bench| {
+        bench.iter(|| View::new(black_box(rows.clone()), Settings::default()));
+    });
+}
+
+criterion_group!(benches, frames, overrides);
+criterion_main!(benches);

@@ -97,7 +97,6 @@ fn model() -> Model {
         view: View::new(rows(), Settings::default()),
         texts: HashMap::new(),
         votes: HashMap::new(),
-        last_verdict: None,
     });
     model
 }

@@ -129,7 +129,12 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
         let error = error.into();
         let bad_input = matches!(
             error.downcast_ref::<crate::store::StoreError>(),
-            Some(crate::store::StoreError::NotFound(_) | crate::store::StoreError::Conflict(_))
+            Some(
+                crate::store::StoreError::NotFound(_)
+                    | crate::store::StoreError::Conflict(_)
+                    | crate::store::StoreError::NotAProject { .. }
+                    | crate::store::StoreError::Newer { .. }
+            )
         ) || error.downcast_ref::<crate::config::ConfigError>().is_some();
         Self {
             code: if bad_input { 2 } else { 1 },
@@ -222,13 +227,9 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Config(command)) => command.run(&context),
         Some(Command::Doctor(command)) => command.run(&context),
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(
-                shell,
-                &mut Arguments::command(),
-                "overrule",
-                &mut std::io::stdout(),
-            );
-            Ok(())
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "overrule", &mut script);
+            Ok(output::text(&String::from_utf8_lossy(&script))?)
         }
         Some(Command::Man) => {
             Ok(clap_mangen::Man::new(Arguments::command()).render(&mut std::io::stdout())?)

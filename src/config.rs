@@ -106,13 +106,22 @@ impl Config {
             path: path.clone(),
             source,
         })?;
-        match toml::from_str(&text) {
+        let config: Result<Self, String> =
+            toml::from_str(&text).map_err(|error| error.to_string().trim_end().to_owned());
+        match config.and_then(Self::checked) {
             Ok(config) => Ok((config, Some(path))),
-            Err(error) => Err(ConfigError::Parse {
-                path,
-                message: error.to_string().trim_end().to_owned(),
-            }),
+            Err(message) => Err(ConfigError::Parse { path, message }),
         }
+    }
+
+    fn checked(self) -> Result<Self, String> {
+        self.rating
+            .checked()
+            .map_err(|error| format!("[rating] {error}"))?;
+        if self.run.cycles == 0 {
+            return Err("[run] cycles = 0: expected 1 or more".to_owned());
+        }
+        Ok(self)
     }
 
     /// Who gives verdicts.

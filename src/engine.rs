@@ -1,12 +1,18 @@
 //! Runs: plan → dispatch → record → refit.
 //!
-//! One task owns the run. It plans every query, then keeps up to `concurrency` calls in flight, query by query, so that
+//! One task owns the run and plans it. Each judge then goes through the queries in a lane of its own, so that one that is
+//! slow, limited or down leaves the others alone, and holds no more than the texts of the query it works on, so that
 //! memory does not grow with the number of battles. A call's result is counted only after the store has confirmed it.
 //! Whoever watches gets the latest [`Progress`], never a backlog; whoever steers sends a [`Control`].
 
+pub mod budget;
+mod call;
 mod dispatch;
 pub mod estimate;
+mod lane;
+pub mod limits;
 pub mod lock;
+mod plan;
 pub mod progress;
 
 use crate::domain::sampling;
@@ -55,8 +61,26 @@ pub struct Control {
     pub cancelled: bool,
     /// Calls in flight at most.
     pub concurrency: usize,
-    /// New calls a second at most, `None` for no limit.
+    /// New calls a second at most, over all judges; `None` for no limit.
     pub pace: Option<f64>,
+    /// Dollars that the project may have spent in all when the run ends; `None` for no limit.
+    pub budget_usd: Option<f64>,
+    /// Judges that are to make no more calls, a bit a seat.
+    pub dropped: u64,
+}
+
+impl Control {
+    /// Whether the judge in a seat is to make no more calls.
+    pub fn is_dropped(&self, seat: usize) -> bool {
+        seat < 64 && self.dropped & (1 << seat) != 0
+    }
+
+    /// Drops the judge in a seat, or takes it back.
+    pub fn toggle(&mut self, seat: usize) {
+        if seat < 64 {
+            self.dropped ^= 1 << seat;
+        }
+    }
 }
 
 impl Default for Control {
@@ -66,6 +90,8 @@ impl Default for Control {
             cancelled: false,
             concurrency: 256,
             pace: None,
+            budget_usd: None,
+            dropped: 0,
         }
     }
 }
@@ -77,8 +103,11 @@ pub struct Outcome {
     pub progress: Progress,
     /// Whether it was told to stop.
     pub cancelled: bool,
-    /// Calls that ended without a vote, over all queries of the run, earlier runs included.
-    pub missing: usize,
+    /// Whether it ended because the budget allows no further call.
+    pub broke: bool,
+    /// Votes of the plan that are not there, failed calls of earlier runs included; `None` where it was told to stop
+    /// before everything was planned.
+    pub missing: Option<usize>,
 }
 
 /// Why a run could not go on.
@@ -95,6 +124,9 @@ pub enum EngineError {
     /// The lock file cannot be had.
     #[error("{0}")]
     Lock(String),
+    /// Two judges have the same name.
+    #[error("judge {0:?} is named twice")]
+    TwiceNamed(String),
     /// No judge was given.
     #[error("no judge: name at least one with --judges")]
     NoJudge,

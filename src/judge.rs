@@ -8,6 +8,7 @@ pub mod parse;
 
 use crate::domain::vote::Margin;
 use futures::future::BoxFuture;
+use parse::ParseError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -86,12 +87,44 @@ impl Case {
 }
 
 /// What is sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prompt {
     /// Standing instructions, empty where there are none.
     pub system: String,
     /// The case.
     pub user: String,
+    /// Whether the judge may write twice as much as usual, because its last answer was cut off.
+    pub longer: bool,
+}
+
+/// What a provider says about how much more it will take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Calls allowed in a window.
+    pub requests_limit: Option<u64>,
+    /// Calls left in the window.
+    pub requests_remaining: Option<u64>,
+    /// Until the calls are back to full.
+    pub requests_reset: Option<Duration>,
+    /// Tokens allowed in a window.
+    pub tokens_limit: Option<u64>,
+    /// Tokens left in the window.
+    pub tokens_remaining: Option<u64>,
+    /// Until the tokens are back to full.
+    pub tokens_reset: Option<Duration>,
+    /// How long to wait before the next call.
+    pub retry_after: Option<Duration>,
+}
+
+/// What the user allows a judge; `None` is no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JudgeLimits {
+    /// Calls in flight at most.
+    pub concurrency: Option<usize>,
+    /// Calls begun a minute at most.
+    pub requests_per_minute: Option<u64>,
+    /// Tokens, in and out, a minute at most.
+    pub tokens_per_minute: Option<u64>,
 }
 
 /// Units a call used, as the provider counts them; for offline judges, words.
@@ -124,6 +157,21 @@ pub struct Reply {
     pub cost_usd: Option<f64>,
     /// From sending to the last byte.
     pub latency: Duration,
+    /// How likely the model itself holds each answer to be, where it was asked and said so.
+    pub odds: Option<Odds>,
+    /// What the provider says about its limits.
+    pub limits: RateLimits,
+}
+
+/// Probabilities of the three answers; they need not sum to one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Odds {
+    /// The document presented as A is better.
+    pub a: f64,
+    /// The document presented as B is better.
+    pub b: f64,
+    /// Neither is better.
+    pub tie: f64,
 }
 
 /// Why a call ended without a vote.
@@ -182,6 +230,36 @@ impl fmt::Display for Cause {
     }
 }
 
+/// Whether a failed call may succeed if it is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// It will fail again.
+    Never,
+    /// After the time the provider asks for, or after the runner's own back-off.
+    After(Option<Duration>),
+}
+
+/// What is known about a call that failed. It may have cost money all the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exchange {
+    /// The HTTP status, where there was an answer.
+    pub status: Option<u16>,
+    /// The provider's identifier of the call.
+    pub request_id: Option<String>,
+    /// The model that answered, as it names itself.
+    pub model: Option<String>,
+    /// Why it stopped, in the provider's words.
+    pub stop_reason: Option<String>,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, or `None` where nothing is known to be charged or the price is unknown.
+    pub cost_usd: Option<f64>,
+    /// From sending to the last byte.
+    pub latency: Duration,
+    /// What the provider says about its limits.
+    pub limits: RateLimits,
+}
+
 /// A call that ended without an answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{cause}: {message}")]
@@ -192,6 +270,47 @@ pub struct CallError {
     pub message: String,
     /// What came back, where anything did.
     pub raw: Option<String>,
+    /// Whether to try again.
+    pub retry: Retry,
+    /// Whether every further call of this judge would fail too, until somebody does what `message` says.
+    pub stops_judge: bool,
+    /// Status, tokens, cost. Boxed, because most results are not errors.
+    pub exchange: Box<Exchange>,
+}
+
+impl CallError {
+    /// A failure that may be tried again if its cause usually passes.
+    pub fn new(cause: Cause, message: impl Into<String>) -> Self {
+        let retry = match cause {
+            Cause::Connection | Cause::TimedOut | Cause::RateLimited | Cause::Server => {
+                Retry::After(None)
+            }
+            _ => Retry::Never,
+        };
+        Self {
+            cause,
+            message: message.into(),
+            raw: None,
+            retry,
+            stops_judge: false,
+            exchange: Box::default(),
+        }
+    }
+
+    /// The same failure, which no further call of this judge would escape.
+    #[must_use]
+    pub fn stopping(mut self) -> Self {
+        self.retry = Retry::Never;
+        self.stops_judge = true;
+        self
+    }
+
+    /// The same failure with what came back.
+    #[must_use]
+    pub fn with_raw(mut self, raw: impl Into<String>) -> Self {
+        self.raw = Some(raw.into());
+        self
+    }
 }
 
 /// What a judge concluded, in the order in which it was shown the documents.
@@ -220,6 +339,31 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
     /// What one call on `prompt` is expected to use: tokens, and dollars where the price is known.
     fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>);
+
+    /// What one call on `prompt` can use at the very most: what a hard budget has to set aside for it.
+    fn worst(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+        self.estimate(prompt)
+    }
+
+    /// The opinion in a reply.
+    fn parse(&self, reply: &Reply) -> Result<Opinion, ParseError> {
+        parse::parse(&reply.text)
+    }
+
+    /// What to send once more after an answer that was paid for and is no vote; `None` where asking again is useless.
+    fn reask(&self, _prompt: &Prompt, _cause: Cause) -> Option<Prompt> {
+        None
+    }
+
+    /// Whether the judge does not see all of a document of `case`.
+    fn truncated(&self, _case: &Case) -> bool {
+        false
+    }
+
+    /// What the user allows this judge.
+    fn limits(&self) -> JudgeLimits {
+        JudgeLimits::default()
+    }
 }
 
 /// An ordered list of judges.

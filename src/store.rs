@@ -9,15 +9,24 @@ mod schema;
 pub mod verdicts;
 pub mod views;
 
+use corpus::QueryKey;
 use rusqlite::{Connection, OpenFlags};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
-use std::thread;
+use std::sync::{Arc, mpsc};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use tokio::sync::oneshot;
+use views::Summary;
 
 /// Writes that may share one transaction.
 const GROUP: usize = 4096;
+
+/// How long a connection waits for another process's lock at a time.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How many such waits a write survives.
+const BUSY_TRIES: u32 = 6;
 
 /// Why the project could not do what was asked.
 #[derive(Debug, thiserror::Error)]
@@ -73,12 +82,69 @@ pub struct Db {
 type Answer = Box<dyn FnOnce(Option<&str>) + Send>;
 type Job = Box<dyn FnOnce(Result<&mut Db>) -> Answer + Send>;
 
-/// A handle on the project; cheap to clone.
+/// A handle on the project; cheap to clone. The last one to go closes the file, and leaves one file behind.
 #[derive(Clone, Debug)]
-pub struct Store {
+pub struct Store(Arc<Threads>);
+
+#[derive(Debug)]
+struct Threads {
     path: PathBuf,
-    writer: mpsc::SyncSender<Job>,
-    reader: mpsc::SyncSender<Job>,
+    writer: Worker,
+    reader: Worker,
+}
+
+/// A thread that owns a connection, and the way to give it work.
+#[derive(Debug)]
+struct Worker {
+    jobs: Option<mpsc::Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    fn start(name: &str, db: Db, body: fn(Db, &mpsc::Receiver<Job>)) -> Result<Self> {
+        let (jobs, receiver) = mpsc::channel::<Job>();
+        let thread = thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || body(db, &receiver))
+            .map_err(|error| {
+                StoreError::Corrupt(format!("cannot start the store's thread: {error}"))
+            })?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
+    }
+
+    /// Puts work in the queue now; the answer comes when it is done.
+    fn submit<T, F>(&self, work: F) -> oneshot::Receiver<Result<T>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
+    {
+        let (answer, receive) = oneshot::channel();
+        // A thread that is gone drops the job and with it the answer, which the asker sees.
+        if let Some(jobs) = &self.jobs {
+            drop(jobs.send(job(work, answer)));
+        }
+        receive
+    }
+
+    fn stop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != thread::current().id()
+        {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        // The writer closes last: only it may fold the log back into the file.
+        self.reader.stop();
+        self.writer.stop();
+    }
 }
 
 impl Store {
@@ -87,7 +153,18 @@ impl Store {
         let writer = Db {
             connection: schema::open(path)?,
         };
-        Self::start(path, writer)
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let reader = Db {
+            connection: Connection::open_with_flags(path, flags)?,
+        };
+        reader.connection.busy_timeout(PATIENCE)?;
+        reader.connection.pragma_update(None, "query_only", true)?;
+        reader.connection.set_prepared_statement_cache_capacity(64);
+        Ok(Self(Arc::new(Threads {
+            path: path.to_owned(),
+            writer: Worker::start("store-writer", writer, write_loop)?,
+            reader: Worker::start("store-reader", reader, read_loop)?,
+        })))
     }
 
     /// Opens a project that must already exist.
@@ -101,46 +178,20 @@ impl Store {
         Self::open(path)
     }
 
-    fn start(path: &Path, writer: Db) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let reader = Db {
-            connection: Connection::open_with_flags(path, flags)?,
-        };
-        reader.connection.busy_timeout(Duration::from_secs(10))?;
-        reader.connection.pragma_update(None, "query_only", true)?;
-        reader.connection.set_prepared_statement_cache_capacity(64);
-        Ok(Self {
-            path: path.to_owned(),
-            writer: spawn("store-writer", writer, write_loop)?,
-            reader: spawn("store-reader", reader, read_loop)?,
-        })
-    }
-
     /// Where the project is.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.0.path
     }
 
-    /// Runs `work` in a transaction and answers when it is on disk.
-    pub async fn write<T, F>(&self, work: F) -> Result<T>
+    /// Puts `work` in the writing queue before it returns, so that work is done in the order in which it was asked for;
+    /// the future answers when the transaction is on disk.
+    pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let (answer, receive) = oneshot::channel();
-        let queue = self.writer.clone();
-        let job = job(work, answer);
-        match queue.try_send(job) {
-            Ok(()) => {}
-            Err(mpsc::TrySendError::Full(job)) => {
-                tokio::task::spawn_blocking(move || queue.send(job))
-                    .await
-                    .map_err(|_| StoreError::Closed)?
-                    .map_err(|_| StoreError::Closed)?;
-            }
-            Err(mpsc::TrySendError::Disconnected(_)) => return Err(StoreError::Closed),
-        }
-        receive.await.map_err(|_| StoreError::Closed)?
+        let answer = self.0.writer.submit(work);
+        async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
     /// [`Store::write`] for a thread that may block.
@@ -149,24 +200,37 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let (answer, receive) = oneshot::channel();
-        self.writer
-            .send(job(work, answer))
-            .map_err(|_| StoreError::Closed)?;
-        receive.blocking_recv().map_err(|_| StoreError::Closed)?
+        self.0
+            .writer
+            .submit(work)
+            .blocking_recv()
+            .map_err(|_| StoreError::Closed)?
     }
 
-    /// Runs `work` on the reading connection.
-    pub async fn read<T, F>(&self, work: F) -> Result<T>
+    /// Puts `work` in the reading queue before it returns.
+    pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let (answer, receive) = oneshot::channel();
-        self.reader
-            .send(job(work, answer))
-            .map_err(|_| StoreError::Closed)?;
-        receive.await.map_err(|_| StoreError::Closed)?
+        let answer = self.0.reader.submit(work);
+        async move { answer.await.map_err(|_| StoreError::Closed)? }
+    }
+
+    /// A query's summary, computed beside the writing queue and kept for the next look.
+    pub fn summarise(
+        &self,
+        query: QueryKey,
+    ) -> impl Future<Output = Result<Summary>> + Send + use<> {
+        let store = self.clone();
+        async move {
+            let (revision, summary) = store.read(move |db| db.summary_now(query)).await?;
+            let kept = summary.clone();
+            store
+                .write(move |db| db.keep_summary(query, revision, &kept))
+                .await?;
+            Ok(summary)
+        }
     }
 
     /// [`Store::read`] for a thread that may block.
@@ -175,11 +239,11 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let (answer, receive) = oneshot::channel();
-        self.reader
-            .send(job(work, answer))
-            .map_err(|_| StoreError::Closed)?;
-        receive.blocking_recv().map_err(|_| StoreError::Closed)?
+        self.0
+            .reader
+            .submit(work)
+            .blocking_recv()
+            .map_err(|_| StoreError::Closed)?
     }
 }
 
@@ -190,7 +254,7 @@ where
     F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
 {
     Box::new(move |db| {
-        let result = db.and_then(|db| db.atomically(work));
+        let result = db.and_then(|db| db.guarded(work));
         Box::new(move |trouble| {
             let result = match trouble {
                 Some(trouble) if result.is_ok() => Err(StoreError::Uncommitted(trouble.to_owned())),
@@ -202,17 +266,6 @@ where
     })
 }
 
-fn spawn(name: &str, db: Db, body: fn(Db, &mpsc::Receiver<Job>)) -> Result<mpsc::SyncSender<Job>> {
-    let (sender, receiver) = mpsc::sync_channel::<Job>(GROUP);
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(move || body(db, &receiver))
-        .map_err(|error| {
-            StoreError::Corrupt(format!("cannot start the store's thread: {error}"))
-        })?;
-    Ok(sender)
-}
-
 fn read_loop(mut db: Db, jobs: &mpsc::Receiver<Job>) {
     while let Ok(job) = jobs.recv() {
         job(Ok(&mut db))(None);
@@ -221,7 +274,7 @@ fn read_loop(mut db: Db, jobs: &mpsc::Receiver<Job>) {
 
 fn write_loop(mut db: Db, jobs: &mpsc::Receiver<Job>) {
     while let Ok(first) = jobs.recv() {
-        if let Err(error) = db.connection.execute_batch("BEGIN IMMEDIATE") {
+        if let Err(error) = begin(&db) {
             first(Err(error.into()))(None);
             continue;
         }
@@ -245,7 +298,37 @@ fn write_loop(mut db: Db, jobs: &mpsc::Receiver<Job>) {
     }
 }
 
+/// Begins to write. Another process may hold the file for long; what waits here has been paid for, so it waits longer.
+fn begin(db: &Db) -> rusqlite::Result<()> {
+    let mut tries = 0;
+    loop {
+        match db.connection.execute_batch("BEGIN IMMEDIATE") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && tries < BUSY_TRIES =>
+            {
+                tries += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
 impl Db {
+    /// [`Db::atomically`] for work that may panic: the thread and the connection outlive it.
+    fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let result = catch_unwind(AssertUnwindSafe(|| self.atomically(work)));
+        result.unwrap_or_else(|_| {
+            drop(
+                self.connection
+                    .execute_batch("ROLLBACK TO step; RELEASE step"),
+            );
+            Err(StoreError::Corrupt(
+                "a request to the project failed; the log has more".to_owned(),
+            ))
+        })
+    }
+
     /// Runs `work` inside a savepoint: all of it or none of it is kept.
     pub(crate) fn atomically<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.connection.execute_batch("SAVEPOINT step")?;

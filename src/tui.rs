@@ -99,6 +99,8 @@ pub fn run(
     };
     let end = runtime.block_on(app.go(&mut guard, inbox));
     drop(guard);
+    let (end, mut runner) = end;
+    runtime.block_on(runner.settle());
     runtime.shutdown_timeout(Duration::from_secs(2));
     end
 }
@@ -168,8 +170,18 @@ struct App {
 }
 
 impl App {
+    /// Runs until the user leaves, and hands back what has to be settled then.
     async fn go(
         mut self,
+        guard: &mut TerminalGuard,
+        inbox: mpsc::Receiver<Msg>,
+    ) -> (Result<(), TuiError>, Runner) {
+        let end = self.until_left(guard, inbox).await;
+        (end, self.runner)
+    }
+
+    async fn until_left(
+        &mut self,
         guard: &mut TerminalGuard,
         mut inbox: mpsc::Receiver<Msg>,
     ) -> Result<(), TuiError> {

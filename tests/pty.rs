@@ -237,7 +237,7 @@ fn help_palette_and_filter_open_and_close() {
     terminal.keys("\r");
     terminal.wait("blue-orange");
     terminal.keys("/");
-    terminal.keys("\x1b[200~insomnia\nq\x1b[201~");
+    terminal.keys("\x1b[200~insomnia\n\x1b[201~");
     terminal.wait_gone("scifact-415");
     terminal.wait("scifact-641");
     terminal.keys("\r");

@@ -1,4 +1,5 @@
 -- The project file. Rows of vote, failure, verdict and undo are only ever added.
+-- A verdict that only adds a reason to one given before `replaces` it, and is taken back with it.
 
 CREATE TABLE setting (
     name  TEXT PRIMARY KEY,
@@ -133,6 +134,7 @@ CREATE TABLE verdict (
     annotator  TEXT NOT NULL,
     blind      INTEGER NOT NULL,
     active_ms  INTEGER,
+    replaces   TEXT REFERENCES verdict (uid),
     created_ms INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX verdict_pair ON verdict (query, a, b);

@@ -1,9 +1,10 @@
 //! `overrule annotate`: a dataset in, zELO scores out, without a screen.
 
-use super::import::{pools, take_in};
+use super::import::{self, pools};
 use super::{Context, Failure, Outcome, export, output};
 use crate::domain::sanitise;
 use crate::engine::estimate::Estimate;
+use crate::engine::lock::RunLock;
 use crate::engine::progress::{Phase, Progress};
 use crate::engine::{Control, Request, Run};
 use crate::judge::{Ensemble, OFFLINE_LABEL, offline};
@@ -34,8 +35,13 @@ pub(super) struct Annotate {
     /// Where the scored documents go [default: DATASET with _annotated before its ending]
     out: Option<PathBuf>,
     /// Random cycles a query; every document fights twice as many battles
-    #[arg(long, visible_alias = "cycle-num", visible_alias = "cycle_num")]
-    cycles: Option<usize>,
+    #[arg(
+        long,
+        visible_alias = "cycle-num",
+        visible_alias = "cycle_num",
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
+    cycles: Option<u16>,
     /// Take only the first N documents of each query; the others get no score
     #[arg(long, visible_alias = "document_limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     document_limit: Option<u32>,
@@ -71,7 +77,7 @@ impl Annotate {
         let request = Request {
             queries: None,
             seed: self.seed.unwrap_or(context.config.run.seed),
-            cycles: self.cycles.unwrap_or(context.config.run.cycles),
+            cycles: self.cycles.map_or(context.config.run.cycles, usize::from),
             depth: self.document_limit.map(|limit| limit as usize),
             holes: if self.retry_failed {
                 Holes::FreshAndFailed
@@ -83,14 +89,14 @@ impl Annotate {
             return self.estimate(context, &ensemble, &request);
         }
         let out = self.out.clone().unwrap_or_else(|| beside(&self.dataset));
-        if out == self.dataset {
-            return Err(Failure::usage(anyhow!(
-                "{}: would overwrite the dataset; name another file",
-                out.display()
-            )));
-        }
+        export::check_target(
+            &out,
+            &[("dataset", &self.dataset), ("project", context.project())],
+        )?;
+        let dataset = import::checked(&self.dataset, self.skip_bad)?;
+        drop(RunLock::take(context.project())?);
         let store = context.open_or_create()?;
-        let report = take_in(&store, &self.dataset, self.skip_bad)?;
+        let report = dataset.take_in(&store)?;
         let request = Request {
             queries: Some(report.keys.clone()),
             ..request
@@ -102,12 +108,25 @@ impl Annotate {
                 .max(1),
             ..Control::default()
         };
-        let outcome = watch(&store, ensemble, request, control)?;
-        let left_out = export::annotated(&store, &report.keys, &out, self.keep_unscored)?;
+        let keep = self.keep_unscored;
+        let finish = {
+            let (store, out) = (store.clone(), out.clone());
+            move || export::annotated(&store, &report.keys, &out, keep)
+        };
+        let (outcome, left_out) = watch(&store, ensemble, request, control, finish)?;
+        if outcome.cancelled {
+            let left = outcome.missing.map_or(String::new(), |votes| {
+                format!("; {votes} votes are missing")
+            });
+            output::complain(&format!(
+                "stopped{left}; nothing was written, and the same command goes on"
+            ));
+            return Err(Failure::interrupted());
+        }
         if left_out > 0 {
             output::complain(&format!(
                 "{left_out} documents past the limit have no score and are {}",
-                if self.keep_unscored {
+                if keep {
                     "written with \"score\":null"
                 } else {
                     "left out"
@@ -115,25 +134,19 @@ impl Annotate {
             ));
         }
         output::complain(&format!("wrote {}", out.display()));
-        if outcome.cancelled {
-            output::complain(&format!(
-                "stopped: {} votes are missing; the same command goes on",
-                outcome.missing
-            ));
-            return Err(Failure::interrupted());
+        match outcome.missing {
+            Some(0) => Ok(()),
+            missing => {
+                let votes = missing.map_or("votes".to_owned(), |votes| match votes {
+                    1 => "1 vote".to_owned(),
+                    votes => format!("{votes} votes"),
+                });
+                output::complain(&format!(
+                    "missing: {votes}; ask again for calls that failed with --retry-failed"
+                ));
+                Err(Failure::incomplete())
+            }
         }
-        if outcome.missing > 0 {
-            let votes = if outcome.missing == 1 {
-                "1 vote is"
-            } else {
-                &format!("{} votes are", outcome.missing)
-            };
-            output::complain(&format!(
-                "{votes} missing because calls failed; ask again with --retry-failed"
-            ));
-            return Err(Failure::incomplete());
-        }
-        Ok(())
     }
 
     fn estimate(&self, context: &Context, ensemble: &Ensemble, request: &Request) -> Outcome {
@@ -200,6 +213,14 @@ pub(super) fn ensemble(names: &[String]) -> Result<Ensemble, Failure> {
     if names.is_empty() {
         return Ok(offline::ensemble());
     }
+    for (at, name) in names.iter().enumerate() {
+        if names[..at].contains(name) {
+            return Err(Failure::usage(anyhow!(
+                "--judges: {:?} is named twice",
+                sanitise::line(name)
+            )));
+        }
+    }
     names
         .iter()
         .map(|name| {
@@ -219,13 +240,15 @@ fn beside(dataset: &Path) -> PathBuf {
     dataset.with_file_name(format!("{stem}_annotated.jsonl"))
 }
 
-/// Runs on a runtime of its own, showing progress on stderr; Ctrl-C stops it in order.
+/// Runs on a runtime of its own, showing progress on stderr, and then finishes, unless it is stopped: Ctrl-C ends the run
+/// in order, and once more everything.
 fn watch(
     store: &Store,
     ensemble: Ensemble,
     request: Request,
     control: Control,
-) -> Result<crate::engine::Outcome, Failure> {
+    finish: impl FnOnce() -> Result<usize, Failure> + Send + 'static,
+) -> Result<(crate::engine::Outcome, usize), Failure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
         output::complain(OFFLINE_LABEL);
     }
@@ -234,7 +257,7 @@ fn watch(
         .enable_all()
         .build()?;
     let store = store.clone();
-    runtime.block_on(async move {
+    let result = runtime.block_on(async move {
         let mut run = Run::start(store, ensemble, request, control);
         let mut display = Display::new();
         let mut stops = signals()?;
@@ -247,7 +270,7 @@ fn watch(
                     display.show(&run.progress.borrow_and_update());
                 }
                 _ = stops.recv() => {
-                    if control_cancelled(&run) {
+                    if run.control.borrow().cancelled {
                         return Err(Failure::interrupted());
                     }
                     output::complain("stopping: calls in flight have a moment to finish");
@@ -255,17 +278,22 @@ fn watch(
                 }
             }
         }
-        let outcome = run
-            .end
-            .await
-            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        let outcome = run.end.await.map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
         display.finish(&outcome.progress);
-        Ok(outcome)
-    })
-}
-
-fn control_cancelled(run: &Run) -> bool {
-    run.control.borrow().cancelled
+        if outcome.cancelled {
+            return Ok((outcome, 0));
+        }
+        tokio::select! {
+            finished = tokio::task::spawn_blocking(finish) => {
+                let left_out = finished.map_err(|error| anyhow!("the export ended unexpectedly: {error}"))??;
+                Ok((outcome, left_out))
+            }
+            _ = stops.recv() => Err(Failure::interrupted()),
+        }
+    });
+    // An export that a second signal cut short is not waited for.
+    runtime.shutdown_background();
+    result
 }
 
 /// SIGINT, SIGTERM and SIGHUP, in one stream.

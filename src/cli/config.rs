@@ -49,10 +49,10 @@ struct Project {
     #[arg(long)]
     model: Option<Model>,
     /// Precision of the Gaussian prior, per battle
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     lambda: Option<f64>,
-    /// Dispersion; 0 means one over the number of judges
-    #[arg(long)]
+    /// Dispersion; 0 means estimated from 2,000 battles on, and one over the number of judges before
+    #[arg(long, allow_hyphen_values = true)]
     phi: Option<f64>,
     /// How margins become scores
     #[arg(long, value_enum)]
@@ -61,7 +61,7 @@ struct Project {
     #[arg(long, value_enum)]
     override_mode: Option<Mode>,
     /// Weight of a verdict, in battles, at most 3
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     override_weight: Option<f64>,
     /// Print JSON
     #[arg(long)]
@@ -114,25 +114,11 @@ impl Project {
     }
 
     fn apply(&self, mut settings: Settings) -> Result<Settings, Failure> {
-        let number = |name: &str, value: f64, most: f64| {
-            if value.is_finite() && (0.0..=most).contains(&value) {
-                return Ok(value);
-            }
-            Err(Failure::usage(anyhow!(
-                "{name} {value}: expected a number from 0 to {most}"
-            )))
-        };
-        if let Some(model) = self.model {
-            settings.model = model;
-        }
-        if let Some(lambda) = self.lambda {
-            settings.lambda = number("--lambda", lambda, 1e6)?;
-        }
+        settings.model = self.model.unwrap_or(settings.model);
+        settings.lambda = self.lambda.unwrap_or(settings.lambda);
+        settings.override_weight = self.override_weight.unwrap_or(settings.override_weight);
         if let Some(phi) = self.phi {
-            settings.phi = Some(number("--phi", phi, 100.0)?).filter(|phi| *phi > 0.0);
-        }
-        if let Some(weight) = self.override_weight {
-            settings.override_weight = number("--override-weight", weight, 3.0)?;
+            settings.phi = (phi != 0.0).then_some(phi);
         }
         match self.vote_rule {
             Some(Rule::Ternary) => settings.vote_rule = VoteRule::Ternary,
@@ -144,6 +130,8 @@ impl Project {
             Some(Mode::Beside) => settings.override_mode = OverrideMode::Beside,
             None => {}
         }
-        Ok(settings)
+        settings.checked().map_err(|error| {
+            Failure::usage(anyhow!("--{}", error.replacen("override_", "override-", 1)))
+        })
     }
 }

@@ -14,6 +14,9 @@ const SCIFACT: &[u8] = include_bytes!("../../data/scifact.jsonl");
 /// The bundled battles of three language models.
 const ZBENCH: &[u8] = include_bytes!("../../data/zbench_example.ai_scores.json");
 
+/// What the sample's datasets are called in a project.
+const SAMPLES: [&str; 2] = ["scifact", "zbench_example"];
+
 #[derive(Debug, Args)]
 #[command(
     after_help = "The copy is made in a temporary folder, unless --project names a file for it.
@@ -72,6 +75,17 @@ fn sample(path: &Path, context: &Context) -> Result<Store, super::Failure> {
         std::fs::create_dir_all(folder)?;
     }
     let store = create_project(path, &context.config)?;
+    let datasets = store.read_blocking(|db| db.datasets())?;
+    if let Some(foreign) = datasets
+        .iter()
+        .find(|name| !SAMPLES.contains(&name.as_str()))
+    {
+        return Err(super::Failure::usage(anyhow::anyhow!(
+            "{}: holds queries of {:?}; the sample goes into a project of its own",
+            path.display(),
+            crate::domain::sanitise::line(foreign)
+        )));
+    }
     super::import::bundled(&store, SCIFACT, ZBENCH)?;
     Ok(store)
 }

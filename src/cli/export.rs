@@ -8,7 +8,7 @@ use crate::formats::csv_cell::SafeCsv;
 use crate::formats::dataset::{self, Unscored};
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
-use anyhow::{Context as _, anyhow};
+use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::fs::File;
@@ -21,7 +21,7 @@ enum Kind {
     Annotated,
     /// Battles with every vote, in zBench's ai_scores.json form
     AiScores,
-    /// One row a vote or failure
+    /// One row a vote, or a failed call that no vote made good, of every judge; `counts` says whose count
     Votes,
     /// One row a verdict in force
     Verdicts,
@@ -63,6 +63,9 @@ impl Export {
             true => Ok(db.queries()?.into_iter().map(|query| query.key).collect()),
             false => names.iter().map(|name| db.find_query(name)).collect(),
         })?;
+        if let Some(path) = &self.out {
+            check_target(path, &[("project", context.project())])?;
+        }
         let Some(path) = &self.out else {
             let mut out = BufWriter::new(io::stdout().lock());
             self.write(&store, &keys, &mut out)?;
@@ -92,6 +95,46 @@ impl Export {
     }
 }
 
+/// Where a file is or would be, whatever way it is spelled; `None` where its folder does not exist.
+fn real(path: &Path) -> Option<PathBuf> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().ok()?;
+    path.canonicalize()
+        .ok()
+        .or_else(|| Some(folder.join(path.file_name()?)))
+}
+
+/// Refuses an output file that cannot be written, or that would replace one of the inputs, before any work is done.
+pub(super) fn check_target(path: &Path, inputs: &[(&str, &Path)]) -> Outcome {
+    let refuse = |why: &str| {
+        Err(Failure::usage(anyhow!(
+            "{}: {why}; name another file",
+            path.display()
+        )))
+    };
+    if path.is_dir() {
+        return refuse("cannot be written: it is a folder");
+    }
+    let (Some(name), Some(target)) = (path.file_name(), real(path)) else {
+        return refuse("cannot be written: its folder does not exist");
+    };
+    if let Some((what, _)) = inputs
+        .iter()
+        .find(|(_, input)| real(input).as_ref() == Some(&target))
+    {
+        return refuse(&format!("would overwrite the {what}"));
+    }
+    let probe = target.with_file_name(format!(".{}.overrule", name.to_string_lossy()));
+    if let Err(error) = File::create(&probe) {
+        return refuse(&format!("cannot be written: {error}"));
+    }
+    drop(std::fs::remove_file(&probe));
+    Ok(())
+}
+
 /// Writes a file beside its final name and moves it there when it is whole.
 fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outcome) -> Outcome {
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -106,8 +149,10 @@ fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outcome) -> Out
         drop(std::fs::remove_file(&part));
         return Err(failure);
     }
-    std::fs::rename(&part, path)
-        .with_context(|| format!("{}: cannot be written", path.display()))?;
+    if let Err(error) = std::fs::rename(&part, path) {
+        drop(std::fs::remove_file(&part));
+        return Err(anyhow!("{}: cannot be written: {error}", path.display()).into());
+    }
     Ok(())
 }
 
@@ -142,14 +187,14 @@ fn write_annotated(
         let key = *key;
         let (pool, view) = store.read_blocking(move |db| Ok((db.pool(key)?, db.view(key)?)))?;
         if let Err(error) = &view.fit {
-            let name = |at: &usize| {
-                pool.documents
-                    .get(*at)
-                    .map_or(String::new(), |d| d.id.to_string())
-            };
             let id = sanitise::line(pool.query.id.as_str()).into_owned();
-            let _ = name;
-            return Err(Failure::from(anyhow!("query {id}: {error}")));
+            let who = error.blamed(|at| {
+                let document = pool.documents.get(at);
+                document.map_or(String::new(), |d| {
+                    sanitise::line(d.id.as_str()).into_owned()
+                })
+            });
+            return Err(Failure::usage(anyhow!("query {id}: {error}{who}")));
         }
         let scores: Vec<Option<f64>> = view
             .standings
@@ -219,12 +264,13 @@ fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Out
 }
 
 fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn Write) -> Outcome {
-    const HEADER: [&str; 18] = [
+    const HEADER: [&str; 19] = [
         "query",
         "a",
         "b",
         "game",
         "judge",
+        "counts",
         "provider",
         "model",
         "margin",
@@ -251,8 +297,9 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
     }
     for key in keys {
         let key = *key;
-        let (info, documents, judges, battles) = store.read_blocking(move |db| {
-            let judges = db.judges_of(key)?;
+        let (info, documents, (judges, counting), battles) = store.read_blocking(move |db| {
+            let counting: Vec<JudgeId> = db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
+            let judges = db.all_judges()?;
             let seats: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
             let battles = db
                 .rows(key)?
@@ -260,7 +307,12 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
                 .into_iter()
                 .map(|record| Ok((record.battle, db.battle_votes(record.battle.id, &seats)?)))
                 .collect::<Result<Vec<_>, StoreError>>()?;
-            Ok((db.query(key)?, db.documents(key)?, judges, battles))
+            Ok((
+                db.query(key)?,
+                db.documents(key)?,
+                (judges, counting),
+                battles,
+            ))
         })?;
         for (battle, votes) in battles {
             for vote in votes {
@@ -275,6 +327,7 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
                     "b": documents[battle.b].id,
                     "game": battle.game,
                     "judge": spec.map(|spec| &spec.name),
+                    "counts": counting.contains(&vote.judge),
                     "provider": spec.map(|spec| &spec.provider),
                     "model": vote.model.as_ref().or(spec.map(|spec| &spec.model)),
                     "margin": vote.result.as_ref().ok().map(|margin| margin.get()),
@@ -290,7 +343,7 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
                     "message": failure.map(|(_, message)| message),
                 });
                 if let Some(out) = &mut lines {
-                    writeln!(out, "{row}")?;
+                    output::json_line(out, &row)?;
                 }
                 if let Some(writer) = &mut csv {
                     writer.row(HEADER.map(|name| cell(&row[name])))?;
@@ -346,7 +399,7 @@ fn write_verdicts(
     match layout {
         Layout::Jsonl => {
             for row in rows {
-                writeln!(out, "{row}")?;
+                output::json_line(out, &row)?;
             }
         }
         Layout::Csv => {

@@ -34,12 +34,14 @@ pub(super) struct FitCommand {
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Input {
     documents: Vec<String>,
     battles: Vec<InputBattle>,
 }
 
 #[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct InputBattle {
     a: String,
     b: String,
@@ -122,16 +124,9 @@ impl FitCommand {
         };
         let fit =
             rating::fit(input.documents.len(), &observations, &options, None).map_err(|error| {
-                let who = match &error {
-                    rating::RatingError::NoFiniteMaximum { unbounded, .. } => {
-                        format!(
-                            ": {}",
-                            unbounded.iter().map(name).collect::<Vec<_>>().join(", ")
-                        )
-                    }
-                    _ => String::new(),
-                };
-                Failure::usage(anyhow!("{error}{who}"))
+                let who = error.blamed(|at| name(&at));
+                let what = error.to_string().replace("observation ", "battle ");
+                Failure::usage(anyhow!("stdin: {what}{who}"))
             })?;
         let covariance = rating::covariance(
             input.documents.len(),
@@ -157,15 +152,26 @@ impl FitCommand {
                 rank_high: intervals.as_ref().map(|intervals| intervals[at].high),
             })
             .collect();
-        let warnings = crate::domain::ranking::fit_warnings(
+        let selves = input
+            .battles
+            .iter()
+            .enumerate()
+            .filter(|(_, battle)| battle.a == battle.b);
+        let mut warnings: Vec<String> = selves
+            .map(|(at, battle)| {
+                format!(
+                    "battles[{at}] is of {} with itself",
+                    sanitise::line(&battle.a)
+                )
+            })
+            .collect();
+        let said = crate::domain::ranking::fit_warnings(
             input.documents.len(),
             &observations,
             &fit,
             &options,
-        )
-        .iter()
-        .map(|warning| warning.words(|at| name(&at)))
-        .collect();
+        );
+        warnings.extend(said.iter().map(|warning| warning.words(|at| name(&at))));
         output::json(&Output {
             model: self.model,
             scores,

@@ -8,7 +8,7 @@ use crate::formats::ai_scores::{self, Ensemble};
 use crate::formats::dataset;
 use crate::formats::problem::Problem;
 use crate::store::corpus::{Imported, QueryKey};
-use crate::store::{Store, StoreError};
+use crate::store::{Db, Store, StoreError};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::json;
@@ -19,9 +19,6 @@ use std::path::{Path, PathBuf};
 
 /// Problems printed before the rest is only counted.
 const SHOWN: usize = 50;
-/// Pools or pairs stored in one transaction.
-const BATCH: usize = 64;
-
 #[derive(Debug, Args)]
 #[command(
     after_help = "A file is recognised by what is in it: JSON lines with \"documents\" are a dataset (annotated or not),
@@ -58,6 +55,8 @@ pub(super) struct Report {
     battles: usize,
     votes: usize,
     failures: usize,
+    /// Documents that came with a score, which is kept and not used.
+    scored: usize,
     /// Lines or pairs left out.
     pub(super) skipped: usize,
     /// The queries of the file, in its order.
@@ -66,33 +65,20 @@ pub(super) struct Report {
 
 impl Import {
     pub(super) fn run(self, context: &Context) -> Outcome {
-        let mut reports = Vec::new();
-        let mut store = None;
+        let mut files = Vec::new();
         for path in &self.paths {
             let kind = recognise(path)?;
             let bad = check(path, kind)?;
             if bad > 0 && !self.skip_bad {
                 return Err(refused(path, bad));
             }
-            if self.dry_run {
-                continue;
-            }
-            if store.is_none() {
-                store = Some(context.open_or_create()?);
-            }
-            if let Some(store) = &store {
-                let report = match kind {
-                    Kind::Dataset => {
-                        import_dataset(store, open(path)?, &display_name(path), &label(path))?
-                    }
-                    Kind::AiScores => recorded::import_ai_scores(
-                        store,
-                        || open(path),
-                        &display_name(path),
-                        &label(path),
-                    )?,
-                };
-                reports.push((path, report));
+            files.push((path, kind));
+        }
+        let mut reports = Vec::new();
+        if !self.dry_run {
+            let store = context.open_or_create()?;
+            for (path, kind) in files {
+                reports.push((path, import(&store, path, kind)?));
             }
         }
         if self.json {
@@ -137,6 +123,12 @@ impl Report {
                 self.battles, self.votes, self.failures
             );
         }
+        if self.scored > 0 {
+            words += &format!(
+                "; the scores of {} documents are kept beside them, and are not zELO of this project",
+                self.scored
+            );
+        }
         if self.skipped > 0 {
             words += &format!("; {} bad parts left out", self.skipped);
         }
@@ -155,9 +147,16 @@ fn open(path: &Path) -> Result<BufReader<File>, Failure> {
     let file = File::open(path).map_err(|error| {
         Failure::usage(anyhow!("{}: cannot be opened: {error}", path.display()))
     })?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
+    if let Ok(metadata) = file.metadata()
+        && !metadata.is_file()
+    {
+        let what = if metadata.is_dir() {
+            "a folder"
+        } else {
+            "not a file; it is read twice, which a pipe cannot be"
+        };
         return Err(Failure::usage(anyhow!(
-            "{}: is a folder; name a file",
+            "{}: is {what}; name a file",
             path.display()
         )));
     }
@@ -176,11 +175,9 @@ fn recognise(path: &Path) -> Result<Kind, Failure> {
         .map_err(|error| anyhow!("{}: cannot be read: {error}", path.display()))?;
     let start = String::from_utf8_lossy(start);
     let bare = start.trim_start_matches('\u{feff}').trim_start();
-    let first_key = bare
-        .strip_prefix('{')
-        .map(str::trim_start)
-        .unwrap_or_default();
-    Ok(if first_key.starts_with("\"scored_pairs\"") {
+    let beginning: String = bare.chars().take(200).collect();
+    let recorded = beginning.starts_with('{') && beginning.contains("\"scored_pairs\"");
+    Ok(if recorded {
         Kind::AiScores
     } else {
         Kind::Dataset
@@ -213,9 +210,21 @@ fn check(path: &Path, kind: Kind) -> Result<usize, Failure> {
             }
         }
         Kind::AiScores => {
-            for pair in ai_scores::read_scored_pairs(open(path)?, &name, Ensemble::Any) {
-                if let Err(problem) = pair {
-                    complain(&problem);
+            let mut texts = recorded::Texts::default();
+            for (at, pair) in
+                ai_scores::read_scored_pairs(open(path)?, &name, Ensemble::Any).enumerate()
+            {
+                match pair {
+                    Ok(pair) => {
+                        if let Some(what) = texts.contradicted_by(&pair) {
+                            complain(&Problem::new(
+                                &name,
+                                None,
+                                &format!("scored_pairs[{at}]: {what}"),
+                            ));
+                        }
+                    }
+                    Err(problem) => complain(&problem),
                 }
             }
         }
@@ -238,8 +247,13 @@ fn refused(path: &Path, bad: usize) -> Failure {
     ))
 }
 
-/// Checks a dataset and imports it, for commands that take one as their input.
-pub(super) fn take_in(store: &Store, path: &Path, skip_bad: bool) -> Result<Report, Failure> {
+/// A dataset that has been read through and found good, or good enough.
+pub(super) struct Checked<'a> {
+    path: &'a Path,
+}
+
+/// Reads a dataset through, for commands that take one as their input.
+pub(super) fn checked(path: &Path, skip_bad: bool) -> Result<Checked<'_>, Failure> {
     if recognise(path)? == Kind::AiScores {
         return Err(Failure::usage(anyhow!(
             "{}: holds recorded votes, not a dataset; use `overrule import`",
@@ -250,15 +264,23 @@ pub(super) fn take_in(store: &Store, path: &Path, skip_bad: bool) -> Result<Repo
     if bad > 0 && !skip_bad {
         return Err(refused(path, bad));
     }
-    let report = import_dataset(store, open(path)?, &display_name(path), &label(path))?;
-    if report.skipped > 0 {
-        output::complain(&format!(
-            "{}: {} bad lines left out",
-            path.display(),
-            report.skipped
-        ));
+    Ok(Checked { path })
+}
+
+impl Checked<'_> {
+    /// Puts the dataset into a project.
+    pub(super) fn take_in(&self, store: &Store) -> Result<Report, Failure> {
+        let path = self.path;
+        let report = import(store, path, Kind::Dataset)?;
+        if report.skipped > 0 {
+            output::complain(&format!(
+                "{}: {} bad lines left out",
+                path.display(),
+                report.skipped
+            ));
+        }
+        Ok(report)
     }
-    Ok(report)
 }
 
 /// The pools of a dataset that has been checked, or an error for the first bad line.
@@ -280,63 +302,58 @@ fn label(path: &Path) -> String {
 
 /// Puts the bundled sample into a project.
 pub(super) fn bundled(store: &Store, dataset: &'static [u8], ai_scores: &'static [u8]) -> Outcome {
-    import_dataset(store, dataset, "scifact.jsonl", "scifact")?;
-    recorded::import_ai_scores(
-        store,
-        || Ok(ai_scores),
-        "zbench_example.ai_scores.json",
-        "zbench_example",
-    )?;
+    store.write_blocking(move |db| {
+        import_dataset(db, dataset, "scifact.jsonl", "scifact")?;
+        let name = "zbench_example.ai_scores.json";
+        recorded::import_ai_scores(db, [ai_scores, ai_scores], name, "zbench_example")
+    })?;
     Ok(())
 }
 
+/// Imports one file in one transaction: all of it, or nothing.
+fn import(store: &Store, path: &Path, kind: Kind) -> Result<Report, Failure> {
+    let (name, label) = (display_name(path), label(path));
+    Ok(match kind {
+        Kind::Dataset => {
+            let reader = open(path)?;
+            store.write_blocking(move |db| import_dataset(db, reader, &name, &label))?
+        }
+        Kind::AiScores => {
+            let readers = [open(path)?, open(path)?];
+            store
+                .write_blocking(move |db| recorded::import_ai_scores(db, readers, &name, &label))?
+        }
+    })
+}
+
 fn import_dataset(
-    store: &Store,
+    db: &mut Db,
     reader: impl BufRead,
     name: &str,
     label: &str,
-) -> Result<Report, Failure> {
+) -> Result<Report, StoreError> {
     let mut report = Report::default();
-    let mut batch: Vec<Pool> = Vec::new();
     let mut bad_lines = HashSet::new();
-    let flush = |batch: &mut Vec<Pool>, report: &mut Report| -> Result<(), StoreError> {
-        let (pools, label) = (std::mem::take(batch), label.to_owned());
-        let done = store.write_blocking(move |db| {
-            pools
-                .iter()
-                .map(|pool| db.add_pool(pool, &label))
-                .collect::<Result<Vec<Imported>, _>>()
-        })?;
-        for imported in done {
-            match imported {
-                Imported::Added(_) => report.added += 1,
-                Imported::Unchanged(_) => report.unchanged += 1,
-            }
-            report.keys.push(imported.key());
-        }
-        Ok(())
-    };
-    let mut weight = 0;
     for pool in dataset::read_pools(reader, name) {
         match pool {
             Err(problem) => {
                 bad_lines.insert(problem.line);
             }
             Ok(pool) => {
-                weight += pool
+                let imported = db.add_pool(&pool, label)?;
+                match imported {
+                    Imported::Added(_) => report.added += 1,
+                    Imported::Unchanged(_) => report.unchanged += 1,
+                }
+                report.scored += pool
                     .documents
                     .iter()
-                    .map(|document| document.content.len())
-                    .sum::<usize>();
-                batch.push(pool);
-                if batch.len() >= BATCH || weight > 1 << 24 {
-                    flush(&mut batch, &mut report)?;
-                    weight = 0;
-                }
+                    .filter(|document| document.input_score.is_some())
+                    .count();
+                report.keys.push(imported.key());
             }
         }
     }
-    flush(&mut batch, &mut report)?;
     report.skipped = bad_lines.len();
     Ok(report)
 }

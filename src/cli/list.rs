@@ -51,6 +51,7 @@ impl Status {
         let store = context.open()?;
         let rows = summaries(&store)?;
         let settings = store.read_blocking(|db| db.settings())?;
+        let judges = store.read_blocking(|db| db.judges_in_force())?;
         let (spent, unpriced, calls) = store.read_blocking(|db| db.spend())?;
         let sum =
             |of: fn(&Summary) -> usize| rows.iter().map(|(_, summary)| of(summary)).sum::<usize>();
@@ -82,6 +83,8 @@ impl Status {
                 "calls": calls,
                 "spent_usd": spent,
                 "calls_without_price": unpriced,
+                "judges": judges.iter().map(|(names, queries)| json!({ "judges": names, "queries": queries }))
+                    .collect::<Vec<_>>(),
                 "offline_judges": offline,
                 "rating": settings,
             }))?;
@@ -110,7 +113,7 @@ impl Status {
                 share(unanimous, judged)
             ),
             format!(
-                "cycles      {} decided triads are cyclic",
+                "cycles      decided triads that are cyclic: {}",
                 share(cyclic, triads)
             ),
             format!("verdicts    {verdicts} in force"),
@@ -120,6 +123,12 @@ impl Status {
                 settings.model, settings.lambda
             ),
         ];
+        for (names, queries) in &judges {
+            let names = sanitise::line(&names.join(", ")).into_owned();
+            lines.push(format!(
+                "judges      {names}: their votes count for {queries} queries"
+            ));
+        }
         if offline {
             lines.push(format!("note        {OFFLINE_LABEL}"));
         }

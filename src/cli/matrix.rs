@@ -11,6 +11,9 @@ use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// Documents up to which JSON and SVG hold every cell.
+const WHOLE: usize = 2_000;
+
 /// Documents up to which the text form draws cells.
 const DRAWN: usize = 200;
 
@@ -58,6 +61,9 @@ pub(super) struct Matrix {
 
 impl Matrix {
     pub(super) fn run(self, context: &Context) -> Outcome {
+        if let Some(path) = &self.out {
+            super::export::check_target(path, &[("project", context.project())])?;
+        }
         let store = context.open()?;
         let id = self.query.clone();
         let (query, documents, view, offline) = store.read_blocking(move |db| {
@@ -69,11 +75,16 @@ impl Matrix {
             By::Hybrid => Order::Hybrid,
             By::Zelo => Order::Zelo,
         });
-        let text = match if self.json { Layout::Json } else { self.format } {
+        let layout = if self.json { Layout::Json } else { self.format };
+        if matches!(layout, Layout::Json | Layout::Svg) && order.len() > WHOLE {
+            return Err(Failure::usage(anyhow::anyhow!(
+                "{} documents: the whole matrix is written as {layout:?} for up to {WHOLE}; use --format csv",
+                order.len()
+            )));
+        }
+        let text = match layout {
             Layout::Text => as_text(&query, &documents, &view, &order, offline),
-            Layout::Json => {
-                serde_json::to_string_pretty(&as_json(&query, &documents, &view, &order))? + "\n"
-            }
+            Layout::Json => output::json_text(&as_json(&query, &documents, &view, &order))?,
             Layout::Csv => as_csv(&documents, &view, &order)?,
             Layout::Svg => as_svg(&query, &documents, &view, &order, offline),
         };
@@ -129,7 +140,7 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
         "phi_estimated_from_battles": view.settings.phi_battles,
         "fit": match &view.fit {
             Ok(fit) => json!({ "iterations": fit.iterations, "gradient": fit.gradient, "converged": fit.converged }),
-            Err(error) => json!({ "error": error.to_string() }),
+            Err(error) => json!({ "error": format!("{error}{}", error.blamed(name)) }),
         },
         "warnings": view.warnings.iter().map(|warning| warning.words(name)).collect::<Vec<_>>(),
     })
@@ -230,7 +241,12 @@ fn as_text(
         ));
     }
     if let Err(error) = &view.fit {
-        text.push_str(&format!("no scores: {error}\n"));
+        let who = error.blamed(|at| {
+            documents.get(at).map_or(String::new(), |d| {
+                sanitise::line(d.id.as_str()).into_owned()
+            })
+        });
+        text.push_str(&format!("no scores: {error}{who}\n"));
     }
     let name = |at: usize| {
         documents.get(at).map_or(String::new(), |d| {

@@ -1,15 +1,102 @@
 //! What commands share for printing: data to stdout, people's text to stderr, nothing raw from a document.
 
+use crate::domain::sanitise;
 use anyhow::Context as _;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Prints a value as indented JSON.
-pub(super) fn json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
+/// JSON in which no string can steer a terminal: what [`sanitise`] would replace is escaped, and reads back the same.
+struct Harmless<F>(F);
+
+impl<F: Formatter> Formatter for Harmless<F> {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        let mut rest = fragment;
+        while let Some(at) = rest.find(sanitise::is_hazard) {
+            let (plain, tail) = rest.split_at(at);
+            writer.write_all(plain.as_bytes())?;
+            let mut chars = tail.chars();
+            if let Some(hazard) = chars.next() {
+                for unit in hazard.encode_utf16(&mut [0; 2]) {
+                    write!(writer, "\\u{unit:04x}")?;
+                }
+            }
+            rest = chars.as_str();
+        }
+        writer.write_all(rest.as_bytes())
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.0.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.0.begin_object_key(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
+    }
+}
+
+/// Writes a value as JSON on one line.
+pub(super) fn json_line<T: serde::Serialize>(out: &mut dyn Write, value: &T) -> anyhow::Result<()> {
+    let mut serializer =
+        serde_json::Serializer::with_formatter(&mut *out, Harmless(CompactFormatter));
+    value.serialize(&mut serializer)?;
     writeln!(out)?;
     Ok(())
+}
+
+/// A value as indented JSON.
+pub(super) fn json_text<T: serde::Serialize>(value: &T) -> anyhow::Result<String> {
+    let mut text = Vec::new();
+    let mut serializer =
+        serde_json::Serializer::with_formatter(&mut text, Harmless(PrettyFormatter::new()));
+    value.serialize(&mut serializer)?;
+    text.push(b'\n');
+    Ok(String::from_utf8(text)?)
+}
+
+/// Prints a value as indented JSON.
+pub(super) fn json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
+    text(&json_text(value)?)
 }
 
 /// Prints text as it is: the caller has sanitised what came from outside.
@@ -20,7 +107,7 @@ pub(super) fn text(text: &str) -> anyhow::Result<()> {
 
 /// Tells a person something, on stderr. A closed stderr is nobody to tell.
 pub(super) fn complain(line: &str) {
-    drop(writeln!(io::stderr().lock(), "{line}"));
+    drop(writeln!(io::stderr().lock(), "{}", sanitise::block(line)));
 }
 
 /// Whether the reader of stdout has gone away, which is no failure of ours.
@@ -29,6 +116,9 @@ pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         cause
             .downcast_ref::<io::Error>()
             .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+            || cause
+                .downcast_ref::<csv::Error>()
+                .is_some_and(|error| matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe))
             || cause
                 .downcast_ref::<serde_json::Error>()
                 .is_some_and(|error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe))

@@ -143,9 +143,10 @@ impl Undo {
                 return Ok(None);
             };
             let (query, documents) = (db.query(undone.query)?, db.documents(undone.query)?);
-            Ok(Some((undone.verdict, query, documents)))
+            let words = crate::tui::effects::undone_words(db, &undone)?;
+            Ok(Some((undone.verdict, query, documents, words)))
         })?;
-        let Some((verdict, query, documents)) = undone else {
+        let Some((verdict, query, documents, words)) = undone else {
             return Err(Failure::usage(anyhow!(
                 "no verdict by {:?} to take back",
                 sanitise::line(&who)
@@ -157,13 +158,8 @@ impl Undo {
                 "uid": verdict.uid, "query": query.id, "a": a, "b": b, "verdict": verdict.decision.name(),
             }))?;
         } else {
-            let words = verdict
-                .decision
-                .words(&sanitise::line(a.as_str()), &sanitise::line(b.as_str()));
-            output::text(&format!(
-                "taken back in {}: {words}\n",
-                sanitise::line(query.id.as_str())
-            ))?;
+            let query = sanitise::line(query.id.as_str()).into_owned();
+            output::text(&format!("{query}: {}\n", sanitise::line(&words)))?;
         }
         Ok(())
     }

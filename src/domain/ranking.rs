@@ -17,6 +17,9 @@ use std::collections::{BTreeMap, HashMap};
 /// The seed of the draws behind rank intervals: the same rows give the same intervals everywhere.
 const INTERVAL_SEED: u64 = 0x5eed;
 
+/// Documents up to which errors and intervals are a matter of milliseconds.
+const QUICK_DOCUMENTS: usize = 150;
+
 /// Leverage is capped here before a residual is standardised (SCIENCE §3).
 const LEVERAGE_CAP: f64 = 0.95;
 
@@ -110,6 +113,16 @@ impl View {
     /// Fits the rows, always from zero: a view depends on its rows alone, down to the last bit, so that undoing a
     /// verdict restores every score exactly.
     pub fn new(rows: Rows, settings: Settings) -> Self {
+        Self::build(rows, settings, rating::MAX_DENSE)
+    }
+
+    /// The same view where that is a matter of milliseconds, and without errors and intervals where they take longer: for
+    /// a screen that must not wait and asks for the whole view at once.
+    pub fn quick(rows: Rows, settings: Settings) -> Self {
+        Self::build(rows, settings, QUICK_DOCUMENTS)
+    }
+
+    fn build(rows: Rows, settings: Settings, errors_up_to: usize) -> Self {
         let entered = entered(&rows);
         let mut compact = vec![None; rows.documents];
         for (index, document) in entered.iter().enumerate() {
@@ -136,6 +149,7 @@ impl View {
         let covariance = fit
             .as_ref()
             .ok()
+            .filter(|_| entered.len() <= errors_up_to)
             .and_then(|fit| rating::covariance(entered.len(), &observations, fit, &options, phi));
         let structure = rating::structure(entered.len(), &observations);
         let standings = standings(
@@ -305,13 +319,13 @@ impl View {
         (done, self.rows.battles.len())
     }
 
-    /// Numerator, denominator and battles of the dispersion estimate of this query (SCIENCE §3), to be pooled.
+    /// Numerator, denominator and battles of the dispersion estimate of this query (SCIENCE §3), to be pooled: of the
+    /// judges' votes that are in the fit, and of those alone.
     pub fn dispersion(&self) -> Option<rating::Dispersion> {
         let fit = self.fit.as_ref().ok()?;
-        let none = HashMap::new();
-        let observations = observations(&self.rows, &self.settings, &self.compact, &none);
+        let votes = votes_in_force(&self.rows, &self.settings, &self.compact, &self.verdict_of);
         rating::dispersion(
-            &observations,
+            &votes,
             fit,
             &self.settings.rating(),
             self.covariance.as_ref()?,
@@ -325,27 +339,34 @@ impl View {
             .settings
             .vote_rule
             .score(record.votes.iter().map(|vote| vote.margin));
-        let expected = self.expected(battle.b, battle.a);
+        let replaced = self.settings.override_mode == OverrideMode::Replace
+            && Pair::new(battle.a, battle.b)
+                .and_then(|pair| self.verdict(pair))
+                .is_some_and(|verdict| verdict.decision.score().is_some());
         BattleView {
             score,
-            expected,
-            surprise: self.surprise(battle, score, expected),
+            expected: self.expected(battle.b, battle.a),
+            surprise: self.surprise(battle, score, replaced),
             missing: self.rows.judges.len().saturating_sub(record.votes.len()),
-            replaced: self.settings.override_mode == OverrideMode::Replace
-                && Pair::new(battle.a, battle.b)
-                    .and_then(|pair| self.verdict(pair))
-                    .is_some_and(|verdict| verdict.decision.score().is_some()),
+            replaced,
         }
     }
 
-    fn surprise(&self, battle: Battle, score: Option<f64>, expected: Option<f64>) -> Option<f64> {
+    fn surprise(&self, battle: Battle, score: Option<f64>, replaced: bool) -> Option<f64> {
+        let (fit, covariance) = (self.fit.as_ref().ok()?, self.covariance.as_ref()?);
         let (a, b) = (self.compact[battle.a]?, self.compact[battle.b]?);
-        let (score, expected) = (score?, expected?);
-        let resistance = self.covariance.as_ref()?.gap_se(a, b).powi(2) / self.phi;
-        let weight = expected * (1.0 - expected);
-        let leverage = (weight * resistance).min(LEVERAGE_CAP);
-        let scale = (self.phi * weight * (1.0 - leverage)).sqrt();
-        (scale > 0.0).then(|| (score - expected) / scale)
+        let observation = Observation::new(a, b, score?, 1.0);
+        let expected = observation.expected(self.settings.model, &fit.scores);
+        let leverage = rating::leverage(&observation, &self.settings.rating(), fit, covariance);
+        // A battle in the fit has pulled its own expectation towards its score; one that is not adds the fit's error to
+        // its own.
+        let spread = if replaced {
+            1.0 + leverage
+        } else {
+            1.0 - leverage.min(LEVERAGE_CAP)
+        };
+        let scale = (self.phi * expected * (1.0 - expected) * spread).sqrt();
+        (scale > 0.0).then(|| (observation.score - expected) / scale)
     }
 
     /// Pairs with a direction: (winner, loser), from the verdict in force or the mean of the pair's battles.
@@ -366,6 +387,7 @@ impl View {
 }
 
 /// Pool indexes of the documents that have a score: those entered by a plan, and those with a battle or a verdict.
+/// While nobody has voted or decided anything there are no scores, unless a document is alone.
 fn entered(rows: &Rows) -> Vec<usize> {
     let mut entered = vec![false; rows.documents];
     for flag in entered.iter_mut().take(rows.depth.unwrap_or(0)) {
@@ -383,47 +405,71 @@ fn entered(rows: &Rows) -> Vec<usize> {
             }
         }
     }
-    (0..rows.documents)
+    let entered: Vec<usize> = (0..rows.documents)
         .filter(|document| entered[*document])
-        .collect()
+        .collect();
+    let voted = rows.battles.iter().any(|record| !record.votes.is_empty());
+    let decided = rows
+        .verdicts
+        .iter()
+        .any(|verdict| verdict.decision.score().is_some());
+    if entered.len() > 1 && !voted && !decided {
+        return Vec::new();
+    }
+    entered
 }
 
+/// What the fit is made of: the votes that no verdict replaces, and the verdicts.
 fn observations(
     rows: &Rows,
     settings: &Settings,
     compact: &[Option<usize>],
     verdict_of: &HashMap<Pair, usize>,
 ) -> Vec<Observation> {
-    let mut observations = Vec::with_capacity(rows.battles.len() + rows.verdicts.len());
     let index = |document: usize| compact.get(document).copied().flatten();
-    let in_force = |a: usize, b: usize| {
-        let verdict = rows.verdicts.get(*verdict_of.get(&Pair::new(a, b)?)?)?;
-        verdict.decision.score()
-    };
-    for record in &rows.battles {
-        let battle = record.battle;
-        let replaced = settings.override_mode == OverrideMode::Replace
-            && in_force(battle.a, battle.b).is_some();
-        if replaced {
-            continue;
-        }
-        let score = settings
-            .vote_rule
-            .score(record.votes.iter().map(|vote| vote.margin));
-        if let (Some(a), Some(b), Some(score)) = (index(battle.a), index(battle.b), score) {
-            observations.push(Observation::new(a, b, score, 1.0));
-        }
-    }
-    if !verdict_of.is_empty() {
-        for verdict in &rows.verdicts {
-            if let (Some(a), Some(b), Some(score)) =
-                (index(verdict.a), index(verdict.b), verdict.decision.score())
-            {
-                observations.push(Observation::new(a, b, score, settings.override_weight));
-            }
-        }
-    }
+    let mut observations = votes_in_force(rows, settings, compact, verdict_of);
+    observations.extend(rows.verdicts.iter().filter_map(|verdict| {
+        let score = verdict.decision.score()?;
+        Some(Observation::new(
+            index(verdict.a)?,
+            index(verdict.b)?,
+            score,
+            settings.override_weight,
+        ))
+    }));
     observations
+}
+
+fn votes_in_force(
+    rows: &Rows,
+    settings: &Settings,
+    compact: &[Option<usize>],
+    verdict_of: &HashMap<Pair, usize>,
+) -> Vec<Observation> {
+    let index = |document: usize| compact.get(document).copied().flatten();
+    let replaced = |battle: Battle| {
+        settings.override_mode == OverrideMode::Replace
+            && Pair::new(battle.a, battle.b)
+                .and_then(|pair| rows.verdicts.get(*verdict_of.get(&pair)?))
+                .is_some_and(|verdict| verdict.decision.score().is_some())
+    };
+    let standing = rows
+        .battles
+        .iter()
+        .filter(|record| !replaced(record.battle));
+    standing
+        .filter_map(|record| {
+            let score = settings
+                .vote_rule
+                .score(record.votes.iter().map(|vote| vote.margin))?;
+            Some(Observation::new(
+                index(record.battle.a)?,
+                index(record.battle.b)?,
+                score,
+                1.0,
+            ))
+        })
+        .collect()
 }
 
 fn standings(

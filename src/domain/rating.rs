@@ -13,7 +13,7 @@ mod zbench;
 
 pub use ranks::{RankInterval, rank_intervals, ranks};
 pub use structure::{Structure, structure};
-pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion};
+pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion, leverage};
 pub use zbench::zbench_from_wins;
 
 use serde::{Deserialize, Serialize};
@@ -198,6 +198,19 @@ pub enum RatingError {
         /// What was asked for.
         lambda: f64,
     },
+}
+
+impl RatingError {
+    /// The documents to blame, after a colon, or nothing; `name` gives what a document is called.
+    pub fn blamed(&self, name: impl Fn(usize) -> String) -> String {
+        match self {
+            Self::NoFiniteMaximum { unbounded, .. } if !unbounded.is_empty() => {
+                let names: Vec<String> = unbounded.iter().map(|at| name(*at)).collect();
+                format!(": {}", names.join(", "))
+            }
+            _ => String::new(),
+        }
+    }
 }
 
 fn why(unbounded: &[usize], components: usize) -> String {

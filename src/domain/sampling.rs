@@ -81,6 +81,8 @@ pub struct Planned {
 /// could take its place. Each pair fights at most [`MAX_GAMES`] times, so small pools stop early: two documents fight
 /// 2 battles, three fight 6, five with four cycles fight 20. Fewer than two documents fight none.
 pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<Planned> {
+    // More cycles than documents ask for more games than a pair may fight.
+    let cycles = cycles.min(documents);
     let mut dice = Dice::new(seed, &["plan", query]);
     let rounds = if documents <= EXACT_LIMIT {
         exact_rounds(documents, cycles, &mut dice)

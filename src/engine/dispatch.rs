@@ -1,67 +1,28 @@
-//! The task that owns a run.
+//! The task that owns a run: it plans, lets each judge go its way, counts what is on disk, and refits.
 
+use super::budget::Budget;
+use super::lane::{Ended, Event, Lane, Shared, Valve, lock};
+use super::limits::{Pace, Window};
 use super::lock::RunLock;
+use super::plan::plan_query;
 use super::progress::{Phase, Progress};
 use super::{Control, EngineError, Outcome, Request, now_ms};
-use crate::domain::sampling::{self, Planned};
 use crate::domain::vote::JudgeId;
-use crate::judge::{
-    CallError, Case, Cause, Ensemble, Judge, Opinion, PoolText, Prompt, Reply, Usage, parse,
-};
+use crate::judge::{Ensemble, Usage};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::runs::{CallRecord, CallResult, EnsembleId, Holes, Outstanding, RunId, RunRow};
-use futures::FutureExt;
+use crate::store::runs::{EnsembleId, Holes, RunId, RunRow};
 use std::collections::HashMap;
-use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-/// How long calls in flight may still run after a cancel.
-const GRACE: Duration = Duration::from_millis(700);
 /// How often watchers are told.
 const REPORT_EVERY: Duration = Duration::from_millis(40);
-
-/// One query's plan: battles, and a presentation for each judge and battle.
-pub(super) struct QueryPlan {
-    pub(super) planned: Vec<Planned>,
-    pub(super) swapped: Vec<Vec<bool>>,
-    pub(super) depth: usize,
-}
-
-pub(super) fn plan_query(
-    request: &Request,
-    name: &str,
-    documents: usize,
-    judges: &[String],
-) -> QueryPlan {
-    let depth = request
-        .depth
-        .map_or(documents, |limit| limit.min(documents));
-    let planned = sampling::plan(request.seed, name, depth, request.cycles);
-    let swapped = judges
-        .iter()
-        .map(|judge| sampling::presentations(request.seed, name, judge, &planned))
-        .collect();
-    QueryPlan {
-        planned,
-        swapped,
-        depth,
-    }
-}
-
-struct Finished {
-    query: QueryKey,
-    judge: usize,
-    usage: Usage,
-    cost_usd: Option<f64>,
-    latency_ms: f64,
-    failure: Option<String>,
-    stored: Result<(), crate::store::StoreError>,
-}
+/// Events that lanes may be ahead of the run.
+const BACKLOG: usize = 1024;
 
 struct Dispatcher {
     store: Store,
@@ -71,11 +32,14 @@ struct Dispatcher {
     control: watch::Receiver<Control>,
     progress_to: watch::Sender<Progress>,
     progress: Progress,
+    budget: Budget,
+    valves: Vec<Arc<Mutex<Valve>>>,
     started: Instant,
     reported: Instant,
-    next_call: Instant,
+    /// Calls left of each query that is not done.
     open: HashMap<QueryKey, usize>,
-    calls: JoinSet<Finished>,
+    missing: usize,
+    broke: bool,
 }
 
 pub(super) async fn run(
@@ -87,6 +51,15 @@ pub(super) async fn run(
 ) -> Result<Outcome, EngineError> {
     if ensemble.is_empty() {
         return Err(EngineError::NoJudge);
+    }
+    for (seat, judge) in ensemble.iter().enumerate() {
+        let name = &judge.spec().name;
+        if ensemble[..seat]
+            .iter()
+            .any(|other| other.spec().name == *name)
+        {
+            return Err(EngineError::TwiceNamed(name.clone()));
+        }
     }
     let _lock = RunLock::take(store.path())?;
     let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
@@ -109,8 +82,25 @@ pub(super) async fn run(
             Ok((judges, ensemble, run))
         })
         .await?;
+    let (spent_usd, ..) = store.read(|db| db.spend()).await?;
     let now = Instant::now();
-    let progress = progress_to.borrow().clone();
+    let limit_usd = control.borrow().budget_usd;
+    let valves = ensemble
+        .iter()
+        .map(|judge| {
+            let limits = judge.limits();
+            let most = limits
+                .concurrency
+                .unwrap_or_else(|| control.borrow().concurrency);
+            Arc::new(Mutex::new(Valve {
+                window: Window::new(most, !judge.spec().is_offline()),
+                pace: Pace::new(limits, now),
+                stopped: None,
+            }))
+        })
+        .collect();
+    let mut progress = progress_to.borrow().clone();
+    progress.spent_before_usd = spent_usd;
     let mut dispatcher = Dispatcher {
         store: store.clone(),
         ensemble,
@@ -119,56 +109,82 @@ pub(super) async fn run(
         control,
         progress_to,
         progress,
+        budget: Budget::new(limit_usd, spent_usd),
+        valves,
         started: now,
         reported: now,
-        next_call: now,
         open: HashMap::new(),
-        calls: JoinSet::new(),
+        missing: 0,
+        broke: false,
     };
     let result = dispatcher.work(&request, ensemble_id).await;
     let cancelled = dispatcher.control.borrow().cancelled;
     let state = match (&result, cancelled) {
         (Err(_), _) => "failed",
-        (Ok(_), true) => "cancelled",
-        (Ok(_), false) => "done",
+        (Ok(()), true) => "cancelled",
+        (Ok(()), false) => "done",
     };
     store
         .write(move |db| db.end_run(run, state, now_ms()))
         .await?;
-    let missing = result?;
+    result?;
     dispatcher.progress.phase = Phase::Done;
     dispatcher.report(true);
     Ok(Outcome {
-        progress: dispatcher.progress,
         cancelled,
-        missing,
+        broke: dispatcher.broke,
+        missing: (dispatcher.progress.queries_planned == dispatcher.progress.queries)
+            .then(|| dispatcher.missing - dispatcher.progress.votes()),
+        progress: dispatcher.progress,
     })
 }
 
 impl Dispatcher {
-    /// Plans and judges; returns how many votes of the plan are missing at the end.
-    async fn work(
-        &mut self,
-        request: &Request,
-        ensemble: EnsembleId,
-    ) -> Result<usize, EngineError> {
+    async fn work(&mut self, request: &Request, ensemble: EnsembleId) -> Result<(), EngineError> {
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
             None => self.store.read(|db| db.runnable_queries()).await?,
         };
+        let waiting = self.plan(request, ensemble, queries).await?;
+        self.progress.phase = Phase::Judging;
+        self.report(true);
+        self.judge(request, waiting).await?;
+        // Queries that a stop or a lack of money left unfinished have new votes all the same.
+        let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
+        for query in unfinished {
+            self.summarise(query).await?;
+        }
+        if !self.control.borrow().cancelled {
+            self.estimate_dispersion(ensemble).await?;
+        }
+        Ok(())
+    }
+
+    /// Enters every query's plan and returns the queries with calls to make.
+    async fn plan(
+        &mut self,
+        request: &Request,
+        ensemble: EnsembleId,
+        queries: Vec<QueryKey>,
+    ) -> Result<Vec<QueryKey>, EngineError> {
         self.progress.queries = queries.len();
-        let names: Vec<String> = self
+        let names: Arc<[String]> = self
             .ensemble
             .iter()
             .map(|judge| judge.spec().name.clone())
             .collect();
-        let mut waiting: Vec<QueryKey> = Vec::new();
-        let mut missing = 0;
+        let judges: Arc<[JudgeId]> = self.judges.iter().copied().collect();
+        let request = Arc::new(request.clone());
+        let mut waiting = Vec::new();
         for query in queries {
             if self.control.borrow().cancelled {
-                return Ok(0);
+                break;
             }
-            let (request, names, judges) = (request.clone(), names.clone(), self.judges.clone());
+            let (request, names, judges) = (
+                Arc::clone(&request),
+                Arc::clone(&names),
+                Arc::clone(&judges),
+            );
             let (planned, calls, holes) = self
                 .store
                 .write(move |db| {
@@ -186,9 +202,9 @@ impl Dispatcher {
                     for call in &calls {
                         per_judge[call.judge] += 1;
                     }
-                    let holes = Holes::FreshAndFailed;
+                    let all = Holes::FreshAndFailed;
                     let holes = db
-                        .outstanding(query, &plan.planned, &judges, &plan.swapped, holes)?
+                        .outstanding(query, &plan.planned, &judges, &plan.swapped, all)?
                         .len();
                     Ok((plan.planned.len(), per_judge, holes))
                 })
@@ -200,185 +216,173 @@ impl Dispatcher {
             self.progress.total += total;
             self.progress.battles += planned;
             self.progress.already += planned * calls.len() - holes;
-            missing += holes;
             self.progress.queries_planned += 1;
+            self.missing += holes;
             if total > 0 {
+                self.open.insert(query, total);
                 waiting.push(query);
             } else {
-                self.finish_query(query).await?;
+                self.summarise(query).await?;
+                self.progress.queries_done += 1;
             }
             self.report(false);
         }
-        self.progress.phase = Phase::Judging;
-        self.report(true);
-        for query in &waiting {
-            self.judge_query(*query, request, &names).await?;
-            if self.control.borrow().cancelled {
-                break;
-            }
-        }
-        self.drain().await?;
-        if !self.control.borrow().cancelled {
-            self.estimate_dispersion(ensemble).await?;
-        }
-        Ok(missing - self.progress.votes())
+        Ok(waiting)
     }
 
-    async fn judge_query(
+    /// Lets every judge work through the queries, and counts.
+    async fn judge(
         &mut self,
-        query: QueryKey,
         request: &Request,
-        names: &[String],
+        queries: Vec<QueryKey>,
     ) -> Result<(), EngineError> {
-        let (request, names, judges) = (request.clone(), names.to_vec(), self.judges.clone());
-        let (text, calls) = self
-            .store
-            .read(move |db| {
-                let info = db.query(query)?;
-                let plan = plan_query(&request, info.id.as_str(), info.documents, &names);
-                let calls =
-                    db.outstanding(query, &plan.planned, &judges, &plan.swapped, request.holes)?;
-                let documents = (0..plan.depth)
-                    .map(|at| db.document_text(query, at))
-                    .collect::<Result<Vec<_>, _>>()?;
-                Ok((PoolText::new(info.text, documents), calls))
-            })
-            .await?;
-        let pool = Arc::new(text);
-        self.open.insert(query, calls.len());
-        for call in calls {
-            if !self.may_call().await? {
-                return Ok(());
-            }
-            let judge = Arc::clone(&self.ensemble[call.judge]);
-            let case = Case {
-                pool: Arc::clone(&pool),
-                first: if call.swapped { call.b } else { call.a },
-                second: if call.swapped { call.a } else { call.b },
-            };
-            let (store, run, judge_id) = (self.store.clone(), self.run, self.judges[call.judge]);
-            self.calls
-                .spawn(make_call(store, judge, judge_id, case, call, run, query));
+        let (events, mut heard) = mpsc::channel(BACKLOG);
+        let shared = Arc::new(Shared {
+            store: self.store.clone(),
+            run: self.run,
+            ensemble: self.ensemble.clone(),
+            judges: self.judges.clone(),
+            names: self
+                .ensemble
+                .iter()
+                .map(|judge| judge.spec().name.clone())
+                .collect(),
+            request: request.clone(),
+            queries,
+            control: self.control.clone(),
+            budget: self.budget.clone(),
+            events,
+            pools: Mutex::default(),
+            next_call: Mutex::new(Instant::now()),
+        });
+        let mut lanes = JoinSet::new();
+        for (seat, valve) in self.valves.iter().enumerate() {
+            lanes.spawn(Lane::new(Arc::clone(&shared), seat, Arc::clone(valve)).work());
         }
-        Ok(())
-    }
-
-    /// Waits until one more call may begin; false when the run is to end.
-    async fn may_call(&mut self) -> Result<bool, EngineError> {
+        // The channel ends when the last lane and the last call have let go of it.
+        drop(shared);
+        let mut control = self.control.clone();
+        self.steer(*control.borrow_and_update());
+        let mut failed = None;
         loop {
-            let control = *self.control.borrow_and_update();
-            if control.cancelled {
-                return Ok(false);
-            }
-            if self.progress.paused != control.paused {
-                self.progress.paused = control.paused;
-                self.progress
-                    .say(if control.paused { "paused" } else { "resumed" }.to_owned());
-                self.next_call = Instant::now();
-                self.report(true);
-            }
-            while let Some(ended) = self.calls.try_join_next() {
-                self.ended(ended).await?;
-            }
-            self.report(false);
-            if !control.paused && self.calls.len() < control.concurrency.max(1) {
-                let now = Instant::now();
-                match control.pace {
-                    Some(pace) if pace > 0.0 => {
-                        if self.next_call <= now + Duration::from_millis(1) {
-                            self.next_call = self.next_call.max(now - Duration::from_millis(50))
-                                + Duration::from_secs_f64(1.0 / pace);
-                            return Ok(true);
-                        }
-                    }
-                    _ => return Ok(true),
-                }
-            }
-            let pacing = control.pace.is_some() && !control.paused;
-            let next_call = self.next_call;
             tokio::select! {
-                ended = self.calls.join_next(), if !self.calls.is_empty() => {
-                    if let Some(ended) = ended {
-                        self.ended(ended).await?;
-                    }
-                }
-                changed = self.control.changed() => if changed.is_err() {
-                    return Ok(false);
+                event = heard.recv() => match event {
+                    Some(event) => if let Some(error) = self.hear(event).await? {
+                        failed.get_or_insert(error);
+                        lanes.abort_all();
+                    },
+                    None => break,
                 },
-                () = tokio::time::sleep_until(next_call.into()), if pacing => {}
-            }
-        }
-    }
-
-    /// Waits for the calls in flight; after a cancel only for a moment.
-    async fn drain(&mut self) -> Result<(), EngineError> {
-        let mut deadline = None;
-        while !self.calls.is_empty() {
-            if self.control.borrow_and_update().cancelled && deadline.is_none() {
-                deadline = Some(Instant::now() + GRACE);
-            }
-            let until = deadline.unwrap_or_else(|| Instant::now() + Duration::from_secs(3600));
-            tokio::select! {
-                ended = self.calls.join_next() => if let Some(ended) = ended {
-                    self.ended(ended).await?;
+                changed = control.changed() => if changed.is_ok() {
+                    self.steer(*control.borrow_and_update());
+                } else {
+                    lanes.abort_all();
                 },
-                changed = self.control.changed(), if deadline.is_none() => if changed.is_err() {
-                    deadline = Some(Instant::now() + GRACE);
-                },
-                () = tokio::time::sleep_until(until.into()) => {
-                    if deadline.is_some() {
-                        self.calls.abort_all();
-                        while self.calls.join_next().await.is_some() {}
-                    }
-                }
+                () = tokio::time::sleep(REPORT_EVERY) => {}
             }
             self.report(false);
         }
-        Ok(())
+        while let Some(ended) = lanes.join_next().await {
+            if let Err(error) = ended
+                && error.is_panic()
+            {
+                failed.get_or_insert(EngineError::Crashed(error.to_string()));
+            }
+        }
+        failed.map_or(Ok(()), Err)
     }
 
-    async fn ended(
-        &mut self,
-        ended: Result<Finished, tokio::task::JoinError>,
-    ) -> Result<(), EngineError> {
-        let ended = match ended {
-            Ok(ended) => ended,
-            Err(error) if error.is_cancelled() => return Ok(()),
-            Err(error) => return Err(EngineError::Crashed(error.to_string())),
-        };
-        ended.stored?;
-        let judge = &mut self.progress.judges[ended.judge];
+    fn steer(&mut self, control: Control) {
+        if self.progress.paused != control.paused {
+            self.progress.paused = control.paused;
+            self.progress
+                .say(if control.paused { "paused" } else { "resumed" }.to_owned());
+        }
+        self.budget.set_limit(control.budget_usd);
+        for (seat, judge) in self.progress.judges.iter_mut().enumerate() {
+            judge.dropped = control.is_dropped(seat);
+        }
+        for (judge, valve) in self.ensemble.iter().zip(&self.valves) {
+            let most = judge.limits().concurrency.unwrap_or(control.concurrency);
+            lock(valve).window.set_limit(most.min(control.concurrency));
+        }
+    }
+
+    /// Takes an event in; returns what ends the run.
+    async fn hear(&mut self, event: Event) -> Result<Option<EngineError>, EngineError> {
+        match event {
+            Event::Ended(ended) => self.ended(ended).await?,
+            Event::Paid {
+                seat,
+                usage,
+                cost_usd,
+            } => {
+                self.count(seat, usage, cost_usd);
+                self.progress.judges[seat].retries += 1;
+            }
+            Event::Retried { seat, line } => {
+                let judge = &mut self.progress.judges[seat];
+                judge.retries += 1;
+                let line = format!("{}: {line}", judge.name);
+                self.progress.say(line);
+            }
+            Event::Stopped { seat, why } => {
+                let judge = &mut self.progress.judges[seat];
+                if judge.stopped.is_none() {
+                    let line = format!("{} stopped: {why}", judge.name);
+                    judge.stopped = Some(why);
+                    self.progress.say(line);
+                }
+            }
+            Event::Broke => {
+                if !self.broke {
+                    self.progress
+                        .say("the budget is reached: no further call".to_owned());
+                }
+                self.broke = true;
+            }
+            Event::Failed(error) => return Ok(Some(error)),
+        }
+        Ok(None)
+    }
+
+    fn count(&mut self, seat: usize, usage: Usage, cost_usd: Option<f64>) {
+        let judge = &mut self.progress.judges[seat];
+        judge.usage.input += usage.input;
+        judge.usage.cached += usage.cached;
+        judge.usage.output += usage.output;
+        judge.usage.thinking += usage.thinking;
+        judge.spent_usd += cost_usd.unwrap_or(0.0);
+        self.progress.unpriced += usize::from(cost_usd.is_none());
+    }
+
+    async fn ended(&mut self, ended: Ended) -> Result<(), EngineError> {
+        self.count(ended.seat, ended.usage, ended.cost_usd);
+        let judge = &mut self.progress.judges[ended.seat];
+        judge.latency_ms += ended.latency_ms;
+        judge.reused += usize::from(ended.reused);
         match &ended.failure {
             None => judge.votes += 1,
             Some(_) => judge.failures += 1,
         }
-        judge.usage.input += ended.usage.input;
-        judge.usage.cached += ended.usage.cached;
-        judge.usage.output += ended.usage.output;
-        judge.usage.thinking += ended.usage.thinking;
-        judge.latency_ms += ended.latency_ms;
-        judge.spent_usd += ended.cost_usd.unwrap_or(0.0);
-        let line = ended
-            .failure
-            .map(|failure| format!("{}: {failure}", judge.name));
-        self.progress.unpriced += usize::from(ended.cost_usd.is_none());
-        if let Some(line) = line {
+        if let Some(failure) = ended.failure {
+            let line = format!("{}: {failure}", judge.name);
             self.progress.say(line);
         }
         if let Some(left) = self.open.get_mut(&ended.query) {
             *left -= 1;
             if *left == 0 {
                 self.open.remove(&ended.query);
-                self.finish_query(ended.query).await?;
+                self.summarise(ended.query).await?;
+                self.progress.queries_done += 1;
             }
         }
         Ok(())
     }
 
-    /// Refits a query whose calls have all ended and keeps its summary.
-    async fn finish_query(&mut self, query: QueryKey) -> Result<(), EngineError> {
-        self.store.write(move |db| db.cache_summary(query)).await?;
-        self.progress.queries_done += 1;
+    /// Refits a query and keeps its summary.
+    async fn summarise(&self, query: QueryKey) -> Result<(), EngineError> {
+        self.store.summarise(query).await?;
         Ok(())
     }
 
@@ -395,7 +399,10 @@ impl Dispatcher {
             })
             .await?;
         for query in changed {
-            self.store.write(move |db| db.cache_summary(query)).await?;
+            if self.control.borrow().cancelled {
+                break;
+            }
+            self.summarise(query).await?;
             self.report(false);
         }
         Ok(())
@@ -404,107 +411,14 @@ impl Dispatcher {
     fn report(&mut self, now: bool) {
         if now || self.reported.elapsed() >= REPORT_EVERY {
             self.reported = Instant::now();
-            self.progress.in_flight = self.calls.len();
+            let moment = Instant::now();
+            for (judge, valve) in self.progress.judges.iter_mut().zip(&self.valves) {
+                let valve = lock(valve);
+                judge.window = valve.window.size();
+                judge.held_s = valve.pace.held(moment).map(|left| left.as_secs_f64());
+            }
             self.progress.tick(self.started.elapsed());
             self.progress_to.send_replace(self.progress.clone());
-        }
-    }
-}
-
-async fn make_call(
-    store: Store,
-    judge: Arc<dyn Judge>,
-    judge_id: JudgeId,
-    case: Case,
-    call: Outstanding,
-    run: RunId,
-    query: QueryKey,
-) -> Finished {
-    let began = Instant::now();
-    let offline = judge.spec().is_offline();
-    let answer = AssertUnwindSafe(answer(judge.as_ref(), &case))
-        .catch_unwind()
-        .await;
-    let (reply, result) = match answer {
-        Ok((reply, Ok(opinion))) => {
-            let margin = if call.swapped {
-                opinion.margin.flipped()
-            } else {
-                opinion.margin
-            };
-            let result = CallResult::Vote {
-                margin,
-                reasoning: opinion.thoughts.join("\n"),
-                model: reply.as_ref().and_then(|reply| reply.model.clone()),
-                stop_reason: reply.as_ref().and_then(|reply| reply.stop_reason.clone()),
-                request_id: reply.as_ref().and_then(|reply| reply.request_id.clone()),
-            };
-            (reply, result)
-        }
-        Ok((reply, Err(error))) => {
-            let CallError { cause, message, .. } = error;
-            (reply, CallResult::Failure { cause, message })
-        }
-        Err(panic) => {
-            let message = panic
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| panic.downcast_ref::<String>().cloned())
-                .unwrap_or_default();
-            let cause = Cause::Crashed;
-            (None, CallResult::Failure { cause, message })
-        }
-    };
-    let latency_ms = reply
-        .as_ref()
-        .map_or_else(|| began.elapsed(), |reply| reply.latency)
-        .as_secs_f64()
-        * 1e3;
-    let usage = reply.as_ref().map(|reply| reply.usage).unwrap_or_default();
-    let cost_usd = reply.as_ref().and_then(|reply| reply.cost_usd);
-    let failure = match &result {
-        CallResult::Vote { .. } => None,
-        CallResult::Failure { cause, message } => Some(format!("{cause}: {message}")),
-    };
-    let record = CallRecord {
-        battle: call.battle,
-        judge: judge_id,
-        swapped: call.swapped,
-        attempt: call.attempt,
-        usage,
-        cost_usd,
-        latency_ms: Some(latency_ms),
-        run: Some(run),
-        created_ms: now_ms(),
-        // An offline judge's reply can be made again at any time; keeping it would triple the file.
-        raw: reply
-            .filter(|_| !offline || failure.is_some())
-            .map(|reply| reply.text),
-        result,
-    };
-    Finished {
-        query,
-        judge: call.judge,
-        usage,
-        cost_usd,
-        latency_ms,
-        failure,
-        stored: store.write(move |db| db.record(&record)).await,
-    }
-}
-
-/// Prompt, call, parse.
-async fn answer(judge: &dyn Judge, case: &Case) -> (Option<Reply>, Result<Opinion, CallError>) {
-    let prompt: Prompt = judge.prompt(case);
-    match judge.call(case, &prompt).await {
-        Err(error) => (None, Err(error)),
-        Ok(reply) => {
-            let opinion = parse::parse(&reply.text).map_err(|error| CallError {
-                cause: Cause::Malformed,
-                message: error.to_string(),
-                raw: None,
-            });
-            (Some(reply), opinion)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a run would need, without making a call or changing the project.
 
 use super::Request;
-use super::dispatch::plan_query;
+use super::plan::plan_query;
 use crate::domain::corpus::Pool;
 use crate::judge::{Case, Ensemble, PoolText};
 use crate::store::runs::Holes;

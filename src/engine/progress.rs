@@ -42,6 +42,18 @@ pub struct JudgeProgress {
     pub spent_usd: f64,
     /// Sum of latencies in milliseconds.
     pub latency_ms: f64,
+    /// Calls in flight at most, as the judge is used now.
+    pub window: usize,
+    /// Times a call was made again.
+    pub retries: usize,
+    /// Votes taken over from an identical call made before.
+    pub reused: usize,
+    /// Seconds for which the provider wants no call.
+    pub held_s: Option<f64>,
+    /// Why the judge makes no more calls.
+    pub stopped: Option<String>,
+    /// Whether the user has dropped it.
+    pub dropped: bool,
 }
 
 /// A run's state at one moment.
@@ -63,8 +75,8 @@ pub struct Progress {
     pub already: usize,
     /// Calls to make.
     pub total: usize,
-    /// Calls in flight.
-    pub in_flight: usize,
+    /// Dollars spent by the project before this run.
+    pub spent_before_usd: f64,
     /// Calls whose price is unknown.
     pub unpriced: usize,
     /// Seconds since the run began.

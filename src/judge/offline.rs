@@ -13,7 +13,10 @@ mod wording;
 
 pub use analysis::Analysis;
 
-use super::{CallError, Case, Ensemble, Judge, JudgeSpec, OFFLINE, PoolText, Prompt, Reply, Usage};
+use super::{
+    CallError, Case, Ensemble, Judge, JudgeSpec, OFFLINE, PoolText, Prompt, RateLimits, Reply,
+    Usage,
+};
 use crate::domain::text;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -160,6 +163,7 @@ impl Judge for Lexical {
         Prompt {
             system: String::new(),
             user: format!("Query:\n{query}\n\nDocument A:\n{first}\n\nDocument B:\n{second}\n"),
+            longer: false,
         }
     }
 
@@ -189,6 +193,8 @@ impl Judge for Lexical {
             },
             cost_usd: Some(0.0),
             latency: started.elapsed(),
+            odds: None,
+            limits: RateLimits::default(),
         };
         ready(Ok(reply)).boxed()
     }

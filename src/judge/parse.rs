@@ -1,6 +1,33 @@
-//! Reply text to opinion, strictly: one JSON object `{"thoughts": [string…] or string, "score": number in -1..=1}`.
+//! Reply text to opinion. First strictly, by the contract; then once more for what models do to it. Every case below is
+//! decided and tested; a score is read or there is none, it is never made up, rescaled or clamped.
+//!
+//! | reply | decision |
+//! | --- | --- |
+//! | `{"thoughts": [...], "score": x}`, further keys, thoughts as one string, a `json` fence, a byte order mark | read |
+//! | the same in other fences, in a list, with prose before or after, after a leading `<think>…</think>` | read |
+//! | `"score": "0.5"`, `+1`, `1.`, `.5`, `−1` with U+2212, U+FE63 or U+FF0D, bare or as a string | read |
+//! | no object, but exactly one `<score>x</score>` | read; what stands around it are the thoughts |
+//! | two objects with a score, two scores in one object, two `<score>` tags, an object and a tag that differ | failure |
+//! | a score outside −1..=1, `NaN`, `Infinity`, `1e999`, `75`, `50%`, `0,5`, `1/2`, `null`, a list | failure |
+//! | no score; no thoughts beside a score in an object; thoughts that are not text | failure |
+//! | an object that does not end, or that is broken in any way but its score's spelling | failure |
+//! | empty, white space, only a `<think>` | failure |
+//! | prose that declines ("I'm sorry, but I can't …") and holds no object and no tag | failure, as a refusal |
+//! | any other prose, numbers in it included | failure |
+//!
+//! Refusals, safety blocks and truncation that the provider reports are failures before any text is read.
 
-use super::Opinion;
+mod choice;
+mod number;
+mod scan;
+#[cfg(test)]
+mod tests;
+
+#[allow(unused_imports)]
+pub(crate) use choice::from_odds;
+pub use choice::{choice, letter};
+
+use super::{Cause, Opinion};
 use crate::domain::vote::Margin;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -13,25 +40,25 @@ const SHOWN: usize = 40;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
-    /// Nothing but white space.
+    /// Nothing but white space or thinking.
     #[error("the reply is empty")]
     Empty,
-    /// A code fence that is not one closed pair around the object, marked `json`.
-    #[error("the reply's code fence is not a single closed ```json fence")]
-    Fence,
     /// Text, a list, a number.
     #[error("the reply is not a JSON object")]
     NotAnObject,
-    /// Broken JSON, or something after the object.
+    /// The model declines in words.
+    #[error("the model declined to answer: {0}")]
+    Declined(String),
+    /// Broken JSON.
     #[error("the reply is not valid JSON: {0}")]
     Json(String),
-    /// A key that counts is there twice.
+    /// More than one answer.
     #[error("the reply has more than one \"{0}\"")]
     Duplicate(&'static str),
-    /// No `score`.
-    #[error("the reply has no \"score\"")]
-    MissingScore,
-    /// `score` is a string, a list, `null`.
+    /// No `score` or `choice`.
+    #[error("the reply has no \"{0}\"")]
+    Missing(&'static str),
+    /// `score` is no number, however it is spelt.
     #[error("\"score\" is not a number: {0}")]
     ScoreNotNumber(String),
     /// `score` is beyond what a float holds.
@@ -40,91 +67,142 @@ pub enum ParseError {
     /// `score` is a number outside −1..=1.
     #[error("\"score\" is not between -1 and 1: {0}")]
     ScoreOutOfRange(String),
-    /// No `thoughts`.
-    #[error("the reply has no \"thoughts\"")]
-    MissingThoughts,
+    /// `choice` is neither A nor B nor a tie.
+    #[error("the choice is neither A nor B nor a tie: {0}")]
+    NotAChoice(String),
     /// `thoughts` is neither a string nor a list of strings.
     #[error("\"thoughts\" is neither a string nor a list of strings")]
     ThoughtsNotText,
 }
 
-/// The opinion in a judge's reply. White space and a byte order mark around it, one `json` code fence and further keys
-/// are accepted; a single string of thoughts becomes one thought a line.
-pub fn parse(text: &str) -> Result<Opinion, ParseError> {
-    let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        return Err(ParseError::Empty);
+impl ParseError {
+    /// The class of the failure.
+    pub fn cause(&self) -> Cause {
+        match self {
+            Self::Declined(_) => Cause::Refused,
+            _ => Cause::Malformed,
+        }
     }
-    let object = unfence(text)?;
+}
+
+/// The opinion in a judge's reply, read strictly or, where that fails, tolerantly.
+pub fn parse(text: &str) -> Result<Opinion, ParseError> {
+    strict(text).or_else(|error| tolerant(text, "score", &error))
+}
+
+/// The opinion in a reply that keeps to the contract: one object, in a `json` fence at most.
+pub fn strict(text: &str) -> Result<Opinion, ParseError> {
+    let object = unfence(trimmed(text)?);
     if !object.starts_with('{') {
         return Err(ParseError::NotAnObject);
     }
-    let fields: Fields =
-        serde_json::from_str(object).map_err(|error| ParseError::Json(error.to_string()))?;
-    let score = score(single(&fields.scores, "score")?.ok_or(ParseError::MissingScore)?)?;
-    let thoughts =
-        thoughts(single(&fields.thoughts, "thoughts")?.ok_or(ParseError::MissingThoughts)?)?;
+    let fields = Fields::read(object)?;
     Ok(Opinion {
-        margin: score,
-        thoughts,
+        margin: number::strict(fields.one("score")?)?,
+        thoughts: thoughts(fields.one("thoughts")?)?,
     })
 }
 
-/// What is inside the code fence, or all of it where there is none.
-fn unfence(text: &str) -> Result<&str, ParseError> {
-    let Some(inner) = text.strip_prefix("```") else {
-        return Ok(text);
+/// The opinion in the one object of `text` that has `key`, or in its one tag of that name.
+fn tolerant(text: &str, key: &'static str, error: &ParseError) -> Result<Opinion, ParseError> {
+    let text = scan::without_thinking(trimmed(text)?);
+    if text.is_empty() {
+        return Err(ParseError::Empty);
+    }
+    let margin = |raw: &str| match key {
+        "score" => number::tolerant(raw),
+        _ => choice::margin(raw),
     };
-    let inner = inner
-        .strip_prefix("json")
-        .and_then(|inner| inner.strip_suffix("```"));
-    let inner = inner
-        .filter(|inner| inner.starts_with(char::is_whitespace))
-        .ok_or(ParseError::Fence)?;
-    Ok(inner.trim())
-}
-
-fn single<'a>(values: &[&'a RawValue], key: &'static str) -> Result<Option<&'a str>, ParseError> {
-    match values {
-        [] => Ok(None),
-        [value] => Ok(Some(value.get())),
-        _ => Err(ParseError::Duplicate(key)),
-    }
-}
-
-fn score(raw: &str) -> Result<Margin, ParseError> {
-    let shown = || raw.chars().take(SHOWN).collect::<String>();
-    if !raw.starts_with(|c: char| c == '-' || c.is_ascii_digit()) {
-        return Err(ParseError::ScoreNotNumber(shown()));
-    }
-    match raw.parse::<f64>() {
-        Ok(value) if value.is_finite() => {
-            Margin::new(value).ok_or_else(|| ParseError::ScoreOutOfRange(shown()))
+    let tagged = match scan::tag(text, key)? {
+        Some((value, around)) => Some((margin(value)?, around)),
+        None => None,
+    };
+    match (scan::object(text, key)?, tagged) {
+        (Some(object), tagged) => {
+            let object = if key == "score" {
+                number::respelt(object)
+            } else {
+                object.into()
+            };
+            let fields = Fields::read(&object)?;
+            let found = margin(fields.one(key)?)?;
+            if tagged.is_some_and(|(tagged, _)| tagged != found) {
+                return Err(ParseError::Duplicate(key));
+            }
+            Ok(Opinion {
+                margin: found,
+                thoughts: thoughts(fields.one("thoughts")?)?,
+            })
         }
-        Ok(_) => Err(ParseError::ScoreNotFinite(shown())),
-        Err(_) => Err(ParseError::ScoreNotNumber(shown())),
+        (None, Some((margin, around))) => Ok(Opinion {
+            margin,
+            thoughts: lines(&around),
+        }),
+        (None, None) if scan::declines(text) => Err(ParseError::Declined(shown(text))),
+        (None, None) => Err(error.clone()),
     }
+}
+
+fn trimmed(text: &str) -> Result<&str, ParseError> {
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        Err(ParseError::Empty)
+    } else {
+        Ok(text)
+    }
+}
+
+/// What is inside one closed `json` fence, or all of it.
+fn unfence(text: &str) -> &str {
+    let inner = text
+        .strip_prefix("```json")
+        .and_then(|inner| inner.strip_suffix("```"));
+    inner
+        .filter(|inner| inner.starts_with(char::is_whitespace))
+        .map_or(text, str::trim)
+}
+
+fn shown(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
 }
 
 fn thoughts(raw: &str) -> Result<Vec<String>, ParseError> {
     if raw.starts_with('"') {
         let whole: String =
             serde_json::from_str(raw).map_err(|error| ParseError::Json(error.to_string()))?;
-        return Ok(whole
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-            .map(str::to_owned)
-            .collect());
+        return Ok(lines(&whole));
     }
     serde_json::from_str(raw).map_err(|_| ParseError::ThoughtsNotText)
 }
 
+fn lines(text: &str) -> Vec<String> {
+    text.lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The keys that count.
+const KEYS: [&str; 3] = ["score", "choice", "thoughts"];
+
 /// The values of the keys that count, each as often as it occurs: a JSON map would silently keep the last.
 #[derive(Default)]
-struct Fields<'a> {
-    scores: Vec<&'a RawValue>,
-    thoughts: Vec<&'a RawValue>,
+struct Fields<'a>([Vec<&'a RawValue>; KEYS.len()]);
+
+impl<'a> Fields<'a> {
+    fn read(object: &'a str) -> Result<Self, ParseError> {
+        serde_json::from_str(object).map_err(|error| ParseError::Json(error.to_string()))
+    }
+
+    fn one(&self, key: &'static str) -> Result<&'a str, ParseError> {
+        let at = KEYS.iter().position(|known| *known == key);
+        match at.map_or(&[][..], |at| &self.0[at]) {
+            [] => Err(ParseError::Missing(key)),
+            [value] => Ok(value.get()),
+            _ => Err(ParseError::Duplicate(key)),
+        }
+    }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
@@ -145,171 +223,24 @@ impl<'de> Visitor<'de> for Collect {
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
         let mut fields = Fields::default();
         while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
-            match key.as_str() {
-                "score" => fields.scores.push(value),
-                "thoughts" => fields.thoughts.push(value),
-                _ => {}
+            if let Some(at) = KEYS.iter().position(|known| *known == key) {
+                fields.0[at].push(value);
             }
         }
         Ok(fields)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
+/// Whether the key stands in `text` at all, which makes a broken object a broken answer.
+fn mentions(text: &str, key: &str) -> bool {
+    text.contains(&format!("\"{key}\""))
+}
 
-    fn opinion(score: f64, thoughts: &[&str]) -> Result<Opinion, ParseError> {
-        let thoughts = thoughts
-            .iter()
-            .map(|thought| (*thought).to_owned())
-            .collect();
-        Ok(Opinion {
-            margin: Margin::new(score).unwrap(),
-            thoughts,
-        })
-    }
-
-    #[test]
-    fn a_reply_by_the_contract_is_an_opinion() {
-        for text in [
-            r#"{"thoughts": ["a", "b"], "score": -0.25}"#,
-            r#"{"score": -0.25, "thoughts": "a\n\n  b "}"#,
-            "\u{feff}\n {\"thoughts\":[\"a\",\"b\"],\"confidence\":{\"score\":3},\"score\":-25e-2}\r\n",
-            "```json\n{\"thoughts\": [\"a\", \"b\"], \"score\": -0.25}\n```",
-            " ```json {\"thoughts\": [\"a\", \"b\"], \"score\": -0.25} ``` ",
-        ] {
-            assert_eq!(parse(text), opinion(-0.25, &["a", "b"]), "{text}");
-        }
-        assert_eq!(parse(r#"{"thoughts": [], "score": 1}"#), opinion(1.0, &[]));
-        assert_eq!(
-            parse(r#"{"thoughts": "", "score": -1.0}"#),
-            opinion(-1.0, &[])
-        );
-        assert_eq!(
-            parse(r#"{"thoughts": "``` {", "score": -0}"#),
-            opinion(0.0, &["``` {"])
-        );
-    }
-
-    #[test]
-    fn anything_else_says_what_is_wrong() {
-        for (text, message) in [
-            ("", "the reply is empty"),
-            ("\u{feff} \n", "the reply is empty"),
-            ("Document B is better.", "the reply is not a JSON object"),
-            ("[1]", "the reply is not a JSON object"),
-            ("0.5", "the reply is not a JSON object"),
-            (
-                "Sure! {\"thoughts\":[],\"score\":0}",
-                "the reply is not a JSON object",
-            ),
-            ("```json\n```", "the reply is not a JSON object"),
-            (
-                "```\n{}\n```",
-                "the reply's code fence is not a single closed ```json fence",
-            ),
-            (
-                "```json\n{}",
-                "the reply's code fence is not a single closed ```json fence",
-            ),
-            (
-                "```jsonc\n{}\n```",
-                "the reply's code fence is not a single closed ```json fence",
-            ),
-            (
-                "```json\n{}\n```\n```json\n{}\n```",
-                "the reply is not valid JSON: trailing characters at line 2 column 1",
-            ),
-            (
-                "{\"score\": 0,}",
-                "the reply is not valid JSON: trailing comma at line 1 column 13",
-            ),
-            (
-                "{\"score\": NaN}",
-                "the reply is not valid JSON: expected value at line 1 column 11",
-            ),
-            (
-                "{\"thoughts\":[],\"score\":0} x",
-                "the reply is not valid JSON: trailing characters at line 1 column 27",
-            ),
-            (
-                "{\"score\":1,\"score\":-1}",
-                "the reply has more than one \"score\"",
-            ),
-            (
-                "{\"score\":1,\"thoughts\":[],\"thoughts\":[]}",
-                "the reply has more than one \"thoughts\"",
-            ),
-            ("{}", "the reply has no \"score\""),
-            (
-                "{\"Score\":1,\"thoughts\":[]}",
-                "the reply has no \"score\"",
-            ),
-            (
-                "{\"thoughts\":[],\"score\":\"0.5\"}",
-                "\"score\" is not a number: \"0.5\"",
-            ),
-            (
-                "{\"thoughts\":[],\"score\":null}",
-                "\"score\" is not a number: null",
-            ),
-            (
-                "{\"thoughts\":[],\"score\":1e999}",
-                "\"score\" is not a finite number: 1e999",
-            ),
-            (
-                "{\"thoughts\":[],\"score\":-1.001}",
-                "\"score\" is not between -1 and 1: -1.001",
-            ),
-            (
-                "{\"thoughts\":[],\"score\":75}",
-                "\"score\" is not between -1 and 1: 75",
-            ),
-            ("{\"score\":1}", "the reply has no \"thoughts\""),
-            (
-                "{\"thoughts\":[1],\"score\":1}",
-                "\"thoughts\" is neither a string nor a list of strings",
-            ),
-            (
-                "{\"thoughts\":{},\"score\":1}",
-                "\"thoughts\" is neither a string nor a list of strings",
-            ),
-        ] {
-            assert_eq!(parse(text).unwrap_err().to_string(), message, "{text}");
-        }
-    }
-
-    #[test]
-    fn deep_nesting_is_no_stack_overflow() {
-        let deep = format!(
-            "{{\"x\":{},\"thoughts\":[],\"score\":0}}",
-            "[".repeat(100_000)
-        );
-        assert!(parse(&deep).is_err());
-        let deep = format!(
-            "{{\"thoughts\":{}{},\"score\":0}}",
-            "[".repeat(100_000),
-            "]".repeat(100_000)
-        );
-        assert_eq!(parse(&deep), Err(ParseError::ThoughtsNotText));
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_written_is_read(score in -1.0..=1.0f64, thoughts in prop::collection::vec(".*", 0..4)) {
-            let text = serde_json::json!({"thoughts": &thoughts, "score": score}).to_string();
-            let opinion = parse(&text).unwrap();
-            prop_assert_eq!(opinion.margin.get(), score);
-            prop_assert_eq!(opinion.thoughts, thoughts);
-        }
-
-        #[test]
-        fn no_text_panics(text in "[ -~“\\u{0}\\u{202e}]{0,40}", cut in 0..60usize) {
-            let _ = parse(&text);
-            let whole = r#"```json {"thoughts": ["a"], "score": 0.5} ```"#;
-            let _ = parse(&whole[..cut.min(whole.len())]);
-        }
+/// A margin, or why `raw` is none.
+fn in_range(value: f64, raw: &str) -> Result<Margin, ParseError> {
+    if value.is_finite() {
+        Margin::new(value).ok_or_else(|| ParseError::ScoreOutOfRange(shown(raw)))
+    } else {
+        Err(ParseError::ScoreNotFinite(shown(raw)))
     }
 }

@@ -172,6 +172,15 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
+    /// The names of the datasets that the queries came from.
+    pub fn datasets(&self) -> Result<Vec<String>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT DISTINCT dataset FROM query ORDER BY dataset")?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// One query's row.
     pub fn query(&self, key: QueryKey) -> Result<QueryInfo> {
         let mut statement = self

@@ -51,6 +51,10 @@ pub struct CallRecord {
     pub cost_usd: Option<f64>,
     /// From sending to the last byte, in milliseconds, where it was measured.
     pub latency_ms: Option<f64>,
+    /// Whether the judge did not see all of a document.
+    pub truncated: bool,
+    /// What makes two calls the same, for judges that are paid.
+    pub call_key: Option<[u8; 32]>,
     /// The run that made the call, `None` for imported ones.
     pub run: Option<RunId>,
     /// Milliseconds since the Unix epoch.
@@ -183,8 +187,12 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Notes that a run has begun.
+    /// Notes that a run has begun. Runs that never said how they ended, and cannot be going on while this one starts,
+    /// were killed.
     pub fn start_run(&self, run: &RunRow) -> Result<RunId> {
+        self.connection
+            .prepare_cached("UPDATE run SET state = 'killed' WHERE state = 'running'")?
+            .execute([])?;
         self.connection
             .prepare_cached(
                 "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, state)
@@ -398,9 +406,10 @@ impl Db {
                     .connection
                     .prepare_cached(
                         "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
-                             tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, model,
-                             stop_reason, request_id, reasoning, raw)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 0, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                             tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                             model, stop_reason, request_id, reasoning, raw)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                             ?19, ?20)
                          ON CONFLICT DO NOTHING",
                     )?
                     .execute(params![
@@ -415,8 +424,10 @@ impl Db {
                         usage.thinking,
                         call.cost_usd,
                         call.latency_ms,
+                        call.truncated,
                         call.run.map(|run| run.0),
                         call.created_ms,
+                        call.call_key.as_ref().map(|key| &key[..]),
                         model,
                         stop_reason,
                         request_id,
@@ -461,22 +472,107 @@ impl Db {
         Ok(())
     }
 
-    /// Adds a battle that was fought elsewhere, as the next game of its pair.
+    /// A vote that an identical call has led to.
+    pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<i64>> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT id FROM vote WHERE call_key = ?1 LIMIT 1")?
+            .query_row([&key[..]], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Lets a vote count for another battle too, at no cost. Both calls would have shown the judge the same texts in the
+    /// same order; the margin is turned where the battles are stored the other way round.
+    #[allow(clippy::too_many_arguments)]
+    pub fn reuse_vote(
+        &self,
+        known: i64,
+        battle: BattleId,
+        judge: JudgeId,
+        swapped: bool,
+        attempt: u32,
+        run: RunId,
+        created_ms: i64,
+    ) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                     tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                     model, stop_reason, request_id, reasoning, raw)
+                 SELECT ?2, ?3, ?4, CASE WHEN swapped = ?4 THEN margin ELSE 0.0 - margin END, ?5, 0, 0, 0, 0, 0.0,
+                     NULL, truncated, ?6, ?7, call_key, model, stop_reason, request_id, reasoning, raw
+                 FROM vote WHERE id = ?1
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![known, battle.0, judge.0, swapped, attempt, run.0, created_ms])?;
+        self.connection
+            .prepare_cached(
+                "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
+            )?
+            .execute([battle.0])?;
+        Ok(())
+    }
+
+    /// A battle of a pair, whichever way round it is stored, and which document is its A.
+    pub fn battle_at(
+        &self,
+        query: QueryKey,
+        x: usize,
+        y: usize,
+        game: u32,
+    ) -> Result<Option<(BattleId, usize)>> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT id, a FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4",
+            )?
+            .query_row(params![query.0, x.min(y), x.max(y), game], |row| {
+                Ok((BattleId(row.get(0)?), row.get(1)?))
+            })
+            .optional()?)
+    }
+
+    /// Adds a battle that was fought elsewhere, as a certain game of its pair.
     pub fn add_fought_battle(
         &self,
         query: QueryKey,
         a: usize,
         b: usize,
         game: u32,
-    ) -> Result<Option<BattleId>> {
-        let added = self
-            .connection
+    ) -> Result<BattleId> {
+        self.connection
             .prepare_cached(
-                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')
-                 ON CONFLICT DO NOTHING",
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')",
             )?
             .execute(params![query.0, a, b, game])?;
-        Ok((added > 0).then(|| BattleId(self.connection.last_insert_rowid())))
+        Ok(BattleId(self.connection.last_insert_rowid()))
+    }
+
+    /// A judge's vote on a battle: its margin and reasoning.
+    pub fn vote_on(&self, battle: BattleId, judge: JudgeId) -> Result<Option<(Margin, String)>> {
+        let vote: Option<(f64, String)> = self
+            .connection
+            .prepare_cached("SELECT margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2")?
+            .query_row(params![battle.0, judge.0], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        vote.map(|(margin, reasoning)| {
+            let margin = Margin::new(margin)
+                .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?;
+            Ok((margin, reasoning))
+        })
+        .transpose()
+    }
+
+    /// Whether a call of a judge on a battle has failed.
+    pub fn has_failed(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2)",
+            )?
+            .query_row(params![battle.0, judge.0], |row| row.get(0))?)
     }
 
     /// Makes an ensemble the one whose votes count for a query.

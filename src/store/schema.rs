@@ -16,12 +16,23 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     if path.is_dir() {
         return Err(not_a_project(path, "it is a folder"));
     }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(StoreError::NotFound(format!(
+            "{}: its folder does not exist",
+            path.display()
+        )));
+    }
     let mut connection =
         Connection::open(path).map_err(|error| not_a_project(path, &error.to_string()))?;
     connection.busy_timeout(Duration::from_secs(10))?;
     let version = check(path, &connection)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection
+        .pragma_update(None, "journal_mode", "wal")
+        .map_err(|error| read_only(path, error))?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -32_768)?;
@@ -74,6 +85,19 @@ fn migrate(connection: &mut Connection) -> Result<()> {
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.commit()?;
     Ok(())
+}
+
+/// A project keeps votes as they come, so it must be writable even for looking; says so instead of quoting SQLite.
+fn read_only(path: &Path, error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen) => {
+            StoreError::NotFound(format!(
+                "{}: cannot be written; copy it to a folder where you may write",
+                path.display()
+            ))
+        }
+        _ => error.into(),
+    }
 }
 
 fn not_a_project(path: &Path, reason: &str) -> StoreError {

@@ -4,6 +4,7 @@ use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::verdict::{Decision, Verdict};
 use rusqlite::{OptionalExtension, Row, params};
+use std::collections::HashMap;
 use uuid::Uuid;
 
 /// A verdict to be stored.
@@ -43,13 +44,16 @@ const COLUMNS: &str =
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
 
 impl Db {
-    /// Stores a verdict and returns its identifier.
+    /// Stores a verdict and returns its identifier. One that says the same as the annotator's verdict in force on the
+    /// pair, with a reason, replaces that one, and undoing takes both back.
     pub fn add_verdict(&self, verdict: &NewVerdict) -> Result<String> {
         let uid = Uuid::now_v7().to_string();
+        let replaces = self.explained_by(verdict)?;
         self.connection
             .prepare_cached(
-                "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, replaces,
+                     created_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
             )?
             .execute(params![
                 uid,
@@ -61,10 +65,27 @@ impl Db {
                 verdict.annotator,
                 verdict.blind,
                 verdict.active_ms,
+                replaces,
                 verdict.created_ms,
             ])?;
         self.touch(verdict.query)?;
         Ok(uid)
+    }
+
+    /// The verdict that a new one merely gives a reason for.
+    fn explained_by(&self, new: &NewVerdict) -> Result<Option<String>> {
+        if new.note.is_none() {
+            return Ok(None);
+        }
+        let in_force = self.verdicts_in_force(new.query)?;
+        let same = in_force.into_iter().find(|verdict| {
+            let straight =
+                (verdict.a, verdict.b) == (new.a, new.b) && verdict.decision == new.decision;
+            let turned = (verdict.b, verdict.a) == (new.a, new.b)
+                && verdict.decision.flipped() == new.decision;
+            verdict.annotator == new.annotator && (straight || turned)
+        });
+        Ok(same.map(|verdict| verdict.uid))
     }
 
     /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.
@@ -81,16 +102,16 @@ impl Db {
             return Ok(None);
         };
         let latest = latest?;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)",
-            )?
-            .execute(params![
-                Uuid::now_v7().to_string(),
-                latest.verdict.uid,
-                annotator,
-                created_ms
-            ])?;
+        let mut back = Some(latest.verdict.uid.clone());
+        while let Some(verdict) = back {
+            self.connection
+                .prepare_cached("INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)")?
+                .execute(params![Uuid::now_v7().to_string(), verdict, annotator, created_ms])?;
+            back = self
+                .connection
+                .prepare_cached("SELECT replaces FROM verdict WHERE uid = ?1")?
+                .query_row([&verdict], |row| row.get(0))?;
+        }
         self.touch(latest.query)?;
         Ok(Some(latest))
     }
@@ -98,15 +119,16 @@ impl Db {
     /// The verdicts in force of a query: the latest on each pair that is not undone.
     pub fn verdicts_in_force(&self, query: QueryKey) -> Result<Vec<Verdict>> {
         let mut in_force: Vec<Verdict> = Vec::new();
+        let mut place: HashMap<(usize, usize), usize> = HashMap::new();
         for stored in self.verdict_rows(Some(query))? {
             let verdict = stored.verdict;
-            let same = |other: &&mut Verdict| {
-                (other.a, other.b) == (verdict.a, verdict.b)
-                    || (other.a, other.b) == (verdict.b, verdict.a)
-            };
-            match in_force.iter_mut().find(same) {
-                Some(earlier) => *earlier = verdict,
-                None => in_force.push(verdict),
+            let pair = (verdict.a.min(verdict.b), verdict.a.max(verdict.b));
+            match place.get(&pair) {
+                Some(at) => in_force[*at] = verdict,
+                None => {
+                    place.insert(pair, in_force.len());
+                    in_force.push(verdict);
+                }
             }
         }
         Ok(in_force)

@@ -120,7 +120,8 @@ impl Db {
 
     /// Changes the project's settings, and with them every query's numbers.
     pub fn set_settings(&self, settings: &Settings) -> Result<()> {
-        let text = serde_json::to_string(settings)
+        let settings = settings.checked().map_err(StoreError::Conflict)?;
+        let text = serde_json::to_string(&settings)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
         self.connection
             .prepare_cached(
@@ -131,6 +132,44 @@ impl Db {
         self.connection
             .execute("UPDATE query SET revision = revision + 1", [])?;
         Ok(())
+    }
+
+    /// Which judges count where: their names in order, and how many queries they count for.
+    pub fn judges_in_force(&self) -> Result<Vec<(Vec<String>, usize)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT ensemble, count(*) FROM query WHERE ensemble IS NOT NULL GROUP BY ensemble ORDER BY ensemble",
+        )?;
+        let counted: Vec<(i64, usize)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        counted
+            .into_iter()
+            .map(|(ensemble, queries)| {
+                let judges = self.ensemble_judges(EnsembleId(ensemble))?;
+                Ok((
+                    judges.into_iter().map(|(_, spec)| spec.name).collect(),
+                    queries,
+                ))
+            })
+            .collect()
+    }
+
+    /// Every judge of the project, those whose votes do not count now included.
+    pub fn all_judges(&self) -> Result<Vec<(JudgeId, JudgeSpec)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, name, provider, model, prompt_hash, params FROM judge ORDER BY id",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let spec = JudgeSpec {
+                name: row.get(1)?,
+                provider: row.get(2)?,
+                model: row.get(3)?,
+                prompt_hash: row.get(4)?,
+                params: row.get(5)?,
+            };
+            Ok((JudgeId(row.get(0)?), spec))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// The judges that count for a query, in order; empty before any plan or import.
@@ -169,12 +208,18 @@ impl Db {
         let mut rows = statement.query([query.0])?;
         while let Some(row) = rows.next()? {
             let id: i64 = row.get(0)?;
+            let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+            if a >= documents || b >= documents {
+                return Err(StoreError::Corrupt(format!(
+                    "battle {id} names a document that is not there"
+                )));
+            }
             index.insert(id, battles.len());
             battles.push(BattleRecord {
                 battle: Battle {
                     id: BattleId(id),
-                    a: row.get(1)?,
-                    b: row.get(2)?,
+                    a,
+                    b,
                     game: row.get(3)?,
                 },
                 votes: Vec::new(),
@@ -355,7 +400,7 @@ impl Db {
     }
 
     /// A query's summary, from the cache where it is still good.
-    pub fn summary(&self, query: QueryKey) -> Result<(Summary, bool)> {
+    fn summary(&self, query: QueryKey) -> Result<(Summary, bool)> {
         let cached: Option<String> = self
             .connection
             .prepare_cached(
@@ -374,19 +419,33 @@ impl Db {
         Ok((Summary::of(&self.view(query)?, offline), false))
     }
 
+    /// A query's summary and the revision it is of. May be computed on any connection.
+    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, Summary)> {
+        let revision = self
+            .connection
+            .prepare_cached("SELECT revision FROM query WHERE id = ?1")?
+            .query_row([query.0], |row| row.get(0))?;
+        Ok((revision, self.summary(query)?.0))
+    }
+
+    /// Keeps a summary, unless the query has changed since.
+    pub fn keep_summary(&self, query: QueryKey, revision: i64, summary: &Summary) -> Result<()> {
+        let text = serde_json::to_string(summary)
+            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO summary (query, revision, value)
+                 SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
+                 ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
+            )?
+            .execute(params![query.0, text, revision])?;
+        Ok(())
+    }
+
     /// Computes a query's summary and keeps it for the next look.
     pub fn cache_summary(&self, query: QueryKey) -> Result<Summary> {
-        let (summary, fresh) = self.summary(query)?;
-        if !fresh {
-            let text = serde_json::to_string(&summary)
-                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO summary (query, revision, value) SELECT id, revision, ?2 FROM query WHERE id = ?1
-                     ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
-                )?
-                .execute(params![query.0, text])?;
-        }
+        let (revision, summary) = self.summary_now(query)?;
+        self.keep_summary(query, revision, &summary)?;
         Ok(summary)
     }
 

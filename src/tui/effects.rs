@@ -3,10 +3,13 @@
 use super::model::{Effect, Msg, OpenQuery, Options};
 use crate::engine::{self, Run, now_ms};
 use crate::judge::Ensemble;
-use crate::store::verdicts::NewVerdict;
+use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::{Db, Result, Store};
+use futures::FutureExt as _;
 use std::collections::HashMap;
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
 
 /// Carries effects out.
 #[derive(Debug)]
@@ -16,7 +19,11 @@ pub struct Runner {
     options: Options,
     results: mpsc::Sender<Msg>,
     control: Option<tokio::sync::watch::Sender<engine::Control>>,
+    end: Option<JoinHandle<()>>,
 }
+
+/// How long leaving may take while a run goes on.
+const LEAVE_WITHIN: Duration = Duration::from_millis(1_500);
 
 impl Runner {
     /// A runner that answers into `results`.
@@ -32,6 +39,7 @@ impl Runner {
             options,
             results,
             control: None,
+            end: None,
         }
     }
 
@@ -49,26 +57,37 @@ impl Runner {
         }
     }
 
-    /// Puts an effect to the project.
+    /// Puts an effect to the project: into its queue at once, so that a verdict and the undo after it keep their order.
     fn ask(&self, effect: Effect) {
-        let (store, results) = (self.store.clone(), self.results.clone());
+        let results = self.results.clone();
         let annotator = self.options.annotator.clone();
+        let asked_ms = now_ms();
+        let saving = match &effect {
+            Effect::Save(verdict) => Some(verdict.query),
+            _ => None,
+        };
+        if let Effect::Summarise(keys) = effect {
+            let store = self.store.clone();
+            tokio::spawn(async move {
+                for key in keys {
+                    let msg = match store.summarise(key).await {
+                        Ok(summary) => Msg::Summarised(vec![(key, summary)]),
+                        Err(error) => Msg::Failed(error.to_string()),
+                    };
+                    drop(results.send(msg).await);
+                }
+            });
+            return;
+        }
+        let writes = matches!(effect, Effect::Save(_) | Effect::Undo);
+        let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms);
+        let answered = if writes {
+            self.store.write(work).boxed()
+        } else {
+            self.store.read(work).boxed()
+        };
         tokio::spawn(async move {
-            let saving = match &effect {
-                Effect::Save(verdict) => Some(verdict.query),
-                _ => None,
-            };
-            let writes = matches!(
-                effect,
-                Effect::Save(_) | Effect::Undo | Effect::Summarise(_)
-            );
-            let work = move |db: &mut Db| answer(db, effect, &annotator, now_ms());
-            let result = if writes {
-                store.write(work).await
-            } else {
-                store.read(work).await
-            };
-            let msg = match (result, saving) {
+            let msg = match (answered.await, saving) {
                 (Ok(msg), _) => msg,
                 (Err(error), Some(query)) => Some(Msg::NotSaved(query, error.to_string())),
                 (Err(error), None) => Some(Msg::Failed(error.to_string())),
@@ -77,6 +96,18 @@ impl Runner {
                 drop(results.send(msg).await);
             }
         });
+    }
+
+    /// Ends a run that is going on, giving calls in flight their moment, and waits for everything that was asked of the
+    /// project to be on disk.
+    pub async fn settle(&mut self) {
+        if let Some(control) = self.control.take() {
+            control.send_modify(|control| control.cancelled = true);
+            if let Some(end) = self.end.take() {
+                drop(tokio::time::timeout(LEAVE_WITHIN, end).await);
+            }
+        }
+        drop(self.store.write(|_| Ok(())).await);
     }
 
     fn start(&mut self, control: engine::Control) {
@@ -88,7 +119,7 @@ impl Runner {
         );
         self.control = Some(run.control);
         let (mut progress, results) = (run.progress, self.results.clone());
-        tokio::spawn(async move {
+        self.end = Some(tokio::spawn(async move {
             while progress.changed().await.is_ok() {
                 let now = progress.borrow_and_update().clone();
                 if results.send(Msg::Progress(now)).await.is_err() {
@@ -100,7 +131,7 @@ impl Runner {
                 Err(error) => Err(engine::EngineError::Crashed(error.to_string())),
             };
             drop(results.send(Msg::Ended(end)).await);
-        });
+        }));
     }
 }
 
@@ -124,7 +155,6 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
                 view: db.view(key)?,
                 texts: HashMap::new(),
                 votes: HashMap::new(),
-                last_verdict: None,
             }),
         ),
         Effect::Texts(key, documents) => {
@@ -153,7 +183,8 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             None => Msg::Undone(None),
             Some(undone) => {
                 let info = db.query(undone.query)?;
-                Msg::Undone(Some((undone, info)))
+                let words = undone_words(db, &undone)?;
+                Msg::Undone(Some((undone, info, words)))
             }
         },
         Effect::Start
@@ -163,4 +194,36 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
         | Effect::Redraw
         | Effect::Quit => return Ok(None),
     }))
+}
+
+/// What was taken back and what is in force now, in words, with the documents' identifiers as they are spelt.
+pub fn undone_words(db: &Db, undone: &StoredVerdict) -> Result<String> {
+    let (a, b) = (undone.verdict.a, undone.verdict.b);
+    let documents = db.documents(undone.query)?;
+    let name = |at: usize| {
+        documents
+            .get(at)
+            .map_or(String::new(), |document| document.id.to_string())
+    };
+    let (name_a, name_b) = (name(a), name(b));
+    let mut words = format!(
+        "taken back: {}",
+        undone.verdict.decision.words(&name_a, &name_b)
+    );
+    if undone.verdict.decision.score().is_none() {
+        words = format!("{words} ({name_a} against {name_b})");
+    }
+    let now = db
+        .verdicts_in_force(undone.query)?
+        .into_iter()
+        .find(|verdict| (verdict.a, verdict.b) == (a, b) || (verdict.b, verdict.a) == (a, b));
+    Ok(match now {
+        Some(verdict) => {
+            format!(
+                "{words}; in force again: {}",
+                verdict.decision.words(&name(verdict.a), &name(verdict.b))
+            )
+        }
+        None => words,
+    })
 }

@@ -81,6 +81,8 @@ pub enum Overlay {
 pub enum PromptFor {
     /// Rows to keep.
     Filter,
+    /// A document to go to.
+    Find,
     /// The reason for the verdict just given.
     Reason,
 }
@@ -146,6 +148,10 @@ pub struct Model {
     pub generation: u64,
     /// Whether an answer for the open query is on its way.
     pub loading: bool,
+    /// Verdicts that are on their way to the disk.
+    pub saving: usize,
+    /// Whether the list of queries is on its way.
+    pub listing: bool,
     /// When the open query was last asked for.
     pub loaded: Instant,
     /// When the list was last asked for while a run goes on.
@@ -207,6 +213,8 @@ impl Model {
             now,
             generation: 0,
             loading: false,
+            saving: 0,
+            listing: false,
             loaded: now,
             listed: now,
             options,

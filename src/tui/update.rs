@@ -13,6 +13,8 @@ use super::widgets::palette::Palette;
 use super::widgets::prompt::Prompt;
 use super::widgets::toast::Level;
 use crate::domain::sanitise;
+use crate::store::corpus::QueryInfo;
+use crate::store::verdicts::StoredVerdict;
 use crossterm::event::{KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
@@ -49,6 +51,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Listed(rows) => {
             model.queries.rows = rows;
             model.queries.loaded = true;
+            model.listing = false;
             let last = model.shown_queries().len().saturating_sub(1);
             model.queries.cursor = model.queries.cursor.min(last);
             model.stale_summaries()
@@ -84,11 +87,13 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             Vec::new()
         }
         Msg::Saved(key) => {
+            model.saving = model.saving.saturating_sub(1);
             let mut effects = model.forget_summary(key);
             effects.extend(model.reload());
             effects
         }
         Msg::NotSaved(_, error) => {
+            model.saving = model.saving.saturating_sub(1);
             model.say(Level::Error, format!("the verdict was not stored: {error}"));
             model.battle.moved = None;
             model.reload()
@@ -105,6 +110,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
 }
 
 fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
+    model.toast = None;
     let Some(overlay) = model.overlays.last_mut() else {
         return match keymap::resolve(model.screen().scope(), key) {
             Some(command) => on_command(model, command),
@@ -154,6 +160,7 @@ fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
             model.queries.cursor = 0;
             Vec::new()
         }
+        (Some(Overlay::Prompt(_, PromptFor::Find)), Done::Typed(text)) => find(model, &text),
         (Some(Overlay::Prompt(_, PromptFor::Reason)), Done::Typed(text)) => {
             screens::battle::explain(model, text)
         }
@@ -163,6 +170,48 @@ fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
             vec![Effect::Steer(model.control)]
         }
         _ => Vec::new(),
+    }
+}
+
+/// Goes to the first document after the present one whose identifier or title holds the words.
+fn find(model: &mut Model, text: &str) -> Vec<Effect> {
+    let order = model.matrix_order();
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let here = match model.screen() {
+        Screen::Document => order
+            .iter()
+            .position(|document| *document == model.document.document),
+        _ => Some(model.matrix.heat.cursor.0),
+    };
+    let start = here.map_or(0, |here| here + 1);
+    let found = (0..order.len())
+        .map(|step| (start + step) % order.len())
+        .find(|place| {
+            let document = order[*place];
+            let name =
+                format!("{} {}", open.name(document), open.headline(document)).to_lowercase();
+            words.iter().all(|word| name.contains(word))
+        });
+    match (found, model.screen()) {
+        (None, _) => {
+            model.say(
+                Level::Info,
+                format!("no document has “{text}” in its id or title"),
+            );
+            Vec::new()
+        }
+        (Some(place), Screen::Document) => {
+            model.stack.pop();
+            model.open_document(order[place])
+        }
+        (Some(place), _) => {
+            let column = model.matrix.heat.cursor.1;
+            model.matrix.heat.move_to(place, column, order.len());
+            Vec::new()
+        }
     }
 }
 
@@ -208,14 +257,25 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Vec::new()
         }
         Command::Filter => {
-            while model.stack.len() > 1 {
-                model.stack.pop();
-            }
-            let prompt =
-                Prompt::new("/", "words of the query or its id").with_text(&model.queries.filter);
-            model
-                .overlays
-                .push(Overlay::Prompt(prompt, PromptFor::Filter));
+            let (prompt, purpose) = match screen {
+                Screen::Queries => (
+                    Prompt::new("/", "words of the query or its id")
+                        .with_text(&model.queries.filter),
+                    PromptFor::Filter,
+                ),
+                Screen::Matrix | Screen::Document => (
+                    Prompt::new("/", "words of a document's title or its id"),
+                    PromptFor::Find,
+                ),
+                Screen::Run | Screen::Battle => {
+                    model.say(
+                        Level::Info,
+                        "/ finds queries in the list and documents in the matrix".to_owned(),
+                    );
+                    return Vec::new();
+                }
+            };
+            model.overlays.push(Overlay::Prompt(prompt, purpose));
             Vec::new()
         }
         Command::Undo => vec![Effect::Undo],
@@ -351,7 +411,6 @@ fn on_opened(model: &mut Model, generation: u64, mut open: super::model::OpenQue
     if same && let Some(before) = model.open.take() {
         open.texts = before.texts;
         open.votes = before.votes;
-        open.last_verdict = before.last_verdict;
     }
     model.open = Some(open);
     if !same {
@@ -360,38 +419,22 @@ fn on_opened(model: &mut Model, generation: u64, mut open: super::model::OpenQue
     model.refresh()
 }
 
-fn on_undone(
-    model: &mut Model,
-    undone: Option<(
-        crate::store::verdicts::StoredVerdict,
-        crate::store::corpus::QueryInfo,
-    )>,
-) -> Vec<Effect> {
-    let Some((stored, info)) = undone else {
+fn on_undone(model: &mut Model, undone: Option<(StoredVerdict, QueryInfo, String)>) -> Vec<Effect> {
+    let Some((stored, info, words)) = undone else {
         model.say(Level::Info, "no verdict of yours to take back".to_owned());
         return Vec::new();
     };
     let mut effects = model.forget_summary(info.key);
-    match &mut model.open {
+    match &model.open {
         Some(open) if open.info.key == info.key => {
-            let (a, b) = (open.name(stored.verdict.a), open.name(stored.verdict.b));
-            let words = format!("taken back: {}", stored.verdict.decision.words(&a, &b));
-            let before = Moved::of(open, words.clone());
-            open.last_verdict = None;
-            let on_battle = (model.battle.a, model.battle.b);
+            let before = Moved::of(open, sanitise::line(&words).into_owned());
+            let shown = (model.battle.a, model.battle.b);
             let verdict = (stored.verdict.a, stored.verdict.b);
-            let here = on_battle == verdict || on_battle == (verdict.1, verdict.0);
+            let here = shown == verdict || shown == (verdict.1, verdict.0);
             model.battle.moved = (here && model.screen() == Screen::Battle).then_some(before);
             model.say(Level::Good, words);
         }
-        _ => model.say(
-            Level::Good,
-            format!(
-                "taken back in {}: {}",
-                sanitise::line(info.id.as_str()),
-                stored.verdict.decision
-            ),
-        ),
+        _ => model.say(Level::Good, format!("{}: {words}", info.id)),
     }
     effects.extend(model.reload());
     effects
@@ -414,16 +457,22 @@ fn on_progress(model: &mut Model, progress: crate::engine::progress::Progress) -
     }
     let mut effects = Vec::new();
     if model.screen() == Screen::Queries
+        && !model.listing
         && model.now.duration_since(model.listed) >= SUMMARISE_EVERY
     {
         model.listed = model.now;
+        model.listing = true;
         effects.push(Effect::List);
     }
     let watching = matches!(
         model.screen(),
         Screen::Matrix | Screen::Document | Screen::Battle
     );
-    if watching && !model.loading && model.now.duration_since(model.loaded) >= RELOAD_EVERY {
+    if watching
+        && model.saving == 0
+        && !model.loading
+        && model.now.duration_since(model.loaded) >= RELOAD_EVERY
+    {
         effects.extend(model.reload());
     }
     effects
@@ -439,15 +488,17 @@ fn on_ended(
         Ok(outcome) => {
             model.progress = Some(outcome.progress);
             match (outcome.cancelled, outcome.missing) {
-                (true, missing) => (
-                    Level::Warn,
-                    format!("stopped, {missing} calls left; s goes on"),
-                ),
-                (false, 0) => (Level::Good, "every battle has all its votes".to_owned()),
-                (false, missing) => (
-                    Level::Warn,
-                    format!("done, but {missing} votes are missing"),
-                ),
+                (true, _) => (Level::Warn, "stopped; s goes on".to_owned()),
+                (false, Some(0)) => (Level::Good, "every battle has all its votes".to_owned()),
+                (false, missing) => {
+                    let missing = missing.map_or(String::new(), |votes| format!("{votes} "));
+                    let why = if outcome.broke {
+                        "the budget is reached: "
+                    } else {
+                        "done, but "
+                    };
+                    (Level::Warn, format!("{why}{missing}votes are missing"))
+                }
             }
         }
         Err(error) => (Level::Error, error.to_string()),

@@ -54,7 +54,7 @@ impl Bench {
                 Request::default(),
                 Control::default(),
             );
-            assert_eq!(run.end.await.unwrap().unwrap().missing, 0);
+            assert_eq!(run.end.await.unwrap().unwrap().missing, Some(0));
         });
         Self::over(folder, store, columns, rows)
     }

@@ -1,16 +1,53 @@
 //! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
 
-use super::super::Failure;
-use super::{BATCH, Report};
+use super::Report;
+use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
+use crate::domain::vote::JudgeId;
 use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, Ensemble, RecordedVote, ScoredPair};
 use crate::judge::{Cause, JudgeSpec, Usage};
 use crate::store::corpus::QueryKey;
 use crate::store::runs::{CallRecord, CallResult};
-use crate::store::{Db, Store, StoreError};
+use crate::store::{Db, StoreError};
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io::BufRead;
+
+/// What a file has called its queries and documents so far.
+#[derive(Default)]
+pub(super) struct Texts {
+    known: HashMap<(String, Option<String>), [u8; 32]>,
+}
+
+impl Texts {
+    /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
+    pub(super) fn contradicted_by(&mut self, pair: &ScoredPair) -> Option<String> {
+        let query = pair.query_id.as_str().to_owned();
+        let documents = [&pair.a, &pair.b];
+        let named = std::iter::once((None, pair.query.as_str())).chain(documents.into_iter().map(
+            |document| {
+                (
+                    Some(document.id.as_str().to_owned()),
+                    document.content.as_str(),
+                )
+            },
+        ));
+        for (document, text) in named {
+            let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+            let what = match &document {
+                None => format!("query {query:?}"),
+                Some(document) => format!("document {document:?} of query {query:?}"),
+            };
+            if *self.known.entry((query.clone(), document)).or_insert(hash) != hash {
+                return Some(format!(
+                    "{what} has another text than before; give it another id"
+                ));
+            }
+        }
+        None
+    }
+}
 
 /// The pool of a query as far as its scored pairs tell: documents in order of their first battle.
 #[derive(Default)]
@@ -51,19 +88,25 @@ impl Gathered {
     }
 }
 
-/// Two passes: the first learns the pools, the second takes the votes over, so that memory holds texts and no votes.
-pub(super) fn import_ai_scores<R: BufRead>(
-    store: &Store,
-    open: impl Fn() -> Result<R, Failure>,
+/// Takes a file's votes over in one transaction. Two passes: the first learns the pools, the second takes the votes, so
+/// that memory holds texts and no votes.
+pub(super) fn import_ai_scores(
+    db: &mut Db,
+    readers: [impl BufRead; 2],
     name: &str,
     label: &str,
-) -> Result<Report, Failure> {
+) -> Result<Report, StoreError> {
+    let [first, second] = readers;
+    let mut report = Report::default();
     let mut gathered: HashMap<String, Gathered> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
-    let mut report = Report::default();
-    let mut judges: Vec<String> = Vec::new();
-    for pair in ai_scores::read_scored_pairs(open()?, name, Ensemble::Any) {
-        let Ok(pair) = pair else {
+    let mut names: Vec<String> = Vec::new();
+    let mut texts = Texts::default();
+    for pair in ai_scores::read_scored_pairs(first, name, Ensemble::Any) {
+        let Some(pair) = pair
+            .ok()
+            .filter(|pair| texts.contradicted_by(pair).is_none())
+        else {
             report.skipped += 1;
             continue;
         };
@@ -72,67 +115,70 @@ pub(super) fn import_ai_scores<R: BufRead>(
             order.push(id.clone());
         }
         for (judge, _) in &pair.votes {
-            if !judges.contains(judge) {
-                judges.push(judge.clone());
+            if !names.contains(judge) {
+                names.push(judge.clone());
             }
         }
         gathered.entry(id).or_default().add(&pair);
     }
+    let judges: HashMap<String, JudgeId> = names
+        .iter()
+        .map(|name| Ok((name.clone(), db.judge(&recorded(name))?)))
+        .collect::<Result<_, StoreError>>()?;
+    let seats: Vec<JudgeId> = names
+        .iter()
+        .filter_map(|name| judges.get(name).copied())
+        .collect();
+    let ensemble = db.ensemble(&seats)?;
     let mut keys: HashMap<String, QueryKey> = HashMap::new();
-    for id in &order {
+    for id in order {
         let Some(pool) = gathered
-            .get_mut(id)
+            .get_mut(&id)
             .and_then(|gathered| gathered.pool.take())
         else {
             continue;
         };
-        let (label, judges) = (label.to_owned(), judges.clone());
-        let (key, added) = store.write_blocking(move |db| {
-            // A dataset imported before knows the hybrid order and the documents that never fought.
-            let (key, added) = match db.find_query(pool.query.id.as_str()) {
-                Ok(key) => {
-                    same_documents(db, key, &pool)?;
-                    (key, false)
-                }
-                Err(StoreError::NotFound(_)) => (db.add_pool(&pool, &label)?.key(), true),
-                Err(error) => return Err(error),
-            };
-            let judges = judges
-                .iter()
-                .map(|name| db.judge(&recorded(name)))
-                .collect::<Result<Vec<_>, _>>()?;
-            let ensemble = db.ensemble(&judges)?;
-            db.set_ensemble(key, ensemble, None)?;
-            Ok((key, added))
-        })?;
-        if added {
-            report.added += 1;
-        } else {
-            report.unchanged += 1;
-        }
+        // A dataset imported before knows the hybrid order and the documents that never fought.
+        let key = match db.find_query(&id) {
+            Ok(key) => {
+                same_documents(db, key, &pool)?;
+                report.unchanged += 1;
+                key
+            }
+            Err(StoreError::NotFound(_)) => {
+                report.added += 1;
+                db.add_pool(&pool, label)?.key()
+            }
+            Err(error) => return Err(error),
+        };
+        db.set_ensemble(key, ensemble, None)?;
         report.keys.push(key);
-        keys.insert(id.clone(), key);
+        keys.insert(id, key);
     }
     drop(gathered);
-
-    let mut games: HashMap<(i64, usize, usize), u32> = HashMap::new();
-    let mut batch: Vec<(QueryKey, ScoredPair)> = Vec::new();
-    for pair in ai_scores::read_scored_pairs(open()?, name, Ensemble::Any).filter_map(Result::ok) {
-        if let Some(key) = keys.get(pair.query_id.as_str()) {
-            batch.push((*key, pair));
+    let mut texts = Texts::default();
+    let mut games = Games::default();
+    for pair in ai_scores::read_scored_pairs(second, name, Ensemble::Any).filter_map(Result::ok) {
+        if texts.contradicted_by(&pair).is_some() {
+            continue;
         }
-        if batch.len() >= 4 * BATCH {
-            games = take_votes(store, std::mem::take(&mut batch), games, &mut report)?;
+        if let Some(key) = keys.get(pair.query_id.as_str()) {
+            take_votes(db, *key, &pair, &judges, &mut games, &mut report)?;
         }
     }
-    take_votes(store, batch, games, &mut report)?;
-    for key in report.keys.clone() {
-        store.write_blocking(move |db| db.cache_summary(key))?;
+    for key in &report.keys {
+        db.cache_summary(*key)?;
     }
     Ok(report)
 }
 
-fn same_documents(db: &mut Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError> {
+fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError> {
+    if db.query(key)?.text != pool.query.text {
+        let query = pool.query.id.as_str();
+        return Err(StoreError::Conflict(format!(
+            "the project has another text for query {query:?}"
+        )));
+    }
     for document in &pool.documents {
         let position = db.find_document(key, document.id.as_str())?;
         if *db.document_text(key, position)? != *document.content {
@@ -146,78 +192,105 @@ fn same_documents(db: &mut Db, key: QueryKey, pool: &Pool) -> Result<(), StoreEr
     Ok(())
 }
 
-type Games = HashMap<(i64, usize, usize), u32>;
+/// The first game of each pair that the next battle of the file may be.
+type Games = HashMap<(QueryKey, usize, usize), u32>;
 
+/// Takes one battle's votes: into the first of the pair's games that none of its judges has voted on differently, so
+/// that a file can be imported again, and beside votes that came from elsewhere.
 fn take_votes(
-    store: &Store,
-    batch: Vec<(QueryKey, ScoredPair)>,
-    mut games: Games,
+    db: &Db,
+    query: QueryKey,
+    pair: &ScoredPair,
+    judges: &HashMap<String, JudgeId>,
+    games: &mut Games,
     report: &mut Report,
-) -> Result<Games, Failure> {
-    let (games, battles, votes, failures) = store.write_blocking(move |db| {
-        let (mut battles, mut votes, mut failures) = (0, 0, 0);
-        for (key, pair) in &batch {
-            let a = db.find_document(*key, pair.a.id.as_str())?;
-            let b = db.find_document(*key, pair.b.id.as_str())?;
-            let game = games.entry((key.0, a.min(b), a.max(b))).or_default();
-            let battle = db.add_fought_battle(*key, a, b, *game)?;
-            *game += 1;
-            let Some(battle) = battle else {
-                continue;
-            };
-            battles += 1;
-            for (name, vote) in &pair.votes {
-                let judge = db.judge(&recorded(name))?;
-                let (swapped, result) = match vote {
-                    RecordedVote::Vote {
-                        margin,
-                        swapped,
-                        thought,
-                    } => {
-                        votes += 1;
-                        let result = CallResult::Vote {
-                            margin: *margin,
-                            reasoning: thought.clone(),
-                            model: None,
-                            stop_reason: None,
-                            request_id: None,
-                        };
-                        (*swapped, result)
-                    }
-                    RecordedVote::Failure => {
-                        failures += 1;
-                        let message =
-                            "recorded by zBench as score 0 with an empty thought".to_owned();
-                        (
-                            false,
-                            CallResult::Failure {
-                                cause: Cause::Malformed,
-                                message,
-                            },
-                        )
-                    }
-                };
-                db.record(&CallRecord {
-                    battle,
-                    judge,
-                    swapped,
-                    attempt: 1,
-                    usage: Usage::default(),
-                    cost_usd: None,
-                    latency_ms: None,
-                    run: None,
-                    created_ms: now_ms(),
-                    raw: None,
-                    result,
-                })?;
+) -> Result<(), StoreError> {
+    let a = db.find_document(query, pair.a.id.as_str())?;
+    let b = db.find_document(query, pair.b.id.as_str())?;
+    let next = games.entry((query, a.min(b), a.max(b))).or_default();
+    loop {
+        let game = *next;
+        *next += 1;
+        let (battle, reversed, new) = match db.battle_at(query, a, b, game)? {
+            Some((battle, stored_a)) => (battle, stored_a != a, false),
+            None => (db.add_fought_battle(query, a, b, game)?, false, true),
+        };
+        let votes: Vec<(JudgeId, CallRecord)> = pair
+            .votes
+            .iter()
+            .filter_map(|(name, vote)| Some((*judges.get(name)?, vote)))
+            .map(|(judge, vote)| (judge, call(battle, judge, vote, reversed)))
+            .collect();
+        let mut fresh = Vec::new();
+        let mut fits = true;
+        for (judge, call) in votes {
+            match (&call.result, db.vote_on(battle, judge)?) {
+                (
+                    CallResult::Vote {
+                        margin, reasoning, ..
+                    },
+                    Some((known, known_reasoning)),
+                ) => {
+                    fits &= known == *margin && known_reasoning == *reasoning;
+                }
+                (CallResult::Failure { .. }, Some(_)) => fits = false,
+                (CallResult::Failure { .. }, None) if db.has_failed(battle, judge)? => {}
+                (_, None) => fresh.push(call),
             }
         }
-        Ok((games, battles, votes, failures))
-    })?;
-    report.battles += battles;
-    report.votes += votes;
-    report.failures += failures;
-    Ok(games)
+        if !fits {
+            continue;
+        }
+        report.battles += usize::from(new);
+        for call in fresh {
+            match call.result {
+                CallResult::Vote { .. } => report.votes += 1,
+                CallResult::Failure { .. } => report.failures += 1,
+            }
+            db.record(&call)?;
+        }
+        return Ok(());
+    }
+}
+
+/// A recorded vote or failure as a call on a battle, which may be stored the other way round.
+fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -> CallRecord {
+    let (swapped, result) = match vote {
+        RecordedVote::Vote {
+            margin,
+            swapped,
+            thought,
+        } => {
+            let result = CallResult::Vote {
+                margin: if reversed { margin.flipped() } else { *margin },
+                reasoning: thought.clone(),
+                model: None,
+                stop_reason: None,
+                request_id: None,
+            };
+            (*swapped != reversed, result)
+        }
+        RecordedVote::Failure => {
+            let message = "recorded by zBench as score 0 with an empty thought".to_owned();
+            let cause = Cause::Malformed;
+            (false, CallResult::Failure { cause, message })
+        }
+    };
+    CallRecord {
+        battle,
+        judge,
+        swapped,
+        attempt: 1,
+        usage: Usage::default(),
+        cost_usd: None,
+        latency_ms: None,
+        truncated: false,
+        call_key: None,
+        run: None,
+        created_ms: now_ms(),
+        raw: None,
+        result,
+    }
 }
 
 /// A judge of whom only the name and the votes are known.

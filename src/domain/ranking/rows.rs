@@ -42,6 +42,24 @@ impl Default for Settings {
 }
 
 impl Settings {
+    /// The settings, or what is wrong with them in words.
+    pub fn checked(self) -> Result<Self, String> {
+        let number = |name: &str, value: f64, above: f64, most: f64| {
+            if value.is_finite() && value > above && value <= most {
+                return Ok(());
+            }
+            Err(format!(
+                "{name} = {value}: expected a number above {above} and up to {most}"
+            ))
+        };
+        number("lambda", self.lambda, 0.0, 1e6)?;
+        number("override_weight", self.override_weight, 0.0, 3.0)?;
+        if let Some(phi) = self.phi {
+            number("phi", phi, 0.0, 100.0)?;
+        }
+        Ok(self)
+    }
+
     /// The rating's own options.
     pub fn rating(&self) -> rating::Options {
         rating::Options {

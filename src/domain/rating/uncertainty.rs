@@ -133,6 +133,11 @@ fn local(o: &Observation, model: Model, scores: &[f64]) -> Local {
     }
 }
 
+/// How much of a battle's score the fit has taken from that very battle, in 0..: its leverage.
+pub fn leverage(o: &Observation, options: &Options, fit: &Fit, covariance: &Covariance) -> f64 {
+    stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b)
+}
+
 fn stiffness(o: &Observation, model: Model, scores: &[f64]) -> f64 {
     o.weight * o.slope * o.slope * local(o, model, scores).curvature
 }
@@ -184,7 +189,7 @@ pub fn dispersion(
     let mut sums = Dispersion::default();
     for o in observations.iter().filter(|o| o.counts()) {
         let p = o.expected(options.model, &fit.scores);
-        let leverage = stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b);
+        let leverage = leverage(o, options, fit, covariance);
         sums.numerator += o.weight * (o.score - p).powi(2);
         sums.denominator += p * (1.0 - p) * (1.0 - leverage.min(LEVERAGE_CAP));
         sums.leverage += leverage;

@@ -38,7 +38,7 @@ macro_rules! commands {
 commands! {
     Help "help" "Show the keys that work here.";
     Palette "palette" "Find a command by name and run it.";
-    Filter "filter" "Keep only the rows that match some words.";
+    Filter "filter" "Keep queries, or find a document, by some words.";
     Undo "undo" "Take back the last verdict.";
     Back "back" "Close what is on top, or return to the screen before.";
     Quit "quit" "Leave; asks first while a run is going.";
@@ -63,8 +63,8 @@ commands! {
     SortQueries "sort-queries" "Sort the queries by the next column.";
     ShowMatrix "show-matrix" "Show the battles of the query as a matrix.";
     StopRun "stop-run" "Stop the run; what is judged stays.";
-    MoreCalls "more-calls" "Allow one more call at a time.";
-    FewerCalls "fewer-calls" "Allow one call fewer at a time.";
+    MoreCalls "more-calls" "Allow twice as many calls at a time.";
+    FewerCalls "fewer-calls" "Allow half as many calls at a time.";
     Faster "faster" "Raise the limit of calls per second.";
     Slower "slower" "Lower the limit of calls per second.";
     FlipOrder "flip-order" "Order the documents by zELO or by first-stage rank.";

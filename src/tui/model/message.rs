@@ -38,8 +38,8 @@ pub enum Msg {
     Saved(QueryKey),
     /// A verdict could not be stored.
     NotSaved(QueryKey, String),
-    /// What an undo took back.
-    Undone(Option<(StoredVerdict, QueryInfo)>),
+    /// What an undo took back, and what is in force on the pair now, in words.
+    Undone(Option<(StoredVerdict, QueryInfo, String)>),
     /// The run's progress.
     Progress(Progress),
     /// The run's end.

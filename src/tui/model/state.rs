@@ -3,7 +3,6 @@
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::ranking::{Order, View};
 use crate::domain::sanitise;
-use crate::domain::verdict::Decision;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
@@ -87,6 +86,8 @@ pub struct Matrix {
     pub layer: Layer,
     /// The order of rows and columns.
     pub order: Order,
+    /// Which surprise was jumped to last, 0 the greatest.
+    pub surprise: Option<usize>,
     /// Cursor, window and zoom, in display positions.
     pub heat: HeatmapState,
 }
@@ -171,8 +172,6 @@ pub struct OpenQuery {
     pub texts: HashMap<usize, Arc<str>>,
     /// Votes with reasoning that have been asked for.
     pub votes: HashMap<BattleId, Vec<VoteDetail>>,
-    /// The verdict given here last, which `u` takes back and a reason can be added to.
-    pub last_verdict: Option<(Pair, Decision)>,
 }
 
 impl Moved {

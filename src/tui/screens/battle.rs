@@ -28,6 +28,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
+use std::collections::HashSet;
 
 /// From this width on the judges stand beside the texts instead of below.
 const WIDE: u16 = 150;
@@ -301,16 +302,13 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         };
         order.sort_by(|x, y| size(y).total_cmp(&size(x)));
     }
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for index in order {
-        let battle = open.view.rows().battles[index].battle;
-        if pairs
-            .iter()
-            .all(|(a, b)| Pair::new(*a, *b) != Pair::new(battle.a, battle.b))
-        {
-            pairs.push((battle.a, battle.b));
-        }
-    }
+    let mut seen = HashSet::new();
+    let pairs: Vec<(usize, usize)> = order
+        .into_iter()
+        .map(|index| open.view.rows().battles[index].battle)
+        .filter(|battle| Pair::new(battle.a, battle.b).is_some_and(|pair| seen.insert(pair)))
+        .map(|battle| (battle.a, battle.b))
+        .collect();
     let here = Pair::new(model.battle.a, model.battle.b);
     let at = pairs.iter().position(|(a, b)| Pair::new(*a, *b) == here);
     let next = match (at, forward) {

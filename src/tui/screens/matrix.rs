@@ -11,14 +11,12 @@ use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::view::Caches;
 use crate::tui::widgets::heatmap::{self, CellSource, HeatCell, HeatmapOptions, Margin, Zoom};
+use crate::tui::widgets::toast::Level;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-
-/// Residuals are drawn on a scale from this far below to this far above the expectation.
-const RESIDUAL_SPAN: f64 = 1.0;
 
 struct Source<'a> {
     open: &'a OpenQuery,
@@ -78,22 +76,30 @@ impl CellSource for Source<'_> {
             return HeatCell::default();
         };
         let cell = self.open.view.cell(*row, *column);
+        let signed = match self.layer {
+            Layer::Residual => cell
+                .observed
+                .zip(cell.fitted)
+                .map(|(observed, fitted)| observed - fitted),
+            Layer::Judge(seat) => judge_margin(self.open, seat, *row, *column),
+            _ => None,
+        };
         let value = match self.layer {
             Layer::Observed => cell.verdict.flatten().or(cell.observed),
             Layer::Fitted => cell.fitted,
-            Layer::Residual => cell.observed.zip(cell.fitted).map(|(observed, fitted)| {
-                (0.5 + (observed - fitted) / (2.0 * RESIDUAL_SPAN)).clamp(0.0, 1.0)
-            }),
-            Layer::Judge(seat) => judge_value(self.open, seat, *row, *column),
+            Layer::Residual | Layer::Judge(_) => {
+                signed.map(|signed| (0.5 + signed / 2.0).clamp(0.0, 1.0))
+            }
             Layer::Verdicts => cell.verdict.flatten(),
         };
         HeatCell {
             value,
+            signed,
             planned: cell.planned && self.layer != Layer::Verdicts,
             missing: cell.planned
                 && cell.missing > 0
                 && matches!(self.layer, Layer::Observed | Layer::Judge(_)),
-            overruled: cell.verdict.is_some(),
+            overruled: cell.verdict.flatten().is_some(),
             diagonal: row == column,
         }
     }
@@ -138,8 +144,8 @@ impl CellSource for Source<'_> {
     }
 }
 
-/// One judge's mean margin over the pair, on the scale of scores (0 … 1, 1: the row is better).
-fn judge_value(open: &OpenQuery, seat: usize, row: usize, column: usize) -> Option<f64> {
+/// One judge's mean margin over the pair's battles, in −1..=1 (1: the row is better).
+fn judge_margin(open: &OpenQuery, seat: usize, row: usize, column: usize) -> Option<f64> {
     let judge = open.judges.get(seat)?.0;
     let records = &open.view.rows().battles;
     let (mut sum, mut votes) = (0.0, 0u32);
@@ -155,7 +161,7 @@ fn judge_value(open: &OpenQuery, seat: usize, row: usize, column: usize) -> Opti
             votes += 1;
         }
     }
-    (votes > 0).then(|| 0.5 + sum / f64::from(2 * votes))
+    (votes > 0).then(|| sum / f64::from(votes))
 }
 
 fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> Margin {
@@ -339,12 +345,7 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             heat.zoom = next_zoom(heat.zoom, model.areas.heatmap.map(|shown| shown.zoom))
         }
         Command::NextSurprise | Command::PreviousSurprise => {
-            jump(
-                &mut model.matrix,
-                open,
-                &order,
-                command == Command::NextSurprise,
-            );
+            jump(model, command == Command::NextSurprise);
         }
         Command::Open => {
             if let (Some(row), Some(column)) = (order.get(row).copied(), order.get(column).copied())
@@ -425,8 +426,12 @@ fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
     }
 }
 
-/// Moves the cursor through the pairs, most surprising first.
-fn jump(matrix: &mut Matrix, open: &OpenQuery, order: &[usize], forward: bool) {
+/// Moves the cursor through the pairs, most surprising first, and says which of them this is.
+fn jump(model: &mut Model, forward: bool) {
+    let order = model.matrix_order();
+    let Some(open) = &model.open else {
+        return;
+    };
     let mut surprising: Vec<(f64, usize, usize)> = open
         .view
         .rows()
@@ -436,24 +441,23 @@ fn jump(matrix: &mut Matrix, open: &OpenQuery, order: &[usize], forward: bool) {
         .filter_map(|(record, view)| Some((view.surprise?.abs(), record.battle.a, record.battle.b)))
         .collect();
     surprising.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
-    if surprising.is_empty() {
+    let count = surprising.len();
+    if count == 0 {
+        model.say(Level::Info, "no battle has a surprise yet".to_owned());
         return;
     }
-    let (row, column) = matrix.heat.cursor;
-    let here = order
-        .get(row)
-        .copied()
-        .zip(order.get(column).copied())
-        .and_then(|(row, column)| Pair::new(row, column));
-    let at = surprising
-        .iter()
-        .position(|(_, a, b)| Pair::new(*a, *b) == here);
-    let next = match (at, forward) {
+    let next = match (model.matrix.surprise, forward) {
         (None, _) => 0,
-        (Some(at), true) => (at + 1) % surprising.len(),
-        (Some(at), false) => (at + surprising.len() - 1) % surprising.len(),
+        (Some(at), true) => (at + 1) % count,
+        (Some(at), false) => (at + count - 1) % count,
     };
-    let (_, a, b) = surprising[next];
+    let (size, a, b) = surprising[next];
     let place = |document: usize| order.iter().position(|at| *at == document).unwrap_or(0);
-    matrix.heat.move_to(place(a), place(b), order.len());
+    let (row, column) = (place(a), place(b));
+    model.matrix.surprise = Some(next);
+    model.matrix.heat.move_to(row, column, order.len());
+    model.say(
+        Level::Info,
+        format!("surprise {} of {count}: {size:.1} σ", next + 1),
+    );
 }

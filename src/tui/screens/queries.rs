@@ -237,7 +237,7 @@ fn cell(
         "widest" if summary.judged == 0 => none(),
         "widest" => summary
             .widest
-            .map_or_else(none, |ranks| right(format!("{ranks} ranks"), Style::new())),
+            .map_or_else(none, |ranks| right(ranks_words(ranks), Style::new())),
         "missing" => number(summary.missing, theme.warn()),
         "failed" => number(summary.failures, theme.bad()),
         _ => number(summary.verdicts, theme.override_mark()),
@@ -255,7 +255,7 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
     for range in text::wrap(&full, width).into_iter().take(2) {
         lines.push(Line::styled(full[range].to_owned(), theme.strong()));
     }
-    lines.push(Line::raw(match summary {
+    let words = match summary {
         None => "counting …".to_owned(),
         Some(summary) if summary.battles == 0 => {
             format!(
@@ -264,11 +264,21 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
             )
         }
         Some(summary) => told(summary),
-    }));
+    };
+    for range in text::wrap(&words, width).into_iter().take(2) {
+        lines.push(Line::raw(words[range].to_owned()));
+    }
     if summary.as_ref().is_some_and(|summary| summary.offline) {
         lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
     }
     Paragraph::new(lines).render(area, buf);
+}
+
+fn ranks_words(ranks: usize) -> String {
+    match ranks {
+        1 => "1 rank".to_owned(),
+        ranks => format!("{ranks} ranks"),
+    }
 }
 
 fn told(summary: &Summary) -> String {

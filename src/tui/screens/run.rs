@@ -143,8 +143,8 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> 
             )),
             Span::styled(
                 format!(
-                    " · {} in flight of at most {}{pace}",
-                    progress.in_flight, model.control.concurrency
+                    " · at most {} in flight a judge{pace}",
+                    text::count(model.control.concurrency)
                 ),
                 theme.muted(),
             ),

@@ -246,7 +246,6 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             .map(|(_, text, _)| Arc::from(*text))
             .enumerate()
             .collect(),
-        last_verdict: None,
     });
     model.stack = vec![Screen::Queries, Screen::Matrix];
     if screen != Screen::Matrix {

@@ -24,6 +24,7 @@ impl Model {
             self.open = None;
             self.matrix.heat = Default::default();
             self.matrix.layer = Default::default();
+            self.matrix.surprise = None;
             self.battle.moved = None;
         }
         self.ask_for(key)

@@ -32,6 +32,9 @@ pub use state::{HeatmapState, Zoom};
 pub struct HeatCell {
     /// How the row's document does: 0 worse, 1 better, `None` where nothing is known.
     pub value: Option<f64>,
+    /// The layer's own number where that is not a share: a margin or a difference, in −1..=1. It is what is printed; the
+    /// value then only gives the colour.
+    pub signed: Option<f64>,
     /// The battle is planned but has no value yet.
     pub planned: bool,
     /// Some of the battle's votes are missing.

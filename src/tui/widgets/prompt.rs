@@ -20,10 +20,14 @@ pub struct Prompt {
     input: TextArea<'static>,
 }
 
-/// The first line of a paste that says something, without control characters.
-fn first_line(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
-    let line = line.unwrap_or_default().replace('\t', " ");
+/// Text as one line: lines joined by spaces, without control characters.
+fn one_line(text: &str) -> String {
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    let line = lines.join(" ").replace('\t', " ");
     line.chars().filter(|c| !c.is_control()).collect()
 }
 
@@ -38,7 +42,7 @@ impl Prompt {
     }
 
     fn line(text: &str) -> TextArea<'static> {
-        let mut input = TextArea::new(vec![first_line(text)]);
+        let mut input = TextArea::new(vec![one_line(text)]);
         input.set_cursor_line_style(Style::new());
         input.set_cursor_style(Style::new());
         input.move_cursor(ratatui_textarea::CursorMove::End);
@@ -56,9 +60,9 @@ impl Prompt {
         self.input.lines().first().map_or("", String::as_str)
     }
 
-    /// Inserts the first line of a paste.
+    /// Inserts a paste, its lines joined.
     pub fn paste(&mut self, text: &str) {
-        self.input.insert_str(first_line(text));
+        self.input.insert_str(one_line(text));
     }
 
     /// Edits; Enter submits, Esc cancels. Keys that do not edit a line are passed on.
@@ -195,10 +199,10 @@ mod tests {
     }
 
     #[test]
-    fn a_paste_is_its_first_line_without_controls() {
+    fn a_paste_is_one_line_without_controls() {
         let mut prompt = Prompt::new("", "");
         prompt.paste("\n  a\tb\u{1b}[31m\nq\n");
-        assert_eq!(prompt.text(), "a b[31m");
+        assert_eq!(prompt.text(), "a b[31m q");
     }
 
     #[test]

@@ -242,16 +242,9 @@ fn put(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effec
         Some(earlier) => *earlier = verdict,
         None => rows.verdicts.push(verdict),
     }
-    open.view = View::new(rows, open.view.settings);
-    open.last_verdict = Some((
-        pair,
-        if pair.low() == a {
-            decision
-        } else {
-            decision.flipped()
-        },
-    ));
+    open.view = View::quick(rows, open.view.settings);
     // An answer on its way was computed without this verdict.
     model.generation += 1;
+    model.saving += 1;
     vec![Effect::Save(new)]
 }

@@ -3,7 +3,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::ranking::{Cell, View};
 use crate::domain::sanitise;
-use crate::domain::verdict::Verdict;
+use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::Outcome;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::model::{Model, OpenQuery};
@@ -168,6 +168,12 @@ fn verdict_words(open: &OpenQuery, verdict: &Verdict) -> String {
         .note
         .as_deref()
         .map_or(String::new(), |note| format!(" “{}”", sanitise::line(note)));
+    if verdict.decision == Decision::CannotTell {
+        return format!(
+            "? {} cannot tell which is better.{note}",
+            sanitise::line(&verdict.annotator)
+        );
+    }
     format!(
         "◆ overruled by {}: {words}.{note}",
         sanitise::line(&verdict.annotator)
@@ -264,7 +270,19 @@ fn expected_words(
         .map_or(String::new(), |probability| {
             format!(", and {name_row} stands above with probability {probability:.2}")
         });
+    let replaced = Pair::new(row, column).is_some_and(|pair| {
+        open.view
+            .battles_of(pair)
+            .iter()
+            .any(|index| open.view.battles[*index].replaced)
+    });
     let surprise = cell.surprise.map_or(String::new(), |surprise| {
+        if replaced {
+            return format!(
+                " The replaced votes are {} σ off.",
+                text::signed(surprise, 1)
+            );
+        }
         let words = match surprise.abs() {
             size if size >= 3.0 => "very surprising",
             size if size >= 2.0 => "surprising",

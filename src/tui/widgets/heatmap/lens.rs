@@ -114,6 +114,12 @@ fn words(cell: HeatCell) -> String {
         return "the same document".to_owned();
     }
     let mut words = match cell.value {
+        Some(_) if cell.signed.is_some() => {
+            format!(
+                "row {}",
+                crate::tui::text::signed(cell.signed.unwrap_or(0.0), 2)
+            )
+        }
         Some(value) if value > 0.5 => format!("row better, {value:.2}"),
         Some(value) if value < 0.5 => format!("row worse, {value:.2}"),
         Some(_) => "even, 0.50".to_owned(),

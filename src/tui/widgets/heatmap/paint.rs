@@ -88,10 +88,19 @@ fn valued(pen: &Pen<'_>, cell: HeatCell, value: f64, number: bool) -> ([char; 4]
                 overruled: true, ..
             } => OVERRULED,
             HeatCell { missing: true, .. } => hatch(theme),
-            _ if pen.signs => heat.sign,
+            HeatCell {
+                signed: Some(number),
+                ..
+            } => sign_of(number),
+            // A plus or a minus before a share would read as part of the number.
+            _ if pen.signs => match heat.sign {
+                '+' => '▴',
+                '-' => '▾',
+                other => other,
+            },
             _ => ' ',
         };
-        let [a, b, c] = digits(value);
+        let [a, b, c] = digits(cell.signed.map_or(value, f64::abs));
         return ([lead, a, b, c], style);
     }
     let solid = style.bg.is_some() || style.add_modifier.contains(Modifier::REVERSED);
@@ -127,6 +136,14 @@ fn empty(theme: &Theme, cell: HeatCell, number: bool, crossed: bool) -> ([char; 
         [symbol, ' ', ' ', ' ']
     };
     (symbols, style)
+}
+
+fn sign_of(number: f64) -> char {
+    match (number * 100.0).round() {
+        hundredths if hundredths > 0.0 => '+',
+        hundredths if hundredths < 0.0 => '−',
+        _ => ' ',
+    }
 }
 
 /// A value between 0 and 1 in three columns.

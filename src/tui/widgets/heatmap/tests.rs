@@ -217,7 +217,7 @@ fn numbers_and_marks_are_written_into_the_cells() {
     let (buf, _) = paint(&source, (118, 35), &state, Depth::None);
     let all = text(&buf);
     assert!(all.contains("◆.90"), "{all}");
-    assert!(all.contains("-.10"), "{all}");
+    assert!(all.contains("▾.10"), "{all}");
     assert!(all.contains("%.90"), "{all}");
     assert!(all.contains("not judged yet"), "{all}");
 }

@@ -1,0 +1,111 @@
+//! A hard limit on money: what is spent and what calls in flight may still cost never pass it together.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+#[derive(Debug, Default)]
+struct Purse {
+    limit_usd: Option<f64>,
+    spent_usd: f64,
+    reserved_usd: f64,
+}
+
+/// The project's money, shared by all calls of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Budget(Arc<Mutex<Purse>>);
+
+/// Money set aside for one call; given back when dropped.
+#[derive(Debug)]
+pub struct Reserved {
+    budget: Budget,
+    usd: f64,
+}
+
+impl Budget {
+    /// A budget of which `spent_usd` is gone already.
+    pub fn new(limit_usd: Option<f64>, spent_usd: f64) -> Self {
+        Self(Arc::new(Mutex::new(Purse {
+            limit_usd,
+            spent_usd,
+            reserved_usd: 0.0,
+        })))
+    }
+
+    /// Sets aside what a call costs at worst, or says no.
+    pub fn reserve(&self, worst_usd: f64) -> Option<Reserved> {
+        let mut purse = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let committed = purse.spent_usd + purse.reserved_usd + worst_usd;
+        if purse.limit_usd.is_some_and(|limit| committed > limit) {
+            return None;
+        }
+        purse.reserved_usd += worst_usd;
+        Some(Reserved {
+            budget: self.clone(),
+            usd: worst_usd,
+        })
+    }
+
+    /// Whether money is set aside for calls in flight: some of it may come back.
+    pub fn is_waiting(&self) -> bool {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .reserved_usd
+            > 0.0
+    }
+
+    /// Notes what a call cost.
+    pub fn spend(&self, usd: f64) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .spent_usd += usd;
+    }
+
+    /// Dollars spent by the project so far.
+    pub fn spent_usd(&self) -> f64 {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .spent_usd
+    }
+
+    /// Changes the limit.
+    pub fn set_limit(&self, limit_usd: Option<f64>) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .limit_usd = limit_usd;
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        let mut purse = self.budget.0.lock().unwrap_or_else(PoisonError::into_inner);
+        purse.reserved_usd -= self.usd;
+        // Sums of many small amounts do not cancel to the last bit.
+        if purse.reserved_usd < 1e-12 {
+            purse.reserved_usd = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_in_flight_counts() {
+        let budget = Budget::new(Some(1.0), 0.25);
+        let first = budget.reserve(0.5).unwrap();
+        assert!(budget.reserve(0.5).is_none());
+        assert!(budget.is_waiting());
+        drop(first);
+        budget.spend(0.1);
+        let second = budget.reserve(0.5).unwrap();
+        assert!(budget.reserve(0.2).is_none());
+        drop(second);
+        assert!(!budget.is_waiting());
+        budget.set_limit(None);
+        assert!(budget.reserve(1e9).is_some());
+    }
+}

@@ -1,0 +1,72 @@
+//! Replies that name a document instead of a number.
+
+use super::{Fields, ParseError, scan, shown, thoughts, trimmed, unfence};
+use crate::domain::vote::Margin;
+use crate::judge::{Odds, Opinion};
+
+/// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerantly as [`super::parse`].
+pub fn choice(text: &str) -> Result<Opinion, ParseError> {
+    strict(text).or_else(|error| super::tolerant(text, "choice", &error))
+}
+
+fn strict(text: &str) -> Result<Opinion, ParseError> {
+    let object = unfence(trimmed(text)?);
+    if !object.starts_with('{') {
+        return Err(ParseError::NotAnObject);
+    }
+    let fields = Fields::read(object)?;
+    Ok(Opinion {
+        margin: margin(fields.one("choice")?)?,
+        thoughts: thoughts(fields.one("thoughts")?)?,
+    })
+}
+
+/// The opinion in a reply of one letter. Where the model's own probabilities are known, the margin is the probability
+/// of B less that of A, tie included in the whole; without them it is −1, 0 or 1.
+pub fn letter(text: &str, odds: Option<Odds>) -> Result<Opinion, ParseError> {
+    if let Some(opinion) = odds.and_then(from_odds) {
+        return Ok(opinion);
+    }
+    let text = scan::without_thinking(trimmed(text)?);
+    if text.is_empty() {
+        return Err(ParseError::Empty);
+    }
+    match margin(text) {
+        Ok(margin) => Ok(Opinion {
+            margin,
+            thoughts: Vec::new(),
+        }),
+        Err(_) if scan::declines(text) => Err(ParseError::Declined(shown(text))),
+        Err(error) => choice(text).map_err(|_| error),
+    }
+}
+
+/// The margin in probabilities, or `None` where they say nothing.
+pub(crate) fn from_odds(odds: Odds) -> Option<Opinion> {
+    let whole = odds.a + odds.b + odds.tie;
+    if !whole.is_finite() || whole <= 0.0 || odds.a < 0.0 || odds.b < 0.0 || odds.tie < 0.0 {
+        return None;
+    }
+    let (a, b, tie) = (odds.a / whole, odds.b / whole, odds.tie / whole);
+    Some(Opinion {
+        margin: Margin::new((b - a).clamp(-1.0, 1.0))?,
+        thoughts: vec![format!(
+            "the model's own probabilities: A {a:.3}, B {b:.3}, tie {tie:.3}"
+        )],
+    })
+}
+
+/// A, B or a tie, bare or as a JSON string, whatever the case.
+pub(super) fn margin(raw: &str) -> Result<Margin, ParseError> {
+    let inner = serde_json::from_str::<String>(raw).unwrap_or_else(|_| raw.to_owned());
+    let word = inner
+        .trim_matches(|c: char| c.is_whitespace() || "\"'`*.()[]".contains(c))
+        .to_ascii_lowercase();
+    let value = match word.as_str() {
+        "a" | "document a" => -1.0,
+        "b" | "document b" => 1.0,
+        "t" | "tie" | "neither" | "both" | "equal" => 0.0,
+        _ => return Err(ParseError::NotAChoice(shown(raw))),
+    };
+    Margin::new(value).ok_or_else(|| ParseError::NotAChoice(shown(raw)))
+}

@@ -1,0 +1,18 @@
+//! The command line from outside: what the binary prints, refuses, writes, and leaves alone.
+#![cfg(test)]
+#![cfg(unix)]
+
+mod support;
+
+#[path = "cli/annotated.rs"]
+mod annotated;
+#[path = "cli/fitting.rs"]
+mod fitting;
+#[path = "cli/hostile.rs"]
+mod hostile;
+#[path = "cli/importing.rs"]
+mod importing;
+#[path = "cli/overruling.rs"]
+mod overruling;
+#[path = "cli/reading.rs"]
+mod reading;

@@ -1,0 +1,494 @@
+//! `overrule annotate`: in.jsonl to out.jsonl, resumable, cautious.
+
+use crate::support::{Desk, dataset};
+use rstest::rstest;
+use serde_json::Value;
+use std::path::Path;
+
+/// One pool of each small size, and one of nine documents.
+const SIZES: [usize; 4] = [1, 2, 3, 9];
+
+fn prepared() -> Desk {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset(SIZES));
+    desk
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect()
+}
+
+/// Asserts the form of zBench's AnnotatedQueryDocuments and gives the documents' scores, pool by pool.
+fn scores(text: &str) -> Vec<Vec<Option<f64>>> {
+    assert!(text.ends_with('\n') && !text.contains("\n\n"));
+    text.lines()
+        .map(|line| {
+            let pool: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(keys(&pool), ["query", "documents"]);
+            assert_eq!(keys(&pool["query"]), ["id", "query"]);
+            assert!(pool["query"]["id"].is_string() && pool["query"]["query"].is_string());
+            assert!(
+                line.starts_with(r#"{"query":{"id":""#)
+                    && !line.contains("\": ")
+                    && !line.contains(", \"")
+            );
+            let documents = pool["documents"].as_array().unwrap();
+            assert!(!documents.is_empty());
+            let mut scores = Vec::new();
+            for document in documents {
+                assert_eq!(keys(document), ["id", "content", "metadata", "score"]);
+                assert!(document["id"].is_string() && document["content"].is_string());
+                assert!(document["metadata"].is_object());
+                scores.push(document["score"].as_f64());
+            }
+            scores
+        })
+        .collect()
+}
+
+fn calls(desk: &Desk) -> u64 {
+    desk.json(&["status", "--json"])["calls"].as_u64().unwrap()
+}
+
+fn listing(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn annotate_writes_what_zbench_reads() {
+    let desk = prepared();
+    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    assert_eq!(ran.text(), "", "the scores go to the file");
+    assert!(
+        ran.stderr.contains("lexical, not a language model")
+            && ran.stderr.contains("wrote out.jsonl")
+    );
+    let scores = scores(&desk.read("out.jsonl"));
+    assert_eq!(scores.iter().map(Vec::len).collect::<Vec<_>>(), SIZES);
+    for pool in &scores {
+        assert!(
+            pool.iter().flatten().sum::<f64>().abs() < 1e-9,
+            "scores sum to zero: {pool:?}"
+        );
+        assert_eq!(pool.iter().flatten().count(), pool.len());
+    }
+    assert_eq!(scores[0], [Some(0.0)]);
+    assert!(scores[3].iter().flatten().any(|score| score.abs() > 0.1));
+}
+
+#[test]
+fn each_document_of_a_pool_fights_its_share_of_battles() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let queries = desk.json(&["queries", "--json"]);
+    let battles: Vec<u64> = queries
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["battles"].as_u64().unwrap())
+        .collect();
+    // One document has nobody to fight, two fight twice, three meet in three pairs twice, nine fight 4 cycles of 9.
+    assert_eq!(battles, [0, 2, 6, 36]);
+    assert_eq!(calls(&desk), 3 * 44);
+}
+
+#[test]
+fn a_second_run_calls_nobody_and_writes_the_same() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let (first, made) = (desk.read("out.jsonl"), calls(&desk));
+    let again = desk.done(&["annotate", "in.jsonl", "again.jsonl"]);
+    assert!(
+        again.stderr.contains(": 0 votes and 0 failures"),
+        "{}",
+        again.stderr
+    );
+    assert!(
+        again.stderr.contains("132 votes were there already"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(calls(&desk), made);
+    assert_eq!(desk.read("again.jsonl"), first);
+}
+
+#[test]
+fn more_cycles_add_calls_and_repeat_none() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "2"]);
+    let before = calls(&desk);
+    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "4"]);
+    let direct = prepared();
+    direct.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "4"]);
+    assert!(before < calls(&desk));
+    assert_eq!(calls(&desk), calls(&direct));
+}
+
+#[test]
+fn the_output_stands_beside_the_dataset_when_it_is_not_named() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl"]);
+    assert_eq!(scores(&desk.read("in_annotated.jsonl")).len(), SIZES.len());
+}
+
+#[test]
+fn the_output_is_a_dataset_that_can_be_annotated_again() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let made = calls(&desk);
+    desk.done(&["annotate", "out.jsonl", "twice.jsonl"]);
+    assert_eq!(calls(&desk), made);
+    assert_eq!(desk.read("twice.jsonl"), desk.read("out.jsonl"));
+}
+
+#[test]
+fn a_dry_run_makes_no_project_and_no_output() {
+    let desk = prepared();
+    let before = listing(desk.project().parent().unwrap());
+    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl", "--dry-run"]);
+    assert!(
+        ran.text().contains("total: 132 calls, $0.0000")
+            && ran.text().contains("nothing was changed")
+    );
+    let estimate = desk.json(&["annotate", "in.jsonl", "--dry-run", "--json"]);
+    assert_eq!(estimate["queries"], 4);
+    assert_eq!(estimate["battles"], 44);
+    assert_eq!(listing(desk.project().parent().unwrap()), before);
+}
+
+#[test]
+fn a_dry_run_on_a_project_changes_nothing_and_knows_what_is_there() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "1"]);
+    let state = |desk: &Desk| {
+        (
+            desk.json(&["status", "--json"]),
+            desk.json(&["queries", "--json"]),
+            desk.read("out.jsonl"),
+        )
+    };
+    let before = state(&desk);
+    let estimate = desk.json(&["annotate", "in.jsonl", "out.jsonl", "--dry-run", "--json"]);
+    assert_eq!(estimate["already"], before.0["votes"]);
+    let left: u64 = estimate["judges"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|judge| judge["calls"].as_u64().unwrap())
+        .sum();
+    assert_eq!(left + calls(&desk), 132);
+    assert_eq!(state(&desk), before);
+}
+
+#[test]
+fn documents_past_the_limit_have_no_score() {
+    let desk = prepared();
+    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl", "--document-limit", "3"]);
+    assert!(
+        ran.stderr
+            .contains("6 documents past the limit have no score and are left out"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(
+        scores(&desk.read("out.jsonl"))
+            .iter()
+            .map(Vec::len)
+            .collect::<Vec<_>>(),
+        [1, 2, 3, 3]
+    );
+
+    desk.done(&[
+        "annotate",
+        "in.jsonl",
+        "kept.jsonl",
+        "--document-limit",
+        "3",
+        "--keep-unscored",
+    ]);
+    let kept = scores(&desk.read("kept.jsonl"));
+    assert_eq!(kept.iter().map(Vec::len).collect::<Vec<_>>(), SIZES);
+    assert_eq!(kept[3].iter().flatten().count(), 3);
+    assert_eq!(
+        desk.read("kept.jsonl").matches(r#""score":null"#).count(),
+        6
+    );
+}
+
+#[test]
+fn zbench_spellings_of_the_options_work() {
+    let desk = prepared();
+    desk.done(&[
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--cycle_num",
+        "1",
+        "--document_limit",
+        "2",
+    ]);
+    assert_eq!(
+        scores(&desk.read("out.jsonl"))
+            .iter()
+            .map(Vec::len)
+            .collect::<Vec<_>>(),
+        [1, 2, 2, 2]
+    );
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_in_another_folder() {
+    let (here, there) = (prepared(), prepared());
+    here.done(&[
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--seed",
+        "7",
+        "--cycles",
+        "2",
+    ]);
+    there.done(&[
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--seed",
+        "7",
+        "--cycles",
+        "2",
+        "--concurrency",
+        "1",
+    ]);
+    assert_eq!(here.read("out.jsonl"), there.read("out.jsonl"));
+    assert_eq!(pairs(&here), pairs(&there));
+}
+
+#[test]
+fn another_seed_gives_another_plan() {
+    let (here, there) = (prepared(), prepared());
+    here.done(&[
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--seed",
+        "7",
+        "--cycles",
+        "2",
+    ]);
+    there.done(&[
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--seed",
+        "8",
+        "--cycles",
+        "2",
+    ]);
+    assert_ne!(pairs(&here), pairs(&there));
+}
+
+/// The pairs of the largest pool, in the order of its plan, with what each judge was shown first.
+fn pairs(desk: &Desk) -> Vec<String> {
+    let battles = desk.json(&["battles", "--query", "q3", "--json"]);
+    let battles = battles["battles"].as_array().unwrap();
+    assert_eq!(battles.len(), 18);
+    battles
+        .iter()
+        .map(|battle| {
+            let shown: Vec<&Value> = battle["votes"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|vote| &vote["swapped"])
+                .collect();
+            format!("{} {} {shown:?}", battle["a"], battle["b"])
+        })
+        .collect()
+}
+
+#[test]
+fn judges_are_chosen_by_name_and_in_order() {
+    let desk = prepared();
+    desk.done(&[
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--judges",
+        "ngram,bm25",
+    ]);
+    let battles = desk.json(&["battles", "--query", "q1", "--json"]);
+    let votes = battles["battles"][0]["votes"].as_array().unwrap();
+    assert_eq!(
+        votes
+            .iter()
+            .map(|vote| vote["judge"].as_str().unwrap())
+            .collect::<Vec<_>>(),
+        ["ngram", "bm25"]
+    );
+}
+
+#[rstest]
+#[case::unknown_judge(&["annotate", "in.jsonl", "out.jsonl", "--judges", "gpt"], &["\"gpt\"", "bm25, proximity, ngram"])]
+#[case::dataset_as_output(&["annotate", "in.jsonl", "in.jsonl"], &["would overwrite the dataset"])]
+#[case::no_dataset(&["annotate", "absent.jsonl", "out.jsonl"], &["absent.jsonl", "cannot be opened"])]
+#[case::a_folder(&["annotate", ".", "out.jsonl"], &["is a folder"])]
+#[case::limit_zero(&["annotate", "in.jsonl", "out.jsonl", "--document-limit", "0"], &["--document-limit"])]
+#[case::half_a_cycle(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "1.5"], &["--cycles"])]
+#[case::bad_config(&["annotate", "in.jsonl", "out.jsonl", "--config", "in.jsonl"], &["in.jsonl"])]
+fn what_cannot_be_done_is_refused_before_anything_is_written(
+    #[case] arguments: &[&str],
+    #[case] words: &[&str],
+) {
+    let desk = prepared();
+    desk.refused(arguments, 2, words);
+    assert!(!desk.path("out.jsonl").exists());
+    assert_eq!(
+        desk.read("in.jsonl"),
+        String::from_utf8(dataset(SIZES)).unwrap()
+    );
+    assert_eq!(desk.count("SELECT count(*) FROM query"), 0);
+}
+
+#[test]
+fn recorded_votes_are_no_dataset() {
+    let desk = Desk::new();
+    desk.refused(
+        &["annotate", crate::support::AI_SCORES, "out.jsonl"],
+        2,
+        &["recorded votes", "overrule import"],
+    );
+}
+
+#[test]
+fn a_query_with_other_documents_than_the_project_has_is_refused() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let before = desk.json(&["status", "--json"]);
+    desk.write("other.jsonl", dataset([2]));
+    desk.refused(
+        &["annotate", "other.jsonl", "other_out.jsonl"],
+        2,
+        &["\"q0\"", "1 documents instead of 2"],
+    );
+    assert_eq!(desk.json(&["status", "--json"]), before);
+}
+
+#[test]
+fn bad_lines_stop_an_annotation_unless_they_are_to_be_left_out() {
+    let desk = Desk::new();
+    let mut lines = dataset([3]);
+    lines.extend_from_slice(b"{\"query\":\n");
+    desk.write("in.jsonl", &lines);
+    desk.refused(
+        &["annotate", "in.jsonl", "out.jsonl"],
+        2,
+        &["in.jsonl:2:", "nothing imported"],
+    );
+    desk.refused(&["annotate", "in.jsonl", "--dry-run"], 2, &["in.jsonl:2:"]);
+    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl", "--skip-bad"]);
+    assert!(
+        ran.stderr.contains("1 bad lines left out"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(scores(&desk.read("out.jsonl")).len(), 1);
+}
+
+#[test]
+fn scores_that_cannot_be_written_leave_the_votes_in_the_project() {
+    let desk = prepared();
+    desk.refused(
+        &["annotate", "in.jsonl", "nowhere/out.jsonl"],
+        2,
+        &["nowhere/out.jsonl", "cannot be written"],
+    );
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    assert_eq!(calls(&desk), 132);
+}
+
+#[test]
+fn the_dataset_is_not_overwritten_under_another_spelling_of_its_name() {
+    for spelling in ["./in.jsonl", "home/../in.jsonl", "link.jsonl"] {
+        let desk = prepared();
+        std::fs::create_dir(desk.path("home")).unwrap();
+        std::os::unix::fs::symlink(desk.path("in.jsonl"), desk.path("link.jsonl")).unwrap();
+        desk.refused(
+            &["annotate", "in.jsonl", spelling],
+            2,
+            &["would overwrite the dataset"],
+        );
+        assert_eq!(
+            desk.read("in.jsonl"),
+            String::from_utf8(dataset(SIZES)).unwrap()
+        );
+    }
+}
+
+#[test]
+fn the_project_is_not_overwritten_by_the_scores() {
+    let desk = prepared();
+    desk.refused(
+        &["annotate", "in.jsonl", "overrule.db"],
+        2,
+        &["overrule.db"],
+    );
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    desk.refused(
+        &["export", "annotated", "--out", "overrule.db"],
+        2,
+        &["overrule.db"],
+    );
+    desk.done(&["status"]);
+}
+
+#[test]
+fn a_judge_named_twice_is_refused() {
+    let desk = prepared();
+    desk.refused(
+        &["annotate", "in.jsonl", "out.jsonl", "--judges", "bm25,bm25"],
+        2,
+        &["\"bm25\"", "twice"],
+    );
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_refused_before_the_first_call() {
+    let desk = prepared();
+    desk.refused(
+        &["annotate", "in.jsonl", "nowhere/out.jsonl"],
+        2,
+        &["nowhere/out.jsonl", "cannot be written"],
+    );
+    assert_eq!(desk.count("SELECT count(*) FROM vote"), 0);
+    std::fs::create_dir(desk.path("folder")).unwrap();
+    desk.refused(&["annotate", "in.jsonl", "folder"], 2, &["folder"]);
+    assert!(!desk.path("folder.part").exists());
+}
+
+#[test]
+fn a_run_of_no_cycles_is_refused() {
+    prepared().refused(
+        &["annotate", "in.jsonl", "out.jsonl", "--cycles", "0"],
+        2,
+        &["--cycles"],
+    );
+}
+
+#[test]
+fn a_project_is_one_file_after_the_command_has_ended() {
+    let desk = prepared();
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let copy = Desk::new();
+    std::fs::copy(desk.project(), copy.project()).unwrap();
+    assert_eq!(calls(&copy), 132);
+}

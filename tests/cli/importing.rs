@@ -1,0 +1,422 @@
+//! `overrule import` and `overrule export`: files in, files out, and what is refused.
+
+use crate::support::{AI_SCORES, Desk, dataset};
+use rstest::rstest;
+use serde_json::{Value, json};
+use std::fs;
+
+const GOOD: &str = r#"{"query":{"id":"good","query":"red apples"},"documents":[{"id":"a","content":"apples"},{"id":"b","content":"pears"}]}"#;
+
+fn queries(desk: &Desk) -> i64 {
+    desk.count("SELECT count(*) FROM query")
+}
+
+#[test]
+fn recorded_votes_come_back_out_byte_for_byte() {
+    let desk = Desk::new();
+    let ran = desk.done(&["import", AI_SCORES]);
+    assert!(
+        ran.text()
+            .contains("8 battles with 24 votes and 0 failed calls"),
+        "{}",
+        ran.text()
+    );
+    let input = fs::read_to_string(AI_SCORES).unwrap();
+    assert_eq!(desk.done(&["export", "ai-scores"]).text(), input);
+    desk.done(&["export", "ai-scores", "--out", "again.json"]);
+    assert_eq!(desk.read("again.json"), input);
+}
+
+#[test]
+fn importing_twice_changes_nothing() {
+    let desk = Desk::new();
+    desk.done(&["import", AI_SCORES]);
+    let state = |desk: &Desk| {
+        (
+            desk.json(&["status", "--json"]),
+            desk.done(&["export", "ai-scores"]).text().to_owned(),
+        )
+    };
+    let before = state(&desk);
+    let report = desk.json(&["import", AI_SCORES, "--json"]);
+    assert_eq!(report[0]["queries_added"], 0);
+    assert_eq!(report[0]["queries_unchanged"], 1);
+    assert_eq!(report[0]["votes"], 0);
+    assert_eq!(state(&desk), before);
+}
+
+#[test]
+fn the_battles_of_a_document_carry_every_vote_and_its_reasoning() {
+    let desk = Desk::new();
+    desk.done(&["import", AI_SCORES]);
+    let output = desk.json(&[
+        "battles",
+        "--query",
+        "capital-of-france",
+        "--document",
+        "d2",
+        "--json",
+    ]);
+    let battles = output["battles"].as_array().unwrap();
+    assert_eq!(battles.len(), 8);
+    for battle in battles {
+        assert!(battle["a"] == "d2" || battle["b"] == "d2");
+        let votes = battle["votes"].as_array().unwrap();
+        let judges: Vec<_> = votes
+            .iter()
+            .map(|vote| vote["judge"].as_str().unwrap())
+            .collect();
+        assert_eq!(judges, ["openai", "gemini", "anthropic"]);
+        for vote in votes {
+            assert!(vote["reasoning"].as_str().unwrap().len() > 20);
+            assert_eq!(vote["margin"].as_f64().unwrap().abs(), 1.0);
+            assert_eq!(vote["offline"], false);
+            assert!(vote["failure"].is_null());
+        }
+        assert_eq!(battle["missing"], 0);
+    }
+}
+
+#[test]
+fn a_dataset_and_its_recorded_votes_unite() {
+    let desk = Desk::new();
+    desk.done(&["import", AI_SCORES]);
+    let recorded: Value = serde_json::from_slice(&fs::read(AI_SCORES).unwrap()).unwrap();
+    let mut documents = Vec::new();
+    for pair in recorded["scored_pairs"].as_array().unwrap() {
+        for side in ["document_a", "document_b"] {
+            let found = &pair["pair"][side];
+            let (id, content, metadata) =
+                (&found["document_id"], &found["content"], &found["metadata"]);
+            let it = json!({ "id": id, "content": content, "metadata": metadata });
+            if !documents.contains(&it) {
+                documents.push(it);
+            }
+        }
+    }
+    documents.sort_by_key(|document| document["id"].to_string());
+    let pair = &recorded["scored_pairs"][0]["pair"];
+    let line = json!({ "query": { "id": pair["query_id"], "query": pair["query"] }, "documents": documents });
+    let fresh = Desk::new();
+    fresh.write("in.jsonl", line.to_string());
+    fresh.done(&["import", "in.jsonl", AI_SCORES]);
+    assert_eq!(fresh.json(&["status", "--json"])["votes"], 24);
+    assert_eq!(
+        fresh.done(&["export", "ai-scores"]).text(),
+        fs::read_to_string(AI_SCORES).unwrap()
+    );
+    let matrix = fresh.json(&[
+        "matrix",
+        "--query",
+        "capital-of-france",
+        "--order",
+        "hybrid",
+        "--json",
+    ]);
+    let order: Vec<_> = matrix["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["document"].clone())
+        .collect();
+    assert_eq!(
+        order,
+        ["d1", "d2", "d3"],
+        "the dataset's order is the hybrid order"
+    );
+
+    // The other way round the pool's order is known only from the votes, so the dataset is another pool.
+    desk.write("in.jsonl", line.to_string());
+    let before = desk.json(&["status", "--json"]);
+    desk.refused(&["import", "in.jsonl"], 2, &["capital-of-france"]);
+    assert_eq!(desk.json(&["status", "--json"]), before);
+}
+
+#[test]
+fn an_annotated_dataset_exports_as_it_was_annotated() {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset([3, 5]));
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    assert_eq!(
+        desk.done(&["export", "annotated"]).text(),
+        desk.read("out.jsonl")
+    );
+    let one = desk.done(&["export", "annotated", "--query", "q1"]);
+    assert_eq!(one.text().lines().count(), 1);
+    desk.refused(&["export", "annotated", "--query", "q9"], 2, &["\"q9\""]);
+}
+
+#[test]
+fn exported_votes_re_import_to_the_same_scores() {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset([6]));
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    desk.done(&["export", "ai-scores", "--out", "votes.json"]);
+    let other = Desk::new();
+    fs::copy(desk.path("in.jsonl"), other.path("in.jsonl")).unwrap();
+    fs::copy(desk.path("votes.json"), other.path("votes.json")).unwrap();
+    other.done(&["import", "in.jsonl", "votes.json"]);
+    assert_eq!(
+        other.done(&["export", "annotated"]).text(),
+        desk.read("out.jsonl")
+    );
+    assert_eq!(
+        other.done(&["export", "ai-scores"]).text(),
+        desk.read("votes.json")
+    );
+}
+
+#[test]
+fn votes_export_one_row_a_vote() {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset([4]));
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let votes = desk.json(&["status", "--json"])["votes"].as_u64().unwrap() as usize;
+    let lines = desk.done(&["export", "votes", "--format", "jsonl"]);
+    let rows: Vec<Value> = lines
+        .text()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), votes);
+    assert!(rows.iter().all(|row| row["failure"].is_null()
+        && row["provider"] == "offline"
+        && row["attempt"] == 1));
+    let table = desk.done(&["export", "votes"]);
+    let mut reader = csv::Reader::from_reader(table.stdout.as_slice());
+    assert_eq!(&reader.headers().unwrap()[0], "query");
+    let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    assert_eq!(records.len(), votes);
+    for (record, row) in records.iter().zip(&rows) {
+        assert_eq!(
+            record[8].parse::<f64>().unwrap(),
+            row["margin"].as_f64().unwrap()
+        );
+    }
+}
+
+/// `GOOD` first, so that a reader that stored as it went would be found out; the bad part follows on line 2.
+fn with_good_first(bad: &[u8]) -> Vec<u8> {
+    [GOOD.as_bytes(), b"\n", bad].concat()
+}
+
+#[rstest]
+#[case::broken_json(
+    br#"{"query":{"id":"x","query":"y"},"documents":[{"id":}]}"#,
+    "broken JSON"
+)]
+#[case::truncated_last_line(br#"{"query":{"id":"x","query":"y"},"docum"#, "cut off")]
+#[case::duplicate_documents(
+    br#"{"query":{"id":"x","query":"y"},"documents":[{"id":"a","content":"1"},{"id":"a","content":"2"}]}"#,
+    "already documents[0]"
+)]
+#[case::duplicate_query(GOOD.as_bytes(), "already on line 1")]
+#[case::empty_content(
+    br#"{"query":{"id":"x","query":"y"},"documents":[{"id":"a","content":" "}]}"#,
+    "documents[0].content: is empty"
+)]
+#[case::empty_query(
+    br#"{"query":{"id":"x","query":""},"documents":[{"id":"a","content":"1"}]}"#,
+    "query.query: is empty"
+)]
+#[case::no_documents(
+    br#"{"query":{"id":"x","query":"y"},"documents":[]}"#,
+    "documents: is empty"
+)]
+#[case::missing_query(br#"{"documents":[{"id":"a","content":"1"}]}"#, "query: is missing")]
+#[case::invalid_utf8(
+    b"{\"query\":{\"id\":\"x\",\"query\":\"\xff\"},\"documents\":[]}",
+    "invalid UTF-8"
+)]
+#[case::number_as_id(
+    br#"{"query":{"id":7,"query":"y"},"documents":[{"id":"a","content":"1"}]}"#,
+    "query.id"
+)]
+#[case::documents_as_object(
+    br#"{"query":{"id":"x","query":"y"},"documents":{"id":"a"}}"#,
+    "expected an array"
+)]
+#[case::metadata_as_text(
+    br#"{"query":{"id":"x","query":"y"},"documents":[{"id":"a","content":"1","metadata":"m"}]}"#,
+    "documents[0].metadata"
+)]
+#[case::score_as_text(
+    br#"{"query":{"id":"x","query":"y"},"documents":[{"id":"a","content":"1","score":"1"}]}"#,
+    "documents[0].score"
+)]
+#[case::python_nan(
+    br#"{"query":{"id":"x","query":"y"},"documents":[{"id":"a","content":"1","score":NaN}]}"#,
+    "NaN"
+)]
+#[case::an_array_of_pools(b"[]", "expected an object, found an array")]
+fn a_bad_line_is_named_and_nothing_is_imported(#[case] bad: &[u8], #[case] word: &str) {
+    let desk = Desk::new();
+    desk.write("in.jsonl", with_good_first(bad));
+    desk.refused(
+        &["import", "in.jsonl"],
+        2,
+        &["in.jsonl:2: ", word, "nothing imported"],
+    );
+    desk.refused(
+        &["import", "in.jsonl", "--dry-run"],
+        2,
+        &["in.jsonl:2: ", word],
+    );
+    assert_eq!(queries(&desk), 0);
+
+    let report = desk.json(&["import", "in.jsonl", "--skip-bad", "--json"]);
+    assert_eq!(report[0]["queries_added"], 1);
+    assert_eq!(report[0]["skipped"], 1);
+    assert_eq!(queries(&desk), 1);
+    let again = desk.done(&["import", "in.jsonl", "--skip-bad"]);
+    assert!(
+        again.text().contains("1 bad parts left out"),
+        "{}",
+        again.text()
+    );
+    assert!(again.stderr.contains("in.jsonl:2: "), "{}", again.stderr);
+}
+
+#[rstest]
+#[case::crlf([GOOD, "\r\n"].concat())]
+#[case::byte_order_mark(["\u{feff}", GOOD, "\n"].concat())]
+#[case::no_last_line_break(GOOD.to_owned())]
+#[case::blank_lines(["\n\n", GOOD, "\n\n"].concat())]
+#[case::unknown_members(GOOD.replace(r#""content""#, r#""lang":"en","content""#))]
+fn harmless_irregularities_are_read(#[case] content: String) {
+    let desk = Desk::new();
+    desk.write("in.jsonl", content);
+    desk.done(&["import", "in.jsonl"]);
+    let queries = desk.json(&["queries", "--json"]);
+    assert_eq!(queries[0]["query"], "good");
+    assert_eq!(queries[0]["documents"], 2);
+}
+
+#[rstest]
+#[case::a_folder("folder", "is a folder")]
+#[case::a_missing_file("absent.jsonl", "cannot be opened")]
+#[case::an_empty_file("empty.jsonl", "holds no query")]
+#[case::gzip("packed.jsonl", "gunzip")]
+#[case::utf_16("wide.jsonl", "UTF-16")]
+#[case::a_database("other.db", "not a text file")]
+fn what_is_no_dataset_is_refused(#[case] name: &str, #[case] word: &str) {
+    let desk = Desk::new();
+    fs::create_dir(desk.path("folder")).unwrap();
+    desk.write("empty.jsonl", "");
+    desk.write("packed.jsonl", b"\x1f\x8b\x08\x00");
+    desk.write("wide.jsonl", b"\xff\xfe{\x00");
+    desk.write("other.db", b"SQLite format 3\0");
+    desk.refused(&["import", name], 2, &[name, word]);
+    assert_eq!(queries(&desk), 0);
+}
+
+#[rstest]
+#[case::cut_off(|text: &str| text[..text.len() / 2].to_owned(), "cut off")]
+#[case::score_out_of_range(|text: &str| text.replacen("\"score\": -1.0", "\"score\": -1.5", 1), "score")]
+#[case::score_as_text(|text: &str| text.replacen("\"score\": -1.0", "\"score\": \"A\"", 1), "score")]
+#[case::meets_itself(|text: &str| text.replacen("\"document_id\": \"d2\"", "\"document_id\": \"d3\"", 1), "meets itself")]
+#[case::not_a_list(|_: &str| r#"{"scored_pairs": 7}"#.to_owned(), "scored_pairs")]
+fn bad_recorded_votes_are_refused_with_their_line(
+    #[case] spoil: fn(&str) -> String,
+    #[case] word: &str,
+) {
+    let desk = Desk::new();
+    let text = fs::read_to_string(AI_SCORES).unwrap();
+    desk.write("ai_scores.json", spoil(&text));
+    let ran = desk.refused(
+        &["import", "ai_scores.json"],
+        2,
+        &[word, "nothing imported"],
+    );
+    let place = ran
+        .stderr
+        .strip_prefix("ai_scores.json:")
+        .and_then(|rest| rest.split_once(": "))
+        .unwrap()
+        .0;
+    assert!(place.parse::<u32>().is_ok(), "{}", ran.stderr);
+    assert_eq!(queries(&desk), 0);
+}
+
+#[test]
+fn good_pairs_of_a_bad_file_are_imported_when_asked() {
+    let desk = Desk::new();
+    let text = fs::read_to_string(AI_SCORES).unwrap();
+    desk.write(
+        "ai_scores.json",
+        text.replacen("\"score\": -1.0", "\"score\": -1.5", 1),
+    );
+    let report = desk.json(&["import", "ai_scores.json", "--skip-bad", "--json"]);
+    assert_eq!(report[0]["battles"], 7);
+    assert_eq!(report[0]["votes"], 21);
+    assert_eq!(report[0]["skipped"], 1);
+}
+
+#[test]
+fn a_recorded_failure_is_a_failure_and_not_a_tie() {
+    let desk = Desk::new();
+    let mut recorded: Value = serde_json::from_slice(&fs::read(AI_SCORES).unwrap()).unwrap();
+    recorded["scored_pairs"][0]["openai_score"] = json!({ "thought": "", "score": 0.0 });
+    desk.write(
+        "ai_scores.json",
+        serde_json::to_string_pretty(&recorded).unwrap(),
+    );
+    desk.done(&["import", "ai_scores.json"]);
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!(
+        (
+            &status["votes"],
+            &status["failures"],
+            &status["votes_missing"]
+        ),
+        (&json!(23), &json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn a_bad_file_among_good_ones_imports_none_of_them() {
+    let desk = Desk::new();
+    desk.write("good.jsonl", GOOD);
+    desk.write("bad.jsonl", "{");
+    desk.refused(
+        &["import", "good.jsonl", "bad.jsonl"],
+        2,
+        &["bad.jsonl:1: ", "nothing imported"],
+    );
+    assert_eq!(queries(&desk), 0);
+}
+
+#[test]
+fn recorded_votes_are_taken_over_after_an_annotation_too() {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset([5]));
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let recorded = desk
+        .done(&["export", "ai-scores"])
+        .text()
+        .replace("bm25_score", "openai_score");
+    let recorded = recorded
+        .replace("proximity_score", "gemini_score")
+        .replace("ngram_score", "anthropic_score");
+    desk.write("ai_scores.json", &recorded);
+    let report = desk.json(&["import", "ai_scores.json", "--json"]);
+    assert_eq!(report[0]["votes"], 60);
+    assert_eq!(desk.done(&["export", "ai-scores"]).text(), recorded);
+}
+
+#[rstest]
+#[case::query("What is the capital of France?", "query")]
+#[case::document("Paris is the capital of France.", "d2")]
+fn one_identifier_with_two_texts_is_refused(#[case] text: &str, #[case] word: &str) {
+    let desk = Desk::new();
+    let recorded = fs::read_to_string(AI_SCORES).unwrap();
+    let member = |text: &str| format!(": \"{text}\"");
+    let spoiled = recorded.replacen(&member(text), &member("Another text"), 1);
+    assert_ne!(spoiled, recorded);
+    desk.write("ai_scores.json", spoiled);
+    desk.refused(
+        &["import", "ai_scores.json"],
+        2,
+        &["ai_scores.json:", word, "nothing imported"],
+    );
+}

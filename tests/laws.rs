@@ -1,0 +1,17 @@
+//! The laws of the design page, against the library: failures, cancels, crashes and other hands change no score.
+#![cfg(test)]
+
+mod support;
+
+#[path = "laws/bench.rs"]
+mod bench;
+#[path = "laws/files.rs"]
+mod files;
+#[path = "laws/runs.rs"]
+mod runs;
+#[path = "laws/scripted.rs"]
+mod scripted;
+#[path = "laws/views.rs"]
+mod views;
+#[path = "laws/votes.rs"]
+mod votes;

@@ -1,0 +1,239 @@
+//! What the integration tests share: a folder of their own with the binary run in it, and pools made from a seed.
+
+#![allow(dead_code, reason = "no test file needs all of it")]
+
+use overrule::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+use overrule::domain::sampling::Dice;
+use serde_json::Value;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The bundled battles of three language models.
+pub(crate) const AI_SCORES: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/data/zbench_example.ai_scores.json"
+);
+
+/// A folder of one test: project, inputs, outputs, and the home of whoever runs the binary.
+pub(crate) struct Desk {
+    folder: TempDir,
+}
+
+/// What a command did.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) stderr: String,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.path("overrule.db")
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The binary in this folder, with this folder as home and nothing of the tester's environment that it reads.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
+        command.current_dir(self.folder.path()).stdin(Stdio::null());
+        for name in [
+            "OVERRULE_PROJECT",
+            "OVERRULE_CONFIG",
+            "OVERRULE_LOG",
+            "NO_COLOR",
+            "RUST_BACKTRACE",
+        ] {
+            command.env_remove(name);
+        }
+        for name in [
+            "HOME",
+            "XDG_CONFIG_HOME",
+            "XDG_DATA_HOME",
+            "XDG_CACHE_HOME",
+            "XDG_STATE_HOME",
+        ] {
+            command.env(name, self.folder.path().join("home"));
+        }
+        command
+            .env("OVERRULE_ANNOTATOR", "tester")
+            .arg("--project")
+            .arg(self.project())
+            .args(arguments);
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments))
+    }
+
+    /// Runs a command that must succeed.
+    pub(crate) fn done(&self, arguments: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
+        ran
+    }
+
+    /// Runs a command that must succeed and print JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.done(arguments);
+        serde_json::from_slice(&ran.stdout)
+            .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.text()))
+    }
+
+    /// Runs a command that must end with `code` and say each of `words` on stderr.
+    #[track_caller]
+    pub(crate) fn refused(&self, arguments: &[&str], code: i32, words: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        ran.refused(code, words);
+        ran
+    }
+
+    pub(crate) fn with_stdin(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
+        let mut command = self.command(arguments);
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that refuses early closes its stdin, which is its right.
+        drop(child.stdin.take().unwrap().write_all(input.as_ref()));
+        Ran::from_output(child.wait_with_output().unwrap())
+    }
+
+    pub(crate) fn count(&self, sql: &str) -> i64 {
+        read_only(&self.project())
+            .and_then(|db| db.query_row(sql, [], |row| row.get(0)).ok())
+            .unwrap_or(0)
+    }
+}
+
+impl Ran {
+    pub(crate) fn of(mut command: Command) -> Self {
+        Self::from_output(command.output().unwrap())
+    }
+
+    fn from_output(output: std::process::Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn refused(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{}", self.stderr);
+        assert_eq!(self.text(), "", "a refusal prints no data");
+        for word in words {
+            assert!(
+                self.stderr.contains(word),
+                "{word:?} is not in {:?}",
+                self.stderr
+            );
+        }
+    }
+}
+
+/// A reader on a project that another process may be writing.
+pub(crate) fn read_only(path: &Path) -> Option<rusqlite::Connection> {
+    let flags =
+        rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = rusqlite::Connection::open_with_flags(path, flags).ok()?;
+    db.busy_timeout(Duration::from_secs(5)).ok()?;
+    Some(db)
+}
+
+/// Looks until `ready`, and fails the test when that takes far too long.
+#[track_caller]
+pub(crate) fn until(what: &str, mut ready: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !ready() {
+        assert!(Instant::now() < deadline, "waited too long until {what}");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Ends a process that a test forgot.
+pub(crate) struct Guarded(pub(crate) Child);
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+const WORDS: [&str; 48] = [
+    "apple", "river", "stone", "cloud", "market", "engine", "garden", "letter", "window", "winter",
+    "copper", "falcon", "harbour", "island", "journey", "kettle", "lantern", "meadow", "needle",
+    "orchard", "pepper", "quarry", "ribbon", "saddle", "timber", "umbrella", "valley", "willow",
+    "yellow", "zephyr", "anchor", "basket", "candle", "desert", "ember", "feather", "granite",
+    "hollow", "ivory", "jasmine", "kernel", "ladder", "marble", "nectar", "opal", "parcel",
+    "quiver", "rocket",
+];
+
+fn sentence(dice: &mut Dice, words: usize) -> String {
+    (0..words)
+        .map(|_| WORDS[dice.below(WORDS.len())])
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A pool of made-up texts, the same for the same seed, no two of its documents alike.
+pub(crate) fn pool(seed: u64, documents: usize) -> Pool {
+    let mut dice = Dice::new(seed, &["test pool"]);
+    Pool {
+        query: Query {
+            id: QueryId::new(format!("q{seed}")),
+            text: sentence(&mut dice, 4),
+            extra: JsonObject::default(),
+        },
+        documents: (0..documents)
+            .map(|at| Document {
+                id: DocId::new(format!("d{at}")),
+                title: None,
+                content: format!("{} number {at}", sentence(&mut dice, 25)),
+                metadata: JsonObject::default(),
+                extra: JsonObject::default(),
+                input_score: None,
+            })
+            .collect(),
+        extra: JsonObject::default(),
+    }
+}
+
+/// A dataset of pools of these sizes.
+pub(crate) fn dataset(sizes: impl IntoIterator<Item = usize>) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for (seed, documents) in sizes.into_iter().enumerate() {
+        overrule::formats::dataset::write_pool(&mut lines, &pool(seed as u64, documents)).unwrap();
+    }
+    lines
+}

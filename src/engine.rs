@@ -17,8 +17,8 @@ pub mod progress;
 
 use crate::domain::sampling;
 use crate::judge::{Ensemble, JudgeSpec};
+use crate::store::calls::Holes;
 use crate::store::corpus::QueryKey;
-use crate::store::runs::Holes;
 use crate::store::{Store, StoreError};
 use progress::Progress;
 use std::time::{SystemTime, UNIX_EPOCH};

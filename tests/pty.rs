@@ -110,6 +110,9 @@ impl Terminal {
 
     #[track_caller]
     fn wait(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         assert!(
             self.until(|terminal| terminal.screen().contains(text)),
             "no {text:?} on:\n{}",
@@ -322,13 +325,16 @@ fn a_new_size_is_drawn_at_once() {
         pixel_width: 0,
         pixel_height: 0,
     };
-    terminal
-        .parser
-        .screen_mut()
-        .set_size(24u16.try_into().unwrap(), 80u16.try_into().unwrap());
+    let (rows, columns) = (24u16.try_into().unwrap(), 80u16.try_into().unwrap());
+    terminal.parser = vt100::Parser::new(rows, columns, 0);
     terminal.master.resize(size).unwrap();
-    assert!(terminal.until(|terminal| terminal.screen().lines().count() <= 24));
-    terminal.wait("? help");
+    // An empty screen of the new size: what stands on it has been drawn since.
+    let drawn = |terminal: &Terminal| {
+        let screen = terminal.screen();
+        let lines: Vec<&str> = screen.lines().collect();
+        lines.len() == 24 && lines[23].contains("? help") && screen.contains("scifact-641")
+    };
+    assert!(terminal.until(drawn), "{}", terminal.screen());
     terminal.keys("q");
     assert_eq!(terminal.end(), 0);
 }
@@ -355,12 +361,22 @@ fn hostile_documents_reach_no_terminal_raw() {
         .unwrap();
     assert!(annotated.status.success(), "{annotated:?}");
     let mut terminal = Terminal::start(folder.path(), &[], &[], (120, 40));
-    terminal.wait("6");
-    for keys in [
-        "\r", "n", "\r", "f", "w", "\t", "\x1b", "d", "e", "\x1b", "r", "q",
+    for (keys, seen) in [
+        ("", "queries"),
+        ("\r", "row worse"),
+        ("n", "surprise 1 of"),
+        ("\r", "Your verdict"),
+        ("f", "P(A stands above B)"),
+        ("w", "P(A stands above B)"),
+        ("\x1b", "row worse"),
+        ("d", "most surprising first"),
+        ("e", "reasoning"),
+        ("\x1b", "row worse"),
+        ("r", "tokens in"),
+        ("q", ""),
     ] {
         terminal.keys(keys);
-        terminal.wait("? help");
+        terminal.wait(seen);
     }
     assert_eq!(terminal.end(), 0);
     let raw = String::from_utf8_lossy(&terminal.raw);

@@ -9,7 +9,7 @@ use crate::engine::progress::{Phase, Progress};
 use crate::engine::{Control, Request, Run};
 use crate::judge::{Ensemble, OFFLINE_LABEL, offline};
 use crate::store::Store;
-use crate::store::runs::Holes;
+use crate::store::calls::Holes;
 use anyhow::anyhow;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};

@@ -9,9 +9,12 @@ use super::progress::{Phase, Progress};
 use super::{Control, EngineError, Outcome, Request, now_ms};
 use crate::domain::vote::JudgeId;
 use crate::judge::{Ensemble, Usage};
-use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::runs::{EnsembleId, Holes, RunId, RunRow};
+use crate::store::{Db, Store, StoreError};
+use crate::store::{
+    calls::Holes,
+    runs::{EnsembleId, RunId, RunRow},
+};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -23,6 +26,44 @@ use uuid::Uuid;
 const REPORT_EVERY: Duration = Duration::from_millis(40);
 /// Events that lanes may be ahead of the run.
 const BACKLOG: usize = 1024;
+
+/// Queries whose plans share a transaction.
+const PLANNED_TOGETHER: usize = 64;
+
+/// What entering a query's plan came to.
+struct Entered {
+    battles: usize,
+    /// Calls to make, for each judge.
+    calls: Vec<usize>,
+    /// Votes that are not there, whether or not this run is to ask for them.
+    holes: usize,
+}
+
+fn enter_plan(
+    db: &Db,
+    query: QueryKey,
+    request: &Request,
+    ensemble: EnsembleId,
+    names: &[String],
+    judges: &[JudgeId],
+) -> Result<Entered, StoreError> {
+    let info = db.query(query)?;
+    let plan = plan_query(request, info.id.as_str(), info.documents, names);
+    db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
+    let mut calls = vec![0; judges.len()];
+    for call in db.outstanding(query, &plan.planned, judges, &plan.swapped, request.holes)? {
+        calls[call.judge] += 1;
+    }
+    let all = Holes::FreshAndFailed;
+    let holes = db
+        .outstanding(query, &plan.planned, judges, &plan.swapped, all)?
+        .len();
+    Ok(Entered {
+        battles: plan.planned.len(),
+        calls,
+        holes,
+    })
+}
 
 struct Dispatcher {
     store: Store,
@@ -117,6 +158,12 @@ pub(super) async fn run(
         missing: 0,
         broke: false,
     };
+    tracing::info!(
+        run = run.0,
+        seed = request.seed,
+        cycles = request.cycles,
+        "run begins"
+    );
     let result = dispatcher.work(&request, ensemble_id).await;
     let cancelled = dispatcher.control.borrow().cancelled;
     let state = match (&result, cancelled) {
@@ -176,7 +223,7 @@ impl Dispatcher {
         let judges: Arc<[JudgeId]> = self.judges.iter().copied().collect();
         let request = Arc::new(request.clone());
         let mut waiting = Vec::new();
-        for query in queries {
+        for queries in queries.chunks(PLANNED_TOGETHER) {
             if self.control.borrow().cancelled {
                 break;
             }
@@ -185,45 +232,30 @@ impl Dispatcher {
                 Arc::clone(&names),
                 Arc::clone(&judges),
             );
-            let (planned, calls, holes) = self
+            let keys = queries.to_vec();
+            let plans = self
                 .store
                 .write(move |db| {
-                    let info = db.query(query)?;
-                    let plan = plan_query(&request, info.id.as_str(), info.documents, &names);
-                    db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
-                    let calls = db.outstanding(
-                        query,
-                        &plan.planned,
-                        &judges,
-                        &plan.swapped,
-                        request.holes,
-                    )?;
-                    let mut per_judge = vec![0; judges.len()];
-                    for call in &calls {
-                        per_judge[call.judge] += 1;
-                    }
-                    let all = Holes::FreshAndFailed;
-                    let holes = db
-                        .outstanding(query, &plan.planned, &judges, &plan.swapped, all)?
-                        .len();
-                    Ok((plan.planned.len(), per_judge, holes))
+                    let plan = |query| enter_plan(db, query, &request, ensemble, &names, &judges);
+                    keys.into_iter().map(plan).collect::<Result<Vec<_>, _>>()
                 })
                 .await?;
-            let total: usize = calls.iter().sum();
-            for (judge, count) in self.progress.judges.iter_mut().zip(&calls) {
-                judge.total += count;
-            }
-            self.progress.total += total;
-            self.progress.battles += planned;
-            self.progress.already += planned * calls.len() - holes;
-            self.progress.queries_planned += 1;
-            self.missing += holes;
-            if total > 0 {
-                self.open.insert(query, total);
-                waiting.push(query);
-            } else {
-                self.summarise(query).await?;
-                self.progress.queries_done += 1;
+            for (query, plan) in queries.iter().zip(plans) {
+                let total: usize = plan.calls.iter().sum();
+                for (judge, count) in self.progress.judges.iter_mut().zip(&plan.calls) {
+                    judge.total += count;
+                }
+                self.progress.total += total;
+                self.progress.battles += plan.battles;
+                self.progress.already += plan.battles * plan.calls.len() - plan.holes;
+                self.progress.queries_planned += 1;
+                self.missing += plan.holes;
+                if total > 0 {
+                    self.open.insert(*query, total);
+                    waiting.push(*query);
+                } else {
+                    self.progress.queries_done += 1;
+                }
             }
             self.report(false);
         }

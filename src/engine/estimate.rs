@@ -4,7 +4,7 @@ use super::Request;
 use super::plan::plan_query;
 use crate::domain::corpus::Pool;
 use crate::judge::{Case, Ensemble, PoolText};
-use crate::store::runs::Holes;
+use crate::store::calls::Holes;
 use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::sync::Arc;

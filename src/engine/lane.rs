@@ -10,7 +10,7 @@ use crate::domain::vote::JudgeId;
 use crate::judge::{Case, Ensemble, Judge, PoolText, Prompt, Usage, offline};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::runs::{Outstanding, RunId};
+use crate::store::{calls::Outstanding, runs::RunId};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};

@@ -8,29 +8,59 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct RunLock {
     _file: File,
+    path: PathBuf,
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // Taken away while it is still locked: who opened it before finds another file in its place, and looks again.
+        drop(std::fs::remove_file(&self.path));
+    }
 }
 
 impl RunLock {
     /// Takes the lock or says who cannot have it.
     pub fn take(project: &Path) -> Result<Self, EngineError> {
         let path = lock_path(project);
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(|error| {
-                EngineError::Lock(format!("{}: cannot be opened: {error}", path.display()))
-            })?;
-        match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(EngineError::Busy(project.display().to_string())),
-            Err(TryLockError::Error(error)) => Err(EngineError::Lock(format!(
-                "{}: cannot be locked: {error}",
-                path.display()
-            ))),
+        let trouble = |what: &str, error: &std::io::Error| {
+            EngineError::Lock(format!("{}: cannot be {what}: {error}", path.display()))
+        };
+        loop {
+            let file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&path)
+                .map_err(|error| trouble("opened", &error))?;
+            match file.try_lock() {
+                Ok(()) if still_there(&file, &path) => return Ok(Self { _file: file, path }),
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(EngineError::Busy(project.display().to_string()));
+                }
+                Err(TryLockError::Error(error)) => return Err(trouble("locked", &error)),
+            }
         }
     }
+}
+
+/// Whether the locked file is still the one that others would open.
+#[cfg(unix)]
+fn still_there(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let same = |ours: std::fs::Metadata, theirs: std::fs::Metadata| {
+        (ours.dev(), ours.ino()) == (theirs.dev(), theirs.ino())
+    };
+    file.metadata()
+        .ok()
+        .zip(std::fs::metadata(path).ok())
+        .is_some_and(|(ours, theirs)| same(ours, theirs))
+}
+
+/// Elsewhere an open file cannot be taken away.
+#[cfg(not(unix))]
+fn still_there(_: &File, _: &Path) -> bool {
+    true
 }
 
 fn lock_path(project: &Path) -> PathBuf {

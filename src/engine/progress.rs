@@ -160,6 +160,7 @@ impl Progress {
     }
 
     pub(super) fn say(&mut self, line: String) {
+        tracing::info!(target: "overrule::run", "{line}");
         if self.log.len() == LOG_LINES {
             self.log.pop_front();
         }

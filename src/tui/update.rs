@@ -2,11 +2,11 @@
 
 mod ask;
 mod mouse;
+mod overlay;
 
 use super::keymap::{self, Command, Scope};
 use super::model::{Effect, Model, Moved, Msg, Overlay, PromptFor, Question, Screen};
 use super::screens;
-use super::widgets::Outcome;
 use super::widgets::confirm::Confirm;
 use super::widgets::help::Help;
 use super::widgets::palette::Palette;
@@ -15,7 +15,6 @@ use super::widgets::toast::Level;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryInfo;
 use crate::store::verdicts::StoredVerdict;
-use crossterm::event::{KeyEvent, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// The open query is asked for again at most this often while a run goes on.
@@ -32,14 +31,14 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         model.toast = None;
     }
     match msg {
-        Msg::Key(key) => on_key(model, key),
+        Msg::Key(key) => overlay::on_key(model, key),
         Msg::Paste(text) => {
             if let Some(Overlay::Prompt(prompt, _)) = model.overlays.last_mut() {
                 prompt.paste(&text);
             } else if let Some(Overlay::Palette(palette)) = model.overlays.last_mut() {
                 palette.paste(&text);
             }
-            live_filter(model);
+            overlay::live_filter(model);
             Vec::new()
         }
         Msg::Mouse(event) => mouse::on_mouse(model, event),
@@ -106,120 +105,6 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             model.loading = false;
             Vec::new()
         }
-    }
-}
-
-fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
-    model.toast = None;
-    let Some(overlay) = model.overlays.last_mut() else {
-        return match keymap::resolve(model.screen().scope(), key) {
-            Some(command) => on_command(model, command),
-            None => Vec::new(),
-        };
-    };
-    let outcome = match overlay {
-        Overlay::Help(help) => help.handle(key).map(|()| Done::Closed),
-        Overlay::Palette(palette) => palette.handle(key).map(Done::Run),
-        Overlay::Prompt(prompt, _) => prompt.handle(key).map(Done::Typed),
-        Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| Done::Closed),
-    };
-    match outcome {
-        Outcome::Consumed => live_filter(model),
-        Outcome::Pass => match keymap::resolve(Scope::Global, key) {
-            Some(command @ (Command::Suspend | Command::Redraw)) => {
-                return on_command(model, command);
-            }
-            Some(Command::Quit) if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                model.overlays.clear();
-                return on_command(model, Command::Quit);
-            }
-            _ => {}
-        },
-        Outcome::Cancelled => {
-            if let Some(Overlay::Prompt(_, PromptFor::Filter)) = model.overlays.pop() {
-                model.queries.filter.clear();
-            }
-        }
-        Outcome::Submitted(done) => return on_done(model, done),
-    }
-    Vec::new()
-}
-
-/// What an overlay was closed with.
-enum Done {
-    Closed,
-    Run(Command),
-    Typed(String),
-}
-
-fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
-    match (model.overlays.pop(), done) {
-        (Some(Overlay::Palette(_)), Done::Run(command)) => on_command(model, command),
-        (Some(Overlay::Prompt(_, PromptFor::Filter)), Done::Typed(text)) => {
-            model.queries.filter = text;
-            model.queries.cursor = 0;
-            Vec::new()
-        }
-        (Some(Overlay::Prompt(_, PromptFor::Find)), Done::Typed(text)) => find(model, &text),
-        (Some(Overlay::Prompt(_, PromptFor::Reason)), Done::Typed(text)) => {
-            screens::battle::explain(model, text)
-        }
-        (Some(Overlay::Confirm(_, Question::Quit)), _) => quit(model),
-        (Some(Overlay::Confirm(_, Question::Stop)), _) => {
-            model.control.cancelled = true;
-            vec![Effect::Steer(model.control)]
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// Goes to the first document after the present one whose identifier or title holds the words.
-fn find(model: &mut Model, text: &str) -> Vec<Effect> {
-    let order = model.matrix_order();
-    let Some(open) = &model.open else {
-        return Vec::new();
-    };
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    let here = match model.screen() {
-        Screen::Document => order
-            .iter()
-            .position(|document| *document == model.document.document),
-        _ => Some(model.matrix.heat.cursor.0),
-    };
-    let start = here.map_or(0, |here| here + 1);
-    let found = (0..order.len())
-        .map(|step| (start + step) % order.len())
-        .find(|place| {
-            let document = order[*place];
-            let name =
-                format!("{} {}", open.name(document), open.headline(document)).to_lowercase();
-            words.iter().all(|word| name.contains(word))
-        });
-    match (found, model.screen()) {
-        (None, _) => {
-            model.say(
-                Level::Info,
-                format!("no document has “{text}” in its id or title"),
-            );
-            Vec::new()
-        }
-        (Some(place), Screen::Document) => {
-            model.stack.pop();
-            model.open_document(order[place])
-        }
-        (Some(place), _) => {
-            let column = model.matrix.heat.cursor.1;
-            model.matrix.heat.move_to(place, column, order.len());
-            Vec::new()
-        }
-    }
-}
-
-/// The list follows the filter while it is typed.
-fn live_filter(model: &mut Model) {
-    if let Some(Overlay::Prompt(prompt, PromptFor::Filter)) = model.overlays.last() {
-        model.queries.filter = prompt.text().to_owned();
-        model.queries.cursor = 0;
     }
 }
 

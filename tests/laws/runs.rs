@@ -5,7 +5,7 @@ use crate::scripted::{Act, ensemble, scripted, trio};
 use overrule::engine::progress::Phase;
 use overrule::engine::{Control, EngineError, Run};
 use overrule::judge::Cause;
-use overrule::store::runs::Holes;
+use overrule::store::calls::Holes;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

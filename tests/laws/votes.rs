@@ -6,7 +6,7 @@ use overrule::domain::ranking::View;
 use overrule::domain::verdict::Decision;
 use overrule::engine::Control;
 use overrule::judge::{Case, Cause};
-use overrule::store::runs::Holes;
+use overrule::store::calls::Holes;
 use overrule::store::verdicts::NewVerdict;
 use rstest::rstest;
 use std::sync::{Arc, Mutex};

@@ -1,0 +1,407 @@
+//! Calls: which a plan still needs, and what came of those that were made.
+
+use super::corpus::QueryKey;
+use super::runs::RunId;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::BattleId;
+use crate::domain::sampling::Planned;
+use crate::domain::vote::{JudgeId, Margin};
+use crate::judge::{Cause, JudgeSpec, Usage};
+use rusqlite::{OptionalExtension, params};
+use std::collections::HashMap;
+
+/// How a call went, whether or not it led to a vote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRecord {
+    /// The battle.
+    pub battle: BattleId,
+    /// The judge.
+    pub judge: JudgeId,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+    /// 1 for the first call on this battle by this judge.
+    pub attempt: u32,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, where the price is known.
+    pub cost_usd: Option<f64>,
+    /// From sending to the last byte, in milliseconds, where it was measured.
+    pub latency_ms: Option<f64>,
+    /// Whether the judge did not see all of a document.
+    pub truncated: bool,
+    /// What makes two calls the same, for judges that are paid.
+    pub call_key: Option<[u8; 32]>,
+    /// The run that made the call, `None` for imported ones.
+    pub run: Option<RunId>,
+    /// Milliseconds since the Unix epoch.
+    pub created_ms: i64,
+    /// The reply as it came, `None` where it can be made again from the same input or was never known.
+    pub raw: Option<String>,
+    /// A vote, or why there is none.
+    pub result: CallResult,
+}
+
+/// The end of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CallResult {
+    /// The judge voted.
+    Vote {
+        /// The preference, oriented to the battle's A and B.
+        margin: Margin,
+        /// The reasoning, in the judge's own presentation.
+        reasoning: String,
+        /// The model that answered, as it names itself.
+        model: Option<String>,
+        /// Why it stopped.
+        stop_reason: Option<String>,
+        /// The provider's identifier of the call.
+        request_id: Option<String>,
+    },
+    /// It did not.
+    Failure {
+        /// The class.
+        cause: Cause,
+        /// In words.
+        message: String,
+    },
+}
+
+/// A call that a plan still needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outstanding {
+    /// The battle.
+    pub battle: BattleId,
+    /// Position of document A in the pool.
+    pub a: usize,
+    /// Position of document B in the pool.
+    pub b: usize,
+    /// Index of the judge in the ensemble.
+    pub judge: usize,
+    /// Whether the judge is to be shown B first.
+    pub swapped: bool,
+    /// 1 plus the calls that failed before.
+    pub attempt: u32,
+}
+
+/// Which calls of a plan are still to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holes {
+    /// Those never made.
+    Fresh,
+    /// Those never made and those that failed.
+    FreshAndFailed,
+    /// Only those that failed.
+    Failed,
+}
+
+/// A planned battle's row and whether its A is the later document of the pool, by (low, high, game).
+type BattleIndex = HashMap<(usize, usize, u32), (i64, bool)>;
+
+impl Db {
+    /// The calls that the planned battles of a query still need from the judges of an ensemble, battle by battle.
+    ///
+    /// `swapped[judge][battle]` follows the order of `planned`. A battle that exists in the project but not in
+    /// `planned` needs nothing, and neither does one that is planned but not entered yet.
+    pub fn outstanding(
+        &self,
+        query: QueryKey,
+        planned: &[Planned],
+        judges: &[JudgeId],
+        swapped: &[Vec<bool>],
+        holes: Holes,
+    ) -> Result<Vec<Outstanding>> {
+        let battles = self.battle_index(query)?;
+        let votes = self.pairs_of(
+            "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
+            query,
+        )?;
+        let failures = self.pairs_of(
+            "SELECT failure.battle, failure.judge, count(*) FROM failure JOIN battle ON battle.id = failure.battle
+             WHERE query = ?1 GROUP BY 1, 2",
+            query,
+        )?;
+        let mut outstanding = Vec::new();
+        for (index, plan) in planned.iter().enumerate() {
+            let Some((id, reversed)) = battles.get(&(plan.pair.low(), plan.pair.high(), plan.game))
+            else {
+                continue;
+            };
+            for (judge, judge_id) in judges.iter().enumerate() {
+                let failed = failures.get(&(*id, judge_id.0)).copied().unwrap_or(0);
+                let wanted = match holes {
+                    Holes::Fresh => failed == 0,
+                    Holes::FreshAndFailed => true,
+                    Holes::Failed => failed > 0,
+                };
+                if !wanted || votes.contains_key(&(*id, judge_id.0)) {
+                    continue;
+                }
+                let (a, b) = (plan.pair.low(), plan.pair.high());
+                outstanding.push(Outstanding {
+                    battle: BattleId(*id),
+                    a: if *reversed { b } else { a },
+                    b: if *reversed { a } else { b },
+                    judge,
+                    swapped: swapped
+                        .get(judge)
+                        .and_then(|of| of.get(index))
+                        .copied()
+                        .unwrap_or(false)
+                        ^ reversed,
+                    attempt: failed + 1,
+                });
+            }
+        }
+        Ok(outstanding)
+    }
+
+    /// Calls left for each judge of a plan that may not have been entered, `None` for a query that is not there.
+    pub fn calls_left(
+        &self,
+        query: &str,
+        planned: &[Planned],
+        specs: &[JudgeSpec],
+        swapped: &[Vec<bool>],
+        holes: Holes,
+    ) -> Result<Option<Vec<usize>>> {
+        let query = match self.find_query(query) {
+            Ok(query) => query,
+            Err(StoreError::NotFound(_)) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        // A judge that the project does not know has made no call.
+        let judges: Vec<JudgeId> = specs
+            .iter()
+            .map(|spec| Ok(self.known_judge(spec)?.unwrap_or(JudgeId(0))))
+            .collect::<Result<_>>()?;
+        let entered = self.outstanding(query, planned, &judges, swapped, holes)?;
+        let known = self.battle_index(query)?;
+        let new = |battle: &&Planned| {
+            !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))
+        };
+        let fresh = if holes == Holes::Failed {
+            0
+        } else {
+            planned.iter().filter(new).count()
+        };
+        let mut left = vec![fresh; judges.len()];
+        for call in entered {
+            left[call.judge] += 1;
+        }
+        Ok(Some(left))
+    }
+
+    /// Records a call. A second vote of the same judge on the same battle is a conflict and is not recorded.
+    pub fn record(&self, call: &CallRecord) -> Result<()> {
+        let usage = call.usage;
+        match &call.result {
+            CallResult::Vote {
+                margin,
+                reasoning,
+                model,
+                stop_reason,
+                request_id,
+            } => {
+                let added = self
+                    .connection
+                    .prepare_cached(
+                        "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                             tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                             model, stop_reason, request_id, reasoning, raw)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                             ?19, ?20)
+                         ON CONFLICT DO NOTHING",
+                    )?
+                    .execute(params![
+                        call.battle.0,
+                        call.judge.0,
+                        call.swapped,
+                        margin.get(),
+                        call.attempt,
+                        usage.input,
+                        usage.cached,
+                        usage.output,
+                        usage.thinking,
+                        call.cost_usd,
+                        call.latency_ms,
+                        call.truncated,
+                        call.run.map(|run| run.0),
+                        call.created_ms,
+                        call.call_key.as_ref().map(|key| &key[..]),
+                        model,
+                        stop_reason,
+                        request_id,
+                        reasoning,
+                        call.raw,
+                    ])?;
+                if added == 0 {
+                    return Err(StoreError::Conflict(
+                        "this judge has already voted on this battle".to_owned(),
+                    ));
+                }
+            }
+            CallResult::Failure { cause, message } => {
+                self.connection
+                    .prepare_cached(
+                        "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
+                             tokens_output, cost_usd, latency_ms, run, created_ms, raw)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                    )?
+                    .execute(params![
+                        call.battle.0,
+                        call.judge.0,
+                        call.swapped,
+                        cause_name(*cause)?,
+                        message,
+                        call.attempt,
+                        usage.input,
+                        usage.output,
+                        call.cost_usd,
+                        call.latency_ms,
+                        call.run.map(|run| run.0),
+                        call.created_ms,
+                        call.raw,
+                    ])?;
+            }
+        }
+        self.connection
+            .prepare_cached(
+                "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
+            )?
+            .execute([call.battle.0])?;
+        Ok(())
+    }
+
+    /// A vote that an identical call has led to.
+    pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<i64>> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT id FROM vote WHERE call_key = ?1 LIMIT 1")?
+            .query_row([&key[..]], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Lets a vote count for another battle too, at no cost. Both calls would have shown the judge the same texts in the
+    /// same order; the margin is turned where the battles are stored the other way round.
+    #[allow(clippy::too_many_arguments)]
+    pub fn reuse_vote(
+        &self,
+        known: i64,
+        battle: BattleId,
+        judge: JudgeId,
+        swapped: bool,
+        attempt: u32,
+        run: RunId,
+        created_ms: i64,
+    ) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                     tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                     model, stop_reason, request_id, reasoning, raw)
+                 SELECT ?2, ?3, ?4, CASE WHEN swapped = ?4 THEN margin ELSE 0.0 - margin END, ?5, 0, 0, 0, 0, 0.0,
+                     NULL, truncated, ?6, ?7, call_key, model, stop_reason, request_id, reasoning, raw
+                 FROM vote WHERE id = ?1
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![known, battle.0, judge.0, swapped, attempt, run.0, created_ms])?;
+        self.connection
+            .prepare_cached(
+                "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
+            )?
+            .execute([battle.0])?;
+        Ok(())
+    }
+
+    /// A battle of a pair, whichever way round it is stored, and which document is its A.
+    pub fn battle_at(
+        &self,
+        query: QueryKey,
+        x: usize,
+        y: usize,
+        game: u32,
+    ) -> Result<Option<(BattleId, usize)>> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT id, a FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4",
+            )?
+            .query_row(params![query.0, x.min(y), x.max(y), game], |row| {
+                Ok((BattleId(row.get(0)?), row.get(1)?))
+            })
+            .optional()?)
+    }
+
+    /// Adds a battle that was fought elsewhere, as a certain game of its pair.
+    pub fn add_fought_battle(
+        &self,
+        query: QueryKey,
+        a: usize,
+        b: usize,
+        game: u32,
+    ) -> Result<BattleId> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')",
+            )?
+            .execute(params![query.0, a, b, game])?;
+        Ok(BattleId(self.connection.last_insert_rowid()))
+    }
+
+    /// A judge's vote on a battle: its margin and reasoning.
+    pub fn vote_on(&self, battle: BattleId, judge: JudgeId) -> Result<Option<(Margin, String)>> {
+        let vote: Option<(f64, String)> = self
+            .connection
+            .prepare_cached("SELECT margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2")?
+            .query_row(params![battle.0, judge.0], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .optional()?;
+        vote.map(|(margin, reasoning)| {
+            let margin = Margin::new(margin)
+                .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?;
+            Ok((margin, reasoning))
+        })
+        .transpose()
+    }
+
+    /// Whether a call of a judge on a battle has failed.
+    pub fn has_failed(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2)",
+            )?
+            .query_row(params![battle.0, judge.0], |row| row.get(0))?)
+    }
+
+    /// Row and orientation of each battle by (low, high, game); true where A is the later document of the pool.
+    fn battle_index(&self, query: QueryKey) -> Result<BattleIndex> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, a, b, game FROM battle WHERE query = ?1")?;
+        let rows = statement.query_map([query.0], |row| {
+            let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+            Ok(((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a > b)))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn pairs_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), u32>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map([query.0], |row| {
+            Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// The cause as stored: its kebab-case name.
+fn cause_name(cause: Cause) -> Result<String> {
+    match serde_json::to_value(cause) {
+        Ok(serde_json::Value::String(name)) => Ok(name),
+        _ => Err(StoreError::Corrupt(format!(
+            "no name for the cause {cause}"
+        ))),
+    }
+}

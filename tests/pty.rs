@@ -372,7 +372,7 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("d", "most surprising first"),
         ("e", "reasoning"),
         ("\x1b", "row worse"),
-        ("r", "tokens in"),
+        ("r", "No run yet"),
         ("q", ""),
     ] {
         terminal.keys(keys);

@@ -8,6 +8,7 @@ mod doctor;
 mod export;
 mod fit;
 mod import;
+mod judges;
 mod keys;
 mod list;
 mod matrix;

@@ -87,7 +87,10 @@ pub fn run(
     let mut guard = TerminalGuard::enter(depth, screen.mouse)?;
     let size = guard.size()?;
     let runner = Runner::new(store, ensemble, options.clone(), results);
-    let model = Model::new(options, ramp, size, Instant::now());
+    let mut model = Model::new(options, ramp, size, Instant::now());
+    if !model.options.note.is_empty() {
+        model.say(widgets::toast::Level::Info, model.options.note.clone());
+    }
     let app = App {
         model,
         theme,

@@ -361,8 +361,9 @@ fn hostile_documents_reach_no_terminal_raw() {
         .unwrap();
     assert!(annotated.status.success(), "{annotated:?}");
     let mut terminal = Terminal::start(folder.path(), &[], &[], (120, 40));
+    let mut before = "";
     for (keys, seen) in [
-        ("", "queries"),
+        ("", "insomnia"),
         ("\r", "row worse"),
         ("n", "surprise 1 of"),
         ("\r", "Your verdict"),
@@ -376,7 +377,11 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("q", ""),
     ] {
         terminal.keys(keys);
+        if keys == "\x1b" {
+            terminal.wait_gone(before);
+        }
         terminal.wait(seen);
+        before = seen;
     }
     assert_eq!(terminal.end(), 0);
     let raw = String::from_utf8_lossy(&terminal.raw);

@@ -1,8 +1,8 @@
 //! `overrule` and `overrule demo`: the workbench.
 
-use super::{Context, Outcome, create_project, output};
-use crate::cli::annotate::ensemble;
+use super::{Context, Outcome, create_project, judges, output};
 use crate::engine::{Control, Request};
+use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::{self, model::Options};
 use clap::Args;
@@ -123,9 +123,27 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
                 .into_owned()
         },
         demo,
+        ..Options::default()
     };
     let path = store.path().to_owned();
-    tui::run(store, ensemble(&[])?, options, &config.screen)?;
+    let chosen = if demo {
+        // The sample is for looking: it costs nothing, whatever keys are set.
+        judges::Chosen {
+            ensemble: offline::ensemble(),
+            notes: Vec::new(),
+        }
+    } else {
+        judges::choose(context, &[], false)?
+    };
+    let options = Options {
+        paid: chosen
+            .ensemble
+            .iter()
+            .any(|judge| judges::is_paid(judge.as_ref())),
+        note: chosen.notes.join("; "),
+        ..options
+    };
+    tui::run(store, chosen.ensemble, options, &config.screen)?;
     if demo {
         output::complain(&format!(
             "The sample and your verdicts are kept in {}.",

@@ -1,7 +1,7 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
-use super::{Context, Outcome, annotate, output};
-use crate::judge::{Case, OFFLINE_LABEL, PoolText, parse};
+use super::{Context, Outcome, judges, output};
+use crate::judge::{Case, Judge, OFFLINE_LABEL, PoolText, Prompt, parse};
 use crate::store::Store;
 use clap::Args;
 use serde::Serialize;
@@ -10,6 +10,12 @@ use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(super) struct Doctor {
+    /// Make no call
+    #[arg(long)]
+    offline: bool,
+    /// Let keys travel unencrypted to other machines
+    #[arg(long)]
+    insecure_http: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -26,8 +32,15 @@ struct Check {
 impl Doctor {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let mut checks = vec![configuration(context), project(context), terminal()];
-        for judge in annotate::ensemble(&[])? {
-            checks.push(judge_check(judge.as_ref())?);
+        let chosen = judges::choose(context, &[], self.insecure_http)?;
+        checks.extend(chosen.notes.into_iter().map(|note| Check {
+            name: "keys".to_owned(),
+            ok: true,
+            found: note,
+            remedy: None,
+        }));
+        for judge in chosen.ensemble {
+            checks.push(judge_check(judge.as_ref(), self.offline)?);
         }
         let healthy = checks.iter().all(|check| check.ok);
         if self.json {
@@ -120,8 +133,26 @@ fn terminal() -> Check {
     }
 }
 
-/// Puts one tiny case to a judge.
-fn judge_check(judge: &dyn crate::judge::Judge) -> Result<Check, super::Failure> {
+/// Puts one tiny case to a judge, unless no call is to be made.
+fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure> {
+    let spec = judge.spec();
+    let name = format!("judge {}", spec.name);
+    let price = match judge.estimate(&Prompt::default()).1 {
+        Some(_) => "price known",
+        None => "price unknown",
+    };
+    let no_price = (price == "price unknown").then(|| {
+        "give `price` in overrule.toml, or spending is not counted and --budget is refused"
+            .to_owned()
+    });
+    if offline && !spec.is_offline() {
+        return Ok(Check {
+            name,
+            ok: true,
+            found: format!("{} {}: not called; {price}", spec.provider, spec.model),
+            remedy: no_price,
+        });
+    }
     let documents = vec![
         Arc::from("Paris is the capital of France."),
         Arc::from("Rome is the capital of Italy."),
@@ -134,32 +165,45 @@ fn judge_check(judge: &dyn crate::judge::Judge) -> Result<Check, super::Failure>
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let reply = runtime.block_on(judge.call(&case, &judge.prompt(&case)));
-    let (ok, found) = match reply {
-        Ok(reply) => match parse::parse(&reply.text) {
-            Ok(opinion) => {
-                let label = if judge.spec().is_offline() {
-                    format!("; {OFFLINE_LABEL}")
-                } else {
-                    String::new()
-                };
-                let micros = reply.latency.as_secs_f64() * 1e6;
-                (
-                    true,
-                    format!(
-                        "answers {:+.2} in {micros:.0} µs{label}",
-                        opinion.margin.get()
-                    ),
-                )
-            }
-            Err(error) => (false, error.to_string()),
-        },
-        Err(error) => (false, error.to_string()),
+    let reply = match runtime.block_on(judge.call(&case, &judge.prompt(&case))) {
+        Ok(reply) => reply,
+        Err(error) => {
+            return Ok(Check {
+                name,
+                ok: false,
+                found: error.cause.to_string(),
+                remedy: Some(error.message),
+            });
+        }
     };
-    Ok(Check {
-        name: format!("judge {}", judge.spec().name),
-        ok,
-        found,
-        remedy: None,
+    let milliseconds = reply.latency.as_secs_f64() * 1e3;
+    Ok(match judge.parse(&reply) {
+        Ok(opinion) => {
+            let kept = match (spec.is_offline(), parse::strict(&reply.text)) {
+                (true, _) => OFFLINE_LABEL.to_owned(),
+                (false, Ok(_)) => format!("structured output kept; {price}"),
+                (false, Err(_)) => {
+                    format!("structured output not kept, read all the same; {price}")
+                }
+            };
+            Check {
+                name,
+                ok: true,
+                found: format!(
+                    "answers {:+.2} in {milliseconds:.1} ms; {kept}",
+                    opinion.margin.get()
+                ),
+                remedy: no_price,
+            }
+        }
+        Err(error) => Check {
+            name,
+            ok: false,
+            found: error.to_string(),
+            remedy: Some(
+                "try another model, or prompt = \"choice\" or \"letter\" in overrule.toml"
+                    .to_owned(),
+            ),
+        },
     })
 }

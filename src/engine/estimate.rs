@@ -27,6 +27,8 @@ pub struct JudgeEstimate {
     pub tokens_output: u64,
     /// Dollars expected, `None` where the price is unknown.
     pub cost_usd: Option<f64>,
+    /// Dollars at the very most, `None` where the price is unknown.
+    pub worst_usd: Option<f64>,
 }
 
 /// What a run would need.
@@ -51,6 +53,7 @@ impl Estimate {
                 name: judge.spec().name.clone(),
                 offline: judge.spec().is_offline(),
                 cost_usd: Some(0.0),
+                worst_usd: Some(0.0),
                 ..JudgeEstimate::default()
             })
             .collect();
@@ -68,6 +71,11 @@ impl Estimate {
     /// Dollars expected, `None` where a price is unknown.
     pub fn cost_usd(&self) -> Option<f64> {
         self.judges.iter().map(|judge| judge.cost_usd).sum()
+    }
+
+    /// Dollars at the very most, `None` where a price is unknown.
+    pub fn worst_usd(&self) -> Option<f64> {
+        self.judges.iter().map(|judge| judge.worst_usd).sum()
     }
 
     /// Adds a pool. `store` is the project that may already hold votes on it.
@@ -124,14 +132,19 @@ impl Estimate {
             if count == 0 {
                 continue;
             }
-            let (mut input, mut output, mut cost, mut looked_at) = (0, 0, Some(0.0), 0u64);
+            let (mut input, mut output, mut looked_at) = (0, 0, 0u64);
+            let (mut cost, mut worst) = (Some(0.0), Some(0.0));
             for battle in plan.planned.iter().step_by(step) {
                 let case = Case {
                     pool: Arc::clone(&text),
                     first: battle.pair.low(),
                     second: battle.pair.high(),
                 };
-                let (usage, price) = judge.estimate(&judge.prompt(&case));
+                let prompt = judge.prompt(&case);
+                let (usage, price) = judge.estimate(&prompt);
+                worst = worst
+                    .zip(judge.worst(&prompt).1)
+                    .map(|(sum, price): (f64, f64)| sum + price);
                 input += usage.input;
                 output += usage.output;
                 cost = cost.zip(price).map(|(sum, price)| sum + price);
@@ -141,6 +154,10 @@ impl Estimate {
             of.tokens_input += (input as f64 * scale).round() as u64;
             of.tokens_output += (output as f64 * scale).round() as u64;
             of.cost_usd = of.cost_usd.zip(cost).map(|(sum, cost)| sum + cost * scale);
+            of.worst_usd = of
+                .worst_usd
+                .zip(worst)
+                .map(|(sum, worst)| sum + worst * scale);
         }
         Ok(())
     }

@@ -23,7 +23,6 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-#[allow(unused_imports)]
 pub(crate) use choice::from_odds;
 pub use choice::{choice, letter};
 

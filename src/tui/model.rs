@@ -85,6 +85,8 @@ pub enum PromptFor {
     Find,
     /// The reason for the verdict just given.
     Reason,
+    /// Dollars that the project may have spent.
+    Budget,
 }
 
 /// What a yes is for.
@@ -94,6 +96,8 @@ pub enum Question {
     Quit,
     /// Stop the run.
     Stop,
+    /// Begin a run that costs money.
+    Start,
 }
 
 /// What the terminal can do and what the user wants of it.
@@ -109,6 +113,10 @@ pub struct Options {
     pub project: String,
     /// Whether this is the bundled sample.
     pub demo: bool,
+    /// Whether calls may cost money.
+    pub paid: bool,
+    /// What is to be said about the judges at the start.
+    pub note: String,
 }
 
 /// Everything.
@@ -136,6 +144,8 @@ pub struct Model {
     pub control: Control,
     /// How the last run ended, in words.
     pub ended: Option<String>,
+    /// The judge that `d` on the run screen drops.
+    pub seat: usize,
     /// First line of the run's log that is shown, from the end.
     pub log_scroll: usize,
     /// A line that goes away by itself.
@@ -207,6 +217,7 @@ impl Model {
             running: false,
             control: options.control,
             ended: None,
+            seat: 0,
             log_scroll: 0,
             toast: None,
             size,

@@ -338,7 +338,7 @@ fn judges_are_chosen_by_name_and_in_order() {
 }
 
 #[rstest]
-#[case::unknown_judge(&["annotate", "in.jsonl", "out.jsonl", "--judges", "gpt"], &["\"gpt\"", "bm25, proximity, ngram"])]
+#[case::unknown_judge(&["annotate", "in.jsonl", "out.jsonl", "--judges", "nobody"], &["\"nobody\"", "bm25, proximity, ngram"])]
 #[case::dataset_as_output(&["annotate", "in.jsonl", "in.jsonl"], &["would overwrite the dataset"])]
 #[case::no_dataset(&["annotate", "absent.jsonl", "out.jsonl"], &["absent.jsonl", "cannot be opened"])]
 #[case::a_folder(&["annotate", ".", "out.jsonl"], &["is a folder"])]

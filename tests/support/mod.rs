@@ -65,6 +65,10 @@ impl Desk {
             "OVERRULE_LOG",
             "NO_COLOR",
             "RUST_BACKTRACE",
+            "OPENAI_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "GEMINI_API_KEY",
+            "GOOGLE_API_KEY",
         ] {
             command.env_remove(name);
         }

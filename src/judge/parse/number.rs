@@ -2,6 +2,7 @@
 
 use super::{ParseError, in_range, scan, shown};
 use crate::domain::vote::Margin;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// Signs that are nothing but a minus. A dash is not: it also separates.
@@ -65,7 +66,7 @@ pub(super) fn respelt(object: &str) -> Cow<'_, str> {
         return object.into();
     };
     let raw = &object[range.clone()];
-    if serde_json::from_str::<f64>(raw).is_ok() {
+    if serde_json::from_str::<&RawValue>(raw).is_ok() {
         return object.into();
     }
     match canonical(raw) {

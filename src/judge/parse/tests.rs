@@ -198,7 +198,7 @@ fn anything_else_says_what_is_wrong() {
         ),
         (
             "{\"thoughts\":[],\"score\":1e999}",
-            "\"score\" is not a finite number: \"1e999\"",
+            "\"score\" is not a finite number: 1e999",
         ),
         (
             "{\"thoughts\":[],\"score\":-1.001}",

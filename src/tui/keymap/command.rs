@@ -65,6 +65,9 @@ commands! {
     StopRun "stop-run" "Stop the run; what is judged stays.";
     MoreCalls "more-calls" "Allow twice as many calls at a time.";
     FewerCalls "fewer-calls" "Allow half as many calls at a time.";
+    SetBudget "set-budget" "Set the dollars that the project may have spent.";
+    NextSeat "next-judge" "Choose the next judge of the run.";
+    DropJudge "drop-judge" "Let the chosen judge make no more calls, or again.";
     Faster "faster" "Raise the limit of calls per second.";
     Slower "slower" "Lower the limit of calls per second.";
     FlipOrder "flip-order" "Order the documents by zELO or by first-stage rank.";

@@ -4,10 +4,12 @@ use crate::domain::sanitise;
 use crate::engine::progress::{JudgeProgress, Phase, Progress};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Areas, Effect, Model, Overlay, Question};
+use crate::tui::model::{Areas, Effect, Model, Overlay, PromptFor, Question};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::confirm::Confirm;
+use crate::tui::widgets::prompt::Prompt;
+use crate::tui::widgets::toast::Level;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
@@ -61,7 +63,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     let _ = (gap, gap2);
     head_lines(model, progress, theme, head.width).render(head, buf);
     render_bar(progress.done(), progress.total, theme, bar, buf);
-    judge_table(progress, theme, table, buf);
+    judge_table(progress, model.seat, theme, table, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, page).render(log, buf);
     Areas {
@@ -115,6 +117,18 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> 
         0 => String::new(),
         calls => format!(", {} calls without a known price", text::count(calls)),
     };
+    let total = progress.spent_before_usd + progress.spent_usd();
+    let budget = match model.control.budget_usd {
+        Some(usd) => format!(
+            " by this run, {} of {} by the project",
+            text::usd(total),
+            text::usd(usd)
+        ),
+        None if progress.spent_before_usd > 0.0 => {
+            format!(" by this run, {} by the project", text::usd(total))
+        }
+        None => String::new(),
+    };
     let lines = vec![
         Line::from(first),
         Line::from(vec![
@@ -151,7 +165,10 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> 
         ]),
         Line::from(vec![
             label("spent"),
-            Span::raw(format!("{}{unpriced}", text::usd(progress.spent_usd()))),
+            Span::raw(format!(
+                "{}{budget}{unpriced}",
+                text::usd(progress.spent_usd())
+            )),
             Span::raw(" · "),
             Span::styled(
                 format!("{} failed", text::count(progress.failures())),
@@ -189,7 +206,13 @@ pub(super) fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, b
     line.render(area, buf);
 }
 
-fn judge_table(progress: &Progress, theme: &Theme, area: Rect, buf: &mut Buffer) {
+fn judge_table(
+    progress: &Progress,
+    seat_chosen: usize,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) {
     let name_width = progress
         .judges
         .iter()
@@ -198,7 +221,7 @@ fn judge_table(progress: &Progress, theme: &Theme, area: Rect, buf: &mut Buffer)
         .unwrap_or(5)
         .max(5);
     let head = format!(
-        "{}  {:>13} {:>7} {:>11} {:>11} {:>9} {:>9}",
+        "  {}  {:>13} {:>7} {:>11} {:>11} {:>9} {:>9}",
         text::pad_right("judge", name_width),
         "votes",
         "failed",
@@ -209,7 +232,13 @@ fn judge_table(progress: &Progress, theme: &Theme, area: Rect, buf: &mut Buffer)
     );
     let mut lines = vec![Line::styled(head, theme.muted())];
     for (seat, judge) in progress.judges.iter().enumerate() {
-        lines.push(judge_line(seat, judge, name_width, theme));
+        lines.push(judge_line(
+            seat,
+            judge,
+            seat == seat_chosen,
+            name_width,
+            theme,
+        ));
     }
     Paragraph::new(lines).render(area, buf);
 }
@@ -217,6 +246,7 @@ fn judge_table(progress: &Progress, theme: &Theme, area: Rect, buf: &mut Buffer)
 fn judge_line(
     seat: usize,
     judge: &JudgeProgress,
+    chosen: bool,
     name_width: usize,
     theme: &Theme,
 ) -> Line<'static> {
@@ -228,6 +258,7 @@ fn judge_line(
     };
     let failed = format!("{:>7}", text::count(judge.failures));
     Line::from(vec![
+        Span::raw(if chosen { "▸ " } else { "  " }),
         Span::styled(
             text::pad_right(&sanitise::line(&judge.name), name_width),
             theme.judge(seat),
@@ -252,15 +283,34 @@ fn judge_line(
             latency,
             text::usd(judge.spent_usd)
         )),
-        Span::styled(
-            if judge.offline {
-                "  words, not tokens"
-            } else {
-                ""
-            },
-            theme.muted(),
-        ),
+        Span::styled(state_words(judge), theme.muted()),
     ])
+}
+
+/// How a judge is being used, as far as that is not as usual.
+fn state_words(judge: &JudgeProgress) -> String {
+    let mut words = Vec::new();
+    if judge.dropped {
+        words.push("dropped".to_owned());
+    }
+    if judge.stopped.is_some() {
+        words.push("stopped".to_owned());
+    }
+    if let Some(seconds) = judge.held_s {
+        words.push(format!("told to wait {seconds:.0} s"));
+    }
+    if judge.retries > 0 {
+        words.push(format!("{} asked again", text::count(judge.retries)));
+    }
+    if judge.reused > 0 {
+        words.push(format!("{} taken over", text::count(judge.reused)));
+    }
+    words.push(if judge.offline {
+        "words, not tokens".to_owned()
+    } else {
+        format!("at most {} at a time", text::count(judge.window))
+    });
+    format!("  {}", words.join(" · "))
 }
 
 fn log_lines(model: &Model, progress: &Progress, theme: &Theme, page: usize) -> Paragraph<'static> {
@@ -292,6 +342,24 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 .overlays
                 .push(Overlay::Confirm(question, Question::Stop));
         }
+        Command::SetBudget => {
+            let prompt = Prompt::new(
+                "budget $",
+                "dollars the project may have spent in all; empty for no limit",
+            );
+            model
+                .overlays
+                .push(Overlay::Prompt(prompt, PromptFor::Budget));
+        }
+        Command::NextSeat => {
+            let judges = model
+                .progress
+                .as_ref()
+                .map_or(1, |progress| progress.judges.len())
+                .max(1);
+            model.seat = (model.seat + 1) % judges;
+        }
+        Command::DropJudge if model.running => model.control.toggle(model.seat),
         Command::MoreCalls => model.control.concurrency = (control.concurrency * 2).min(4096),
         Command::FewerCalls => model.control.concurrency = (control.concurrency / 2).max(1),
         Command::Faster => {
@@ -326,7 +394,7 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Starts a run, or resumes one that is paused.
+/// Starts a run, or resumes one that is paused. One that costs money is asked about first.
 pub fn start(model: &mut Model) -> Vec<Effect> {
     if model.running {
         if model.control.paused {
@@ -335,10 +403,51 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
         }
         return Vec::new();
     }
+    if model.options.paid {
+        let budget = match model.control.budget_usd {
+            Some(usd) => format!("up to {} in all (b changes that)", text::usd(usd)),
+            None => "without a limit (b on the run screen sets one)".to_owned(),
+        };
+        let question = format!(
+            "This calls language models and costs money, {budget}. `overrule annotate DATASET --dry-run` says how much. Start?"
+        );
+        model.overlays.push(Overlay::Confirm(
+            Confirm::new("Start", question),
+            Question::Start,
+        ));
+        return Vec::new();
+    }
+    begin(model)
+}
+
+/// Begins a run.
+pub fn begin(model: &mut Model) -> Vec<Effect> {
     model.control.paused = false;
     model.control.cancelled = false;
     model.running = true;
     model.ended = None;
     model.log_scroll = 0;
     vec![Effect::Start]
+}
+
+/// Takes a budget that was typed: dollars, or nothing for no limit.
+pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
+    let typed = typed.trim().trim_start_matches('$');
+    let budget = match typed.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd >= 0.0 => Some(usd),
+        _ if typed.is_empty() => None,
+        _ => {
+            model.say(
+                Level::Error,
+                format!("{typed:?} is not a number of dollars"),
+            );
+            return Vec::new();
+        }
+    };
+    model.control.budget_usd = budget;
+    if model.running {
+        vec![Effect::Steer(model.control)]
+    } else {
+        Vec::new()
+    }
 }

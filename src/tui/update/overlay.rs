@@ -64,6 +64,10 @@ fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
             screens::battle::explain(model, text)
         }
         (Some(Overlay::Confirm(_, Question::Quit)), _) => quit(model),
+        (Some(Overlay::Prompt(_, PromptFor::Budget)), Done::Typed(text)) => {
+            screens::run::set_budget(model, &text)
+        }
+        (Some(Overlay::Confirm(_, Question::Start)), _) => screens::run::begin(model),
         (Some(Overlay::Confirm(_, Question::Stop)), _) => {
             model.control.cancelled = true;
             vec![Effect::Steer(model.control)]

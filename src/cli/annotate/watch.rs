@@ -1,0 +1,238 @@
+//! A run without a screen: its progress on stderr, its end on a signal.
+
+use super::super::{Failure, output};
+use crate::domain::sanitise;
+use crate::engine::progress::{JudgeProgress, Phase, Progress};
+use crate::engine::{Control, Request, Run};
+use crate::judge::{Ensemble, OFFLINE_LABEL};
+use crate::store::Store;
+use anyhow::anyhow;
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+/// Plain progress lines come at most this often.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+
+/// Runs on a runtime of its own, showing progress on stderr, and then finishes, unless it is stopped: Ctrl-C ends the run
+/// in order, and once more everything.
+pub(super) fn watch(
+    store: &Store,
+    ensemble: Ensemble,
+    request: Request,
+    control: Control,
+    json: bool,
+    finish: impl FnOnce() -> Result<usize, Failure> + Send + 'static,
+) -> Result<(crate::engine::Outcome, usize), Failure> {
+    if ensemble.iter().any(|judge| judge.spec().is_offline()) {
+        output::complain(OFFLINE_LABEL);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let store = store.clone();
+    let result = runtime.block_on(async move {
+        let mut run = Run::start(store, ensemble, request, control);
+        let mut display = Display::new(json);
+        let mut stops = signals()?;
+        loop {
+            tokio::select! {
+                changed = run.progress.changed() => {
+                    if changed.is_err() {
+                        break;
+                    }
+                    display.show(&run.progress.borrow_and_update());
+                }
+                _ = stops.recv() => {
+                    if run.control.borrow().cancelled {
+                        return Err(Failure::interrupted());
+                    }
+                    output::complain("stopping: calls in flight have a moment to finish");
+                    run.control.send_modify(|control| control.cancelled = true);
+                }
+            }
+        }
+        let outcome = run.end.await.map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        display.finish(&outcome.progress);
+        if outcome.cancelled {
+            return Ok((outcome, 0));
+        }
+        tokio::select! {
+            finished = tokio::task::spawn_blocking(finish) => {
+                let left_out = finished.map_err(|error| anyhow!("the export ended unexpectedly: {error}"))??;
+                Ok((outcome, left_out))
+            }
+            _ = stops.recv() => Err(Failure::interrupted()),
+        }
+    });
+    // An export that a second signal cut short is not waited for.
+    runtime.shutdown_background();
+    result
+}
+
+/// SIGINT, SIGTERM and SIGHUP, in one stream.
+fn signals() -> Result<tokio::sync::mpsc::Receiver<()>, std::io::Error> {
+    let (sender, receiver) = tokio::sync::mpsc::channel(4);
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        for kind in [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ] {
+            let (mut stream, sender) = (signal(kind)?, sender.clone());
+            tokio::spawn(async move {
+                while stream.recv().await.is_some() {
+                    if sender.send(()).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let sender = sender.clone();
+        tokio::spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).await.is_ok() {}
+        });
+    }
+    Ok(receiver)
+}
+
+/// A bar a judge at a terminal, JSON lines where they are asked for, a line now and then elsewhere.
+struct Display {
+    bars: Option<(MultiProgress, Vec<ProgressBar>)>,
+    json: bool,
+    spoke: Instant,
+}
+
+impl Display {
+    fn new(json: bool) -> Self {
+        let at_terminal = !json && std::io::stderr().is_terminal();
+        Self {
+            bars: at_terminal.then(|| {
+                (
+                    MultiProgress::with_draw_target(ProgressDrawTarget::stderr()),
+                    Vec::new(),
+                )
+            }),
+            json,
+            spoke: Instant::now(),
+        }
+    }
+
+    fn show(&mut self, progress: &Progress) {
+        if let Some((all, bars)) = &mut self.bars {
+            for judge in progress.judges.iter().skip(bars.len()) {
+                let bar = all.add(ProgressBar::new(0));
+                if let Ok(style) =
+                    ProgressStyle::with_template("{prefix:12} {bar:28} {percent:>3} % {msg}")
+                {
+                    bar.set_style(style.progress_chars("█▌░"));
+                }
+                bar.set_prefix(sanitise::line(&judge.name).into_owned());
+                bars.push(bar);
+            }
+            for (judge, bar) in progress.judges.iter().zip(bars.iter()) {
+                bar.set_length(judge.total as u64);
+                bar.set_position((judge.votes + judge.failures) as u64);
+                bar.set_message(judge_words(judge));
+            }
+            if let Some(last) = bars.last() {
+                last.set_message(format!(
+                    "{}  · all: {}",
+                    progress.judges.last().map_or(String::new(), judge_words),
+                    words(progress)
+                ));
+            }
+            return;
+        }
+        if self.spoke.elapsed() < LINE_EVERY {
+            return;
+        }
+        self.spoke = Instant::now();
+        if self.json {
+            self.event("progress", progress);
+        } else {
+            output::complain(&words(progress));
+        }
+    }
+
+    fn event(&self, event: &str, progress: &Progress) {
+        // A reader that has gone away misses the event and nothing else.
+        drop(output::json_line(
+            &mut std::io::stdout().lock(),
+            &json!({ "event": event, "progress": progress, "votes": progress.votes(), "failures": progress.failures(),
+                     "spent_usd": progress.spent_usd() }),
+        ));
+    }
+
+    fn finish(&self, progress: &Progress) {
+        if let Some((_, bars)) = &self.bars {
+            for bar in bars {
+                bar.finish_and_clear();
+            }
+        }
+        if self.json {
+            self.event("end", progress);
+        }
+        for judge in &progress.judges {
+            if let Some(why) = &judge.stopped {
+                output::complain(&format!("{} stopped: {why}", judge.name));
+            }
+        }
+        output::complain(&format!(
+            "{} queries, {} battles: {} votes and {} failures in {:.1} s ({:.0} calls/s), {} votes were there already, \
+             spent ${:.4}",
+            progress.queries_done,
+            progress.battles,
+            progress.votes(),
+            progress.failures(),
+            progress.elapsed_s,
+            progress.done() as f64 / progress.elapsed_s.max(1e-9),
+            progress.already,
+            progress.spent_usd(),
+        ));
+    }
+}
+
+fn judge_words(judge: &JudgeProgress) -> String {
+    let mut words = format!("{}/{}", judge.votes + judge.failures, judge.total);
+    if judge.failures > 0 {
+        words += &format!(" · {} failed", judge.failures);
+    }
+    if judge.spent_usd > 0.0 {
+        words += &format!(" · ${:.4}", judge.spent_usd);
+    }
+    if let Some(seconds) = judge.held_s {
+        words += &format!(" · told to wait {seconds:.0} s");
+    }
+    if judge.stopped.is_some() {
+        words += " · stopped";
+    }
+    words
+}
+
+fn words(progress: &Progress) -> String {
+    if progress.phase == Phase::Planning {
+        return format!(
+            "planning: {} of {} queries",
+            progress.queries_planned, progress.queries
+        );
+    }
+    let left = progress
+        .eta_s()
+        .map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
+    format!(
+        "{} of {} calls, {:.0}/s{left}, {} failed, ${:.4}",
+        progress.done(),
+        progress.total,
+        progress.rate,
+        progress.failures(),
+        progress.spent_usd()
+    )
+}

@@ -1,0 +1,305 @@
+//! One judge from its configuration: format, address, headers, prompt, price, identity.
+
+use super::kinds::{Kind, kind, unknown};
+use super::{JudgeConfig, Sources};
+use crate::judge::price::{Price, Prices};
+use crate::judge::prompt::{self, Cut, Template};
+use crate::judge::provider::address::{check_address, is_loopback, secret};
+use crate::judge::provider::batch::join;
+use crate::judge::provider::http::Http;
+use crate::judge::provider::{Connection, Network, Settings, Wire};
+use crate::judge::provider::{anthropic, azure, compatible, gemini, ollama};
+use crate::judge::{JudgeLimits, JudgeSpec, Prompt};
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+
+/// What is set by us; parameters of these names are refused.
+const RESERVED: &[&str] = &[
+    "model",
+    "messages",
+    "system",
+    "contents",
+    "systemInstruction",
+    "input",
+    "questions",
+    "stream",
+    "n",
+    "response_format",
+    "format",
+];
+/// A token of a document, in characters.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// The judge, or the variables of the key that it wants.
+pub(super) fn judge(
+    config: &JudgeConfig,
+    sources: &Sources<'_>,
+    own: Option<&Prices>,
+    http: &Http,
+) -> Result<Result<Network, String>, String> {
+    let provider = config.provider.as_str();
+    let kind = kind(provider).ok_or_else(|| unknown(provider))?;
+    if let Some(name) = config
+        .params
+        .keys()
+        .find(|name| RESERVED.contains(&name.as_str()))
+    {
+        return Err(format!(
+            "params may not hold {name:?}, which is set by the judge itself"
+        ));
+    }
+    if config.model.trim().is_empty() {
+        return Err("the model is empty; name one".to_owned());
+    }
+    let base = base(config, &kind, sources)?;
+    let own_key = config.key_env.as_deref();
+    let wanted: Vec<&str> = own_key.map_or_else(|| kind.keys.clone(), |name| vec![name]);
+    let found = wanted
+        .iter()
+        .find_map(|name| Some((*name, key(name, sources)?)));
+    if found.is_none() && (kind.needs_key || own_key.is_some()) {
+        return Ok(Err(wanted.join(" or ")));
+    }
+    // The usual key of Ollama's cloud is not for a server on this machine.
+    let found = found.filter(|_| own_key.is_some() || provider != "ollama" || !is_loopback(&base));
+    check_address(
+        &base,
+        found.is_some(),
+        config.insecure_http || sources.insecure_http,
+    )?;
+    let template = template(config, sources)?;
+    let cap = config.max_output_tokens.unwrap_or(kind.cap);
+    let by_tokens = config
+        .max_document_tokens
+        .map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+    let chars = match (config.max_document_chars, by_tokens) {
+        (None, None) => kind.document_chars,
+        (chars, tokens) => chars
+            .unwrap_or(usize::MAX)
+            .min(tokens.unwrap_or(usize::MAX)),
+    };
+    if cap == 0 || chars == 0 {
+        return Err("a limit of 0 leaves nothing to judge; leave it out or raise it".to_owned());
+    }
+    let base_model = config
+        .base_model
+        .clone()
+        .unwrap_or_else(|| config.model.clone());
+    let free = found.is_none() && is_loopback(&base);
+    let mut settings = Settings {
+        spec: JudgeSpec {
+            name: config.name.clone(),
+            provider: provider.to_owned(),
+            model: config.model.clone(),
+            prompt_hash: template.hash.clone(),
+            params: String::new(),
+        },
+        template,
+        cut: Cut { chars },
+        cap,
+        params: config.params.clone(),
+        price: price(config, &kind, &base_model, free, own, sources),
+        base_model,
+        limits: JudgeLimits {
+            concurrency: config.concurrency.or(kind.concurrency),
+            requests_per_minute: config.requests_per_minute,
+            tokens_per_minute: config.tokens_per_minute,
+        },
+        key_env: wanted.join(" or "),
+    };
+    let wire = kind.wire;
+    settings.spec.params = params(config, &settings, wire.as_ref(), &base);
+    let connection = Connection {
+        http: http.clone(),
+        url: address(config, &base)?,
+        headers: headers(config, found.as_ref())?,
+        key: found.map(|(_, key)| key),
+        base,
+    };
+    Ok(Ok(Network::new(settings, wire, connection, kind.batch)))
+}
+
+/// The environment comes before the file, and an empty variable is none.
+fn key(name: &str, sources: &Sources<'_>) -> Option<SecretString> {
+    let trimmed = |text: &str| {
+        Some(text.trim().to_owned())
+            .filter(|text| !text.is_empty())
+            .map(SecretString::from)
+    };
+    let here = (sources.env)(name).and_then(|text| trimmed(&text));
+    here.or_else(|| {
+        sources
+            .dotenv
+            .get(name)
+            .and_then(|key| trimmed(key.expose_secret()))
+    })
+}
+
+/// Addresses come from the configuration and the environment, never from `.env`: a folder that somebody else made must
+/// not lead the user's own key away.
+fn base(config: &JudgeConfig, kind: &Kind, sources: &Sources<'_>) -> Result<Url, String> {
+    let env = Some(kind.base_env)
+        .filter(|name| !name.is_empty())
+        .and_then(|name| (sources.env)(name));
+    let env = env
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty());
+    let text = config
+        .base_url
+        .clone()
+        .or(env)
+        .unwrap_or_else(|| kind.base.to_owned());
+    if text.is_empty() {
+        let or = if kind.base_env.is_empty() {
+            String::new()
+        } else {
+            format!(", or {}", kind.base_env)
+        };
+        return Err(format!("there is no address; set base_url{or}"));
+    }
+    let url = if config.provider == "ollama" {
+        ollama::host(&text)
+    } else {
+        Url::parse(&text).ok()
+    };
+    url.ok_or_else(|| "base_url is not an address; write it as https://host/path".to_owned())
+}
+
+fn address(config: &JudgeConfig, base: &Url) -> Result<Url, String> {
+    let version = config.api_version.as_deref();
+    let model = config
+        .model
+        .strip_prefix("models/")
+        .unwrap_or(&config.model);
+    Ok(match config.provider.as_str() {
+        "anthropic" => join(base, "/v1/messages"),
+        "gemini" => join(
+            base,
+            &format!(
+                "/{}/models/{model}:generateContent",
+                version.unwrap_or(gemini::VERSION)
+            ),
+        ),
+        "gemini-decisions" => join(
+            base,
+            &format!("/{}/decisions", version.unwrap_or(gemini::VERSION)),
+        ),
+        "openai-decisions" => join(base, "/decisions"),
+        "ollama" => join(
+            base,
+            if base.path().trim_end_matches('/').ends_with("/api") {
+                "/chat"
+            } else {
+                "/api/chat"
+            },
+        ),
+        "azure" => azure::address(base, &config.model, version)
+            .ok_or("base_url is not an address of azure's")?,
+        _ => join(base, "/chat/completions"),
+    })
+}
+
+fn headers(config: &JudgeConfig, key: Option<&(&str, SecretString)>) -> Result<HeaderMap, String> {
+    let mut headers = HeaderMap::new();
+    if config.provider == "anthropic" {
+        headers.insert(
+            "anthropic-version",
+            HeaderValue::from_static(anthropic::version(&config.params)),
+        );
+    }
+    if let Some((name, key)) = key {
+        let (header, prefix) = match config.provider.as_str() {
+            "anthropic" => ("x-api-key", ""),
+            "gemini" | "gemini-decisions" => ("x-goog-api-key", ""),
+            "azure" if *name != "AZURE_OPENAI_AD_TOKEN" => ("api-key", ""),
+            _ => ("authorization", "Bearer "),
+        };
+        secret(&mut headers, header, prefix, key)?;
+    }
+    Ok(headers)
+}
+
+fn template(config: &JudgeConfig, sources: &Sources<'_>) -> Result<Template, String> {
+    let decides = config.provider.ends_with("-decisions");
+    let named = config
+        .prompt
+        .as_deref()
+        .unwrap_or(if decides { "letter" } else { "score" });
+    let text = match named {
+        "score" => prompt::SCORE.to_owned(),
+        "choice" => prompt::CHOICE.to_owned(),
+        "letter" => prompt::LETTER.to_owned(),
+        path => {
+            let path = sources.folder.join(path);
+            std::fs::read_to_string(&path).map_err(|error| {
+                format!(
+                    "{}: cannot be read: {error}; prompt is score, choice, letter or a file",
+                    path.display()
+                )
+            })?
+        }
+    };
+    Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))
+}
+
+fn price(
+    config: &JudgeConfig,
+    kind: &Kind,
+    model: &str,
+    free: bool,
+    own: Option<&Prices>,
+    sources: &Sources<'_>,
+) -> Option<Price> {
+    if let Some(rates) = config.price {
+        return Some(rates.into());
+    }
+    let decides = config.provider.ends_with("-decisions");
+    let of = |prices: &Prices| {
+        prices.find(
+            kind.priced,
+            if decides { "decisions" } else { "chat" },
+            model,
+            sources.today,
+        )
+    };
+    let found = own.and_then(of).or_else(|| of(Prices::embedded()));
+    // Nobody sends a bill for a model on this machine.
+    found.or_else(|| (free && !kind.needs_key).then_some(Price::FREE))
+}
+
+/// What is sent with every call, without texts, schema and model, and how documents are cut.
+fn params(config: &JudgeConfig, settings: &Settings, wire: &dyn Wire, base: &Url) -> String {
+    let mut body = wire.build_request(settings, &Prompt::default(), 0);
+    if let Value::Object(body) = &mut body {
+        for name in RESERVED.iter().chain(&["safetySettings"]) {
+            body.shift_remove(*name);
+        }
+        for (outer, inner) in [
+            ("output_config", "format"),
+            ("generationConfig", "responseJsonSchema"),
+        ] {
+            if let Some(Value::Object(object)) = body.get_mut(outer) {
+                object.shift_remove(inner);
+            }
+        }
+        body.insert("max_document_chars".to_owned(), json!(settings.cut.chars));
+        // A deployment's name and a local server's say little about which model answers.
+        if config.provider == "azure"
+            || compatible::named(&config.provider).is_some_and(|preset| preset.keys.is_empty())
+        {
+            body.insert(
+                "server".to_owned(),
+                json!(base.as_str().trim_end_matches('/')),
+            );
+        }
+        if let Some(model) = &config.base_model {
+            body.insert("base_model".to_owned(), json!(model));
+        }
+        if let Some(version) = &config.api_version {
+            body.insert("api_version".to_owned(), json!(version));
+        }
+    }
+    body.to_string()
+}

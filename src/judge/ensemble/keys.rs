@@ -1,0 +1,97 @@
+//! `.env`: lines of `NAME=value`, read into memory only. No interpolation, no multi-line values.
+
+use secrecy::{ExposeSecret, SecretString};
+use std::fmt;
+use std::path::Path;
+
+/// The variables of a `.env` file. They hold keys, so only their names are ever printed.
+#[derive(Clone, Default)]
+pub struct Dotenv(Vec<(String, SecretString)>);
+
+impl fmt::Debug for Dotenv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
+    }
+}
+
+impl Dotenv {
+    /// Reads `.env` in `folder`; there being none is as good as an empty one.
+    pub fn load(folder: &Path) -> Result<Self, std::io::Error> {
+        match std::fs::read_to_string(folder.join(".env")) {
+            Ok(text) => Ok(Self::parse(&text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Reads text; lines that are no assignment are passed over.
+    pub fn parse(text: &str) -> Self {
+        let assignment = |line: &str| {
+            let line = line.trim();
+            let line = line.strip_prefix("export ").unwrap_or(line);
+            let (name, value) = line.split_once('=')?;
+            let name = name.trim();
+            let valid =
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            valid.then(|| (name.to_owned(), SecretString::from(unquoted(value.trim()))))
+        };
+        Self(
+            text.trim_start_matches('\u{feff}')
+                .lines()
+                .filter_map(assignment)
+                .collect(),
+        )
+    }
+
+    /// The value of a variable, the last where there are several; an empty one is none.
+    pub fn get(&self, name: &str) -> Option<&SecretString> {
+        let found = self.0.iter().rev().find(|(known, _)| known == name);
+        found
+            .map(|(_, value)| value)
+            .filter(|value| !value.expose_secret().trim().is_empty())
+    }
+}
+
+/// A value without its quotes, or without the comment after it.
+fn unquoted(value: &str) -> String {
+    for quote in ['"', '\''] {
+        if let Some((inner, _)) = value
+            .strip_prefix(quote)
+            .and_then(|rest| rest.split_once(quote))
+        {
+            return inner.to_owned();
+        }
+    }
+    let end = value.find(" #").unwrap_or(value.len());
+    value[..end].trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn assignments_are_read_and_the_rest_is_passed_over() {
+        let env = Dotenv::parse(
+            "# keys\nA=1\r\nexport B = \"two # not a comment\" # a comment\nC='3'\nD=4 # five\nnonsense\n=x\nE=\nA=9\n",
+        );
+        let get = |name| env.get(name).map(|value| value.expose_secret().to_owned());
+        assert_eq!(get("A").as_deref(), Some("9"));
+        assert_eq!(get("B").as_deref(), Some("two # not a comment"));
+        assert_eq!(
+            (get("C").as_deref(), get("D").as_deref(), get("E")),
+            (Some("3"), Some("4"), None)
+        );
+        assert_eq!(format!("{:?}", Dotenv::parse("A=secret")), "{\"A\"}");
+    }
+
+    #[test]
+    fn no_file_is_an_empty_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(Dotenv::load(folder.path()).unwrap().get("A").is_none());
+        std::fs::write(folder.path().join(".env"), "A=1").unwrap();
+        assert!(Dotenv::load(folder.path()).unwrap().get("A").is_some());
+    }
+}

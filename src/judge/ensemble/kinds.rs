@@ -1,0 +1,142 @@
+//! The providers: how each is reached, and what a judge of each may do unless the user says otherwise.
+
+use crate::judge::provider::Wire;
+use crate::judge::provider::anthropic::{self, Anthropic};
+use crate::judge::provider::azure::Azure;
+use crate::judge::provider::batch::Batch;
+use crate::judge::provider::compatible::{self, Compatible};
+use crate::judge::provider::decisions::Decisions;
+use crate::judge::provider::gemini::{self, Gemini};
+use crate::judge::provider::ollama::{self, Ollama};
+use crate::judge::provider::openai::{self, OpenAi};
+
+/// How a provider is reached.
+pub(super) struct Kind {
+    pub(super) wire: Box<dyn Wire>,
+    /// Its row in the table of prices.
+    pub(super) priced: &'static str,
+    pub(super) keys: Vec<&'static str>,
+    pub(super) needs_key: bool,
+    pub(super) base: &'static str,
+    pub(super) base_env: &'static str,
+    pub(super) cap: u64,
+    pub(super) document_chars: usize,
+    pub(super) concurrency: Option<usize>,
+    pub(super) batch: Option<Batch>,
+}
+
+pub(super) fn kind(provider: &str) -> Option<Kind> {
+    let cloud = |wire: Box<dyn Wire>, priced, keys: &[&'static str], base, base_env| Kind {
+        wire,
+        priced,
+        keys: keys.to_vec(),
+        needs_key: true,
+        base,
+        base_env,
+        cap: 4096,
+        document_chars: 24_000,
+        concurrency: None,
+        batch: None,
+    };
+    let openai = |wire| {
+        cloud(
+            wire,
+            "openai",
+            &["OPENAI_API_KEY"],
+            openai::BASE,
+            "OPENAI_BASE_URL",
+        )
+    };
+    let google = |wire| {
+        cloud(
+            wire,
+            "gemini",
+            &["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+            gemini::BASE,
+            "GOOGLE_GEMINI_BASE_URL",
+        )
+    };
+    Some(match provider {
+        "openai" => Kind {
+            batch: Some(Batch::OpenAi),
+            ..openai(Box::new(OpenAi))
+        },
+        "anthropic" => Kind {
+            cap: 16_000,
+            batch: Some(Batch::Anthropic),
+            ..cloud(
+                Box::new(Anthropic),
+                "anthropic",
+                &["ANTHROPIC_API_KEY"],
+                anthropic::BASE,
+                "ANTHROPIC_BASE_URL",
+            )
+        },
+        "gemini" => Kind {
+            cap: 8192,
+            batch: Some(Batch::Gemini),
+            ..google(Box::new(Gemini))
+        },
+        "azure" => cloud(
+            Box::new(Azure),
+            "azure",
+            &["AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_API_KEY"],
+            "",
+            "AZURE_OPENAI_ENDPOINT",
+        ),
+        "openai-decisions" => Kind {
+            cap: 1,
+            ..openai(Box::new(Decisions::OpenAi))
+        },
+        "gemini-decisions" => Kind {
+            cap: 1,
+            ..google(Box::new(Decisions::Gemini))
+        },
+        "ollama" => Kind {
+            needs_key: false,
+            cap: 2048,
+            document_chars: 16_000,
+            concurrency: Some(4),
+            ..cloud(
+                Box::new(Ollama),
+                "ollama",
+                &["OLLAMA_API_KEY"],
+                ollama::BASE,
+                "OLLAMA_HOST",
+            )
+        },
+        other => {
+            let preset = compatible::named(other)?;
+            let local = matches!(preset.name, "llamacpp" | "lmstudio");
+            Kind {
+                needs_key: !preset.keys.is_empty(),
+                document_chars: if preset.keys.is_empty() {
+                    16_000
+                } else {
+                    24_000
+                },
+                concurrency: local.then_some(4),
+                ..cloud(
+                    Box::new(Compatible(preset)),
+                    preset.name,
+                    preset.keys,
+                    preset.base,
+                    "",
+                )
+            }
+        }
+    })
+}
+
+/// What to say of a provider that is none.
+pub(super) fn unknown(provider: &str) -> String {
+    let others: Vec<_> = compatible::PRESETS
+        .iter()
+        .map(|preset| preset.name)
+        .collect();
+    format!(
+        "no provider is called {provider:?}; there are openai, anthropic, gemini, azure, ollama, openai-decisions, \
+         gemini-decisions, offline, {}",
+        others.join(", ")
+    )
+}

@@ -1,0 +1,246 @@
+use super::*;
+use crate::judge::Prompt;
+
+const KEY: &str = "sk-test-0123456789";
+
+fn make(
+    text: &str,
+    env: &[(&str, &str)],
+    dotenv: &str,
+) -> Result<(Ensemble, Vec<Missing>), String> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(
+        folder.path().join("own.md"),
+        "answer: choice\n=== system ===\nDecide.\n=== case ===\n{{query}} {{a}} {{b}}\n",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.path().join("prices.json"),
+        r#"{"models": [{"id": "gpt-new", "provider": "openai", "input": 7, "output": 70}]}"#,
+    )
+    .unwrap();
+    let dotenv = Dotenv::parse(dotenv);
+    let sources = Sources {
+        env: &|name| {
+            env.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| (*value).to_owned())
+        },
+        dotenv: &dotenv,
+        folder: folder.path(),
+        today: jiff::civil::date(2026, 11, 21),
+        insecure_http: false,
+        patience: Patience::default(),
+    };
+    ensemble_from(&JudgesFile::parse(text)?, &sources).map_err(|error| error.to_string())
+}
+
+fn one(lines: &str) -> String {
+    format!("[[judge]]\nname = \"j\"\n{lines}")
+}
+
+#[test]
+fn the_default_is_one_judge_of_each_provider_and_keys_come_from_both_places() {
+    let (ensemble, missing) = make(
+        DEFAULT,
+        &[("OPENAI_API_KEY", KEY), ("GOOGLE_API_KEY", " ")],
+        "GEMINI_API_KEY=g\n",
+    )
+    .unwrap();
+    let models: Vec<_> = ensemble
+        .iter()
+        .map(|judge| judge.spec().model.as_str())
+        .collect();
+    assert_eq!(models, ["gpt-6.1-terra", "gemini-3.8-flash"]);
+    assert_eq!(
+        missing,
+        [Missing {
+            judge: "claude".to_owned(),
+            key_env: "ANTHROPIC_API_KEY".to_owned()
+        }]
+    );
+    for judge in &ensemble {
+        assert!(judge.estimate(&Prompt::default()).1.unwrap() > 0.0);
+        assert!(
+            judge.worst(&Prompt::default()).1.unwrap()
+                > judge.estimate(&Prompt::default()).1.unwrap()
+        );
+        assert!(judge.batch().is_some());
+    }
+    let (none, missing) = make(DEFAULT, &[], "").unwrap();
+    assert!(none.is_empty() && missing.len() == 3);
+}
+
+#[test]
+fn what_changes_answers_is_in_the_spec_and_the_key_is_nowhere() {
+    let spec = |lines: &str| {
+        make(&one(lines), &[("OPENAI_API_KEY", KEY)], "").unwrap().0[0]
+            .spec()
+            .clone()
+    };
+    let openai = "provider = \"openai\"\nmodel = \"gpt-6.1-terra\"\n";
+    let plain = spec(openai);
+    assert_eq!(
+        plain.params,
+        r#"{"max_completion_tokens":4096,"reasoning_effort":"low","store":false,"max_document_chars":24000}"#
+    );
+    for more in [
+        "prompt = \"choice\"",
+        "prompt = \"own.md\"",
+        "max_document_chars = 9",
+        "max_document_tokens = 9",
+        "max_output_tokens = 9",
+        "params = { seed = 1 }",
+    ] {
+        assert_ne!(spec(&format!("{openai}{more}")), plain, "{more}");
+    }
+    for more in [
+        "concurrency = 3",
+        "requests_per_minute = 3",
+        "price = { input = 1, output = 2 }",
+        "base_url = \"https://eu.api.openai.com/v1\"",
+    ] {
+        assert_eq!(spec(&format!("{openai}{more}")), plain, "{more}");
+    }
+    let (ensemble, _) = make(&one(openai), &[("OPENAI_API_KEY", KEY)], "").unwrap();
+    let shown = format!("{:?} {:?}", ensemble[0], ensemble[0].spec());
+    assert!(
+        shown.contains("gpt-6.1-terra") && !shown.contains(KEY),
+        "{shown}"
+    );
+}
+
+#[test]
+fn wrong_judges_say_what_is_wrong() {
+    for (lines, message) in [
+        (
+            "provider = \"opnai\"\nmodel = \"m\"",
+            "no provider is called \"opnai\"",
+        ),
+        ("provider = \"openai\"\nmodel = \"\"", "the model is empty"),
+        (
+            "provider = \"azure\"\nmodel = \"m\"",
+            "set base_url, or AZURE_OPENAI_ENDPOINT",
+        ),
+        ("provider = \"compatible\"\nmodel = \"m\"", "set base_url"),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://gpu.lan/v1\"",
+            "in the open",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"nonsense\"",
+            "base_url is not an address",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nprompt = \"none.md\"",
+            "cannot be read",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nparams = { messages = 1 }",
+            "params may not hold \"messages\"",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nmax_document_chars = 0",
+            "a limit of 0",
+        ),
+        (
+            "provider = \"offline\"\nmodel = \"m\"",
+            "there are bm25, proximity, ngram",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nmodle = \"m\"",
+            "modle",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\n[[judge]]\nname = \"j\"\nprovider = \"openai\"\nmodel = \"n\"",
+            "used twice",
+        ),
+    ] {
+        let error = make(
+            &one(lines),
+            &[("OPENAI_API_KEY", KEY), ("AZURE_OPENAI_API_KEY", KEY)],
+            "",
+        )
+        .unwrap_err();
+        assert!(
+            error.contains(message) && !error.contains(KEY),
+            "{lines}: {error}"
+        );
+    }
+    let error = make(
+        &one("provider = \"openai\"\nmodel = \"m\""),
+        &[("OPENAI_API_KEY", "a\u{7}b")],
+        "",
+    )
+    .unwrap_err();
+    assert!(
+        error.contains("copy it again") && !error.contains('\u{7}'),
+        "{error}"
+    );
+}
+
+#[test]
+fn local_servers_need_no_key_and_cost_nothing() {
+    for lines in [
+        "provider = \"ollama\"\nmodel = \"qwen3:8b\"",
+        "provider = \"llamacpp\"\nmodel = \"m\"\nprompt = \"letter\"",
+        "provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:8000/v1\"",
+    ] {
+        let (ensemble, missing) = make(&one(lines), &[], "").unwrap();
+        assert!(missing.is_empty());
+        assert_eq!(ensemble[0].estimate(&Prompt::default()).1, Some(0.0));
+        assert!(ensemble[0].batch().is_none());
+    }
+    let (ensemble, _) = make(
+        &one("provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"http://gpu.lan/v1\""),
+        &[],
+        "",
+    )
+    .unwrap();
+    assert_eq!(ensemble[0].estimate(&Prompt::default()).1, None);
+    let (_, missing) = make(&one("provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"\nkey_env = \"MINE\""), &[], "").unwrap();
+    assert_eq!(missing[0].key_env, "MINE");
+}
+
+#[test]
+fn prices_of_ones_own_come_first() {
+    let text = format!(
+        "prices = \"prices.json\"\n{}",
+        one("provider = \"openai\"\nmodel = \"gpt-new\"")
+    );
+    let cost = |text: &str| {
+        make(text, &[("OPENAI_API_KEY", KEY)], "").unwrap().0[0]
+            .estimate(&Prompt::default())
+            .1
+    };
+    assert!((cost(&text).unwrap() - 400.0 * 70.0 / 1e6).abs() < 1e-12);
+    assert_eq!(
+        cost(&one("provider = \"openai\"\nmodel = \"gpt-new\"")),
+        None
+    );
+    let own =
+        one("provider = \"openai\"\nmodel = \"gpt-new\"\nprice = { input = 1.0, output = 5.0 }");
+    assert!((cost(&own).unwrap() - 400.0 * 5.0 / 1e6).abs() < 1e-12);
+}
+
+#[test]
+fn an_address_is_not_taken_from_a_file_beside_the_project() {
+    let text = one("provider = \"openai\"\nmodel = \"m\"");
+    let (ensemble, _) = make(
+        &text,
+        &[("OPENAI_API_KEY", KEY)],
+        "OPENAI_BASE_URL=https://evil.example/v1\n",
+    )
+    .unwrap();
+    assert!(format!("{:?}", ensemble[0]).contains("https://api.openai.com/v1/chat/completions"));
+    let (ensemble, _) = make(
+        &text,
+        &[
+            ("OPENAI_API_KEY", KEY),
+            ("OPENAI_BASE_URL", "https://eu.api.openai.com/v1/"),
+        ],
+        "",
+    )
+    .unwrap();
+    assert!(format!("{:?}", ensemble[0]).contains("https://eu.api.openai.com/v1/chat/completions"));
+}

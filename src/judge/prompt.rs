@@ -1,0 +1,238 @@
+//! Prompt templates: our own wording, or the user's, filled with a case so that no document can pose as instructions.
+//!
+//! A template is a text file: a line `answer: score`, `answer: choice` or `answer: letter`, a line `=== system ===`, the
+//! standing instructions, a line `=== case ===`, and the message of one case. In the message, `{{query}}`, `{{a}}` and
+//! `{{b}}` stand for the texts, `{{mark}}` for twelve digits that cannot be known to who wrote a text (they are a hash
+//! of all three), and `{{cut_a}}`, `{{cut_b}}` for a remark on a document that was cut. Texts are put in once and never
+//! looked at again, so that a `{{b}}` inside a document stays what it is.
+
+mod document;
+
+pub use document::Cut;
+
+use super::{Case, Prompt};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+
+/// The template that asks for a number.
+pub const SCORE: &str = include_str!("../../assets/prompts/score.md");
+/// The template that asks for A, B or a tie, with reasons.
+pub const CHOICE: &str = include_str!("../../assets/prompts/choice.md");
+/// The template that asks for one letter: for small models whose log-probabilities are read.
+pub const LETTER: &str = include_str!("../../assets/prompts/letter.md");
+
+/// Part of every prompt hash; goes up when the code below changes what is sent for the same template.
+const LAYOUT: &str = "overrule prompt layout 1";
+const SYSTEM: &str = "=== system ===";
+const CASE: &str = "=== case ===";
+/// What may stand in a case; the texts come first and must.
+const TEXTS: usize = 3;
+const NAMES: [&str; 6] = ["query", "a", "b", "mark", "cut_a", "cut_b"];
+
+/// What a template asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// `{"thoughts": […], "score": -1..1}`
+    Score,
+    /// `{"thoughts": […], "choice": "A" | "B" | "tie"}`
+    Choice,
+    /// One letter: A, B or T.
+    Letter,
+}
+
+impl Answer {
+    /// The JSON schema of the answer, in the subset that all providers take; a letter has none.
+    pub fn schema(self) -> Option<Value> {
+        let last = match self {
+            Self::Score => json!({"score": {"type": "number"}}),
+            Self::Choice => json!({"choice": {"type": "string", "enum": ["A", "B", "tie"]}}),
+            Self::Letter => return None,
+        };
+        let mut properties = json!({"thoughts": {"type": "array", "items": {"type": "string"}}});
+        let mut required = vec![json!("thoughts")];
+        if let (Some(properties), Value::Object(last)) = (properties.as_object_mut(), last) {
+            required.extend(last.keys().map(|key| json!(key)));
+            properties.extend(last);
+        }
+        Some(json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        }))
+    }
+
+    /// What is appended to the message when an answer could not be read.
+    fn reminder(self) -> &'static str {
+        match self {
+            Self::Score => {
+                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                 {\"thoughts\": [\"...\"], \"score\": number from -1 to 1}, and no other text."
+            }
+            Self::Choice => {
+                "An earlier answer to this message could not be read. Answer with exactly one JSON object, \
+                 {\"thoughts\": [\"...\"], \"choice\": \"A\", \"B\" or \"tie\"}, and no other text."
+            }
+            Self::Letter => {
+                "An earlier answer to this message could not be read. Answer with exactly one letter: A, B or T."
+            }
+        }
+    }
+}
+
+/// Why a template cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// The first line is something else.
+    #[error(
+        "the prompt does not begin with \"answer: score\", \"answer: choice\" or \"answer: letter\""
+    )]
+    Answer,
+    /// A divider is missing.
+    #[error(
+        "the prompt has no line {0:?}; it needs {SYSTEM:?} and {CASE:?}, each once, in this order"
+    )]
+    Divider(&'static str),
+    /// A text is never shown.
+    #[error("the prompt's case never mentions {{{{{0}}}}}")]
+    Missing(&'static str),
+    /// A placeholder that stands for nothing.
+    #[error(
+        "the prompt mentions {{{{{0}}}}}, which stands for nothing; there are query, a, b, mark, cut_a, cut_b"
+    )]
+    Unknown(String),
+}
+
+/// A prompt to be filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// What it asks for.
+    pub answer: Answer,
+    /// The first 16 hexadecimal digits of a hash of its text: two prompts with one hash are one prompt.
+    pub hash: String,
+    system: String,
+    case: Vec<Piece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Text(String),
+    Slot(usize),
+}
+
+impl Template {
+    /// Reads a template.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let (first, rest) = text.split_once('\n').ok_or(TemplateError::Answer)?;
+        let answer = match first.trim() {
+            "answer: score" => Answer::Score,
+            "answer: choice" => Answer::Choice,
+            "answer: letter" => Answer::Letter,
+            _ => return Err(TemplateError::Answer),
+        };
+        let (_, rest) = divide(rest, SYSTEM).ok_or(TemplateError::Divider(SYSTEM))?;
+        let (system, case) = divide(rest, CASE).ok_or(TemplateError::Divider(CASE))?;
+        let case = pieces(case.trim())?;
+        let shown = |slot: &usize| case.contains(&Piece::Slot(*slot));
+        if let Some(slot) = (0..TEXTS).find(|slot| !shown(slot)) {
+            return Err(TemplateError::Missing(NAMES[slot]));
+        }
+        let digest = Sha256::digest(format!("{LAYOUT}\n{text}"));
+        Ok(Self {
+            answer,
+            hash: hex(&digest, 8),
+            system: system.trim().to_owned(),
+            case,
+        })
+    }
+
+    /// The prompt for a case, its documents cut to `cut`.
+    pub fn fill(&self, case: &Case, cut: Cut) -> Prompt {
+        let query = document::clean(&case.pool.query);
+        let (a, said_a) = cut.apply(case.first_text());
+        let (b, said_b) = cut.apply(case.second_text());
+        let (a, b) = (document::clean(a), document::clean(b));
+        let mark = mark(&[&query, &a, &b]);
+        let values: [Cow<'_, str>; 6] = [query, a, b, mark.into(), said_a.into(), said_b.into()];
+        let mut user = String::with_capacity(values[1].len() + values[2].len() + 2048);
+        for piece in &self.case {
+            match piece {
+                Piece::Text(text) => user.push_str(text),
+                Piece::Slot(name) => user.push_str(&values[*name]),
+            }
+        }
+        Prompt {
+            system: self.system.clone(),
+            user,
+            longer: false,
+        }
+    }
+
+    /// The same message with a reminder of the form of the answer.
+    pub fn remind(&self, prompt: &Prompt) -> Prompt {
+        Prompt {
+            user: format!("{}\n\n{}", prompt.user, self.answer.reminder()),
+            ..prompt.clone()
+        }
+    }
+}
+
+/// The texts before and after the line `divider`.
+fn divide<'a>(text: &'a str, divider: &str) -> Option<(&'a str, &'a str)> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == divider {
+            return Some((&text[..at], &text[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    None
+}
+
+fn pieces(text: &str) -> Result<Vec<Piece>, TemplateError> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, after)) = after.split_once("}}") else {
+            break;
+        };
+        let slot = NAMES.iter().position(|known| *known == name.trim());
+        let slot = slot.ok_or_else(|| TemplateError::Unknown(name.trim().to_owned()))?;
+        found.push(Piece::Text(before.to_owned()));
+        found.push(Piece::Slot(slot));
+        rest = after;
+    }
+    found.push(Piece::Text(rest.to_owned()));
+    Ok(found)
+}
+
+/// Twelve digits that stand in none of `texts`.
+fn mark(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    let digest = hash.finalize();
+    let mut mark = hex(&digest, 6);
+    let mut salt = 0u32;
+    while texts.iter().any(|text| text.contains(&mark)) {
+        salt += 1;
+        mark = hex(&Sha256::digest(format!("{mark}{salt}")), 6);
+    }
+    mark
+}
+
+/// The first `bytes` bytes in hexadecimal.
+fn hex(digest: &[u8], bytes: usize) -> String {
+    digest
+        .iter()
+        .take(bytes)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

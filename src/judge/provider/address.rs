@@ -1,0 +1,98 @@
+//! Where a key may travel, and how it is put into a header.
+
+use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use std::net::IpAddr;
+
+/// Says what is wrong with an address: a key would travel in the open, or the address holds a secret itself.
+pub(crate) fn check_address(url: &Url, has_key: bool, insecure_http: bool) -> Result<(), String> {
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(
+            "base_url holds a user name or a password; put the key in the environment and \
+                    name its variable with key_env"
+                .to_owned(),
+        );
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(
+            "base_url ends in a query; keys do not belong in addresses, and azure's version \
+                    goes into api_version"
+                .to_owned(),
+        );
+    }
+    match url.scheme() {
+        "https" => Ok(()),
+        "http" if !has_key || insecure_http || is_loopback(url) => Ok(()),
+        "http" => Err(format!(
+            "http://{} would carry the key in the open; use https, or say insecure_http = true or \
+             --insecure-http if the network is yours",
+            place(url)
+        )),
+        other => Err(format!(
+            "base_url begins with {other}:, not https: or http:"
+        )),
+    }
+}
+
+/// Whether the address is this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let bare = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+/// A header that no debugger's print shows.
+pub(crate) fn secret(
+    headers: &mut HeaderMap,
+    name: &'static str,
+    prefix: &str,
+    key: &SecretString,
+) -> Result<(), String> {
+    let text = format!("{prefix}{}", key.expose_secret());
+    let mut value = HeaderValue::from_str(&text)
+        .map_err(|_| "the key holds characters that no key holds; copy it again".to_owned())?;
+    value.set_sensitive(true);
+    headers.insert(HeaderName::from_static(name), value);
+    Ok(())
+}
+
+/// Host and port, which is all of an address that messages repeat.
+pub(crate) fn place(url: &Url) -> String {
+    let host = url.host_str().unwrap_or("?");
+    url.port()
+        .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_travels_only_encrypted_or_within_this_machine() {
+        let check = |url: &str, key, insecure| {
+            check_address(&Url::parse(url).unwrap(), key, insecure).is_ok()
+        };
+        assert!(check("https://api.example.com/v1", true, false));
+        assert!(check("http://127.0.0.1:8000/v1", true, false));
+        assert!(check("http://localhost/v1", true, false));
+        assert!(check("http://[::1]:9/v1", true, false));
+        assert!(check("http://gpu.lan/v1", false, false));
+        assert!(!check("http://gpu.lan/v1", true, false));
+        assert!(!check("http://localhost.evil.com/v1", true, false));
+        assert!(check("http://gpu.lan/v1", true, true));
+        assert!(!check("https://me:pw@api.example.com", true, true));
+        assert!(!check("https://api.example.com?key=1", false, true));
+        assert!(!check("ftp://api.example.com", false, true));
+    }
+
+    #[test]
+    fn a_key_in_a_header_is_not_printed() {
+        let mut headers = HeaderMap::new();
+        let key = SecretString::from("sk-very-secret");
+        secret(&mut headers, "authorization", "Bearer ", &key).unwrap();
+        assert!(!format!("{headers:?}").contains("secret"));
+        let bad = secret(&mut headers, "x-api-key", "", &SecretString::from("a\nb")).unwrap_err();
+        assert!(!bad.contains("a\nb"));
+    }
+}

@@ -1,0 +1,230 @@
+//! Anthropic: Messages with `output_config.format`.
+
+use super::failure;
+use super::http::Received;
+use super::settings::{Settings, Told, cut_off, ended};
+use super::{Wire, count_at, merge, text_at};
+use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+/// The server.
+pub const BASE: &str = "https://api.anthropic.com";
+
+/// The version of the interface, which takes no sampling parameters.
+pub const VERSION: &str = "2026-10-21";
+
+/// The version for older models with sampling parameters.
+pub const OLD_VERSION: &str = "2023-06-01";
+
+/// Anthropic's format.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anthropic;
+
+impl Wire for Anthropic {
+    fn build_request(&self, settings: &Settings, prompt: &Prompt, _: u8) -> Value {
+        let mut body = json!({
+            "model": settings.spec.model,
+            "max_tokens": settings.cap(prompt),
+            "system": [{"type": "text", "text": prompt.system, "cache_control": {"type": "ephemeral"}}],
+            "messages": [{"role": "user", "content": prompt.user}],
+        });
+        let mut output = Map::new();
+        if takes_effort(&settings.base_model) {
+            output.insert("effort".to_owned(), json!("low"));
+        }
+        if let Some(schema) = settings.template.answer.schema() {
+            output.insert(
+                "format".to_owned(),
+                json!({"type": "json_schema", "schema": schema}),
+            );
+        }
+        if let Value::Object(body) = &mut body {
+            if prompt.system.is_empty() {
+                body.shift_remove("system");
+            }
+            if !output.is_empty() {
+                body.insert("output_config".to_owned(), Value::Object(output));
+            }
+        }
+        merge(&mut body, &settings.params);
+        body
+    }
+
+    fn parse_response(
+        &self,
+        settings: &Settings,
+        received: &Received,
+        now: Timestamp,
+    ) -> Result<Reply, CallError> {
+        let value = failure::json(settings, received, now)?;
+        message(settings, &value, received, now)
+    }
+}
+
+/// The version that the judge's parameters need.
+pub fn version(params: &Map<String, Value>) -> &'static str {
+    let sampling = ["temperature", "top_p", "top_k"]
+        .iter()
+        .any(|name| params.contains_key(*name));
+    if sampling { OLD_VERSION } else { VERSION }
+}
+
+/// The reply in a message object.
+pub(super) fn message(
+    settings: &Settings,
+    value: &Value,
+    received: &Received,
+    now: Timestamp,
+) -> Result<Reply, CallError> {
+    let Some(content) = value.get("content").and_then(Value::as_array) else {
+        return Err(failure::not_json(received, now));
+    };
+    let stop = text_at(value, "/stop_reason");
+    let [read, written] = [
+        "/usage/cache_read_input_tokens",
+        "/usage/cache_creation_input_tokens",
+    ]
+    .map(|at| count_at(value, at));
+    let told = Told {
+        text: content
+            .iter()
+            .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
+            .filter_map(|block| block.get("text")?.as_str())
+            .collect(),
+        model: text_at(value, "/model"),
+        stop_reason: stop.clone(),
+        request_id: failure::request_id(received).or_else(|| text_at(value, "/id")),
+        usage: Usage {
+            // Anthropic counts what came from a cache apart.
+            input: count_at(value, "/usage/input_tokens") + read + written,
+            cached: read,
+            output: count_at(value, "/usage/output_tokens"),
+            thinking: count_at(value, "/usage/output_tokens_details/thinking_tokens"),
+        },
+        written,
+        charged_usd: None,
+    };
+    let reply = settings.reply(told, received, now);
+    match stop.as_deref() {
+        Some("end_turn" | "stop_sequence") => Ok(reply),
+        Some("max_tokens") => Err(cut_off(settings, reply)),
+        Some("model_context_window_exceeded") => Err(ended(
+            Cause::Truncated,
+            "the model's context is full; lower max_document_chars",
+            reply,
+        )),
+        Some("refusal") => {
+            let category = text_at(value, "/stop_details/category")
+                .unwrap_or_else(|| "no category given".to_owned());
+            Err(ended(
+                Cause::Refused,
+                format!("the model declined to answer: {category}"),
+                reply,
+            ))
+        }
+        other => {
+            let message = format!(
+                "the answer stopped for {:?}, which is no answer",
+                other.unwrap_or("nothing")
+            );
+            Err(ended(Cause::Malformed, message, reply))
+        }
+    }
+}
+
+/// Whether the model takes an effort: those of the 4.5 generation and before do not.
+fn takes_effort(model: &str) -> bool {
+    !["claude-3", "-4-5", "-4-1", "-4-0", "-4-2025"]
+        .iter()
+        .any(|old| model.contains(old))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{received, settings};
+    use super::*;
+
+    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+        let settings = settings("anthropic", "claude-sonnet-5-5");
+        Anthropic.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn the_request_is_the_documented_one() {
+        let prompt = Prompt {
+            system: "You are a judge. RUBRIC".to_owned(),
+            user: "...".to_owned(),
+            longer: false,
+        };
+        assert_eq!(
+            Anthropic
+                .build_request(&settings("anthropic", "claude-sonnet-5-5"), &prompt, 0)
+                .to_string(),
+            concat!(
+                r#"{"model":"claude-sonnet-5-5","max_tokens":16000,"#,
+                r#""system":[{"type":"text","text":"You are a judge. RUBRIC","cache_control":{"type":"ephemeral"}}],"#,
+                r#""messages":[{"role":"user","content":"..."}],"#,
+                r#""output_config":{"effort":"low","format":{"type":"json_schema","schema":"#,
+                r#"{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
+                r#""required":["thoughts","score"],"additionalProperties":false}}}}"#
+            )
+        );
+        let old = Anthropic.build_request(&settings("anthropic", "claude-haiku-4-5"), &prompt, 0);
+        assert_eq!(old.pointer("/output_config/effort"), None);
+        assert!(old.pointer("/output_config/format").is_some());
+    }
+
+    #[test]
+    fn sampling_parameters_need_the_old_version() {
+        let params = |value: Value| value.as_object().unwrap().clone();
+        assert_eq!(version(&params(json!({}))), "2026-10-21");
+        assert_eq!(version(&params(json!({"temperature": 0}))), "2023-06-01");
+    }
+
+    #[test]
+    fn text_blocks_are_joined_and_cached_tokens_are_input_too() {
+        let reply = reply(200, json!({
+            "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-5-5",
+            "content": [{"type": "thinking", "thinking": "", "signature": "x"}, {"type": "text", "text": "{\"a\":"}, {"type": "text", "text": "1}"}],
+            "stop_reason": "end_turn",
+            "usage": {"input_tokens": 100, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 30, "output_tokens": 50,
+                "output_tokens_details": {"thinking_tokens": 40}}
+        })).unwrap();
+        assert_eq!(reply.text, "{\"a\":1}");
+        assert_eq!(
+            (
+                reply.usage.input,
+                reply.usage.cached,
+                reply.usage.output,
+                reply.usage.thinking
+            ),
+            (150, 30, 50, 40)
+        );
+        let cost = (100.0 * 2.0 + 20.0 * 2.5 + 30.0 * 0.1 + 50.0 * 10.0) / 1e6;
+        assert!((reply.cost_usd.unwrap() - cost).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_stop_reason_is_looked_at_before_the_text() {
+        for (reason, cause) in [
+            (json!("max_tokens"), Cause::Truncated),
+            (json!("model_context_window_exceeded"), Cause::Truncated),
+            (json!("refusal"), Cause::Refused),
+            (json!("tool_use"), Cause::Malformed),
+            (json!("pause_turn"), Cause::Malformed),
+            (Value::Null, Cause::Malformed),
+        ] {
+            let text = r#"{"thoughts":[],"score":1}"#;
+            let body = json!({"content": [{"type": "text", "text": text}], "stop_reason": reason, "stop_details": {"category": "bio"}, "usage": {"output_tokens": 7}});
+            let error = reply(200, body).unwrap_err();
+            assert_eq!(error.cause, cause, "{reason}");
+            assert_eq!(error.exchange.usage.output, 7);
+        }
+        let empty = reply(
+            200,
+            json!({"content": [], "stop_reason": "refusal", "stop_details": null}),
+        );
+        assert_eq!(empty.unwrap_err().cause, Cause::Refused);
+    }
+}

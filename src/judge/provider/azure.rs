@@ -1,0 +1,114 @@
+//! Azure OpenAI: OpenAI's format at the user's own address, with a deployment's name for a model.
+
+use super::http::Received;
+use super::settings::Settings;
+use super::{Wire, chat, openai};
+use crate::judge::{CallError, Prompt, Reply};
+use jiff::Timestamp;
+use reqwest::Url;
+use serde_json::Value;
+
+/// Azure's format. The state is OpenAI's.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Azure;
+
+impl Wire for Azure {
+    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+        chat::request(settings, prompt, &openai::dialect(settings, state))
+    }
+
+    fn parse_response(
+        &self,
+        settings: &Settings,
+        received: &Received,
+        now: Timestamp,
+    ) -> Result<Reply, CallError> {
+        let mut result = chat::reply(settings, received, now);
+        // Azure sends -1 and 0 where it does not know.
+        let limits = match &mut result {
+            Ok(reply) => &mut reply.limits,
+            Err(error) => &mut error.exchange.limits,
+        };
+        limits.requests_remaining = limits.requests_remaining.filter(|left| *left > 0);
+        limits.tokens_remaining = limits.tokens_remaining.filter(|left| *left > 0);
+        result
+    }
+
+    fn adapt(&self, settings: &Settings, state: u8, error: &CallError) -> Option<u8> {
+        openai::next_effort(settings, state, error)
+    }
+}
+
+/// Where calls to `deployment` go: the version-1 route, or the dated one where `api_version` names a date.
+pub fn address(endpoint: &Url, deployment: &str, api_version: Option<&str>) -> Option<Url> {
+    let mut url = endpoint.clone();
+    let path = endpoint.path().trim_end_matches('/');
+    let root = path
+        .strip_suffix("/openai/v1")
+        .or_else(|| path.strip_suffix("/openai"))
+        .unwrap_or(path)
+        .to_owned();
+    {
+        url.set_path(&root);
+        let mut segments = url.path_segments_mut().ok()?;
+        segments.pop_if_empty();
+        match api_version {
+            Some(_) => {
+                segments.extend(["openai", "deployments", deployment, "chat", "completions"])
+            }
+            None => segments.extend(["openai", "v1", "chat", "completions"]),
+        };
+    }
+    if let Some(version) = api_version {
+        url.query_pairs_mut().append_pair("api-version", version);
+    }
+    Some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{received, settings};
+    use super::*;
+    use crate::judge::{Cause, Retry};
+    use serde_json::json;
+
+    #[test]
+    fn any_endpoint_is_taken() {
+        let to = |endpoint: &str, version| {
+            address(&Url::parse(endpoint).unwrap(), "my gpt", version)
+                .unwrap()
+                .to_string()
+        };
+        for endpoint in [
+            "https://r.openai.azure.com",
+            "https://r.openai.azure.com/",
+            "https://r.openai.azure.com/openai/v1/",
+        ] {
+            assert_eq!(
+                to(endpoint, None),
+                "https://r.openai.azure.com/openai/v1/chat/completions"
+            );
+        }
+        assert_eq!(
+            to("https://r.openai.azure.com/openai", Some("2024-10-21")),
+            "https://r.openai.azure.com/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21"
+        );
+    }
+
+    #[test]
+    fn its_input_filter_is_no_bad_request() {
+        let body = json!({"error": {"message": "..", "type": null, "param": "prompt", "code": "content_filter", "status": 400,
+            "innererror": {"code": "ResponsibleAIPolicyViolation"}}});
+        let error = Azure
+            .parse_response(
+                &settings("azure", "mine"),
+                &received(400, &body),
+                Timestamp::UNIX_EPOCH,
+            )
+            .unwrap_err();
+        assert_eq!(
+            (error.cause, error.retry, error.stops_judge),
+            (Cause::Filtered, Retry::Never, false)
+        );
+    }
+}

@@ -1,0 +1,302 @@
+//! Batches: many calls handed over at once, at half the price, answered within a day. Lines and their results are pure;
+//! submitting, asking, fetching and cancelling are calls. Results are matched by the caller's own ids, in any order.
+
+mod agent;
+mod anthropic;
+mod gemini;
+mod openai;
+
+pub(crate) use agent::join;
+
+use super::http::Received;
+use super::{Network, Settings};
+use crate::judge::{CallError, Prompt, Reply, Usage};
+use agent::{Agent, checked, unclear};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use jiff::Timestamp;
+use reqwest::{Method, Url};
+use serde_json::Value;
+use std::sync::atomic::Ordering;
+
+/// Lines in one batch at most: half of what the strictest provider takes.
+const MAX_REQUESTS: usize = 25_000;
+/// Bytes of one batch at most: a file is held in memory while it is sent.
+const MAX_BYTES: usize = 64 << 20;
+
+/// A provider's batch endpoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batch {
+    /// A file, then a job.
+    OpenAi,
+    /// All requests in one call.
+    Anthropic,
+    /// A file, then a job.
+    Gemini,
+}
+
+/// How much one batch may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchLimits {
+    /// Lines.
+    pub requests: usize,
+    /// Bytes of all lines with their line ends.
+    pub bytes: usize,
+}
+
+/// How far a batch is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BatchState {
+    /// Waiting, being worked on or being cancelled.
+    Running,
+    /// Done; results, some of them failures, can be fetched.
+    Ended,
+    /// Refused as a whole; nothing was done.
+    Failed,
+    /// Out of time; what was done can be fetched.
+    Expired,
+    /// Cancelled; what was done can be fetched.
+    Cancelled,
+}
+
+impl BatchState {
+    /// Whether nothing more will happen.
+    pub fn is_over(self) -> bool {
+        self != Self::Running
+    }
+}
+
+/// What a provider says about a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BatchStatus {
+    /// How far it is.
+    pub state: BatchState,
+    /// Lines that ended well, as far as the provider says.
+    pub done: u64,
+    /// Lines that failed, as far as the provider says.
+    pub failed: u64,
+    /// Lines in all, as far as the provider says.
+    pub total: u64,
+    /// Where the results are, in the provider's terms.
+    pub files: Vec<String>,
+    /// What went wrong, where it says so.
+    pub message: Option<String>,
+}
+
+/// One line of results: the caller's id and what became of the call.
+pub type BatchResult = (String, Result<Reply, CallError>);
+
+/// What can be done with batches.
+pub trait BatchApi: Send + Sync {
+    /// How much one batch may hold.
+    fn batch_limits(&self) -> BatchLimits;
+
+    /// The line that asks for a call on `prompt`; `id` is at most 64 of `[A-Za-z0-9_-]`.
+    fn batch_line(&self, id: &str, prompt: &Prompt) -> Value;
+
+    /// What a line of results says; `None` where it is none.
+    fn parse_batch_line(&self, line: &str) -> Option<BatchResult>;
+
+    /// What a call on `prompt` is expected to cost in a batch, and what it costs at the very most.
+    fn batch_cost(&self, prompt: &Prompt) -> (Usage, Option<f64>, Option<f64>);
+
+    /// Hands lines over and returns the batch's id. `name` is shown by the provider where it keeps names.
+    fn submit<'a>(
+        &'a self,
+        name: &'a str,
+        lines: &'a [String],
+    ) -> BoxFuture<'a, Result<String, CallError>>;
+
+    /// The id of a batch submitted earlier under `name`, where the provider keeps names: for a crash between
+    /// submitting and writing the id down.
+    fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, CallError>>;
+
+    /// How far a batch is.
+    fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>>;
+
+    /// Hands every line of results to `each`. After a failure it may be called again, with the same lines.
+    fn fetch<'a>(
+        &'a self,
+        id: &'a str,
+        status: &'a BatchStatus,
+        each: &'a mut (dyn FnMut(&str) + Send),
+    ) -> BoxFuture<'a, Result<(), CallError>>;
+
+    /// Asks the provider to stop; what was done meanwhile is charged and can be fetched.
+    fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), CallError>>;
+}
+
+impl Network {
+    fn own(&self) -> (Batch, &Settings) {
+        // Without a batch endpoint nobody is handed this trait; OpenAI's format is as good as any then.
+        self.batch
+            .as_ref()
+            .map_or((Batch::OpenAi, &self.settings), |(batch, settings)| {
+                (*batch, settings)
+            })
+    }
+
+    fn agent(&self) -> Agent<'_> {
+        Agent {
+            settings: &self.settings,
+            connection: &self.connection,
+        }
+    }
+}
+
+impl BatchApi for Network {
+    fn batch_limits(&self) -> BatchLimits {
+        BatchLimits {
+            requests: MAX_REQUESTS,
+            bytes: MAX_BYTES,
+        }
+    }
+
+    fn batch_line(&self, id: &str, prompt: &Prompt) -> Value {
+        let (batch, settings) = self.own();
+        let body = self
+            .wire
+            .build_request(settings, prompt, self.state.load(Ordering::Relaxed));
+        match batch {
+            Batch::OpenAi => openai::line(id, body),
+            Batch::Anthropic => anthropic::line(id, body),
+            Batch::Gemini => gemini::line(id, body),
+        }
+    }
+
+    fn parse_batch_line(&self, line: &str) -> Option<BatchResult> {
+        let value: Value = serde_json::from_str(line).ok()?;
+        let (batch, settings) = self.own();
+        let read = |received: &Received| {
+            self.wire
+                .parse_response(settings, received, Timestamp::now())
+        };
+        let (id, result) = match batch {
+            Batch::OpenAi => openai::result(settings, &value, &read),
+            Batch::Anthropic => anthropic::result(settings, &value, &read),
+            Batch::Gemini => gemini::result(settings, &value, &read),
+        }?;
+        Some((
+            id,
+            result.map_err(|error| self.connection.redact_error(error)),
+        ))
+    }
+
+    fn batch_cost(&self, prompt: &Prompt) -> (Usage, Option<f64>, Option<f64>) {
+        let (_, settings) = self.own();
+        let (usage, cost) = settings.estimate(prompt);
+        (usage, cost, settings.worst(prompt).1)
+    }
+
+    fn submit<'a>(
+        &'a self,
+        name: &'a str,
+        lines: &'a [String],
+    ) -> BoxFuture<'a, Result<String, CallError>> {
+        async move {
+            let agent = self.agent();
+            match self.own().0 {
+                Batch::OpenAi => openai::submit(&agent, name, lines).await,
+                Batch::Anthropic => anthropic::submit(&agent, lines).await,
+                Batch::Gemini => gemini::submit(&agent, name, lines).await,
+            }
+        }
+        .boxed()
+    }
+
+    fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, CallError>> {
+        async move {
+            match self.own().0 {
+                Batch::OpenAi => openai::find(&self.agent(), name).await,
+                Batch::Anthropic | Batch::Gemini => Ok(None),
+            }
+        }
+        .boxed()
+    }
+
+    fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>> {
+        async move {
+            let agent = self.agent();
+            let id = checked(id)?;
+            let (batch, _) = self.own();
+            let path = match batch {
+                Batch::OpenAi => format!("/batches/{id}"),
+                Batch::Anthropic => format!("/v1/messages/batches/{id}"),
+                Batch::Gemini => format!("/v1/{id}"),
+            };
+            let value = agent.json(Method::GET, &agent.at(&path), None).await?;
+            let status = match batch {
+                Batch::OpenAi => openai::status(&value),
+                Batch::Anthropic => anthropic::status(&value),
+                Batch::Gemini => gemini::status(&value),
+            };
+            status.ok_or_else(|| unclear("the batch's state"))
+        }
+        .boxed()
+    }
+
+    fn fetch<'a>(
+        &'a self,
+        id: &'a str,
+        status: &'a BatchStatus,
+        each: &'a mut (dyn FnMut(&str) + Send),
+    ) -> BoxFuture<'a, Result<(), CallError>> {
+        async move {
+            let agent = self.agent();
+            match self.own().0 {
+                Batch::OpenAi => {
+                    for file in &status.files {
+                        agent
+                            .lines(
+                                &agent.at(&format!("/files/{}/content", checked(file)?)),
+                                each,
+                            )
+                            .await?;
+                    }
+                    Ok(())
+                }
+                Batch::Anthropic => {
+                    let own = agent.at(&format!("/v1/messages/batches/{}/results", checked(id)?));
+                    // The key goes to no other server, whatever the answer says.
+                    let named = status.files.first().and_then(|file| Url::parse(file).ok());
+                    let url = named
+                        .filter(|url| url.origin() == own.origin())
+                        .unwrap_or(own);
+                    agent.lines(&url, each).await
+                }
+                Batch::Gemini => {
+                    for file in &status.files {
+                        let mut url = agent.at(&format!("/v1/{}:download", checked(file)?));
+                        url.set_query(Some("alt=media"));
+                        agent.lines(&url, each).await?;
+                    }
+                    Ok(())
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), CallError>> {
+        async move {
+            let agent = self.agent();
+            let id = checked(id)?;
+            let path = match self.own().0 {
+                Batch::OpenAi => format!("/batches/{id}/cancel"),
+                Batch::Anthropic => format!("/v1/messages/batches/{id}/cancel"),
+                Batch::Gemini => format!("/v1/{id}:cancel"),
+            };
+            agent
+                .json(Method::POST, &agent.at(&path), Some(Vec::new()))
+                .await
+                .map(drop)
+        }
+        .boxed()
+    }
+}
+
+/// How a line is read once its body is found.
+type Read<'a> = &'a dyn Fn(&Received) -> Result<Reply, CallError>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+use super::super::testing::settings;
+use super::super::{Connection, Network, Wire, http};
+use super::*;
+use crate::judge::provider::{anthropic::Anthropic, gemini::Gemini, openai::OpenAi};
+use crate::judge::{Cause, Judge};
+use reqwest::header::HeaderMap;
+use serde_json::json;
+
+fn network(provider: &str, model: &str, wire: Box<dyn Wire>, batch: Batch) -> Network {
+    let base = Url::parse("http://127.0.0.1:9/v1").unwrap();
+    let connection = Connection {
+        http: http::Http::new(http::Patience::default()),
+        url: base.clone(),
+        base,
+        headers: HeaderMap::new(),
+        key: None,
+    };
+    Network::new(settings(provider, model), wire, connection, Some(batch))
+}
+
+fn openai_batch() -> Network {
+    network("openai", "gpt-6.1-terra", Box::new(OpenAi), Batch::OpenAi)
+}
+
+const TEXT: &str = r#"{"thoughts":[],"score":1}"#;
+
+#[test]
+fn lines_hold_the_body_of_a_single_call() {
+    let prompt = Prompt {
+        user: "u".to_owned(),
+        ..Prompt::default()
+    };
+    let judge = openai_batch();
+    let line = judge.batch_line("i-1", &prompt);
+    assert_eq!(
+        (&line["custom_id"], &line["method"], &line["url"]),
+        (
+            &json!("i-1"),
+            &json!("POST"),
+            &json!("/v1/chat/completions")
+        )
+    );
+    assert_eq!(line["body"], judge.request(&prompt));
+    let judge = network(
+        "anthropic",
+        "claude-sonnet-5-5",
+        Box::new(Anthropic),
+        Batch::Anthropic,
+    );
+    assert_eq!(
+        judge.batch_line("i-1", &prompt),
+        json!({"custom_id": "i-1", "params": judge.request(&prompt)})
+    );
+    let judge = network(
+        "gemini",
+        "gemini-3.8-flash",
+        Box::new(Gemini),
+        Batch::Gemini,
+    );
+    assert_eq!(
+        judge.batch_line("i-1", &prompt),
+        json!({"key": "i-1", "request": judge.request(&prompt)})
+    );
+    assert!(Judge::batch(&judge).is_some());
+}
+
+#[test]
+fn a_line_of_results_is_a_reply_at_half_the_price() {
+    let judge = openai_batch();
+    let body = json!({"model": "m", "choices": [{"finish_reason": "stop", "message": {"content": TEXT}}], "usage": {"prompt_tokens": 1_000_000, "completion_tokens": 0}});
+    let line = json!({"id": "b", "custom_id": "i-1", "response": {"status_code": 200, "request_id": "r", "body": body}, "error": null});
+    let (id, result) = judge.parse_batch_line(&line.to_string()).unwrap();
+    let reply = result.unwrap();
+    assert_eq!(
+        (id.as_str(), reply.request_id.as_deref()),
+        ("i-1", Some("r"))
+    );
+    assert!((reply.cost_usd.unwrap() - 1.0).abs() < 1e-9, "{reply:?}");
+    assert_eq!(judge.parse(&reply).unwrap().margin.get(), 1.0);
+    let judge = network(
+        "gemini",
+        "gemini-3.8-flash",
+        Box::new(Gemini),
+        Batch::Gemini,
+    );
+    let line = json!({"key": "i-2", "response": {"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": TEXT}]}}]}});
+    assert_eq!(
+        judge
+            .parse_batch_line(&line.to_string())
+            .unwrap()
+            .1
+            .unwrap()
+            .text,
+        TEXT
+    );
+}
+
+#[test]
+fn lines_that_failed_say_why() {
+    let cause = |judge: &Network, line: Value| {
+        judge
+            .parse_batch_line(&line.to_string())
+            .unwrap()
+            .1
+            .unwrap_err()
+            .cause
+    };
+    let judge = openai_batch();
+    let line = json!({"custom_id": "i", "response": null, "error": {"code": "batch_expired", "message": "late"}});
+    assert_eq!(cause(&judge, line), Cause::TimedOut);
+    let line = json!({"custom_id": "i", "response": {"status_code": 400, "body": {"error": {"message": "no"}}}});
+    assert_eq!(cause(&judge, line), Cause::BadRequest);
+    let judge = network(
+        "anthropic",
+        "claude-sonnet-5-5",
+        Box::new(Anthropic),
+        Batch::Anthropic,
+    );
+    for (result, expected) in [
+        (
+            json!({"type": "errored", "error": {"type": "error", "error": {"type": "invalid_request_error", "message": "bad"}}}),
+            Cause::BadRequest,
+        ),
+        (
+            json!({"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "bad"}}}),
+            Cause::Server,
+        ),
+        (json!({"type": "expired"}), Cause::TimedOut),
+        (json!({"type": "canceled"}), Cause::TimedOut),
+        (
+            json!({"type": "succeeded", "message": {"content": [], "stop_reason": "refusal"}}),
+            Cause::Refused,
+        ),
+    ] {
+        assert_eq!(
+            cause(&judge, json!({"custom_id": "i", "result": result})),
+            expected
+        );
+    }
+    let judge = network(
+        "gemini",
+        "gemini-3.8-flash",
+        Box::new(Gemini),
+        Batch::Gemini,
+    );
+    assert_eq!(
+        cause(
+            &judge,
+            json!({"key": "i", "error": {"code": 8, "message": "quota"}})
+        ),
+        Cause::RateLimited
+    );
+    assert_eq!(judge.parse_batch_line("{}"), None);
+    assert_eq!(judge.parse_batch_line("nonsense"), None);
+}
+
+#[test]
+fn states_are_read_from_every_provider() {
+    let openai = openai::status(&json!({"status": "completed", "output_file_id": null, "error_file_id": "file-e", "request_counts": {"total": 3, "completed": 0, "failed": 3}})).unwrap();
+    assert_eq!(
+        (openai.state, openai.total, openai.files),
+        (BatchState::Ended, 3, vec!["file-e".to_owned()])
+    );
+    let failed = openai::status(&json!({"status": "failed", "errors": {"data": [{"code": "token_limit_exceeded", "message": "full"}]}})).unwrap();
+    assert!(failed.state == BatchState::Failed && failed.message.unwrap().contains("submit again"));
+    for running in ["validating", "in_progress", "finalizing", "cancelling"] {
+        assert!(
+            !openai::status(&json!({"status": running}))
+                .unwrap()
+                .state
+                .is_over()
+        );
+    }
+    let ended = json!({"processing_status": "ended", "request_counts": {"succeeded": 2, "errored": 1}, "results_url": "https://x/y"});
+    assert_eq!(anthropic::status(&ended).unwrap().total, 3);
+    assert_eq!(
+        anthropic::status(&json!({"processing_status": "canceling"}))
+            .unwrap()
+            .state,
+        BatchState::Running
+    );
+    let gemini = json!({"name": "batches/x", "metadata": {"state": "BATCH_STATE_SUCCEEDED", "batchStats": {"requestCount": "2"}, "output": {"responsesFile": "files/r"}}, "done": true});
+    let gemini = gemini::status(&gemini).unwrap();
+    assert_eq!(
+        (gemini.state, gemini.total, gemini.files),
+        (BatchState::Ended, 2, vec!["files/r".to_owned()])
+    );
+    let state = |name: &str| {
+        gemini::status(&json!({"metadata": {"state": name}}))
+            .unwrap()
+            .state
+    };
+    assert_eq!(state("JOB_STATE_EXPIRED"), BatchState::Expired);
+    assert_eq!(state("BATCH_STATE_PENDING"), BatchState::Running);
+}
+
+#[test]
+fn ids_cannot_lead_elsewhere() {
+    for bad in ["", "../x", "a?b", "a#b", "a b", "a\nb"] {
+        assert!(checked(bad).is_err(), "{bad:?}");
+    }
+    assert!(checked("batches/abc-1").is_ok());
+}

@@ -1,0 +1,307 @@
+//! Servers that speak chat completions: vLLM, llama.cpp, LM Studio, OpenRouter, Groq, Together, Mistral, DeepSeek, and
+//! any other at a base URL. What form of answer a server can be held to is found out once and remembered.
+
+use super::failure;
+use super::http::Received;
+use super::settings::Settings;
+use super::{Wire, chat, text_at};
+use crate::judge::prompt::Answer;
+use crate::judge::{CallError, Prompt, Reply};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+/// A server that is known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// The name, which `provider` may hold.
+    pub name: &'static str,
+    /// The address, empty where there is none that all share.
+    pub base: &'static str,
+    /// The variables of the key, none where no key is needed.
+    pub keys: &'static [&'static str],
+    /// The field of the output cap.
+    cap: &'static str,
+    /// The first rung to try.
+    rung: u8,
+    /// Whether it gives log-probabilities.
+    logprobs: bool,
+}
+
+const fn preset(name: &'static str, base: &'static str, keys: &'static [&'static str]) -> Preset {
+    Preset {
+        name,
+        base,
+        keys,
+        cap: "max_tokens",
+        rung: SCHEMA,
+        logprobs: true,
+    }
+}
+
+/// The servers known by name; `compatible` is any other.
+pub const PRESETS: &[Preset] = &[
+    preset("compatible", "", &[]),
+    preset("vllm", "http://127.0.0.1:8000/v1", &[]),
+    preset("llamacpp", "http://127.0.0.1:8080/v1", &[]),
+    preset("lmstudio", "http://127.0.0.1:1234/v1", &[]),
+    preset(
+        "openrouter",
+        "https://openrouter.ai/api/v1",
+        &["OPENROUTER_API_KEY"],
+    ),
+    Preset {
+        cap: "max_completion_tokens",
+        logprobs: false,
+        ..preset("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"])
+    },
+    preset(
+        "together",
+        "https://api.together.ai/v1",
+        &["TOGETHER_API_KEY"],
+    ),
+    preset("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
+    Preset {
+        rung: OBJECT,
+        ..preset(
+            "deepseek",
+            "https://api.deepseek.com/v1",
+            &["DEEPSEEK_API_KEY"],
+        )
+    },
+];
+
+/// `json_schema`.
+const SCHEMA: u8 = 0;
+/// `json_object` with a schema beside it.
+const OBJECT_WITH_SCHEMA: u8 = 1;
+/// `json_object`.
+const OBJECT: u8 = 2;
+/// Text, with the form described in the prompt only.
+const PLAIN: u8 = 3;
+/// How much of a complaint is read, in characters.
+const COMPLAINT: usize = 400;
+/// The rung is in these bits of the state, less the preset's first one.
+const RUNG: u8 = 0b11;
+/// The server gives no log-probabilities.
+const NO_LOGPROBS: u8 = 0b100;
+
+/// A compatible server. The state is the rung above the preset's first, and whether log-probabilities are refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Compatible(pub &'static Preset);
+
+/// The preset of that name.
+pub fn named(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+impl Compatible {
+    fn rung(self, state: u8) -> u8 {
+        (self.0.rung + (state & RUNG)).min(PLAIN)
+    }
+}
+
+impl Wire for Compatible {
+    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+        let answer = settings.template.answer;
+        let schema = answer.schema();
+        let format = schema.as_ref().and_then(|schema| match self.rung(state) {
+            SCHEMA => chat::strict_format(answer),
+            OBJECT_WITH_SCHEMA => Some(json!({"type": "json_object", "schema": schema})),
+            OBJECT => Some(json!({"type": "json_object"})),
+            _ => None,
+        });
+        let mut extra = Map::new();
+        if self.0.name == "openrouter" {
+            // Otherwise a request may reach a server that ignores the schema.
+            extra.insert("provider".to_owned(), json!({"require_parameters": true}));
+        }
+        let dialect = chat::Dialect {
+            role: "system",
+            cap: self.0.cap,
+            format,
+            logprobs: answer == Answer::Letter && self.0.logprobs && state & NO_LOGPROBS == 0,
+            extra,
+            ..chat::Dialect::default()
+        };
+        chat::request(settings, prompt, &dialect)
+    }
+
+    fn parse_response(
+        &self,
+        settings: &Settings,
+        received: &Received,
+        now: Timestamp,
+    ) -> Result<Reply, CallError> {
+        match chat::reply(settings, received, now) {
+            Err(error) if error.exchange.status == Some(400) => {
+                failed_generation(settings, received, now).ok_or(error)
+            }
+            other => other,
+        }
+    }
+
+    fn adapt(&self, _: &Settings, state: u8, error: &CallError) -> Option<u8> {
+        if !matches!(error.exchange.status, Some(400 | 422 | 501)) {
+            return None;
+        }
+        // Not all of the body: some servers repeat the request in it, which mentions everything.
+        let complaint = failure::Complaint::read(error.raw.as_deref()?.as_bytes());
+        let start: String = complaint.message.chars().take(COMPLAINT).collect();
+        let said = format!("{start} {} {}", complaint.param, complaint.code).to_lowercase();
+        if state & NO_LOGPROBS == 0 && said.contains("logprobs") {
+            return Some(state | NO_LOGPROBS);
+        }
+        let about = [
+            "response_format",
+            "json_schema",
+            "json_object",
+            "schema",
+            "grammar",
+            "structured",
+        ];
+        let concerned = about.iter().any(|word| said.contains(word));
+        (concerned && self.rung(state) < PLAIN).then_some(state + 1)
+    }
+}
+
+/// Groq hands out a text that its own check refused; ours is the one that counts.
+fn failed_generation(settings: &Settings, received: &Received, now: Timestamp) -> Option<Reply> {
+    let value: Value = serde_json::from_slice(&received.body).ok()?;
+    let told = super::settings::Told {
+        text: text_at(&value, "/error/failed_generation").filter(|text| !text.is_empty())?,
+        stop_reason: text_at(&value, "/error/code"),
+        request_id: failure::request_id(received),
+        ..super::settings::Told::default()
+    };
+    Some(Reply {
+        cost_usd: None,
+        ..settings.reply(told, received, now)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{received, settings};
+    use super::*;
+    use crate::judge::Cause;
+    use crate::judge::prompt::{LETTER, Template};
+
+    fn error(status: u16, body: Value) -> CallError {
+        let wire = Compatible(&PRESETS[0]);
+        let settings = settings("compatible", "qwen");
+        wire.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+            .unwrap_err()
+    }
+
+    #[test]
+    fn the_ladder_goes_down_one_rung_at_a_time_and_ends() {
+        let refusal = error(
+            400,
+            json!({"error": "'response_format.type' must be 'json_schema' or 'text'"}),
+        );
+        for (name, forms) in [
+            (
+                "compatible",
+                vec![
+                    json!("json_schema"),
+                    json!("json_object"),
+                    json!("json_object"),
+                    Value::Null,
+                ],
+            ),
+            ("deepseek", vec![json!("json_object"), Value::Null]),
+        ] {
+            let wire = Compatible(named(name).unwrap());
+            let settings = settings(name, "m");
+            let mut state = 0;
+            let mut sent = Vec::new();
+            loop {
+                let body = wire.build_request(&settings, &Prompt::default(), state);
+                assert_eq!(body["max_tokens"], 4096);
+                sent.push(
+                    body.pointer("/response_format/type")
+                        .cloned()
+                        .unwrap_or_default(),
+                );
+                match wire.adapt(&settings, state, &refusal) {
+                    Some(next) => state = next,
+                    None => break,
+                }
+            }
+            assert_eq!(sent, forms);
+        }
+        let wire = Compatible(&PRESETS[0]);
+        for other in [
+            error(400, json!({"error": {"message": "bad temperature"}})),
+            error(500, json!({"error": "schema"})),
+        ] {
+            assert_eq!(wire.adapt(&settings("compatible", "m"), 0, &other), None);
+        }
+    }
+
+    #[test]
+    fn a_letter_comes_with_its_probabilities_where_the_server_has_them() {
+        let mut settings = settings("compatible", "qwen");
+        settings.template = Template::parse(LETTER).unwrap();
+        let wire = Compatible(&PRESETS[0]);
+        let body = wire.build_request(&settings, &Prompt::default(), 0);
+        assert_eq!(
+            (
+                &body["logprobs"],
+                &body["top_logprobs"],
+                &body["max_tokens"]
+            ),
+            (&json!(true), &json!(20), &json!(8))
+        );
+        assert_eq!(body.get("response_format"), None);
+        let refusal = error(
+            400,
+            json!({"error": {"message": "logprobs are not supported"}}),
+        );
+        let learnt = wire.adapt(&settings, 0, &refusal).unwrap();
+        assert_eq!(
+            wire.build_request(&settings, &Prompt::default(), learnt)
+                .get("logprobs"),
+            None
+        );
+        let top = |token: &str, p: f64| json!({"token": token, "logprob": p.ln()});
+        let answer = json!({"choices": [{"finish_reason": "length", "message": {"content": " A"}, "logprobs": {"content": [
+            {"token": " A", "logprob": -0.1, "top_logprobs": [top(" A", 0.6), top("B", 0.2), top("T", 0.1), top("The", 0.1), {"token": "b", "logprob": -9999.0}]}]}}]});
+        let reply = wire
+            .parse_response(&settings, &received(200, &answer), Timestamp::UNIX_EPOCH)
+            .unwrap();
+        let opinion = wire.opinion(&settings, &reply).unwrap();
+        assert!(
+            (opinion.margin.get() + 0.4 / 0.9).abs() < 1e-9,
+            "{opinion:?}"
+        );
+    }
+
+    #[test]
+    fn an_error_under_success_is_an_error() {
+        let openrouter = |code: u16| error(200, json!({"error": {"code": code, "message": "no"}}));
+        assert_eq!(openrouter(402).cause, Cause::QuotaExhausted);
+        assert_eq!(openrouter(429).cause, Cause::RateLimited);
+        let inside = json!({"choices": [{"error": {"code": 502, "message": "down"}, "message": {"content": ""}}]});
+        assert_eq!(error(200, inside).cause, Cause::Server);
+        assert_eq!(
+            error(
+                403,
+                json!({"error": {"code": 403, "message": "input was flagged by moderation"}})
+            )
+            .cause,
+            Cause::Filtered
+        );
+    }
+
+    #[test]
+    fn text_that_groq_refused_is_judged_by_us() {
+        let body = json!({"error": {"message": "Failed to validate JSON", "code": "json_validate_failed", "failed_generation": "{\"thoughts\":[],\"score\":0.5}"}});
+        let wire = Compatible(named("groq").unwrap());
+        let settings = settings("groq", "openai/gpt-oss-120b");
+        let reply = wire
+            .parse_response(&settings, &received(400, &body), Timestamp::UNIX_EPOCH)
+            .unwrap();
+        assert_eq!(wire.opinion(&settings, &reply).unwrap().margin.get(), 0.5);
+    }
+}

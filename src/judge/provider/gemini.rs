@@ -1,0 +1,282 @@
+//! Google Gemini: `generateContent` with a response schema; the key travels in a header, never in the address.
+
+use super::failure;
+use super::http::Received;
+use super::settings::{Settings, Told, cut_off, ended};
+use super::{Wire, count_at, merge, text_at};
+use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+/// The server.
+pub const BASE: &str = "https://generativelanguage.googleapis.com";
+
+/// The version of the interface for single calls.
+pub const VERSION: &str = "v1beta";
+
+const HARMS: [&str; 4] = [
+    "HARASSMENT",
+    "HATE_SPEECH",
+    "SEXUALLY_EXPLICIT",
+    "DANGEROUS_CONTENT",
+];
+
+/// Gemini's format.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gemini;
+
+impl Wire for Gemini {
+    fn build_request(&self, settings: &Settings, prompt: &Prompt, _: u8) -> Value {
+        let mut generation = Map::new();
+        if let Some(schema) = settings.template.answer.schema() {
+            generation.insert("responseMimeType".to_owned(), json!("application/json"));
+            generation.insert("responseJsonSchema".to_owned(), schema);
+        }
+        generation.insert("maxOutputTokens".to_owned(), json!(settings.cap(prompt)));
+        let own = settings
+            .params
+            .get("generationConfig")
+            .and_then(|own| own.get("thinkingConfig"));
+        if takes_level(&settings.base_model) && own.is_none() {
+            generation.insert("thinkingConfig".to_owned(), json!({"thinkingLevel": "LOW"}));
+        }
+        let off =
+            |harm: &&str| json!({"category": format!("HARM_CATEGORY_{harm}"), "threshold": "OFF"});
+        let mut body = json!({
+            "systemInstruction": {"parts": [{"text": prompt.system}]},
+            "contents": [{"role": "user", "parts": [{"text": prompt.user}]}],
+            "generationConfig": generation,
+            "safetySettings": HARMS.iter().map(off).collect::<Vec<_>>(),
+        });
+        if let (true, Value::Object(body)) = (prompt.system.is_empty(), &mut body) {
+            body.shift_remove("systemInstruction");
+        }
+        merge(&mut body, &settings.params);
+        body
+    }
+
+    fn parse_response(
+        &self,
+        settings: &Settings,
+        received: &Received,
+        now: Timestamp,
+    ) -> Result<Reply, CallError> {
+        let value = failure::json(settings, received, now)?;
+        content(settings, &value, received, now)
+    }
+}
+
+/// The reply in a response object.
+pub(super) fn content(
+    settings: &Settings,
+    value: &Value,
+    received: &Received,
+    now: Timestamp,
+) -> Result<Reply, CallError> {
+    let blocked = text_at(value, "/promptFeedback/blockReason");
+    let candidate = value.pointer("/candidates/0");
+    if candidate.is_none() && blocked.is_none() {
+        return Err(failure::not_json(received, now));
+    }
+    let stop = candidate.and_then(|candidate| text_at(candidate, "/finishReason"));
+    let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
+    let thinking = count_at(value, "/usageMetadata/thoughtsTokenCount");
+    let told = Told {
+        text: parts
+            .into_iter()
+            .flatten()
+            .filter(|part| part.get("thought") != Some(&Value::Bool(true)))
+            .filter_map(|part| part.get("text")?.as_str())
+            .collect(),
+        model: text_at(value, "/modelVersion"),
+        stop_reason: stop.clone().or_else(|| blocked.clone()),
+        request_id: text_at(value, "/responseId"),
+        usage: Usage {
+            input: count_at(value, "/usageMetadata/promptTokenCount"),
+            cached: count_at(value, "/usageMetadata/cachedContentTokenCount"),
+            // Thoughts are billed as output but counted apart.
+            output: count_at(value, "/usageMetadata/candidatesTokenCount") + thinking,
+            thinking,
+        },
+        written: 0,
+        charged_usd: None,
+    };
+    let reply = settings.reply(told, received, now);
+    match (stop.as_deref(), blocked) {
+        (None, Some(reason)) => Err(ended(
+            Cause::Filtered,
+            format!("the provider's filter withheld the answer: {reason}"),
+            reply,
+        )),
+        (Some("STOP"), _) => Ok(reply),
+        (Some("MAX_TOKENS" | "CONTINUATION"), _) => Err(cut_off(settings, reply)),
+        (
+            Some(
+                reason @ ("SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
+                | "LANGUAGE" | "OTHER" | "ESCALATION" | "IMAGE_SAFETY"),
+            ),
+            _,
+        ) => {
+            let message = format!("the provider's filter withheld the answer: {reason}");
+            Err(ended(Cause::Filtered, message, reply))
+        }
+        (other, _) => {
+            let message = format!(
+                "the answer stopped for {:?}, which is no answer",
+                other.unwrap_or("nothing")
+            );
+            Err(ended(Cause::Malformed, message, reply))
+        }
+    }
+}
+
+/// Whether the model takes a thinking level: Gemini 3 and later.
+fn takes_level(model: &str) -> bool {
+    let name = model.strip_prefix("models/").unwrap_or(model);
+    let generation = name
+        .strip_prefix("gemini-")
+        .and_then(|rest| rest.chars().next()?.to_digit(10));
+    generation.is_some_and(|generation| generation >= 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{received, settings};
+    use super::*;
+    use crate::judge::Retry;
+    use std::time::Duration;
+
+    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+        let settings = settings("gemini", "gemini-3.8-flash");
+        Gemini.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn the_request_is_the_documented_one() {
+        let prompt = Prompt {
+            system: "You are a judge. RUBRIC".to_owned(),
+            user: "...".to_owned(),
+            longer: false,
+        };
+        assert_eq!(
+            Gemini
+                .build_request(&settings("gemini", "gemini-3.8-flash"), &prompt, 0)
+                .to_string(),
+            concat!(
+                r#"{"systemInstruction":{"parts":[{"text":"You are a judge. RUBRIC"}]},"contents":[{"role":"user","parts":[{"text":"..."}]}],"#,
+                r#""generationConfig":{"responseMimeType":"application/json","responseJsonSchema":"#,
+                r#"{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
+                r#""required":["thoughts","score"],"additionalProperties":false},"#,
+                r#""maxOutputTokens":8192,"thinkingConfig":{"thinkingLevel":"LOW"}},"#,
+                r#""safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"},"#,
+                r#"{"category":"HARM_CATEGORY_HATE_SPEECH","threshold":"OFF"},"#,
+                r#"{"category":"HARM_CATEGORY_SEXUALLY_EXPLICIT","threshold":"OFF"},"#,
+                r#"{"category":"HARM_CATEGORY_DANGEROUS_CONTENT","threshold":"OFF"}]}"#
+            )
+        );
+        let old = Gemini.build_request(&settings("gemini", "gemini-2.5-flash"), &prompt, 0);
+        assert_eq!(old.pointer("/generationConfig/thinkingConfig"), None);
+    }
+
+    #[test]
+    fn the_users_own_thinking_replaces_the_level() {
+        let mut settings = settings("gemini", "gemini-3.8-flash");
+        settings.params = json!({"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}})
+            .as_object()
+            .unwrap()
+            .clone();
+        let body = Gemini.build_request(&settings, &Prompt::default(), 0);
+        assert_eq!(
+            body["generationConfig"]["thinkingConfig"],
+            json!({"thinkingBudget": 0})
+        );
+        assert_eq!(body["generationConfig"]["maxOutputTokens"], 8192);
+    }
+
+    #[test]
+    fn thoughts_are_no_text_but_are_output() {
+        let reply = reply(200, json!({
+            "candidates": [{"content": {"role": "model", "parts": [{"text": "hm", "thought": true}, {"text": "{}"}]}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": 100, "cachedContentTokenCount": 40, "candidatesTokenCount": 10, "thoughtsTokenCount": 30},
+            "modelVersion": "gemini-3.8-flash-001", "responseId": "r1"
+        })).unwrap();
+        assert_eq!(
+            (reply.text.as_str(), reply.request_id.as_deref()),
+            ("{}", Some("r1"))
+        );
+        assert_eq!(
+            (
+                reply.usage.input,
+                reply.usage.cached,
+                reply.usage.output,
+                reply.usage.thinking
+            ),
+            (100, 40, 40, 30)
+        );
+    }
+
+    #[test]
+    fn every_way_to_stop_is_decided() {
+        for (body, cause) in [
+            (
+                json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}),
+                Cause::Truncated,
+            ),
+            (
+                json!({"candidates": [{"finishReason": "CONTINUATION", "continuationToken": "x"}]}),
+                Cause::Truncated,
+            ),
+            (
+                json!({"candidates": [{"finishReason": "SAFETY"}]}),
+                Cause::Filtered,
+            ),
+            (
+                json!({"candidates": [{"finishReason": "RECITATION"}]}),
+                Cause::Filtered,
+            ),
+            (
+                json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}),
+                Cause::Filtered,
+            ),
+            (
+                json!({"candidates": [{"finishReason": "MALFORMED_RESPONSE"}]}),
+                Cause::Malformed,
+            ),
+            (
+                json!({"candidates": [{"finishReason": "SOMETHING_NEW"}]}),
+                Cause::Malformed,
+            ),
+            (json!({"candidates": [{}]}), Cause::Malformed),
+            (json!({}), Cause::Server),
+        ] {
+            assert_eq!(reply(200, body.clone()).unwrap_err().cause, cause, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_quota_of_the_day_stops_and_one_of_the_minute_waits() {
+        let exhausted = |quota: &str| {
+            json!([{"error": {"code": 429, "message": "Resource has been exhausted", "status": "RESOURCE_EXHAUSTED", "details": [
+                {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": quota}]},
+                {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "37s"}]}}])
+        };
+        let minute = reply(429, exhausted("GenerateRequestsPerMinutePerProject")).unwrap_err();
+        assert_eq!(
+            (minute.cause, minute.retry),
+            (
+                Cause::RateLimited,
+                Retry::After(Some(Duration::from_secs(37)))
+            )
+        );
+        let day = reply(429, exhausted("GenerateRequestsPerDayPerProject")).unwrap_err();
+        assert_eq!(
+            (day.cause, day.retry, day.stops_judge),
+            (Cause::QuotaExhausted, Retry::Never, true)
+        );
+        let key = json!({"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}});
+        let key = reply(400, key).unwrap_err();
+        assert!(
+            key.cause == Cause::Unauthorised && key.stops_judge && key.message.contains("THE_KEY")
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! Rate-limit headers, in every spelling the providers use. What makes no sense is left out.
+
+use super::http::Received;
+use crate::judge::RateLimits;
+use jiff::Timestamp;
+use std::time::Duration;
+
+/// What the headers of an answer say, at `now`.
+pub fn read(received: &Received, now: Timestamp) -> RateLimits {
+    let count = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| received.header(name)?.trim().parse::<u64>().ok())
+    };
+    let reset = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| until(received.header(name)?.trim(), now))
+    };
+    RateLimits {
+        requests_limit: count(&[
+            "x-ratelimit-limit-requests",
+            "anthropic-ratelimit-requests-limit",
+            "x-ratelimit-limit-req-minute",
+        ]),
+        requests_remaining: count(&[
+            "x-ratelimit-remaining-requests",
+            "anthropic-ratelimit-requests-remaining",
+            "x-ratelimit-remaining-req-minute",
+        ]),
+        requests_reset: reset(&[
+            "x-ratelimit-reset-requests",
+            "anthropic-ratelimit-requests-reset",
+        ]),
+        tokens_limit: count(&[
+            "x-ratelimit-limit-tokens",
+            "anthropic-ratelimit-tokens-limit",
+            "anthropic-ratelimit-input-tokens-limit",
+            "x-ratelimit-limit-tokens-minute",
+        ]),
+        tokens_remaining: count(&[
+            "x-ratelimit-remaining-tokens",
+            "anthropic-ratelimit-tokens-remaining",
+            "anthropic-ratelimit-input-tokens-remaining",
+            "x-ratelimit-remaining-tokens-minute",
+        ]),
+        tokens_reset: reset(&[
+            "x-ratelimit-reset-tokens",
+            "anthropic-ratelimit-tokens-reset",
+            "anthropic-ratelimit-input-tokens-reset",
+        ]),
+        retry_after: retry_after(received, now),
+    }
+}
+
+/// `retry-after-ms`, else `retry-after` in seconds or as a date.
+fn retry_after(received: &Received, now: Timestamp) -> Option<Duration> {
+    let milliseconds = received
+        .header("retry-after-ms")
+        .and_then(|text| number(text, 1e-3));
+    milliseconds.or_else(|| {
+        let text = received.header("retry-after")?.trim();
+        number(text, 1.0).or_else(|| {
+            let date = jiff::fmt::rfc2822::parse(text).ok()?;
+            from_now(date.timestamp(), now)
+        })
+    })
+}
+
+fn number(text: &str, unit: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(text.trim().parse::<f64>().ok()? * unit).ok()
+}
+
+fn from_now(then: Timestamp, now: Timestamp) -> Option<Duration> {
+    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
+}
+
+/// An RFC 3339 time, or a duration as Go writes it, `6m0s`, or plain seconds.
+pub(crate) fn until(text: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(then) = text.parse::<Timestamp>() {
+        return from_now(then, now);
+    }
+    number(text, 1.0).or_else(|| go_duration(text))
+}
+
+fn go_duration(text: &str) -> Option<Duration> {
+    let (mut rest, mut seconds) = (text, 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let value: f64 = rest[..digits].parse().ok()?;
+        let unit = &rest[digits..];
+        let end = unit
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(unit.len());
+        seconds += value
+            * match &unit[..end] {
+                "h" => 3600.0,
+                "m" => 60.0,
+                "s" => 1.0,
+                "ms" => 1e-3,
+                "us" | "µs" => 1e-6,
+                "ns" => 1e-9,
+                _ => return None,
+            };
+        rest = &unit[end..];
+    }
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|_| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+    fn limits(pairs: &[(&'static str, &'static str)]) -> RateLimits {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            );
+        }
+        let received = Received {
+            headers,
+            ..Received::default()
+        };
+        read(&received, "2026-11-21T12:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn every_spelling_is_read() {
+        let openai = limits(&[
+            ("x-ratelimit-limit-requests", "500"),
+            ("x-ratelimit-remaining-requests", "499"),
+            ("x-ratelimit-reset-requests", "12ms"),
+            ("x-ratelimit-remaining-tokens", "-1"),
+            ("x-ratelimit-reset-tokens", "6m0.5s"),
+            ("retry-after-ms", "1500.5"),
+            ("retry-after", "9"),
+        ]);
+        assert_eq!(
+            (openai.requests_limit, openai.requests_remaining),
+            (Some(500), Some(499))
+        );
+        assert_eq!(openai.requests_reset, Some(Duration::from_millis(12)));
+        assert_eq!(openai.tokens_remaining, None);
+        assert_eq!(openai.tokens_reset, Some(Duration::from_millis(360_500)));
+        assert_eq!(openai.retry_after, Some(Duration::from_micros(1_500_500)));
+        let anthropic = limits(&[
+            ("anthropic-ratelimit-tokens-remaining", "1000"),
+            ("anthropic-ratelimit-tokens-reset", "2026-11-21T12:00:30Z"),
+            ("anthropic-ratelimit-requests-reset", "2026-11-21T11:00:00Z"),
+            ("retry-after", "Sat, 21 Nov 2026 12:01:00 GMT"),
+        ]);
+        assert_eq!(anthropic.tokens_remaining, Some(1000));
+        assert_eq!(anthropic.tokens_reset, Some(Duration::from_secs(30)));
+        assert_eq!(anthropic.requests_reset, Some(Duration::ZERO));
+        assert_eq!(anthropic.retry_after, Some(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn nonsense_is_left_out() {
+        for bad in ["", "soon", "-5", "NaN", "1e400", "5x"] {
+            assert_eq!(limits(&[("retry-after", bad)]).retry_after, None, "{bad}");
+            assert_eq!(
+                limits(&[("x-ratelimit-reset-tokens", bad)]).tokens_reset,
+                None,
+                "{bad}"
+            );
+        }
+    }
+}

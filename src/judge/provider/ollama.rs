@@ -1,0 +1,264 @@
+//! Ollama: `/api/chat` with a schema in `format`. The context is fixed and nothing may be cut silently: a prompt that
+//! does not fit is an error, and an answer that shows signs of a cut prompt is one too.
+
+use super::failure;
+use super::http::Received;
+use super::settings::{Settings, Told, cut_off, ended};
+use super::{Wire, count_at, merge, text_at};
+use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
+use jiff::Timestamp;
+use reqwest::Url;
+use serde_json::{Value, json};
+
+/// The server on this machine.
+pub const BASE: &str = "http://127.0.0.1:11434";
+
+/// Tokens of context asked for, always the same: another number would load the model again.
+const CONTEXT: u64 = 16_384;
+
+/// The model cannot be told to think or not to.
+const NO_THINK: u8 = 1;
+
+/// Ollama's format. The state is whether the model knows nothing of thinking.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ollama;
+
+impl Wire for Ollama {
+    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+        let mut messages = Vec::new();
+        if !prompt.system.is_empty() {
+            messages.push(json!({"role": "system", "content": prompt.system}));
+        }
+        messages.push(json!({"role": "user", "content": prompt.user}));
+        let mut body = json!({
+            "model": settings.spec.model,
+            "stream": false,
+            "messages": messages,
+            "format": settings.template.answer.schema(),
+            "think": false,
+            "keep_alive": "30m",
+            "truncate": false,
+            "shift": false,
+            "options": {"num_ctx": CONTEXT, "num_predict": settings.cap(prompt), "temperature": 0, "seed": 1},
+        });
+        if let Value::Object(body) = &mut body {
+            if body.get("format").is_some_and(Value::is_null) {
+                body.shift_remove("format");
+            }
+            if state == NO_THINK {
+                body.shift_remove("think");
+            }
+        }
+        merge(&mut body, &settings.params);
+        body
+    }
+
+    fn parse_response(
+        &self,
+        settings: &Settings,
+        received: &Received,
+        now: Timestamp,
+    ) -> Result<Reply, CallError> {
+        let value = failure::json(settings, received, now).map_err(|mut error| {
+            if error.exchange.status == Some(404) {
+                error.message = format!(
+                    "{}; run: ollama pull {}",
+                    error.message, settings.spec.model
+                );
+            }
+            error
+        })?;
+        if let Some(error) = value.get("error") {
+            let complaint = failure::Complaint::of(error);
+            return Err(failure::classify(settings, 500, &complaint));
+        }
+        let Some(text) = text_at(&value, "/message/content") else {
+            return Err(failure::not_json(received, now));
+        };
+        let stop = text_at(&value, "/done_reason");
+        let read = count_at(&value, "/prompt_eval_count");
+        let told = Told {
+            text,
+            model: text_at(&value, "/model"),
+            stop_reason: stop.clone(),
+            usage: Usage {
+                input: read,
+                output: count_at(&value, "/eval_count"),
+                ..Usage::default()
+            },
+            ..Told::default()
+        };
+        let reply = settings.reply(told, received, now);
+        let context = context(settings);
+        // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to
+        // have overflowed, at two bytes a token, is only read by chance in such a number of tokens.
+        let halved = read.abs_diff(context / 2 + 2) <= 2 && received.sent as u64 > 2 * context;
+        if read >= context || halved {
+            let message = format!(
+                "the server read {read} tokens of a context of {context}, the mark of a prompt cut silently; raise \
+                 params.options.num_ctx or lower max_document_chars"
+            );
+            return Err(ended(Cause::BadRequest, message, reply));
+        }
+        match stop.as_deref() {
+            Some("stop") | None => Ok(reply),
+            Some("length") => Err(cut_off(settings, reply)),
+            Some("") => Err(ended(
+                Cause::Connection,
+                "the server broke off the answer",
+                reply,
+            )),
+            Some(other) => {
+                let message = format!("the answer stopped for {other:?}, which is no answer");
+                Err(ended(Cause::Malformed, message, reply))
+            }
+        }
+    }
+
+    fn adapt(&self, _: &Settings, state: u8, error: &CallError) -> Option<u8> {
+        let about = error
+            .raw
+            .as_deref()
+            .is_some_and(|raw| raw.contains("think"));
+        (state == 0 && error.exchange.status == Some(400) && about).then_some(NO_THINK)
+    }
+}
+
+/// The context that requests ask for.
+fn context(settings: &Settings) -> u64 {
+    let own = settings
+        .params
+        .get("options")
+        .and_then(|options| options.get("num_ctx"));
+    own.and_then(Value::as_u64).unwrap_or(CONTEXT)
+}
+
+/// An address as `OLLAMA_HOST` gives it: a bare host is http on Ollama's port, and 0.0.0.0 is this machine.
+pub fn host(text: &str) -> Option<Url> {
+    let text = text.trim().trim_end_matches('/');
+    let mut url = if text.contains("://") {
+        Url::parse(text)
+    } else {
+        Url::parse(&format!("http://{text}"))
+    }
+    .ok()?;
+    if !text.contains("://") && url.port().is_none() {
+        url.set_port(Some(11434)).ok()?;
+    }
+    if url.host_str() == Some("0.0.0.0") {
+        url.set_host(Some("127.0.0.1")).ok()?;
+    }
+    Some(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{received, settings};
+    use super::*;
+
+    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+        Ollama.parse_response(
+            &settings("ollama", "qwen3:8b"),
+            &received(status, &body),
+            Timestamp::UNIX_EPOCH,
+        )
+    }
+
+    #[test]
+    fn the_request_is_the_documented_one() {
+        let prompt = Prompt {
+            system: "s".to_owned(),
+            user: "u".to_owned(),
+            longer: false,
+        };
+        assert_eq!(
+            Ollama
+                .build_request(&settings("ollama", "qwen3:8b"), &prompt, 0)
+                .to_string(),
+            concat!(
+                r#"{"model":"qwen3:8b","stream":false,"messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}],"#,
+                r#""format":{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
+                r#""required":["thoughts","score"],"additionalProperties":false},"#,
+                r#""think":false,"keep_alive":"30m","truncate":false,"shift":false,"#,
+                r#""options":{"num_ctx":16384,"num_predict":2048,"temperature":0,"seed":1}}"#
+            )
+        );
+        assert_eq!(
+            Ollama
+                .build_request(&settings("ollama", "gpt-oss"), &prompt, NO_THINK)
+                .get("think"),
+            None
+        );
+    }
+
+    #[test]
+    fn a_cut_prompt_is_an_error() {
+        let body = |read: u64, stop: &str| json!({"model": "qwen3:8b", "message": {"content": "{}"}, "done_reason": stop, "done": true, "prompt_eval_count": read, "eval_count": 5});
+        assert_eq!(reply(200, body(1000, "stop")).unwrap().usage.input, 1000);
+        for read in [16_384, 8194, 8193, 20_000] {
+            assert_eq!(
+                reply(200, body(read, "stop")).unwrap_err().cause,
+                Cause::BadRequest,
+                "{read}"
+            );
+        }
+        let short = Received {
+            sent: 20_000,
+            ..received(200, &body(8194, "stop"))
+        };
+        let settings = settings("ollama", "qwen3:8b");
+        assert!(
+            Ollama
+                .parse_response(&settings, &short, Timestamp::UNIX_EPOCH)
+                .is_ok()
+        );
+        assert_eq!(
+            reply(200, body(1000, "length")).unwrap_err().cause,
+            Cause::Truncated
+        );
+        assert_eq!(
+            reply(200, body(1000, "")).unwrap_err().cause,
+            Cause::Connection
+        );
+        assert_eq!(
+            reply(200, body(1000, "load")).unwrap_err().cause,
+            Cause::Malformed
+        );
+        let overflow = reply(
+            400,
+            json!({"error": "the input length exceeds the context length"}),
+        )
+        .unwrap_err();
+        assert!(
+            overflow.cause == Cause::BadRequest
+                && !overflow.stops_judge
+                && overflow.message.contains("max_document_chars")
+        );
+    }
+
+    #[test]
+    fn a_missing_model_says_how_to_get_it() {
+        let error = reply(
+            404,
+            json!({"error": "model \"qwen3:8b\" not found, try pulling it first"}),
+        )
+        .unwrap_err();
+        assert!(
+            error.stops_judge && error.message.ends_with("run: ollama pull qwen3:8b"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn hosts_are_read_as_ollama_reads_them() {
+        for (text, url) in [
+            ("gpu", "http://gpu:11434/"),
+            ("0.0.0.0:1234", "http://127.0.0.1:1234/"),
+            ("http://gpu", "http://gpu/"),
+            ("https://gpu/ollama", "https://gpu/ollama"),
+        ] {
+            assert_eq!(host(text).unwrap().as_str(), url);
+        }
+        assert_eq!(host("http://["), None);
+    }
+}

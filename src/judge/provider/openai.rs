@@ -1,0 +1,225 @@
+//! OpenAI: chat completions with structured outputs.
+
+use super::Wire;
+use super::chat::{self, Dialect};
+use super::http::Received;
+use super::settings::Settings;
+use crate::judge::{CallError, Prompt, Reply};
+use jiff::Timestamp;
+use serde_json::Value;
+
+/// The server.
+pub const BASE: &str = "https://api.openai.com/v1";
+
+/// How little a judge should think unless the user wants more.
+const EFFORT: &str = "low";
+
+/// OpenAI's format. The state is how many efforts the model has rejected.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OpenAi;
+
+impl Wire for OpenAi {
+    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+        chat::request(settings, prompt, &dialect(settings, state))
+    }
+
+    fn parse_response(
+        &self,
+        settings: &Settings,
+        received: &Received,
+        now: Timestamp,
+    ) -> Result<Reply, CallError> {
+        chat::reply(settings, received, now)
+    }
+
+    fn adapt(&self, settings: &Settings, state: u8, error: &CallError) -> Option<u8> {
+        next_effort(settings, state, error)
+    }
+}
+
+/// What OpenAI, and Azure with it, differs in.
+pub(super) fn dialect(settings: &Settings, state: u8) -> Dialect {
+    let mut dialect = Dialect {
+        role: "developer",
+        cap: "max_completion_tokens",
+        effort: None,
+        private: true,
+        format: chat::strict_format(settings.template.answer),
+        ..Dialect::default()
+    };
+    let effort = efforts(settings).get(usize::from(state)).copied();
+    dialect.effort = effort.map(str::to_owned);
+    if state > 0 {
+        // The user's own effort has been rejected; after the last, none is sent.
+        let effort = effort.unwrap_or_default().into();
+        dialect.learnt.insert("reasoning_effort".to_owned(), effort);
+    }
+    dialect
+}
+
+/// The next effort to try if `error` is about the effort.
+pub(super) fn next_effort(settings: &Settings, state: u8, error: &CallError) -> Option<u8> {
+    let about = [
+        "\"reasoning_effort\"",
+        "reasoning.effort",
+        "'reasoning_effort'",
+    ];
+    let raw = error
+        .raw
+        .as_deref()
+        .filter(|_| error.exchange.status == Some(400))?;
+    let concerned = about.iter().any(|name| raw.contains(name));
+    (concerned && usize::from(state) < efforts(settings).len()).then_some(state + 1)
+}
+
+/// The efforts to try, first the one wanted; after the last, none is sent.
+fn efforts(settings: &Settings) -> Vec<&str> {
+    match settings.param("reasoning_effort") {
+        Some("") => Vec::new(),
+        None if !reasons(&settings.base_model) => Vec::new(),
+        None => vec![EFFORT],
+        Some("none") => vec!["none", "minimal", "low"],
+        Some("minimal") => vec!["minimal", "low"],
+        Some(EFFORT) => vec![EFFORT],
+        Some(other) => vec![other, EFFORT],
+    }
+}
+
+/// Whether the model takes an effort, as far as its name tells.
+fn reasons(model: &str) -> bool {
+    !["gpt-4", "gpt-3", "chatgpt-4"]
+        .iter()
+        .any(|old| model.starts_with(old))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{received, settings};
+    use super::*;
+    use crate::judge::Cause;
+    use serde_json::json;
+
+    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+        let settings = settings("openai", "gpt-6.1-terra");
+        OpenAi.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+    }
+
+    #[test]
+    fn the_request_is_the_documented_one() {
+        let prompt = Prompt {
+            system: "You are a judge.".to_owned(),
+            user: "...".to_owned(),
+            longer: false,
+        };
+        let settings = settings("openai", "gpt-6.1-terra");
+        let body = OpenAi.build_request(&settings, &prompt, 0);
+        assert_eq!(
+            body.to_string(),
+            concat!(
+                r#"{"model":"gpt-6.1-terra","#,
+                r#""messages":[{"role":"developer","content":"You are a judge."},{"role":"user","content":"..."}],"#,
+                r#""max_completion_tokens":4096,"reasoning_effort":"low","store":false,"#,
+                r#""response_format":{"type":"json_schema","json_schema":{"name":"judgement","strict":true,"schema":"#,
+                r#"{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
+                r#""required":["thoughts","score"],"additionalProperties":false}}}}"#
+            )
+        );
+        let longer = Prompt {
+            longer: true,
+            ..prompt
+        };
+        assert_eq!(
+            OpenAi.build_request(&settings, &longer, 0)["max_completion_tokens"],
+            8192
+        );
+    }
+
+    #[test]
+    fn a_rejected_effort_steps_on_and_is_left_out_in_the_end() {
+        let mut settings = settings("openai", "gpt-6.1-sol");
+        settings.params = json!({"reasoning_effort": "none", "seed": 7})
+            .as_object()
+            .unwrap()
+            .clone();
+        let error = reply(400, json!({"error": {"message": "no", "type": "invalid_request_error", "param": "reasoning_effort", "code": "unsupported_value"}})).unwrap_err();
+        let mut state = 0;
+        let mut sent = Vec::new();
+        loop {
+            let body = OpenAi.build_request(&settings, &Prompt::default(), state);
+            assert_eq!(body["seed"], 7);
+            sent.push(body.get("reasoning_effort").cloned().unwrap_or_default());
+            match OpenAi.adapt(&settings, state, &error) {
+                Some(next) => state = next,
+                None => break,
+            }
+        }
+        assert_eq!(
+            sent,
+            [json!("none"), json!("minimal"), json!("low"), Value::Null]
+        );
+        let other = reply(
+            400,
+            json!({"error": {"message": "bad", "param": "seed", "code": null}}),
+        )
+        .unwrap_err();
+        assert_eq!(OpenAi.adapt(&settings, 0, &other), None);
+    }
+
+    #[test]
+    fn old_models_get_no_effort() {
+        let body = OpenAi.build_request(&settings("openai", "gpt-4.1-mini"), &Prompt::default(), 0);
+        assert_eq!(body.get("reasoning_effort"), None);
+    }
+
+    #[test]
+    fn a_reply_says_all_there_is_to_know() {
+        let reply = reply(200, json!({
+            "id": "chatcmpl-1", "model": "gpt-6.1-terra-2026-09-01",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "{}", "refusal": null}}],
+            "usage": {"prompt_tokens": 1000, "completion_tokens": 100, "total_tokens": 1100,
+                "prompt_tokens_details": {"cached_tokens": 200, "cache_write_tokens": 300},
+                "completion_tokens_details": {"reasoning_tokens": 60}}
+        })).unwrap();
+        assert_eq!(
+            (reply.text.as_str(), reply.stop_reason.as_deref()),
+            ("{}", Some("stop"))
+        );
+        assert_eq!(reply.model.as_deref(), Some("gpt-6.1-terra-2026-09-01"));
+        assert_eq!(reply.request_id.as_deref(), Some("chatcmpl-1"));
+        assert_eq!(
+            (
+                reply.usage.input,
+                reply.usage.cached,
+                reply.usage.output,
+                reply.usage.thinking
+            ),
+            (1000, 200, 100, 60)
+        );
+        let cost = (500.0 + 200.0 * 0.05 + 300.0 * 1.25 + 100.0 * 5.0) / 1e6;
+        assert!((reply.cost_usd.unwrap() - cost).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_stop_reason_is_looked_at_before_the_text() {
+        let stopped = |reason: &str, message: Value| {
+            let body = json!({"choices": [{"finish_reason": reason, "message": message}], "usage": {"prompt_tokens": 10, "completion_tokens": 1_000_000}});
+            reply(200, body).unwrap_err()
+        };
+        let whole = json!({"content": r#"{"thoughts":[],"score":1}"#});
+        for (reason, cause) in [
+            ("length", Cause::Truncated),
+            ("content_filter", Cause::Filtered),
+            ("error", Cause::Server),
+            ("tool_calls", Cause::Malformed),
+        ] {
+            let error = stopped(reason, whole.clone());
+            assert_eq!((error.cause, error.stops_judge), (cause, false), "{reason}");
+            assert!(error.exchange.cost_usd.unwrap() > 5.0 && error.raw.is_some());
+        }
+        let refused = stopped("stop", json!({"content": null, "refusal": "No."}));
+        assert_eq!(
+            (refused.cause, refused.raw.as_deref()),
+            (Cause::Refused, Some("No."))
+        );
+    }
+}

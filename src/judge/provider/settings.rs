@@ -1,0 +1,152 @@
+//! What the user set for one judge, and what follows from it: identity, size, price.
+
+use super::failure;
+use super::http::Received;
+use super::limits;
+use crate::judge::price::Price;
+use crate::judge::prompt::{Cut, Template};
+use crate::judge::{CallError, Cause, Exchange, JudgeLimits, JudgeSpec, Prompt, Reply, Usage};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+/// What is said wherever estimated tokens are shown.
+pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one and a half others each, times 1.3 for Claude";
+
+/// Tokens of a typical answer with a little thinking.
+const TYPICAL_OUTPUT: u64 = 400;
+/// Tokens that a provider adds around our texts, at the very most.
+const ENVELOPE: u64 = 400;
+
+/// What the user set for one judge.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Who the judge is.
+    pub spec: JudgeSpec,
+    /// What it is asked.
+    pub template: Template,
+    /// How much of a document it sees.
+    pub cut: Cut,
+    /// Tokens it may write, thinking included.
+    pub cap: u64,
+    /// What the user adds to requests.
+    pub params: Map<String, Value>,
+    /// The model whose abilities and price count, where `spec.model` is only a name for it.
+    pub base_model: String,
+    /// What it costs, where that is known.
+    pub price: Option<Price>,
+    /// What the user allows.
+    pub limits: JudgeLimits,
+    /// The variable of the key, for remedies.
+    pub key_env: String,
+}
+
+/// What a provider's answer says, before its stop reason is judged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Told {
+    /// The text.
+    pub text: String,
+    /// The model, as it names itself.
+    pub model: Option<String>,
+    /// Why it stopped.
+    pub stop_reason: Option<String>,
+    /// The provider's identifier of the call.
+    pub request_id: Option<String>,
+    /// Tokens.
+    pub usage: Usage,
+    /// Input tokens that went into a cache.
+    pub written: u64,
+    /// What the provider itself says it charged.
+    pub charged_usd: Option<f64>,
+}
+
+impl Settings {
+    /// Tokens that may be written in answer to `prompt`.
+    pub fn cap(&self, prompt: &Prompt) -> u64 {
+        if prompt.longer {
+            self.cap.saturating_mul(2)
+        } else {
+            self.cap
+        }
+    }
+
+    /// A parameter that the user set.
+    pub(crate) fn param(&self, name: &str) -> Option<&str> {
+        self.params.get(name)?.as_str()
+    }
+
+    /// The answer as a reply.
+    pub(crate) fn reply(&self, told: Told, received: &Received, now: Timestamp) -> Reply {
+        // Without a count of tokens the price is no help, unless there is none to pay.
+        let counted = told.usage != Usage::default();
+        let price = self.price.filter(|price| counted || *price == Price::FREE);
+        let cost = price.map(|price| price.cost(&told.usage, told.written));
+        Reply {
+            text: told.text,
+            model: told.model,
+            stop_reason: told.stop_reason,
+            request_id: told.request_id.or_else(|| failure::request_id(received)),
+            usage: told.usage,
+            cost_usd: told.charged_usd.or(cost),
+            latency: received.latency,
+            odds: None,
+            limits: limits::read(received, now),
+        }
+    }
+
+    /// What a call on `prompt` is expected to use.
+    pub(crate) fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+        let usage = Usage {
+            input: self.tokens(&prompt.system) + self.tokens(&prompt.user),
+            output: TYPICAL_OUTPUT.min(self.cap),
+            ..Usage::default()
+        };
+        (usage, self.price.map(|price| price.cost(&usage, 0)))
+    }
+
+    /// What a call on `prompt` can use at the very most: no tokenizer makes more than one token of a byte.
+    pub(crate) fn worst(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+        let usage = Usage {
+            input: (prompt.system.len() + prompt.user.len()) as u64 + ENVELOPE,
+            output: self.cap(prompt),
+            ..Usage::default()
+        };
+        (usage, self.price.map(|price| price.worst(&usage)))
+    }
+
+    fn tokens(&self, text: &str) -> u64 {
+        let ascii = text.bytes().filter(u8::is_ascii).count() as f64;
+        let others = text.chars().filter(|c| !c.is_ascii()).count() as f64;
+        let factor = if self.base_model.starts_with("claude") {
+            1.3
+        } else {
+            1.0
+        };
+        ((ascii / 4.0 + others / 1.5) * factor).ceil() as u64
+    }
+}
+
+/// The failure that a reply amounts to; it was paid for all the same.
+pub(crate) fn ended(cause: Cause, message: impl Into<String>, reply: Reply) -> CallError {
+    let mut error = CallError::new(cause, message);
+    error.raw = Some(reply.text).filter(|text| !text.is_empty());
+    *error.exchange = Exchange {
+        status: Some(200),
+        request_id: reply.request_id,
+        model: reply.model,
+        stop_reason: reply.stop_reason,
+        usage: reply.usage,
+        cost_usd: reply.cost_usd,
+        latency: reply.latency,
+        limits: reply.limits,
+    };
+    error
+}
+
+/// The failure of an answer that was cut off by the cap.
+pub(crate) fn cut_off(settings: &Settings, reply: Reply) -> CallError {
+    let message = format!(
+        "the answer was cut off after {} tokens, thinking included; raise max_output_tokens, now {}",
+        reply.usage.output, settings.cap
+    );
+    ended(Cause::Truncated, message, reply)
+}

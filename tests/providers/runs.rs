@@ -1,0 +1,216 @@
+//! The real binary with network judges: complete, counted, within its budget, and quiet about its keys.
+
+use crate::fake_provider::{FakeProvider, Fault, Faults};
+use rusqlite::Connection;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const KEY: &str = "sk-secret-0123456789abcdef";
+/// One query of nine documents: 36 battles, 108 calls.
+const CALLS: usize = 108;
+
+struct Desk {
+    folder: TempDir,
+    server: FakeProvider,
+}
+
+impl Desk {
+    fn new(more: &str) -> Self {
+        let desk = Self {
+            folder: tempfile::tempdir().unwrap(),
+            server: FakeProvider::start(),
+        };
+        std::fs::write(desk.path("overrule.toml"), desk.server.config(more)).unwrap();
+        let documents: Vec<_> = (0..9)
+            .map(|at| serde_json::json!({ "id": format!("d{at}"), "content": format!("text {at} on trams {}", "x".repeat(at)) }))
+            .collect();
+        let line =
+            serde_json::json!({ "query": { "id": "q", "query": "trams" }, "documents": documents });
+        std::fs::write(desk.path("in.jsonl"), format!("{line}\n")).unwrap();
+        desk
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear();
+        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+            command.env(name, KEY);
+        }
+        command.env("HOME", self.folder.path()).output().unwrap()
+    }
+
+    fn annotate(&self, more: &[&str]) -> Output {
+        self.run(&[&["annotate", "in.jsonl", "out.jsonl"], more].concat())
+    }
+
+    fn count(&self, sql: &str) -> i64 {
+        let project = Connection::open(self.path("overrule.db")).unwrap();
+        project.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    fn spent(&self) -> f64 {
+        let project = Connection::open(self.path("overrule.db")).unwrap();
+        let sql = "SELECT coalesce(sum(cost_usd), 0.0) FROM (SELECT cost_usd FROM vote UNION ALL SELECT cost_usd FROM failure)";
+        project.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}
+
+#[test]
+fn every_battle_gets_three_votes_and_no_call_is_made_twice() {
+    let desk = Desk::new("");
+    let output = desk.annotate(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(desk.server.total_calls(), CALLS);
+    assert!(desk.server.calls().values().all(|times| *times == 1));
+    assert_eq!(desk.count("SELECT count(*) FROM vote"), CALLS as i64);
+    assert_eq!(
+        desk.count(
+            "SELECT count(*) FROM vote WHERE raw IS NULL OR cost_usd IS NULL OR call_key IS NULL"
+        ),
+        0
+    );
+    assert!(
+        told(&output).contains("at most"),
+        "the cost is said beforehand: {}",
+        told(&output)
+    );
+
+    let again = desk.annotate(&[]);
+    assert_eq!(
+        (again.status.code(), desk.server.total_calls()),
+        (Some(0), CALLS)
+    );
+}
+
+#[test]
+fn passing_faults_change_no_score() {
+    let calm = Desk::new("");
+    assert_eq!(calm.annotate(&[]).status.code(), Some(0));
+    let stormy = Desk::new("");
+    stormy.server.fail_at_random(Faults {
+        seed: 7,
+        rates: vec![
+            (Fault::RateLimited, 0.05),
+            (Fault::Server500, 0.02),
+            (Fault::Prose, 0.02),
+            (Fault::Reset, 0.01),
+        ],
+        ..Faults::default()
+    });
+    let output = stormy.annotate(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let out = |desk: &Desk| std::fs::read_to_string(desk.path("out.jsonl")).unwrap();
+    assert_eq!(out(&calm), out(&stormy));
+}
+
+#[test]
+fn a_budget_is_never_passed_and_a_larger_one_goes_on() {
+    let desk = Desk::new("price = { input = 1000.0, output = 1000.0 }\nmax_output_tokens = 100");
+    let output = desk.annotate(&["--budget", "30"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(told(&output).contains("budget"), "{}", told(&output));
+    let (votes, spent) = (desk.count("SELECT count(*) FROM vote"), desk.spent());
+    assert!(
+        votes > 0 && votes < CALLS as i64 && spent <= 30.0,
+        "{votes} votes for {spent}"
+    );
+    let output = desk.annotate(&["--budget", "100000"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(desk.server.total_calls(), CALLS, "nothing was bought twice");
+}
+
+#[test]
+fn a_judge_without_a_valid_key_stops_and_the_others_go_on() {
+    let desk = Desk::new("");
+    desk.server.fail_next(&[Fault::Unauthorised]);
+    let output = desk.annotate(&["--concurrency", "1"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(told(&output).contains("stopped"), "{}", told(&output));
+    assert!(desk.count("SELECT count(DISTINCT judge) FROM vote") >= 2);
+    let mended = desk.annotate(&["--retry-failed"]);
+    assert_eq!(mended.status.code(), Some(0), "{}", told(&mended));
+    assert_eq!(desk.count("SELECT count(*) FROM vote"), CALLS as i64);
+}
+
+#[test]
+fn no_key_reaches_a_file_or_a_screen() {
+    let desk = Desk::new("");
+    desk.server.fail_next(&[Fault::Unauthorised]);
+    let mut shown = String::new();
+    for arguments in [
+        &["annotate", "in.jsonl", "out.jsonl", "--log-file", "log.txt"][..],
+        &["doctor"],
+        &["config", "show"],
+        &["battles", "--query", "q", "--json"],
+        &["export", "votes"],
+    ] {
+        shown += &told(&desk.run(arguments));
+    }
+    assert!(!shown.contains(KEY));
+    let files = std::fs::read_dir(desk.folder.path()).unwrap();
+    for file in files
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.is_file())
+    {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!holds(&bytes, KEY), "{}", Path::new(&file).display());
+    }
+}
+
+fn holds(bytes: &[u8], needle: &str) -> bool {
+    bytes
+        .windows(needle.len())
+        .any(|window| window == needle.as_bytes())
+}
+
+#[test]
+fn the_doctor_looks_at_every_judge() {
+    let desk = Desk::new("");
+    let output = desk.run(&["doctor", "--json"]);
+    let checks: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let judges = checks
+        .iter()
+        .filter(|check| check["name"].as_str().unwrap().starts_with("judge "))
+        .count();
+    assert_eq!(
+        (output.status.code(), judges),
+        (Some(0), 3),
+        "{}",
+        told(&output)
+    );
+    let calls = desk.server.total_calls();
+    assert_eq!(desk.run(&["doctor", "--offline"]).status.code(), Some(0));
+    assert_eq!(desk.server.total_calls(), calls);
+}
+
+#[test]
+fn without_a_key_the_offline_judges_are_used_and_that_is_said() {
+    let desk = Desk::new("");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
+    let output = command
+        .args(["annotate", "in.jsonl", "out.jsonl"])
+        .current_dir(desk.folder.path())
+        .env_clear()
+        .env("HOME", desk.folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(
+        (output.status.code(), desk.server.total_calls()),
+        (Some(0), 0),
+        "{}",
+        told(&output)
+    );
+    assert!(told(&output).contains("OPENAI_API_KEY") && told(&output).contains("offline judges"));
+}

@@ -1,0 +1,254 @@
+//! Files and batches of OpenAI, Anthropic and Gemini. A batch runs until the test says that it is finished.
+
+use super::fault::{Out, full, whole};
+use super::wire::{self, Dialect};
+use super::{Recorded, State};
+use hyper::Response;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+
+/// A batch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Job {
+    pub(super) finished: bool,
+    cancelled: bool,
+    lines: Vec<Value>,
+    model: String,
+    metadata: Value,
+}
+
+fn not_found() -> Response<Out> {
+    whole(
+        404,
+        &json!({"error": {"message": "no such thing here", "type": "invalid_request_error"}}),
+    )
+}
+
+pub(super) fn handle(state: &mut State, recorded: &Recorded, address: SocketAddr) -> Response<Out> {
+    let path = recorded.target.split('?').next().unwrap_or_default();
+    let body = &recorded.body;
+    state.counter += 1;
+    let number = state.counter;
+    match (recorded.method.as_str(), path) {
+        ("POST", "/v1/files") => {
+            let text = body.as_str().unwrap_or_default();
+            let file = text.split("\r\n\r\n").nth(2).unwrap_or_default();
+            let file = file.split("\r\n--").next().unwrap_or_default();
+            state
+                .files
+                .insert(format!("file-{number}"), file.to_owned());
+            whole(
+                200,
+                &json!({"id": format!("file-{number}"), "object": "file", "purpose": "batch"}),
+            )
+        }
+        ("POST", "/v1/batches") => {
+            let file = body["input_file_id"].as_str().unwrap_or_default();
+            let job = Job {
+                lines: lines(state.files.get(file)),
+                metadata: body["metadata"].clone(),
+                ..Job::default()
+            };
+            let id = format!("batch_{number}");
+            let answer = openai(&id, &job);
+            state.batches.insert(id, job);
+            whole(200, &answer)
+        }
+        ("GET", "/v1/batches") => {
+            let list: Vec<Value> = state
+                .batches
+                .iter()
+                .map(|(id, job)| openai(id, job))
+                .collect();
+            whole(200, &json!({"object": "list", "data": list}))
+        }
+        ("POST", "/v1/messages/batches") => {
+            let job = Job {
+                lines: body["requests"].as_array().cloned().unwrap_or_default(),
+                ..Job::default()
+            };
+            let id = format!("msgbatch_{number}");
+            let answer = anthropic(&id, &job, address);
+            state.batches.insert(id, job);
+            whole(200, &answer)
+        }
+        ("POST", "/upload/v1/files") => {
+            let mut response = whole(200, &json!({}));
+            let url = format!("http://{address}/upload/put/g{number}");
+            response
+                .headers_mut()
+                .insert("x-goog-upload-url", url.parse().unwrap());
+            response
+        }
+        ("POST", _) if path.starts_with("/upload/put/") => {
+            let name = format!("files/{}", path.trim_start_matches("/upload/put/"));
+            // A file of one line is JSON itself.
+            let text = body
+                .as_str()
+                .map_or_else(|| body.to_string(), str::to_owned);
+            state.files.insert(name.clone(), text);
+            whole(200, &json!({"file": {"name": name}}))
+        }
+        ("POST", _) if path.ends_with(":batchGenerateContent") => {
+            let file = body["batch"]["inputConfig"]["fileName"]
+                .as_str()
+                .unwrap_or_default();
+            let model = path
+                .split("/models/")
+                .nth(1)
+                .and_then(|rest| rest.split(':').next());
+            let job = Job {
+                lines: lines(state.files.get(file)),
+                model: model.unwrap_or_default().to_owned(),
+                ..Job::default()
+            };
+            let id = format!("batches/g{number}");
+            let answer = gemini(&id, &job);
+            state.batches.insert(id, job);
+            whole(200, &answer)
+        }
+        _ => existing(state, recorded, path, address).unwrap_or_else(not_found),
+    }
+}
+
+/// Requests about what is there already.
+fn existing(
+    state: &mut State,
+    recorded: &Recorded,
+    path: &str,
+    address: SocketAddr,
+) -> Option<Response<Out>> {
+    let cancel = recorded.method == "POST";
+    let rest = path.strip_prefix("/v1/")?;
+    if let Some(id) = rest.strip_prefix("messages/batches/") {
+        if let Some(id) = id.strip_suffix("/results") {
+            return Some(text(state.batches.get(id)?.results()));
+        }
+        let id = id.trim_end_matches("/cancel");
+        let job = state.batches.get_mut(id)?;
+        job.cancelled |= cancel;
+        return Some(whole(200, &anthropic(id, job, address)));
+    }
+    let file = rest
+        .strip_prefix("files/")
+        .and_then(|rest| rest.strip_suffix("/content"));
+    if let Some(file) = file {
+        return Some(text(
+            state.batches.get(file.strip_prefix("out-")?)?.results(),
+        ));
+    }
+    if let Some(file) = rest.strip_suffix(":download") {
+        let id = file.replace("files/out-", "batches/");
+        return Some(text(state.batches.get(&id)?.results()));
+    }
+    if rest.starts_with("batches/g") {
+        let id = rest.trim_end_matches(":cancel");
+        let job = state.batches.get_mut(id)?;
+        job.cancelled |= cancel;
+        return Some(whole(200, &gemini(id, job)));
+    }
+    let id = rest.strip_prefix("batches/")?.trim_end_matches("/cancel");
+    let job = state.batches.get_mut(id)?;
+    job.cancelled |= cancel;
+    Some(whole(200, &openai(id, job)))
+}
+
+fn text(text: String) -> Response<Out> {
+    let mut response = whole(200, &Value::Null);
+    response.headers_mut().remove("content-length");
+    *response.body_mut() = full(text.into());
+    response
+}
+
+fn lines(text: Option<&String>) -> Vec<Value> {
+    let lines = text.map(String::as_str).unwrap_or_default().lines();
+    lines
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+impl Job {
+    /// The results, in another order than the requests.
+    fn results(&self) -> String {
+        let lines = self.lines.iter().rev();
+        lines
+            .map(|line| format!("{}\n", self.result(line)))
+            .collect()
+    }
+
+    fn result(&self, line: &Value) -> Value {
+        let (dialect, body, target) = if let Some(params) = line.get("params") {
+            (Dialect::Anthropic, params, String::new())
+        } else if let Some(request) = line.get("request") {
+            let target = format!("/v1/models/{}:generateContent", self.model);
+            (Dialect::Gemini, request, target)
+        } else {
+            (Dialect::Chat, &line["body"], String::new())
+        };
+        let call = Recorded {
+            method: "POST".to_owned(),
+            target,
+            headers: Vec::new(),
+            body: body.clone(),
+        };
+        let id = &line["custom_id"];
+        let text = wire::good_text(dialect, &call);
+        let reply = wire::reply(dialect, &call, &text, dialect.stop());
+        match dialect {
+            Dialect::Anthropic => {
+                json!({"custom_id": id, "result": {"type": "succeeded", "message": reply}})
+            }
+            Dialect::Gemini => json!({"key": line["key"], "response": reply}),
+            _ => {
+                let response =
+                    json!({"status_code": 200, "request_id": "req-batch", "body": reply});
+                json!({"id": "br", "custom_id": id, "response": response, "error": null})
+            }
+        }
+    }
+}
+
+fn openai(id: &str, job: &Job) -> Value {
+    let status = match (job.cancelled, job.finished) {
+        (true, _) => "cancelled",
+        (false, true) => "completed",
+        (false, false) => "in_progress",
+    };
+    let done = if job.finished { job.lines.len() } else { 0 };
+    json!({
+        "id": id, "object": "batch", "status": status, "metadata": job.metadata, "error_file_id": null,
+        "output_file_id": job.finished.then(|| format!("out-{id}")),
+        "request_counts": {"total": job.lines.len(), "completed": done, "failed": 0},
+    })
+}
+
+fn anthropic(id: &str, job: &Job, address: SocketAddr) -> Value {
+    let over = job.finished || job.cancelled;
+    let all = job.lines.len();
+    let done = if job.finished { all } else { 0 };
+    json!({
+        "id": id, "type": "message_batch", "processing_status": if over { "ended" } else { "in_progress" },
+        "request_counts": {
+            "processing": if over { 0 } else { all }, "succeeded": done, "errored": 0,
+            "canceled": if job.cancelled { all - done } else { 0 }, "expired": 0,
+        },
+        "results_url": over.then(|| format!("http://{address}/v1/messages/batches/{id}/results")),
+    })
+}
+
+fn gemini(id: &str, job: &Job) -> Value {
+    let state = match (job.cancelled, job.finished) {
+        (true, _) => "BATCH_STATE_CANCELLED",
+        (false, true) => "BATCH_STATE_SUCCEEDED",
+        (false, false) => "BATCH_STATE_RUNNING",
+    };
+    let file = || json!({"responsesFile": id.replace("batches/", "files/out-")});
+    json!({
+        "name": id, "done": job.finished || job.cancelled,
+        "metadata": {
+            "state": state,
+            "batchStats": {"requestCount": job.lines.len().to_string()},
+            "output": job.finished.then(file),
+        },
+    })
+}

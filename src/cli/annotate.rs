@@ -46,7 +46,7 @@ pub(super) struct Annotate {
     /// Also repeat calls that failed
     #[arg(long)]
     retry_failed: bool,
-    /// Calls in flight at most
+    /// Calls in flight of each judge at most
     #[arg(long)]
     concurrency: Option<usize>,
     /// Leave bad lines of the dataset out

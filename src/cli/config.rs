@@ -6,6 +6,7 @@ use crate::domain::ranking::Settings;
 use crate::domain::rating::Model;
 use crate::domain::verdict::OverrideMode;
 use crate::domain::vote::VoteRule;
+use crate::judge::ensemble;
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::json;
@@ -26,6 +27,9 @@ enum Action {
     },
     /// The commented defaults, to start a file of your own from
     Default,
+    /// A commented overrule.toml with the default judges, to start one of your own from
+    #[command(after_help = "Example:\n  overrule config judges > overrule.toml")]
+    Judges,
     /// The rating settings stored with the project; options change them
     #[command(after_help = "Example:\n  overrule config project --override-mode beside")]
     Project(Project),
@@ -72,6 +76,7 @@ impl ConfigCommand {
     pub(super) fn run(self, context: &Context) -> Outcome {
         match self.action {
             Action::Default => output::text(DEFAULT)?,
+            Action::Judges => output::text(ensemble::DEFAULT)?,
             Action::Show { json: true } => output::json(&json!({
                 "file": context.config_file.as_ref().map(|path| path.display().to_string()),
                 "project": context.project().display().to_string(),

@@ -3,7 +3,8 @@
 use crate::fake_provider::{FakeProvider, Fault, Faults};
 use rusqlite::Connection;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 use tempfile::TempDir;
 
 const KEY: &str = "sk-secret-0123456789abcdef";
@@ -35,7 +36,7 @@ impl Desk {
         self.folder.path().join(name)
     }
 
-    fn run(&self, arguments: &[&str]) -> Output {
+    fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
         command
             .args(arguments)
@@ -44,7 +45,12 @@ impl Desk {
         for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
             command.env(name, KEY);
         }
-        command.env("HOME", self.folder.path()).output().unwrap()
+        command.env("HOME", self.folder.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
     }
 
     fn annotate(&self, more: &[&str]) -> Output {
@@ -113,6 +119,41 @@ fn passing_faults_change_no_score() {
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let out = |desk: &Desk| std::fs::read_to_string(desk.path("out.jsonl")).unwrap();
     assert_eq!(out(&calm), out(&stormy));
+}
+
+#[test]
+fn a_run_killed_ten_times_buys_only_what_was_in_flight_again() {
+    const IN_FLIGHT: usize = 2 * 3;
+    let calm = Desk::new("");
+    assert_eq!(calm.annotate(&[]).status.code(), Some(0));
+    let killed = Desk::new("concurrency = 2");
+    killed.server.set_latency(Duration::from_millis(5));
+    let mut kills = 0;
+    for kill in 1..=10 {
+        let mut child = killed
+            .command(&["annotate", "in.jsonl", "out.jsonl"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while killed.server.total_calls() < kill * 9 && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        kills += usize::from(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    assert!(kills >= 5, "the run was over after {kills} kills");
+    let output = killed.annotate(&[]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let calls = killed.server.total_calls();
+    assert!(
+        calls <= CALLS + kills * IN_FLIGHT,
+        "{calls} calls for {CALLS}"
+    );
+    assert_eq!(killed.count("SELECT count(*) FROM vote"), CALLS as i64);
+    let out = |desk: &Desk| std::fs::read_to_string(desk.path("out.jsonl")).unwrap();
+    assert_eq!(out(&calm), out(&killed));
 }
 
 #[test]

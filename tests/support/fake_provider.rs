@@ -2,7 +2,6 @@
 //! told, and remembers what it was asked. It runs on a thread of its own, for tests of the binary as well.
 
 #![allow(dead_code, unused_imports, reason = "no test file needs all of it")]
-#![cfg(test)]
 
 #[path = "fake_provider/answer.rs"]
 mod answer;

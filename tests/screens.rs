@@ -7,6 +7,8 @@ mod docs;
 #[path = "support/workbench.rs"]
 mod workbench;
 
+use overrule::engine::estimate::{Estimate, JudgeEstimate};
+use overrule::tui::model::Msg;
 use overrule::tui::theme::{Depth, Theme};
 use workbench::Bench;
 
@@ -119,4 +121,41 @@ fn a_pair_that_never_fought_can_be_judged() {
             .verdicts
             .is_empty()
     );
+}
+
+#[test]
+fn a_run_that_costs_money_says_how_much_and_asks_first() {
+    let mut bench = Bench::judged(80, 24);
+    bench.model.options.paid = true;
+    bench.press("s");
+    assert!(!bench.model.running);
+    let judge = JudgeEstimate {
+        name: "gpt".to_owned(),
+        calls: 2_400,
+        cost_usd: Some(2.98),
+        worst_usd: Some(24.56),
+        ..JudgeEstimate::default()
+    };
+    let estimate = Estimate {
+        judges: vec![judge],
+        ..Estimate::default()
+    };
+    bench.tell(Msg::Estimated(estimate.clone()));
+    let shot = bench.shot();
+    for words in ["2,400 calls", "$2.98", "$24.56", "No budget is set"] {
+        assert!(shot.contains(words), "{words:?} is not on:\n{shot}");
+    }
+    bench.press("n");
+    assert!(!bench.model.running && bench.model.overlays.is_empty());
+    bench.tell(Msg::Estimated(estimate));
+    bench.press("y");
+    assert!(bench.model.running);
+}
+
+#[test]
+fn a_run_with_nothing_to_buy_does_not_ask() {
+    let mut bench = Bench::judged(80, 24);
+    bench.model.options.paid = true;
+    bench.tell(Msg::Estimated(Estimate::default()));
+    assert!(bench.model.running && bench.model.overlays.is_empty());
 }

@@ -78,6 +78,30 @@ impl Estimate {
         self.judges.iter().map(|judge| judge.worst_usd).sum()
     }
 
+    /// Everything that a run on a project would need; loads every text of the project.
+    pub fn of_project(
+        store: &Store,
+        ensemble: &Ensemble,
+        request: &Request,
+    ) -> Result<Self, StoreError> {
+        let mut estimate = Self::new(ensemble);
+        let queries = match &request.queries {
+            Some(queries) => queries.clone(),
+            None => store.read_blocking(|db| db.runnable_queries())?,
+        };
+        for key in queries {
+            let (info, texts) = store.read_blocking(move |db| {
+                let info = db.query(key)?;
+                let texts = (0..info.documents).map(|at| db.document_text(key, at));
+                let texts = texts.collect::<Result<Vec<_>, _>>()?;
+                Ok((info, texts))
+            })?;
+            let pool = Arc::new(PoolText::new(info.text, texts));
+            estimate.add_texts(info.id.as_str(), &pool, ensemble, request, Some(store))?;
+        }
+        Ok(estimate)
+    }
+
     /// Adds a pool. `store` is the project that may already hold votes on it.
     pub fn add(
         &mut self,
@@ -86,16 +110,27 @@ impl Estimate {
         request: &Request,
         store: Option<&Store>,
     ) -> Result<(), StoreError> {
+        let documents = pool
+            .documents
+            .iter()
+            .map(|document| Arc::from(document.content.as_str()));
+        let text = Arc::new(PoolText::new(pool.query.text.clone(), documents.collect()));
+        self.add_texts(pool.query.id.as_str(), &text, ensemble, request, store)
+    }
+
+    fn add_texts(
+        &mut self,
+        id: &str,
+        text: &Arc<PoolText>,
+        ensemble: &Ensemble,
+        request: &Request,
+        store: Option<&Store>,
+    ) -> Result<(), StoreError> {
         let names: Vec<String> = ensemble
             .iter()
             .map(|judge| judge.spec().name.clone())
             .collect();
-        let plan = plan_query(
-            request,
-            pool.query.id.as_str(),
-            pool.documents.len(),
-            &names,
-        );
+        let plan = plan_query(request, id, text.documents.len(), &names);
         let planned = plan.planned.len();
         let mut calls = vec![
             if request.holes == Holes::Failed {
@@ -107,11 +142,7 @@ impl Estimate {
         ];
         if let Some(store) = store {
             let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
-            let (id, planned, swapped) = (
-                pool.query.id.as_str().to_owned(),
-                plan.planned.clone(),
-                plan.swapped,
-            );
+            let (id, planned, swapped) = (id.to_owned(), plan.planned.clone(), plan.swapped);
             let holes = request.holes;
             let known = store
                 .read_blocking(move |db| db.calls_left(&id, &planned, &specs, &swapped, holes))?;
@@ -120,12 +151,6 @@ impl Estimate {
         self.queries += 1;
         self.battles += planned;
         self.already += planned * ensemble.len() - calls.iter().sum::<usize>();
-        let documents = pool
-            .documents
-            .iter()
-            .take(plan.depth)
-            .map(|document| Arc::from(document.content.as_str()));
-        let text = Arc::new(PoolText::new(pool.query.text.clone(), documents.collect()));
         let step = planned.div_ceil(SAMPLE).max(1);
         for ((judge, count), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
             of.calls += count;
@@ -136,7 +161,7 @@ impl Estimate {
             let (mut cost, mut worst) = (Some(0.0), Some(0.0));
             for battle in plan.planned.iter().step_by(step) {
                 let case = Case {
-                    pool: Arc::clone(&text),
+                    pool: Arc::clone(text),
                     first: battle.pair.low(),
                     second: battle.pair.high(),
                 };

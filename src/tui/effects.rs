@@ -1,6 +1,7 @@
 //! Effects are carried out here, and their results come back as messages.
 
 use super::model::{Effect, Msg, OpenQuery, Options};
+use crate::engine::estimate::Estimate;
 use crate::engine::{self, Run, now_ms};
 use crate::judge::Ensemble;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
@@ -47,6 +48,7 @@ impl Runner {
     pub fn carry_out(&mut self, effect: Effect, control: engine::Control) {
         match effect {
             Effect::Start => self.start(control),
+            Effect::Estimate => self.estimate(),
             Effect::Steer(control) => {
                 if let Some(sender) = &self.control {
                     sender.send_replace(control);
@@ -108,6 +110,22 @@ impl Runner {
             }
         }
         drop(self.store.write(|_| Ok(())).await);
+    }
+
+    fn estimate(&self) {
+        let (store, ensemble, results) = (
+            self.store.clone(),
+            self.ensemble.clone(),
+            self.results.clone(),
+        );
+        let request = self.options.request.clone();
+        tokio::task::spawn_blocking(move || {
+            let msg = match Estimate::of_project(&store, &ensemble, &request) {
+                Ok(estimate) => Msg::Estimated(estimate),
+                Err(error) => Msg::Failed(error.to_string()),
+            };
+            drop(results.blocking_send(msg));
+        });
     }
 
     fn start(&mut self, control: engine::Control) {
@@ -188,6 +206,7 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             }
         },
         Effect::Start
+        | Effect::Estimate
         | Effect::Steer(_)
         | Effect::Copy(_)
         | Effect::Suspend

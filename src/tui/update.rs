@@ -99,6 +99,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         }
         Msg::Undone(undone) => on_undone(model, undone),
         Msg::Progress(progress) => on_progress(model, progress),
+        Msg::Estimated(estimate) => screens::run::ask_to_start(model, &estimate),
         Msg::Ended(result) => on_ended(model, result),
         Msg::Failed(error) => {
             model.say(Level::Error, error);

@@ -3,6 +3,7 @@
 use super::OpenQuery;
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
+use crate::engine::estimate::Estimate;
 use crate::engine::progress::Progress;
 use crate::engine::{Control, EngineError, Outcome};
 use crate::store::corpus::{QueryInfo, QueryKey};
@@ -40,6 +41,8 @@ pub enum Msg {
     NotSaved(QueryKey, String),
     /// What an undo took back, and what is in force on the pair now, in words.
     Undone(Option<(StoredVerdict, QueryInfo, String)>),
+    /// What a run would need.
+    Estimated(Estimate),
     /// The run's progress.
     Progress(Progress),
     /// The run's end.
@@ -65,6 +68,8 @@ pub enum Effect {
     Save(NewVerdict),
     /// Take back the latest verdict.
     Undo,
+    /// Work out what a run would need.
+    Estimate,
     /// Begin a run.
     Start,
     /// Steer the run.

@@ -1,6 +1,7 @@
 //! The run screen: calls, rates, failures, spend, log.
 
 use crate::domain::sanitise;
+use crate::engine::estimate::Estimate;
 use crate::engine::progress::{JudgeProgress, Phase, Progress};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
@@ -30,6 +31,12 @@ const PACES: [f64; 9] = [
     f64::INFINITY,
 ];
 
+/// From this width on, what is to be said of a judge stands in its row, else below it.
+const BESIDE: u16 = 150;
+
+/// Columns that a judge's figures take.
+const FIGURES: usize = 70;
+
 /// Draws the screen.
 pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas {
     let Some(progress) = &model.progress else {
@@ -50,9 +57,10 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         };
     };
     let area = inset(area);
-    let judges = progress.judges.len() as u16 + 1;
+    let beside = area.width >= BESIDE;
+    let judges = progress.judges.len() as u16 * if beside { 1 } else { 2 } + 1;
     let [head, bar, gap, table, gap2, log] = Layout::vertical([
-        Constraint::Length(4),
+        Constraint::Length(5),
         Constraint::Length(1),
         Constraint::Length(1),
         Constraint::Length(judges),
@@ -61,7 +69,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     ])
     .areas(area);
     let _ = (gap, gap2);
-    head_lines(model, progress, theme, head.width).render(head, buf);
+    head_lines(model, progress, theme).render(head, buf);
     render_bar(progress.done(), progress.total, theme, bar, buf);
     judge_table(progress, model.seat, theme, table, buf);
     let page = usize::from(log.height.saturating_sub(1));
@@ -93,7 +101,7 @@ fn state(model: &Model, progress: &Progress) -> &'static str {
     }
 }
 
-fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> Paragraph<'static> {
+fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'static> {
     let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
     let left = match (model.running, progress.eta_s()) {
         (true, Some(seconds)) => format!(
@@ -103,7 +111,7 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> 
         _ => String::new(),
     };
     let pace = match model.control.pace {
-        Some(pace) => format!(" · held to {} calls/s", text::count(pace as u64)),
+        Some(pace) => format!(" · {} calls/s in all", text::count(pace as u64)),
         None => String::new(),
     };
     let mut first = vec![
@@ -155,13 +163,13 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> 
                 text::count(progress.total),
                 text::count(progress.rate.round() as u64)
             )),
-            Span::styled(
-                format!(
-                    " · at most {} in flight a judge{pace}",
-                    text::count(model.control.concurrency)
-                ),
-                theme.muted(),
-            ),
+        ]),
+        Line::from(vec![
+            label("limits"),
+            Span::raw(format!(
+                "at most {} calls in flight a judge{pace}",
+                text::count(model.control.concurrency)
+            )),
         ]),
         Line::from(vec![
             label("spent"),
@@ -180,7 +188,6 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme, width: u16) -> 
             ),
         ]),
     ];
-    let _ = width;
     Paragraph::new(lines)
 }
 
@@ -219,7 +226,7 @@ fn judge_table(
         .map(|judge| text::width(&judge.name))
         .max()
         .unwrap_or(5)
-        .max(5);
+        .clamp(5, usize::from(area.width).saturating_sub(FIGURES).max(5));
     let head = format!(
         "  {}  {:>13} {:>7} {:>11} {:>11} {:>9} {:>9}",
         text::pad_right("judge", name_width),
@@ -232,13 +239,16 @@ fn judge_table(
     );
     let mut lines = vec![Line::styled(head, theme.muted())];
     for (seat, judge) in progress.judges.iter().enumerate() {
-        lines.push(judge_line(
-            seat,
-            judge,
-            seat == seat_chosen,
-            name_width,
-            theme,
-        ));
+        let mut line = judge_line(seat, judge, seat == seat_chosen, name_width, theme);
+        let words = Span::styled(state_words(judge), theme.muted());
+        if area.width >= BESIDE {
+            line.push_span(Span::raw("  "));
+            line.push_span(words);
+            lines.push(line);
+        } else {
+            lines.push(line);
+            lines.push(Line::from(vec![Span::raw("    "), words]));
+        }
     }
     Paragraph::new(lines).render(area, buf);
 }
@@ -283,7 +293,6 @@ fn judge_line(
             latency,
             text::usd(judge.spent_usd)
         )),
-        Span::styled(state_words(judge), theme.muted()),
     ])
 }
 
@@ -297,7 +306,7 @@ fn state_words(judge: &JudgeProgress) -> String {
         words.push("stopped".to_owned());
     }
     if let Some(seconds) = judge.held_s {
-        words.push(format!("told to wait {seconds:.0} s"));
+        words.push(format!("told to wait {:.0} s", seconds.ceil()));
     }
     if judge.retries > 0 {
         words.push(format!("{} asked again", text::count(judge.retries)));
@@ -310,7 +319,7 @@ fn state_words(judge: &JudgeProgress) -> String {
     } else {
         format!("at most {} at a time", text::count(judge.window))
     });
-    format!("  {}", words.join(" · "))
+    words.join(" · ")
 }
 
 fn log_lines(model: &Model, progress: &Progress, theme: &Theme, page: usize) -> Paragraph<'static> {
@@ -404,20 +413,42 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     if model.options.paid {
-        let budget = match model.control.budget_usd {
-            Some(usd) => format!("up to {} in all (b changes that)", text::usd(usd)),
-            None => "without a limit (b on the run screen sets one)".to_owned(),
-        };
-        let question = format!(
-            "This calls language models and costs money, {budget}. `overrule annotate DATASET --dry-run` says how much. Start?"
-        );
-        model.overlays.push(Overlay::Confirm(
-            Confirm::new("Start", question),
-            Question::Start,
-        ));
-        return Vec::new();
+        model.say(Level::Info, "working out what it will cost".to_owned());
+        return vec![Effect::Estimate];
     }
     begin(model)
+}
+
+/// Says what a run would cost, and asks whether to start it.
+pub fn ask_to_start(model: &mut Model, estimate: &Estimate) -> Vec<Effect> {
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, Question::Start));
+    if model.running || model.overlays.iter().any(asked) {
+        return Vec::new();
+    }
+    if estimate.calls() == 0 {
+        return begin(model);
+    }
+    let cost = match (estimate.cost_usd(), estimate.worst_usd()) {
+        (Some(cost), Some(worst)) => format!(
+            "about {} expected, {} at the very most (estimated from the texts)",
+            text::usd(cost),
+            text::usd(worst)
+        ),
+        _ => "at a price that is not known for every judge".to_owned(),
+    };
+    let budget = match model.control.budget_usd {
+        Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
+        None => "No budget is set (b on the run screen sets one).".to_owned(),
+    };
+    let question = format!(
+        "{} calls to language models: {cost}. {budget} Start?",
+        text::count(estimate.calls())
+    );
+    model.overlays.push(Overlay::Confirm(
+        Confirm::new("Start", question),
+        Question::Start,
+    ));
+    Vec::new()
 }
 
 /// Begins a run.

@@ -35,7 +35,7 @@ const PACES: [f64; 9] = [
 const BESIDE: u16 = 150;
 
 /// Columns that a judge's figures take.
-const FIGURES: usize = 70;
+const FIGURES: usize = 69;
 
 /// Draws the screen.
 pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas {

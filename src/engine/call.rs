@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// Times one call is made before it counts as failed.
 const ATTEMPTS: u32 = 8;
+/// So many calls refused as wrong in a row are the judge's fault, not the documents'.
+const REFUSED: u32 = 25;
 
 /// Everything a call needs.
 pub(super) struct Ticket {
@@ -159,6 +161,7 @@ impl Ticket {
                 {
                     let mut valve = lock(&self.valve);
                     valve.window.answered(reply.latency);
+                    valve.refused = 0;
                     valve.pace.hear(&reply.limits, self.tokens, now);
                 }
                 match judge.parse(&reply) {
@@ -180,12 +183,22 @@ impl Ticket {
                     }),
                 }
             }
-            Ok(Err(error)) => {
+            Ok(Err(mut error)) => {
                 let mut valve = lock(&self.valve);
                 valve.pace.hear(&error.exchange.limits, self.tokens, now);
                 let overloaded = matches!(error.exchange.status, Some(429 | 503 | 529));
                 if error.cause == Cause::RateLimited || overloaded {
                     valve.window.too_much(began, now);
+                }
+                if error.cause == Cause::BadRequest {
+                    valve.refused += 1;
+                    if valve.refused >= REFUSED && !error.stops_judge {
+                        error.stops_judge = true;
+                        error.message = format!(
+                            "{} ({REFUSED} calls in a row were refused like this; mend overrule.toml, then --retry-failed)",
+                            error.message
+                        );
+                    }
                 }
                 Answer::Failed(error)
             }

@@ -137,6 +137,7 @@ pub(super) async fn run(
                 window: Window::new(most, !judge.spec().is_offline()),
                 pace: Pace::new(limits, now),
                 stopped: None,
+                refused: 0,
             }))
         })
         .collect();

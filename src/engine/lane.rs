@@ -127,6 +127,8 @@ pub(super) struct Valve {
     pub(super) window: Window,
     pub(super) pace: Pace,
     pub(super) stopped: Option<String>,
+    /// Calls refused as wrong in a row.
+    pub(super) refused: u32,
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -186,6 +186,28 @@ fn a_judge_without_a_valid_key_stops_and_the_others_go_on() {
 }
 
 #[test]
+fn a_judge_that_is_refused_every_time_stops_early() {
+    let desk = Desk::new("concurrency = 1");
+    desk.server.fail_at_random(Faults {
+        rates: vec![(Fault::BadRequest, 1.0)],
+        ..Faults::default()
+    });
+    let output = desk.annotate(&[]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("25 calls in a row"),
+        "{}",
+        told(&output)
+    );
+    assert_eq!(desk.count("SELECT count(*) FROM vote"), 0);
+    assert_eq!(desk.server.total_calls(), 3 * 25);
+    desk.server.fail_at_random(Faults::default());
+    let mended = desk.annotate(&["--retry-failed"]);
+    assert_eq!(mended.status.code(), Some(0), "{}", told(&mended));
+    assert_eq!(desk.count("SELECT count(*) FROM vote"), CALLS as i64);
+}
+
+#[test]
 fn no_key_reaches_a_file_or_a_screen() {
     let desk = Desk::new("");
     desk.server.fail_next(&[Fault::Unauthorised]);

@@ -23,6 +23,8 @@ pub(crate) enum Fault {
     /// 429 that will not pass.
     Quota,
     Unauthorised,
+    /// 400 for no reason that is known.
+    BadRequest,
     UnknownModel,
     Server500,
     Unavailable503,
@@ -138,6 +140,7 @@ pub(super) async fn answer(
         Fault::RateLimitedBare => Ok(error(429, dialect.rate_limit(), "slow down")),
         Fault::Quota => Ok(whole(429, &dialect.quota())),
         Fault::Unauthorised => Ok(error(401, "authentication_error", "no such key")),
+        Fault::BadRequest => Ok(error(400, "invalid_request_error", "this will not do")),
         Fault::UnknownModel => Ok(error(404, "not_found_error", "no such model")),
         Fault::Server500 => Ok(error(500, "server_error", "something broke")),
         Fault::Unavailable503 => Ok(error(503, "server_error", "not now")),

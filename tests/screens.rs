@@ -7,7 +7,10 @@ mod docs;
 #[path = "support/workbench.rs"]
 mod workbench;
 
+use overrule::engine::Request;
 use overrule::engine::estimate::{Estimate, JudgeEstimate};
+use overrule::formats::dataset;
+use overrule::judge::offline;
 use overrule::tui::model::Msg;
 use overrule::tui::theme::{Depth, Theme};
 use workbench::Bench;
@@ -158,4 +161,29 @@ fn a_run_with_nothing_to_buy_does_not_ask() {
     bench.model.options.paid = true;
     bench.tell(Msg::Estimated(Estimate::default()));
     assert!(bench.model.running && bench.model.overlays.is_empty());
+}
+
+#[test]
+fn a_project_needs_what_its_dataset_would() {
+    let bench = Bench::judged(80, 24);
+    let judges = offline::ensemble();
+    for (seed, left) in [(0, false), (1, true)] {
+        let request = Request {
+            seed,
+            ..Request::default()
+        };
+        let found = Estimate::of_project(&bench.store, &judges, &request).unwrap();
+        let mut wanted = Estimate::new(&judges);
+        for pool in dataset::read_pools(workbench::SCIFACT, "scifact.jsonl") {
+            wanted
+                .add(&pool.unwrap(), &judges, &request, Some(&bench.store))
+                .unwrap();
+        }
+        assert_eq!(found, wanted);
+        assert_eq!(
+            (found.battles, found.calls() > 0),
+            (800, left),
+            "seed {seed}"
+        );
+    }
 }

@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 use tempfile::TempDir;
 
-const SCIFACT: &[u8] = include_bytes!("../../data/scifact.jsonl");
+pub(crate) const SCIFACT: &[u8] = include_bytes!("../../data/scifact.jsonl");
 
 /// A judged project and a model looking at it; effects are carried out at once.
 pub(crate) struct Bench {

@@ -1,6 +1,7 @@
 //! The command line: one file a command. stdout is data, stderr is people.
 
 mod annotate;
+mod batch;
 mod battles;
 mod config;
 mod demo;
@@ -58,6 +59,8 @@ enum Command {
     Demo(demo::Demo),
     /// Judge the battles of a dataset, fit the scores and write them
     Annotate(annotate::Annotate),
+    /// How far the batches are at the providers; fetch or cancel them
+    Batch(batch::Batch),
     /// Bring files into the project: datasets, annotated datasets, zBench ai_scores.json
     Import(import::Import),
     /// Write what the project holds: annotated, ai-scores, votes, verdicts
@@ -215,6 +218,7 @@ fn run(arguments: Arguments) -> Outcome {
         None => demo::open(&context),
         Some(Command::Demo(command)) => command.run(&context),
         Some(Command::Annotate(command)) => command.run(&context),
+        Some(Command::Batch(command)) => command.run(&context),
         Some(Command::Import(command)) => command.run(&context),
         Some(Command::Export(command)) => command.run(&context),
         Some(Command::Status(command)) => command.run(&context),

@@ -5,6 +5,7 @@
 //! memory does not grow with the number of battles. A call's result is counted only after the store has confirmed it.
 //! Whoever watches gets the latest [`Progress`], never a backlog; whoever steers sends a [`Control`].
 
+pub mod batch;
 pub mod budget;
 mod call;
 mod dispatch;
@@ -19,6 +20,7 @@ use crate::domain::sampling;
 use crate::judge::{Ensemble, JudgeSpec};
 use crate::store::calls::Holes;
 use crate::store::corpus::QueryKey;
+use crate::store::runs::RunId;
 use crate::store::{Store, StoreError};
 use progress::Progress;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -38,6 +40,8 @@ pub struct Request {
     pub depth: Option<usize>,
     /// Which calls are to be made.
     pub holes: Holes,
+    /// Calls of each judge at most.
+    pub at_most: Option<usize>,
 }
 
 impl Default for Request {
@@ -48,6 +52,7 @@ impl Default for Request {
             cycles: sampling::DEFAULT_CYCLES,
             depth: None,
             holes: Holes::Fresh,
+            at_most: None,
         }
     }
 }
@@ -99,6 +104,8 @@ impl Default for Control {
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
+    /// The run.
+    pub run: RunId,
     /// The last progress.
     pub progress: Progress,
     /// Whether it was told to stop.

@@ -133,6 +133,8 @@ pub struct JudgeLimits {
     pub requests_per_minute: Option<u64>,
     /// Tokens, in and out, a minute at most.
     pub tokens_per_minute: Option<u64>,
+    /// Calls in one batch at most.
+    pub batch_requests: Option<usize>,
 }
 
 /// Units a call used, as the provider counts them; for offline judges, words.

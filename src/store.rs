@@ -3,6 +3,7 @@
 //! Work is handed over as closures on [`Db`]. Writes that wait in the queue share a transaction, and each is answered
 //! only after that transaction is on disk: what the store has confirmed survives a kill at any later moment.
 
+pub mod batches;
 pub mod calls;
 pub mod corpus;
 pub mod runs;

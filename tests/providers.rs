@@ -3,11 +3,14 @@
 
 #[path = "providers/batches.rs"]
 mod batches;
-
+#[path = "providers/desk.rs"]
+mod desk;
 #[path = "support/fake_provider.rs"]
 mod fake_provider;
 #[path = "providers/faults.rs"]
 mod faults;
+#[path = "providers/handed_over.rs"]
+mod handed_over;
 #[path = "providers/runs.rs"]
 mod runs;
 #[path = "providers/secrets.rs"]

@@ -1,5 +1,6 @@
 //! `overrule annotate`: a dataset in, zELO scores out, without a screen.
 
+mod batch;
 mod cost;
 mod watch;
 
@@ -19,7 +20,8 @@ Nothing that was judged is asked again.
 
 Examples:
   overrule annotate in.jsonl out.jsonl
-  overrule annotate in.jsonl --cycles 6 --document-limit 50 --dry-run"
+  overrule annotate in.jsonl --cycles 6 --document-limit 50 --dry-run
+  overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch"
 )]
 pub(super) struct Annotate {
     /// Queries with documents, JSON lines in zBench's form
@@ -58,6 +60,9 @@ pub(super) struct Annotate {
     /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
+    /// Hand the calls to the providers' batch endpoints: half the price, answers within a day
+    #[arg(long)]
+    batch: bool,
     /// Do not ask before money is spent
     #[arg(long)]
     yes: bool,
@@ -89,10 +94,20 @@ impl Annotate {
             } else {
                 Holes::Fresh
             },
+            at_most: self.batch.then_some(1),
+        };
+        if self.batch {
+            batch::check(&ensemble)?;
+        }
+        let plan = cost::Plan {
+            dataset: &self.dataset,
+            skip_bad: self.skip_bad,
+            ensemble: &ensemble,
+            request: &request,
+            batch: self.batch,
         };
         if self.dry_run {
-            let estimate =
-                cost::estimate(context, &self.dataset, self.skip_bad, &ensemble, &request)?;
+            let estimate = plan.estimate(context)?;
             if self.json {
                 output::json(&estimate)?;
             } else {
@@ -111,14 +126,7 @@ impl Annotate {
         )?;
         let dataset = import::checked(&self.dataset, self.skip_bad)?;
         drop(RunLock::take(context.project())?);
-        cost::confirm(
-            context,
-            &self.dataset,
-            self.skip_bad,
-            &ensemble,
-            &request,
-            self.yes,
-        )?;
+        plan.confirm(context, self.yes)?;
         let store = context.open_or_create()?;
         let report = dataset.take_in(&store)?;
         let request = Request {
@@ -132,6 +140,15 @@ impl Annotate {
                 .max(1),
             budget_usd: self.budget,
             ..Control::default()
+        };
+        let mut broke = false;
+        if self.batch {
+            broke = batch::run(&store, &ensemble, &request, control, self.json)?;
+        }
+        let request = Request {
+            // What no batch is to do has been done.
+            at_most: self.batch.then_some(0),
+            ..request
         };
         let keep = self.keep_unscored;
         let finish = {
@@ -167,7 +184,7 @@ impl Annotate {
                     1 => "1 vote".to_owned(),
                     votes => format!("{votes} votes"),
                 });
-                let why = if outcome.broke {
+                let why = if outcome.broke || broke {
                     "the budget is reached; go on with a larger --budget"
                 } else {
                     "ask again for calls that failed with --retry-failed"

@@ -53,6 +53,7 @@ impl Status {
         let settings = store.read_blocking(|db| db.settings())?;
         let judges = store.read_blocking(|db| db.judges_in_force())?;
         let (spent, unpriced, calls) = store.read_blocking(|db| db.spend())?;
+        let (owed, owed_usd) = store.read_blocking(|db| db.committed())?;
         let sum =
             |of: fn(&Summary) -> usize| rows.iter().map(|(_, summary)| of(summary)).sum::<usize>();
         let documents = sum(|s| s.documents);
@@ -83,6 +84,7 @@ impl Status {
                 "calls": calls,
                 "spent_usd": spent,
                 "calls_without_price": unpriced,
+                "batches": { "calls_open": owed, "worst_usd": owed_usd },
                 "judges": judges.iter().map(|(names, queries)| json!({ "judges": names, "queries": queries }))
                     .collect::<Vec<_>>(),
                 "offline_judges": offline,
@@ -123,6 +125,11 @@ impl Status {
                 settings.model, settings.lambda
             ),
         ];
+        if owed > 0 {
+            lines.push(format!(
+                "batches     {owed} calls are being made, for ${owed_usd:.4} at most (overrule batch status)"
+            ));
+        }
         for (names, queries) in &judges {
             let names = sanitise::line(&names.join(", ")).into_owned();
             lines.push(format!(

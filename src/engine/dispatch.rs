@@ -57,7 +57,8 @@ fn enter_plan(
     let all = Holes::FreshAndFailed;
     let holes = db
         .outstanding(query, &plan.planned, judges, &plan.swapped, all)?
-        .len();
+        .len()
+        + db.pending(query, judges)?;
     Ok(Entered {
         battles: plan.planned.len(),
         calls,
@@ -123,7 +124,8 @@ pub(super) async fn run(
             Ok((judges, ensemble, run))
         })
         .await?;
-    let (spent_usd, ..) = store.read(|db| db.spend()).await?;
+    let ((spent_usd, ..), (_, owed_usd)) =
+        store.read(|db| Ok((db.spend()?, db.committed()?))).await?;
     let now = Instant::now();
     let limit_usd = control.borrow().budget_usd;
     let valves = ensemble
@@ -151,7 +153,7 @@ pub(super) async fn run(
         control,
         progress_to,
         progress,
-        budget: Budget::new(limit_usd, spent_usd),
+        budget: Budget::new(limit_usd, spent_usd + owed_usd),
         valves,
         started: now,
         reported: now,
@@ -179,6 +181,7 @@ pub(super) async fn run(
     dispatcher.progress.phase = Phase::Done;
     dispatcher.report(true);
     Ok(Outcome {
+        run,
         cancelled,
         broke: dispatcher.broke,
         missing: (dispatcher.progress.queries_planned == dispatcher.progress.queries)
@@ -259,6 +262,12 @@ impl Dispatcher {
                 }
             }
             self.report(false);
+        }
+        if let Some(most) = request.at_most {
+            for judge in &mut self.progress.judges {
+                judge.total = judge.total.min(most);
+            }
+            self.progress.total = self.progress.judges.iter().map(|judge| judge.total).sum();
         }
         Ok(waiting)
     }

@@ -40,11 +40,24 @@ pub struct Estimate {
     pub battles: usize,
     /// Votes that are there already.
     pub already: usize,
+    /// Calls that open batches are to make.
+    pub pending: usize,
+    /// Whether the calls are to be made in batches, at the price of batches.
+    pub batch: bool,
     /// One entry a judge.
     pub judges: Vec<JudgeEstimate>,
 }
 
 impl Estimate {
+    /// The same at the price of batches.
+    #[must_use]
+    pub fn in_batches(self) -> Self {
+        Self {
+            batch: true,
+            ..self
+        }
+    }
+
     /// An estimate of nothing yet, for an ensemble.
     pub fn new(ensemble: &Ensemble) -> Self {
         let judges = ensemble
@@ -140,17 +153,21 @@ impl Estimate {
             };
             ensemble.len()
         ];
+        let mut pending = 0;
         if let Some(store) = store {
             let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
             let (id, planned, swapped) = (id.to_owned(), plan.planned.clone(), plan.swapped);
             let holes = request.holes;
             let known = store
                 .read_blocking(move |db| db.calls_left(&id, &planned, &specs, &swapped, holes))?;
-            calls = known.unwrap_or(calls);
+            if let Some((left, owed)) = known {
+                (calls, pending) = (left, owed);
+            }
         }
         self.queries += 1;
         self.battles += planned;
-        self.already += planned * ensemble.len() - calls.iter().sum::<usize>();
+        self.already += planned * ensemble.len() - calls.iter().sum::<usize>() - pending;
+        self.pending += pending;
         let step = planned.div_ceil(SAMPLE).max(1);
         for ((judge, count), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
             of.calls += count;
@@ -166,10 +183,14 @@ impl Estimate {
                     second: battle.pair.high(),
                 };
                 let prompt = judge.prompt(&case);
-                let (usage, price) = judge.estimate(&prompt);
-                worst = worst
-                    .zip(judge.worst(&prompt).1)
-                    .map(|(sum, price): (f64, f64)| sum + price);
+                let (usage, price, most) = match judge.batch().filter(|_| self.batch) {
+                    Some(batch) => batch.batch_cost(&prompt),
+                    None => {
+                        let (usage, price) = judge.estimate(&prompt);
+                        (usage, price, judge.worst(&prompt).1)
+                    }
+                };
+                worst = worst.zip(most).map(|(sum, price): (f64, f64)| sum + price);
                 input += usage.input;
                 output += usage.output;
                 cost = cost.zip(price).map(|(sum, price)| sum + price);

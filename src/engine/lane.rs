@@ -172,6 +172,7 @@ impl Lane {
     async fn through_queries(&mut self) -> Result<(), EngineError> {
         let shared = Arc::clone(&self.shared);
         let judge = Arc::clone(&shared.ensemble[self.seat]);
+        let mut left = shared.request.at_most.unwrap_or(usize::MAX);
         for query in &shared.queries {
             let calls = self.outstanding(*query).await?;
             if calls.is_empty() {
@@ -179,6 +180,10 @@ impl Lane {
             }
             let pool = shared.pool(*query).await?;
             for call in calls {
+                if left == 0 {
+                    return Ok(());
+                }
+                left -= 1;
                 let case = Case {
                     pool: Arc::clone(&pool),
                     first: if call.swapped { call.b } else { call.a },
@@ -322,7 +327,7 @@ impl Lane {
 }
 
 /// What makes two calls the same: the judge and every character it is sent. Offline judges are quicker than looking.
-fn call_key(judge: &dyn Judge, prompt: &Prompt) -> Option<[u8; 32]> {
+pub(super) fn call_key(judge: &dyn Judge, prompt: &Prompt) -> Option<[u8; 32]> {
     let spec = judge.spec();
     if spec.is_offline() {
         return None;

@@ -225,6 +225,7 @@ mod tests {
             concurrency: None,
             requests_per_minute: requests,
             tokens_per_minute: tokens,
+            batch_requests: None,
         }
     }
 

@@ -66,6 +66,8 @@ pub struct JudgeConfig {
     pub requests_per_minute: Option<u64>,
     /// Tokens a minute at most.
     pub tokens_per_minute: Option<u64>,
+    /// Calls in one batch at most.
+    pub batch_requests: Option<usize>,
     /// Its price, where the table's is not to be used.
     pub price: Option<Rates>,
     /// What the model really is, where `model` is only a name for it.

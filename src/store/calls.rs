@@ -101,7 +101,8 @@ impl Db {
     /// The calls that the planned battles of a query still need from the judges of an ensemble, battle by battle.
     ///
     /// `swapped[judge][battle]` follows the order of `planned`. A battle that exists in the project but not in
-    /// `planned` needs nothing, and neither does one that is planned but not entered yet.
+    /// `planned` needs nothing, and neither does one that is planned but not entered yet, nor a call that an open batch
+    /// is to make.
     pub fn outstanding(
         &self,
         query: QueryKey,
@@ -113,6 +114,12 @@ impl Db {
         let battles = self.battle_index(query)?;
         let votes = self.pairs_of(
             "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
+            query,
+        )?;
+        let pending = self.pairs_of(
+            "SELECT batch_call.battle, batch.judge, 1 FROM battle JOIN batch_call ON batch_call.battle = battle.id
+             JOIN batch ON batch.id = batch_call.batch
+             WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL",
             query,
         )?;
         let failures = self.pairs_of(
@@ -133,7 +140,8 @@ impl Db {
                     Holes::FreshAndFailed => true,
                     Holes::Failed => failed > 0,
                 };
-                if !wanted || votes.contains_key(&(*id, judge_id.0)) {
+                let call = (*id, judge_id.0);
+                if !wanted || votes.contains_key(&call) || pending.contains_key(&call) {
                     continue;
                 }
                 let (a, b) = (plan.pair.low(), plan.pair.high());
@@ -155,7 +163,8 @@ impl Db {
         Ok(outstanding)
     }
 
-    /// Calls left for each judge of a plan that may not have been entered, `None` for a query that is not there.
+    /// Calls left for each judge of a plan that may not have been entered, and calls that open batches owe; `None` for a
+    /// query that is not there.
     pub fn calls_left(
         &self,
         query: &str,
@@ -163,7 +172,7 @@ impl Db {
         specs: &[JudgeSpec],
         swapped: &[Vec<bool>],
         holes: Holes,
-    ) -> Result<Option<Vec<usize>>> {
+    ) -> Result<Option<(Vec<usize>, usize)>> {
         let query = match self.find_query(query) {
             Ok(query) => query,
             Err(StoreError::NotFound(_)) => return Ok(None),
@@ -188,7 +197,7 @@ impl Db {
         for call in entered {
             left[call.judge] += 1;
         }
-        Ok(Some(left))
+        Ok(Some((left, self.pending(query, &judges)?)))
     }
 
     /// Records a call. A second vote of the same judge on the same battle is a conflict and is not recorded.

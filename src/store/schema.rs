@@ -9,7 +9,10 @@ use std::time::Duration;
 const APPLICATION_ID: i64 = 0x4f56_524c;
 
 /// In order, never edited once released; migration `n` leads to `user_version` `n + 1`.
-const MIGRATIONS: &[&str] = &[include_str!("../../assets/migrations/0001.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../../assets/migrations/0001.sql"),
+    include_str!("../../assets/migrations/0002.sql"),
+];
 
 /// Opens the file for writing, creating or upgrading it where that is safe.
 pub(super) fn open(path: &Path) -> Result<Connection> {
@@ -148,6 +151,26 @@ mod tests {
         drop(connection);
         let error = open(&path).unwrap_err();
         assert!(error.to_string().contains("newer version"), "{error}");
+    }
+
+    #[test]
+    fn an_older_project_is_brought_up_to_date() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("overrule.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(MIGRATIONS[0]).unwrap();
+        old.execute_batch("INSERT INTO judge VALUES (7, 'a', 'b', 'c', 'd', 'e')")
+            .unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        old.pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        drop(old);
+        let count = |sql: &str| -> i64 {
+            let new = open(&path).unwrap();
+            new.query_row(sql, [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(count("SELECT count(*) FROM judge WHERE id = 7"), 1);
+        assert_eq!(count("SELECT count(*) FROM batch"), 0);
     }
 
     #[test]

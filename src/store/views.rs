@@ -134,6 +134,15 @@ impl Db {
         Ok(())
     }
 
+    /// The ensembles whose votes count for some query.
+    pub fn ensembles_in_force(&self) -> Result<Vec<EnsembleId>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT ensemble FROM query WHERE ensemble IS NOT NULL ORDER BY 1",
+        )?;
+        let rows = statement.query_map([], |row| Ok(EnsembleId(row.get(0)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
     /// Which judges count where: their names in order, and how many queries they count for.
     pub fn judges_in_force(&self) -> Result<Vec<(Vec<String>, usize)>> {
         let mut statement = self.connection.prepare_cached(

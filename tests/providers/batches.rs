@@ -2,7 +2,7 @@
 
 use super::fake_provider::FakeProvider;
 use super::{KEY, call, case, expected, judge};
-use overrule::judge::provider::batch::BatchState;
+use overrule::judge::provider::batch::{BatchState, Sought};
 use std::collections::BTreeMap;
 
 #[tokio::test]
@@ -36,7 +36,7 @@ async fn a_batch_comes_back_as_opinions_at_half_the_price() {
         batch
             .fetch(&id, &ended, &mut |line| {
                 let (id, result) = batch.parse_batch_line(line).unwrap();
-                results.insert(id, result.unwrap());
+                results.insert(id, result.made().unwrap().unwrap());
             })
             .await
             .unwrap();
@@ -70,9 +70,15 @@ async fn a_batch_can_be_cancelled_and_found_again() {
         let batch = judge.batch().unwrap();
         let lines = [batch.batch_line("i-1", &judge.prompt(&case())).to_string()];
         let id = batch.submit("run-2", &lines).await.unwrap();
-        let found = batch.find("run-2").await.unwrap();
-        assert_eq!(found, (provider == "openai").then(|| id.clone()));
-        assert_eq!(batch.find("another").await.unwrap(), None);
+        let sought = |name, lines| Sought {
+            name,
+            lines,
+            since_ms: 1_767_225_600_000,
+        };
+        let found = batch.find(sought("run-2", 1)).await.unwrap();
+        assert_eq!(found, std::slice::from_ref(&id), "{provider}");
+        let none = batch.find(sought("another", 2)).await.unwrap();
+        assert!(none.is_empty(), "{provider}: {none:?}");
         batch.cancel(&id).await.unwrap();
         assert_eq!(
             batch.status(&id).await.unwrap().state,

@@ -1,77 +1,10 @@
 //! The real binary with network judges: complete, counted, within its budget, and quiet about its keys.
 
-use crate::fake_provider::{FakeProvider, Fault, Faults};
-use rusqlite::Connection;
+use crate::desk::{CALLS, Desk, KEY, told};
+use crate::fake_provider::{Fault, Faults};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
-use tempfile::TempDir;
-
-const KEY: &str = "sk-secret-0123456789abcdef";
-/// One query of nine documents: 36 battles, 108 calls.
-const CALLS: usize = 108;
-
-struct Desk {
-    folder: TempDir,
-    server: FakeProvider,
-}
-
-impl Desk {
-    fn new(more: &str) -> Self {
-        let desk = Self {
-            folder: tempfile::tempdir().unwrap(),
-            server: FakeProvider::start(),
-        };
-        std::fs::write(desk.path("overrule.toml"), desk.server.config(more)).unwrap();
-        let documents: Vec<_> = (0..9)
-            .map(|at| serde_json::json!({ "id": format!("d{at}"), "content": format!("text {at} on trams {}", "x".repeat(at)) }))
-            .collect();
-        let line =
-            serde_json::json!({ "query": { "id": "q", "query": "trams" }, "documents": documents });
-        std::fs::write(desk.path("in.jsonl"), format!("{line}\n")).unwrap();
-        desk
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
-        command
-            .args(arguments)
-            .current_dir(self.folder.path())
-            .env_clear();
-        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
-            command.env(name, KEY);
-        }
-        command.env("HOME", self.folder.path());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().unwrap()
-    }
-
-    fn annotate(&self, more: &[&str]) -> Output {
-        self.run(&[&["annotate", "in.jsonl", "out.jsonl"], more].concat())
-    }
-
-    fn count(&self, sql: &str) -> i64 {
-        let project = Connection::open(self.path("overrule.db")).unwrap();
-        project.query_row(sql, [], |row| row.get(0)).unwrap()
-    }
-
-    fn spent(&self) -> f64 {
-        let project = Connection::open(self.path("overrule.db")).unwrap();
-        let sql = "SELECT coalesce(sum(cost_usd), 0.0) FROM (SELECT cost_usd FROM vote UNION ALL SELECT cost_usd FROM failure)";
-        project.query_row(sql, [], |row| row.get(0)).unwrap()
-    }
-}
-
-fn told(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
-}
 
 #[test]
 fn every_battle_gets_three_votes_and_no_call_is_made_twice() {

@@ -181,10 +181,28 @@ impl FakeProvider {
 
     /// Everything that batches wait for has happened.
     pub(crate) fn finish_batches(&self) {
-        self.state()
-            .batches
-            .values_mut()
-            .for_each(|job| job.finished = true);
+        self.end_batches(None);
+    }
+
+    /// Batches have run out of time after so many lines each.
+    pub(crate) fn expire_batches(&self, made: usize) {
+        self.end_batches(Some(made));
+    }
+
+    fn end_batches(&self, made: Option<usize>) {
+        let state = &mut *self.state();
+        let running = state.batches.values_mut().filter(|job| !job.finished);
+        for job in running {
+            job.finished = true;
+            job.made = made;
+            // Gemini gives nothing back of a batch that expired.
+            for (dialect, call) in job.answered() {
+                if made.is_none() || dialect != Dialect::Gemini {
+                    let case = Shown::of(&dialect.user_text(&call.body)).key();
+                    *state.calls.entry((dialect.model(&call), case)).or_default() += 1;
+                }
+            }
+        }
     }
 }
 

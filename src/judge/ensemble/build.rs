@@ -106,6 +106,7 @@ pub(super) fn judge(
             concurrency: config.concurrency.or(kind.concurrency),
             requests_per_minute: config.requests_per_minute,
             tokens_per_minute: config.tokens_per_minute,
+            batch_requests: config.batch_requests,
         },
         key_env: wanted.join(" or "),
     };

@@ -83,8 +83,50 @@ pub struct BatchStatus {
     pub message: Option<String>,
 }
 
+/// What became of one call of a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub enum BatchAnswer {
+    /// It was answered.
+    Reply(Box<Reply>),
+    /// It failed.
+    Failed(CallError),
+    /// It was never made: the batch expired or was cancelled before.
+    NotMade,
+}
+
+impl From<Result<Reply, CallError>> for BatchAnswer {
+    fn from(result: Result<Reply, CallError>) -> Self {
+        match result {
+            Ok(reply) => Self::Reply(Box::new(reply)),
+            Err(error) => Self::Failed(error),
+        }
+    }
+}
+
+impl BatchAnswer {
+    /// The reply, or why there is none; `None` where the call was never made.
+    pub fn made(self) -> Option<Result<Reply, CallError>> {
+        match self {
+            Self::Reply(reply) => Some(Ok(*reply)),
+            Self::Failed(error) => Some(Err(error)),
+            Self::NotMade => None,
+        }
+    }
+}
+
 /// One line of results: the caller's id and what became of the call.
-pub type BatchResult = (String, Result<Reply, CallError>);
+pub type BatchResult = (String, BatchAnswer);
+
+/// What is known of a batch whose submission was cut short.
+#[derive(Clone, Copy, Debug)]
+pub struct Sought<'a> {
+    /// The name under which it was handed over, where the provider keeps names.
+    pub name: &'a str,
+    /// Its lines.
+    pub lines: usize,
+    /// When it was handed over, at the earliest; milliseconds since the Unix epoch.
+    pub since_ms: i64,
+}
 
 /// What can be done with batches.
 pub trait BatchApi: Send + Sync {
@@ -107,9 +149,9 @@ pub trait BatchApi: Send + Sync {
         lines: &'a [String],
     ) -> BoxFuture<'a, Result<String, CallError>>;
 
-    /// The id of a batch submitted earlier under `name`, where the provider keeps names: for a crash between
-    /// submitting and writing the id down.
-    fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, CallError>>;
+    /// The ids of batches that may be the one that is sought, among the latest hundred: for a crash between submitting
+    /// and writing the id down. Those of the name where the provider keeps names, else those of the size and time.
+    fn find<'a>(&'a self, sought: Sought<'a>) -> BoxFuture<'a, Result<Vec<String>, CallError>>;
 
     /// How far a batch is.
     fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>>;
@@ -146,8 +188,12 @@ impl Network {
 
 impl BatchApi for Network {
     fn batch_limits(&self) -> BatchLimits {
+        let (_, settings) = self.own();
         BatchLimits {
-            requests: MAX_REQUESTS,
+            requests: settings
+                .limits
+                .batch_requests
+                .map_or(MAX_REQUESTS, |most| most.clamp(1, MAX_REQUESTS)),
             bytes: MAX_BYTES,
         }
     }
@@ -176,10 +222,11 @@ impl BatchApi for Network {
             Batch::Anthropic => anthropic::result(settings, &value, &read),
             Batch::Gemini => gemini::result(settings, &value, &read),
         }?;
-        Some((
-            id,
-            result.map_err(|error| self.connection.redact_error(error)),
-        ))
+        let answer = match result {
+            BatchAnswer::Failed(error) => BatchAnswer::Failed(self.connection.redact_error(error)),
+            answer => answer,
+        };
+        Some((id, answer))
     }
 
     fn batch_cost(&self, prompt: &Prompt) -> (Usage, Option<f64>, Option<f64>) {
@@ -204,12 +251,22 @@ impl BatchApi for Network {
         .boxed()
     }
 
-    fn find<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<Option<String>, CallError>> {
+    fn find<'a>(&'a self, sought: Sought<'a>) -> BoxFuture<'a, Result<Vec<String>, CallError>> {
         async move {
-            match self.own().0 {
-                Batch::OpenAi => openai::find(&self.agent(), name).await,
-                Batch::Anthropic | Batch::Gemini => Ok(None),
-            }
+            let agent = self.agent();
+            let (path, query) = match self.own().0 {
+                Batch::OpenAi => ("/batches", "limit=100"),
+                Batch::Anthropic => ("/v1/messages/batches", "limit=100"),
+                Batch::Gemini => ("/v1/batches", "pageSize=100"),
+            };
+            let mut url = agent.at(path);
+            url.set_query(Some(query));
+            let list = agent.json(Method::GET, &url, None).await?;
+            Ok(match self.own().0 {
+                Batch::OpenAi => openai::find(&list, sought),
+                Batch::Anthropic => anthropic::find(&list, sought),
+                Batch::Gemini => gemini::find(&list, sought),
+            })
         }
         .boxed()
     }

@@ -11,6 +11,8 @@ use std::net::SocketAddr;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Job {
     pub(super) finished: bool,
+    /// Lines that were answered, where time ran out before all of them were.
+    pub(super) made: Option<usize>,
     cancelled: bool,
     lines: Vec<Value>,
     model: String,
@@ -55,12 +57,29 @@ pub(super) fn handle(state: &mut State, recorded: &Recorded, address: SocketAddr
             whole(200, &answer)
         }
         ("GET", "/v1/batches") => {
+            let gemini_wants = recorded.target.contains("pageSize");
             let list: Vec<Value> = state
                 .batches
                 .iter()
-                .map(|(id, job)| openai(id, job))
+                .map(|(id, job)| {
+                    if gemini_wants {
+                        gemini(id, job)
+                    } else {
+                        openai(id, job)
+                    }
+                })
                 .collect();
-            whole(200, &json!({"object": "list", "data": list}))
+            let field = if gemini_wants { "operations" } else { "data" };
+            whole(200, &json!({ field: list }))
+        }
+        ("GET", "/v1/messages/batches") => {
+            let list: Vec<Value> = state
+                .batches
+                .iter()
+                .filter(|(id, _)| id.starts_with("msgbatch"))
+                .map(|(id, job)| anthropic(id, job, address))
+                .collect();
+            whole(200, &json!({"data": list, "has_more": false}))
         }
         ("POST", "/v1/messages/batches") => {
             let job = Job {
@@ -100,6 +119,7 @@ pub(super) fn handle(state: &mut State, recorded: &Recorded, address: SocketAddr
             let job = Job {
                 lines: lines(state.files.get(file)),
                 model: model.unwrap_or_default().to_owned(),
+                metadata: body["batch"]["displayName"].clone(),
                 ..Job::default()
             };
             let id = format!("batches/g{number}");
@@ -170,13 +190,24 @@ fn lines(text: Option<&String>) -> Vec<Value> {
 impl Job {
     /// The results, in another order than the requests.
     fn results(&self) -> String {
-        let lines = self.lines.iter().rev();
+        let made = self.made.unwrap_or(self.lines.len());
+        let lines = self.lines.iter().enumerate().rev();
         lines
-            .map(|line| format!("{}\n", self.result(line)))
+            .map(|(at, line)| match at < made {
+                true => format!("{}\n", self.result(line)),
+                false => format!("{}\n", late(line)),
+            })
             .collect()
     }
 
-    fn result(&self, line: &Value) -> Value {
+    /// Model and body of every line that was answered.
+    pub(super) fn answered(&self) -> Vec<(Dialect, Recorded)> {
+        let made = self.made.unwrap_or(self.lines.len());
+        let lines = self.lines.iter().take(made);
+        lines.map(|line| self.call(line)).collect()
+    }
+
+    fn call(&self, line: &Value) -> (Dialect, Recorded) {
         let (dialect, body, target) = if let Some(params) = line.get("params") {
             (Dialect::Anthropic, params, String::new())
         } else if let Some(request) = line.get("request") {
@@ -191,6 +222,11 @@ impl Job {
             headers: Vec::new(),
             body: body.clone(),
         };
+        (dialect, call)
+    }
+
+    fn result(&self, line: &Value) -> Value {
+        let (dialect, call) = self.call(line);
         let id = &line["custom_id"];
         let text = wire::good_text(dialect, &call);
         let reply = wire::reply(dialect, &call, &text, dialect.stop());
@@ -208,13 +244,26 @@ impl Job {
     }
 }
 
+/// A line that there was no time for.
+fn late(line: &Value) -> Value {
+    let id = &line["custom_id"];
+    match line.get("params") {
+        Some(_) => json!({"custom_id": id, "result": {"type": "expired"}}),
+        None => {
+            json!({"custom_id": id, "response": null, "error": {"code": "batch_expired", "message": "too late"}})
+        }
+    }
+}
+
 fn openai(id: &str, job: &Job) -> Value {
     let status = match (job.cancelled, job.finished) {
         (true, _) => "cancelled",
+        (false, true) if job.made.is_some() => "expired",
         (false, true) => "completed",
         (false, false) => "in_progress",
     };
-    let done = if job.finished { job.lines.len() } else { 0 };
+    let made = job.made.unwrap_or(job.lines.len());
+    let done = if job.finished { made } else { 0 };
     json!({
         "id": id, "object": "batch", "status": status, "metadata": job.metadata, "error_file_id": null,
         "output_file_id": job.finished.then(|| format!("out-{id}")),
@@ -225,12 +274,17 @@ fn openai(id: &str, job: &Job) -> Value {
 fn anthropic(id: &str, job: &Job, address: SocketAddr) -> Value {
     let over = job.finished || job.cancelled;
     let all = job.lines.len();
-    let done = if job.finished { all } else { 0 };
+    let done = if job.finished {
+        job.made.unwrap_or(all)
+    } else {
+        0
+    };
     json!({
-        "id": id, "type": "message_batch", "processing_status": if over { "ended" } else { "in_progress" },
+        "id": id, "type": "message_batch", "created_at": "2099-01-01T00:00:00Z", "processing_status": if over { "ended" } else { "in_progress" },
         "request_counts": {
             "processing": if over { 0 } else { all }, "succeeded": done, "errored": 0,
-            "canceled": if job.cancelled { all - done } else { 0 }, "expired": 0,
+            "canceled": if job.cancelled { all - done } else { 0 },
+            "expired": if job.finished { all - done } else { 0 },
         },
         "results_url": over.then(|| format!("http://{address}/v1/messages/batches/{id}/results")),
     })
@@ -239,6 +293,7 @@ fn anthropic(id: &str, job: &Job, address: SocketAddr) -> Value {
 fn gemini(id: &str, job: &Job) -> Value {
     let state = match (job.cancelled, job.finished) {
         (true, _) => "BATCH_STATE_CANCELLED",
+        (false, true) if job.made.is_some() => "BATCH_STATE_EXPIRED",
         (false, true) => "BATCH_STATE_SUCCEEDED",
         (false, false) => "BATCH_STATE_RUNNING",
     };
@@ -246,9 +301,9 @@ fn gemini(id: &str, job: &Job) -> Value {
     json!({
         "name": id, "done": job.finished || job.cancelled,
         "metadata": {
-            "state": state,
+            "state": state, "displayName": job.metadata,
             "batchStats": {"requestCount": job.lines.len().to_string()},
-            "output": job.finished.then(file),
+            "output": (job.finished && job.made.is_none()).then(file),
         },
     })
 }

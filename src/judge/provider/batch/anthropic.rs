@@ -1,12 +1,16 @@
 //! Anthropic's message batches: all requests in one call, results as lines.
 
 use super::agent::{Agent, as_received, unclear};
-use super::{BatchResult, BatchState, BatchStatus, Read};
+use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, Read, Sought};
+use crate::judge::CallError;
 use crate::judge::provider::failure::{Complaint, classify};
 use crate::judge::provider::{Settings, count_at, text_at};
-use crate::judge::{CallError, Cause};
+use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
+
+/// How far two machines' clocks may be apart, in milliseconds.
+const CLOCKS_MS: i64 = 300_000;
 
 pub(super) fn line(id: &str, body: Value) -> Value {
     json!({"custom_id": id, "params": body})
@@ -14,8 +18,8 @@ pub(super) fn line(id: &str, body: Value) -> Value {
 
 pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Option<BatchResult> {
     let id = text_at(value, "/custom_id")?;
-    let result = match text_at(value, "/result/type")?.as_str() {
-        "succeeded" => read(&as_received(200, value.pointer("/result/message")?)),
+    let answer = match text_at(value, "/result/type")?.as_str() {
+        "succeeded" => read(&as_received(200, value.pointer("/result/message")?)).into(),
         "errored" => {
             let complaint = Complaint::of(value.pointer("/result/error")?);
             let status = match complaint.kind.as_str() {
@@ -28,19 +32,12 @@ pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Opti
                 "rate_limit_error" => 429,
                 _ => 500,
             };
-            Err(classify(settings, status, &complaint))
+            BatchAnswer::Failed(classify(settings, status, &complaint))
         }
-        "expired" => Err(CallError::new(
-            Cause::TimedOut,
-            "the batch expired before this call was made",
-        )),
-        "canceled" => Err(CallError::new(
-            Cause::TimedOut,
-            "the batch was cancelled before this call was made",
-        )),
+        "expired" | "canceled" => BatchAnswer::NotMade,
         _ => return None,
     };
-    Some((id, result))
+    Some((id, answer))
 }
 
 pub(super) async fn submit(agent: &Agent<'_>, lines: &[String]) -> Result<String, CallError> {
@@ -49,6 +46,19 @@ pub(super) async fn submit(agent: &Agent<'_>, lines: &[String]) -> Result<String
         .json(Method::POST, &agent.at("/v1/messages/batches"), Some(body))
         .await?;
     text_at(&batch, "/id").ok_or_else(|| unclear("the batch's id"))
+}
+
+/// Anthropic keeps no names: batches of the size, made since.
+pub(super) fn find(list: &Value, sought: Sought<'_>) -> Vec<String> {
+    let jobs = list.get("data").and_then(Value::as_array);
+    let alike = |job: &&Value| {
+        let made: Option<Timestamp> = text_at(job, "/created_at").and_then(|at| at.parse().ok());
+        let lines = status(job).map(|status| status.total);
+        made.is_some_and(|made| made.as_millisecond() >= sought.since_ms - CLOCKS_MS)
+            && lines == Some(sought.lines as u64)
+    };
+    let found = jobs.into_iter().flatten().filter(alike);
+    found.filter_map(|job| text_at(job, "/id")).collect()
 }
 
 pub(super) fn status(value: &Value) -> Option<BatchStatus> {

@@ -1,7 +1,7 @@
 //! Gemini's batches: a file of lines, uploaded in two steps, then a job.
 
 use super::agent::{Agent, as_received, content_type, header, unclear};
-use super::{BatchResult, BatchState, BatchStatus, Read};
+use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, Read, Sought};
 use crate::judge::CallError;
 use crate::judge::provider::failure::{Complaint, classify};
 use crate::judge::provider::{Settings, count_at, text_at};
@@ -24,7 +24,7 @@ pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Opti
         )),
         (None, None) => return None,
     };
-    Some((id, result))
+    Some((id, BatchAnswer::from(result)))
 }
 
 /// Google's own codes of remote calls, or an HTTP status.
@@ -92,6 +92,18 @@ pub(super) async fn submit(
         .json(Method::POST, &url, Some(job.to_string().into_bytes()))
         .await?;
     text_at(&job, "/name").ok_or_else(|| unclear("the batch's name"))
+}
+
+pub(super) fn find(list: &Value, sought: Sought<'_>) -> Vec<String> {
+    let jobs = ["operations", "batches"]
+        .iter()
+        .find_map(|at| list.get(at)?.as_array());
+    let named = |job: &&Value| {
+        let name = text_at(job, "/metadata/displayName").or_else(|| text_at(job, "/displayName"));
+        name.as_deref() == Some(sought.name)
+    };
+    let found = jobs.into_iter().flatten().filter(named);
+    found.filter_map(|job| text_at(job, "/name")).collect()
 }
 
 pub(super) fn status(value: &Value) -> Option<BatchStatus> {

@@ -1,10 +1,10 @@
 //! OpenAI's batches: a file of lines, then a job.
 
 use super::agent::{Agent, as_received, content_type, unclear};
-use super::{BatchResult, BatchState, BatchStatus, Read};
+use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, Read, Sought};
+use crate::judge::CallError;
 use crate::judge::provider::failure::{Complaint, classify};
 use crate::judge::provider::{Settings, count_at, text_at};
-use crate::judge::{CallError, Cause};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -19,15 +19,11 @@ pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Opti
     let id = text_at(value, "/custom_id")?;
     if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
         let complaint = Complaint::of(error);
-        let expired = complaint.code == "batch_expired";
-        let result = match expired {
-            true => CallError::new(
-                Cause::TimedOut,
-                "the batch expired before this call was made",
-            ),
-            false => classify(settings, 500, &complaint),
+        let answer = match complaint.code.as_str() {
+            "batch_expired" | "batch_cancelled" => BatchAnswer::NotMade,
+            _ => BatchAnswer::Failed(classify(settings, 500, &complaint)),
         };
-        return Some((id, Err(result)));
+        return Some((id, answer));
     }
     let response = value.get("response")?;
     let status = u16::try_from(count_at(response, "/status_code")).ok()?;
@@ -37,7 +33,7 @@ pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Opti
         Ok(reply) => reply.request_id = request_id.or(reply.request_id.take()),
         Err(error) => error.exchange.request_id = request_id.or(error.exchange.request_id.take()),
     }
-    Some((id, result))
+    Some((id, result.into()))
 }
 
 pub(super) async fn submit(
@@ -79,17 +75,11 @@ pub(super) async fn submit(
     text_at(&job, "/id").ok_or_else(|| unclear("the batch's id"))
 }
 
-/// Among the latest hundred.
-pub(super) async fn find(agent: &Agent<'_>, name: &str) -> Result<Option<String>, CallError> {
-    let mut url = agent.at("/batches");
-    url.set_query(Some("limit=100"));
-    let list = agent.json(Method::GET, &url, None).await?;
+pub(super) fn find(list: &Value, sought: Sought<'_>) -> Vec<String> {
     let jobs = list.get("data").and_then(Value::as_array);
-    let mut found = jobs
-        .into_iter()
-        .flatten()
-        .filter(|job| text_at(job, "/metadata/overrule").as_deref() == Some(name));
-    Ok(found.find_map(|job| text_at(job, "/id")))
+    let named = |job: &&Value| text_at(job, "/metadata/overrule").as_deref() == Some(sought.name);
+    let found = jobs.into_iter().flatten().filter(named);
+    found.filter_map(|job| text_at(job, "/id")).collect()
 }
 
 pub(super) fn status(value: &Value) -> Option<BatchStatus> {

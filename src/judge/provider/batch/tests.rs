@@ -70,7 +70,7 @@ fn a_line_of_results_is_a_reply_at_half_the_price() {
     let body = json!({"model": "m", "choices": [{"finish_reason": "stop", "message": {"content": TEXT}}], "usage": {"prompt_tokens": 1_000_000, "completion_tokens": 0}});
     let line = json!({"id": "b", "custom_id": "i-1", "response": {"status_code": 200, "request_id": "r", "body": body}, "error": null});
     let (id, result) = judge.parse_batch_line(&line.to_string()).unwrap();
-    let reply = result.unwrap();
+    let reply = result.made().unwrap().unwrap();
     assert_eq!(
         (id.as_str(), reply.request_id.as_deref()),
         ("i-1", Some("r"))
@@ -89,6 +89,8 @@ fn a_line_of_results_is_a_reply_at_half_the_price() {
             .parse_batch_line(&line.to_string())
             .unwrap()
             .1
+            .made()
+            .unwrap()
             .unwrap()
             .text,
         TEXT
@@ -102,12 +104,12 @@ fn lines_that_failed_say_why() {
             .parse_batch_line(&line.to_string())
             .unwrap()
             .1
+            .made()
+            .unwrap()
             .unwrap_err()
             .cause
     };
     let judge = openai_batch();
-    let line = json!({"custom_id": "i", "response": null, "error": {"code": "batch_expired", "message": "late"}});
-    assert_eq!(cause(&judge, line), Cause::TimedOut);
     let line = json!({"custom_id": "i", "response": {"status_code": 400, "body": {"error": {"message": "no"}}}});
     assert_eq!(cause(&judge, line), Cause::BadRequest);
     let judge = network(
@@ -125,8 +127,6 @@ fn lines_that_failed_say_why() {
             json!({"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "bad"}}}),
             Cause::Server,
         ),
-        (json!({"type": "expired"}), Cause::TimedOut),
-        (json!({"type": "canceled"}), Cause::TimedOut),
         (
             json!({"type": "succeeded", "message": {"content": [], "stop_reason": "refusal"}}),
             Cause::Refused,
@@ -152,6 +152,44 @@ fn lines_that_failed_say_why() {
     );
     assert_eq!(judge.parse_batch_line("{}"), None);
     assert_eq!(judge.parse_batch_line("nonsense"), None);
+}
+
+#[test]
+fn calls_that_were_never_made_are_no_failures() {
+    let late = json!({"custom_id": "i", "response": null, "error": {"code": "batch_expired", "message": "late"}});
+    let answer = openai_batch().parse_batch_line(&late.to_string());
+    assert_eq!(answer, Some(("i".to_owned(), BatchAnswer::NotMade)));
+    let judge = network(
+        "anthropic",
+        "claude-sonnet-5-5",
+        Box::new(Anthropic),
+        Batch::Anthropic,
+    );
+    for kind in ["expired", "canceled"] {
+        let line = json!({"custom_id": "i", "result": {"type": kind}});
+        let answer = judge.parse_batch_line(&line.to_string());
+        assert_eq!(answer, Some(("i".to_owned(), BatchAnswer::NotMade)));
+    }
+}
+
+#[test]
+fn a_batch_is_found_by_its_name_or_else_by_size_and_time() {
+    let sought = Sought {
+        name: "run-1",
+        lines: 3,
+        since_ms: 1_767_225_600_000,
+    };
+    let list = json!({"data": [{"id": "b1", "metadata": {"overrule": "run-1"}}, {"id": "b2", "metadata": null}]});
+    assert_eq!(openai::find(&list, sought), ["b1"]);
+    let list = json!({"operations": [{"name": "batches/1", "metadata": {"displayName": "run-1"}}, {"name": "batches/2"}]});
+    assert_eq!(gemini::find(&list, sought), ["batches/1"]);
+    let job = |id: &str, lines: u64, at: &str| json!({"id": id, "created_at": at, "processing_status": "in_progress", "request_counts": {"processing": lines}});
+    let list = json!({"data": [
+        job("m1", 3, "2026-01-01T00:00:01Z"),
+        job("m2", 4, "2026-01-01T00:00:01Z"),
+        job("m3", 3, "2025-12-31T00:00:00Z"),
+    ]});
+    assert_eq!(anthropic::find(&list, sought), ["m1"]);
 }
 
 #[test]

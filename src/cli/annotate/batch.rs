@@ -1,0 +1,105 @@
+//! A run through the providers' batch endpoints.
+
+use super::super::batch::{bring_home, runtime};
+use super::super::{Failure, Outcome, output};
+use super::watch;
+use crate::engine::lock::RunLock;
+use crate::engine::{Control, Request, batch};
+use crate::judge::Ensemble;
+use crate::store::Store;
+use anyhow::anyhow;
+use serde_json::json;
+
+/// Refuses judges without a batch endpoint.
+pub(super) fn check(ensemble: &Ensemble) -> Outcome {
+    let without: Vec<&str> = ensemble
+        .iter()
+        .filter(|judge| judge.batch().is_none())
+        .map(|judge| judge.spec().name.as_str())
+        .collect();
+    if without.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(anyhow!(
+        "--batch: {} has no batch endpoint; name those that have one with --judges, and run again without --batch for all",
+        without.join(", ")
+    )))
+}
+
+/// Fetches what is done, tries each judge with one call, and hands the rest over. Ends as incomplete while a batch is
+/// open; else says whether the budget allowed everything.
+pub(super) fn run(
+    store: &Store,
+    ensemble: &Ensemble,
+    request: &Request,
+    control: Control,
+    as_json: bool,
+) -> Result<bool, Failure> {
+    let runtime = runtime()?;
+    let lock = RunLock::take(store.path())?;
+    for known in runtime.block_on(batch::refresh(store, ensemble))? {
+        bring_home(&runtime, store, ensemble, &known, as_json)?;
+    }
+    drop(lock);
+    let (tried, _) = watch::watch(
+        store,
+        ensemble.clone(),
+        request.clone(),
+        control,
+        as_json,
+        || Ok(0),
+    )?;
+    if tried.cancelled {
+        output::complain("stopped; nothing was handed over");
+        return Err(Failure::interrupted());
+    }
+    let judges = tried.progress.judges.iter().enumerate();
+    let (good, bad): (Vec<_>, Vec<_>) =
+        judges.partition(|(_, judge)| judge.stopped.is_none() && judge.failures == 0);
+    for (_, judge) in bad {
+        output::complain(&format!(
+            "{}: its first call failed, so nothing was handed over; mend it, then --retry-failed",
+            judge.name
+        ));
+    }
+    let seats: Vec<usize> = good.into_iter().map(|(seat, _)| seat).collect();
+    let mut tell = |line: String| output::complain(&line);
+    let request = Request {
+        at_most: None,
+        ..request.clone()
+    };
+    let _lock = RunLock::take(store.path())?;
+    let submitted = runtime.block_on(batch::submit(
+        store,
+        ensemble,
+        &seats,
+        &request,
+        tried.run,
+        control.budget_usd,
+        &mut tell,
+    ))?;
+    for trouble in &submitted.troubles {
+        output::complain(trouble);
+    }
+    if submitted.broke {
+        output::complain(
+            "the budget is reached, with what the batches may cost at most: no further batch; go on with a larger --budget",
+        );
+    }
+    if as_json {
+        output::json_line(
+            &mut std::io::stdout().lock(),
+            &json!({ "event": "submitted", "batches": submitted.batches, "calls": submitted.calls,
+                     "reused": submitted.reused, "budget_reached": submitted.broke, "troubles": submitted.troubles }),
+        )?;
+    }
+    let (owed, _) = store.read_blocking(|db| db.committed())?;
+    if owed > 0 {
+        output::complain(&format!(
+            "{owed} calls are being made by batches; `overrule batch status` says how far they are, and the same command \
+             fetches what is done and goes on"
+        ));
+        return Err(Failure::incomplete());
+    }
+    Ok(submitted.broke)
+}

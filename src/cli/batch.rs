@@ -1,0 +1,314 @@
+//! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
+
+use super::{Context, Failure, Outcome, judges, output};
+use crate::domain::sanitise;
+use crate::engine::batch::{self, Known};
+use crate::engine::lock::RunLock;
+use crate::engine::now_ms;
+use crate::judge::Ensemble;
+use crate::store::Store;
+use crate::store::batches::{BatchId, BatchRow, Stage};
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// How often a wait asks the providers.
+const POLL: Duration = Duration::from_secs(45);
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A batch belongs to the project: any machine with the project file, overrule.toml and the keys can go on with it.
+
+Examples:
+  overrule annotate in.jsonl out.jsonl --batch      hand the calls over
+  overrule batch status                             how far they are
+  overrule batch fetch --wait                       bring the votes in as the batches end
+  overrule annotate in.jsonl out.jsonl --batch      write the scores"
+)]
+pub(super) struct Batch {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Ask the providers how far the batches are
+    Status {
+        /// Show what is known without asking
+        #[arg(long)]
+        offline: bool,
+        /// Those that are closed too
+        #[arg(long)]
+        all: bool,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Bring the results of batches that are over into the project
+    Fetch {
+        /// Wait until every batch is over, fetching each as it ends
+        #[arg(long)]
+        wait: bool,
+        /// Print JSON, a line a batch
+        #[arg(long)]
+        json: bool,
+    },
+    /// Ask the providers to stop batches; what was done meanwhile is charged and can be fetched
+    Cancel {
+        /// Batches by number [default: all that are open]
+        #[arg(value_name = "NUMBER")]
+        ids: Vec<i64>,
+    },
+    /// Tell which batch at the provider one is whose submission was cut short
+    Adopt {
+        /// The batch
+        number: i64,
+        /// Its name at the provider
+        name: String,
+    },
+    /// Give a batch up: its calls can be made, and paid for, anew
+    Forget {
+        /// The batch
+        number: i64,
+    },
+}
+
+/// A runtime for a command that talks to providers.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    Ok(tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?)
+}
+
+impl Batch {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        match self.action {
+            Action::Status { offline, all, json } => status(context, &store, offline, all, json),
+            Action::Fetch { wait, json } => fetch(context, &store, wait, json),
+            Action::Cancel { ids } => cancel(context, &store, &ids),
+            Action::Adopt { number, name } => {
+                let row = open_batch(&store, number)?;
+                if let Some(remote) = row.remote {
+                    return Err(Failure::usage(anyhow!(
+                        "batch {number} is {remote:?} at the provider already"
+                    )));
+                }
+                store.write_blocking(move |db| db.name_batch(BatchId(number), &name))?;
+                Ok(())
+            }
+            Action::Forget { number } => {
+                let row = open_batch(&store, number)?;
+                store.write_blocking(move |db| {
+                    db.note_batch(row.id, Stage::Forgotten, row.told, None, now_ms())
+                })?;
+                output::complain(&format!(
+                    "{} calls of batch {number} count as not made; if the provider made them, they are charged all the same",
+                    row.left
+                ));
+                Ok(())
+            }
+        }
+    }
+}
+
+fn open_batch(store: &Store, number: i64) -> Result<BatchRow, Failure> {
+    let open = store.read_blocking(|db| db.batches(true))?;
+    let found = open.into_iter().find(|row| row.id == BatchId(number));
+    found.ok_or_else(|| {
+        Failure::usage(anyhow!(
+            "there is no open batch {number}; `overrule batch status --all` lists them"
+        ))
+    })
+}
+
+/// The judges that the open batches want, as they are configured now.
+fn ensemble(context: &Context) -> Result<Ensemble, Failure> {
+    Ok(judges::choose(context, &[], false)?.ensemble)
+}
+
+fn status(context: &Context, store: &Store, offline: bool, all: bool, as_json: bool) -> Outcome {
+    let ask = !offline && !store.read_blocking(|db| db.batches(true))?.is_empty();
+    let known = if ask {
+        runtime()?.block_on(batch::refresh(store, &ensemble(context)?))?
+    } else {
+        Vec::new()
+    };
+    let rows = store.read_blocking(move |db| db.batches(!all))?;
+    let told = |row: &BatchRow| known.iter().find(|known| known.row.id == row.id);
+    if as_json {
+        let rows: Vec<Value> = rows.iter().map(|row| described(row, told(row))).collect();
+        return Ok(output::json(&rows)?);
+    }
+    if rows.is_empty() {
+        output::text(if all { "no batch\n" } else { "no open batch\n" })?;
+        return Ok(());
+    }
+    let cells: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let trouble = told(row).and_then(|known| known.trouble.clone());
+            let note = trouble.or_else(|| row.message.clone()).unwrap_or_default();
+            vec![
+                row.id.0.to_string(),
+                sanitise::line(&row.spec.name).into_owned(),
+                row.stage.name().to_owned(),
+                row.calls.to_string(),
+                row.told.0.to_string(),
+                row.told.1.to_string(),
+                row.left.to_string(),
+                format!("${:.4}", row.worst_usd),
+                ago(now_ms() - row.submitted_ms),
+                sanitise::line(row.remote.as_deref().unwrap_or("–")).into_owned(),
+                sanitise::line(&note).into_owned(),
+            ]
+        })
+        .collect();
+    let header = [
+        ">batch",
+        "judge",
+        "state",
+        ">calls",
+        ">done",
+        ">failed",
+        ">to fetch",
+        ">at most",
+        ">age",
+        "at the provider",
+        "",
+    ];
+    output::text(&output::table(&header, &cells))?;
+    if rows.iter().any(|row| row.stage == Stage::Over) {
+        output::complain("results are there: `overrule batch fetch` brings them in");
+    }
+    Ok(())
+}
+
+fn described(row: &BatchRow, known: Option<&Known>) -> Value {
+    json!({
+        "batch": row.id,
+        "uid": row.uid,
+        "judge": row.spec.name,
+        "model": row.spec.model,
+        "remote": row.remote,
+        "state": row.stage,
+        "calls": row.calls,
+        "to_fetch": row.left,
+        "done": row.told.0,
+        "failed": row.told.1,
+        "worst_usd": row.worst_usd,
+        "submitted_ms": row.submitted_ms,
+        "checked_ms": row.checked_ms,
+        "message": row.message,
+        "trouble": known.and_then(|known| known.trouble.clone()),
+    })
+}
+
+fn ago(ms: i64) -> String {
+    let minutes = (ms / 60_000).max(0);
+    match minutes {
+        0..=89 => format!("{minutes} min"),
+        _ => format!("{:.1} h", minutes as f64 / 60.0),
+    }
+}
+
+/// Fetches one batch where it is over, and says what it brought; true where it is still open.
+pub(super) fn bring_home(
+    runtime: &Runtime,
+    store: &Store,
+    ensemble: &Ensemble,
+    known: &Known,
+    as_json: bool,
+) -> Result<bool, Failure> {
+    let row = &known.row;
+    let (number, who) = (row.id.0, &row.spec.name);
+    if let Some(trouble) = &known.trouble {
+        output::complain(&format!("batch {number} ({who}): {trouble}"));
+        return Ok(!row.stage.is_closed());
+    }
+    if row.stage == Stage::Failed {
+        let why = row.message.clone().unwrap_or_default();
+        output::complain(&format!(
+            "batch {number} ({who}) was refused as a whole: {why}; its calls can be made anew"
+        ));
+        return Ok(false);
+    }
+    if row.stage != Stage::Over {
+        return Ok(true);
+    }
+    let fetched = match runtime.block_on(batch::fetch(store, ensemble, known))? {
+        Ok(fetched) => fetched,
+        Err(trouble) => {
+            output::complain(&format!("batch {number} ({who}): {trouble}"));
+            return Ok(true);
+        }
+    };
+    output::complain(&format!(
+        "batch {number} ({who}): {} votes, {} failures, {} calls not made, ${:.4}",
+        fetched.votes, fetched.failures, fetched.not_made, fetched.cost_usd
+    ));
+    if as_json {
+        output::json_line(
+            &mut std::io::stdout().lock(),
+            &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes,
+                     "failures": fetched.failures, "not_made": fetched.not_made, "cost_usd": fetched.cost_usd }),
+        )?;
+    }
+    Ok(false)
+}
+
+fn fetch(context: &Context, store: &Store, wait: bool, as_json: bool) -> Outcome {
+    let _lock = RunLock::take(store.path())?;
+    let (ensemble, runtime) = (ensemble(context)?, runtime()?);
+    loop {
+        let known = runtime.block_on(batch::refresh(store, &ensemble))?;
+        let mut open = 0;
+        for known in &known {
+            open += usize::from(bring_home(&runtime, store, &ensemble, known, as_json)?);
+        }
+        runtime.block_on(batch::settle(store))?;
+        if open == 0 {
+            if known.is_empty() {
+                output::complain("no open batch");
+            }
+            return Ok(());
+        }
+        output::complain(&format!("{open} of {} batches are still open", known.len()));
+        if !wait {
+            return Err(Failure::incomplete());
+        }
+        runtime.block_on(tokio::time::sleep(POLL));
+    }
+}
+
+fn cancel(context: &Context, store: &Store, ids: &[i64]) -> Outcome {
+    let mut rows = store.read_blocking(|db| db.batches(true))?;
+    if let Some(number) = ids
+        .iter()
+        .find(|id| rows.iter().all(|row| row.id.0 != **id))
+    {
+        open_batch(store, *number)?;
+    }
+    rows.retain(|row| ids.is_empty() || ids.contains(&row.id.0));
+    let (ensemble, runtime) = (ensemble(context)?, runtime()?);
+    let mut failed = false;
+    for row in &rows {
+        match runtime.block_on(batch::cancel(&ensemble, row)) {
+            Ok(()) => output::complain(&format!(
+                "batch {} is being cancelled; fetch what it did with `overrule batch fetch`",
+                row.id.0
+            )),
+            Err(trouble) => {
+                failed = true;
+                output::complain(&format!("batch {}: {trouble}", row.id.0));
+            }
+        }
+    }
+    if failed {
+        return Err(Failure::incomplete());
+    }
+    Ok(())
+}

@@ -1,0 +1,199 @@
+//! From results at the providers to votes and failures in the project.
+
+use super::super::{EngineError, now_ms};
+use super::{Known, api, judge_of, line_number, passes, patiently};
+use crate::judge::provider::batch::{BatchAnswer, BatchApi};
+use crate::judge::{CallError, Cause, Ensemble, Judge, Reply};
+use crate::store::batches::{BatchCall, BatchRow, Stage};
+use crate::store::calls::{CallRecord, CallResult};
+use crate::store::{Db, Store, StoreError};
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// Results written together.
+const TOGETHER: usize = 256;
+
+/// What a batch brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Fetched {
+    /// Votes.
+    pub votes: usize,
+    /// Calls that failed.
+    pub failures: usize,
+    /// Calls that were never made, and can be made anew.
+    pub not_made: usize,
+    /// US dollars that are known to be charged.
+    pub cost_usd: f64,
+}
+
+/// Brings the results of a batch that is over into the project and closes it; `Err` in words where that cannot be done
+/// now, with everything that came kept.
+pub async fn fetch(
+    store: &Store,
+    ensemble: &Ensemble,
+    known: &Known,
+) -> Result<Result<Fetched, String>, EngineError> {
+    let (row, Some(status)) = (&known.row, &known.status) else {
+        return Ok(Err(known.trouble.clone().unwrap_or_default()));
+    };
+    let judge = match judge_of(ensemble, row) {
+        Ok(judge) => judge,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let (Ok(api), Some(remote)) = (api(judge.as_ref()), row.remote.as_deref()) else {
+        return Ok(Err("cannot be fetched".to_owned()));
+    };
+    let (lines, heard) = unbounded_channel();
+    let bring = async {
+        let lines = Mutex::new(Some(lines));
+        let brought = patiently(
+            || async {
+                let mut each = |line: &str| {
+                    if let Some(lines) = &*super::super::lane::lock(&lines) {
+                        drop(lines.send(line.to_owned()));
+                    }
+                };
+                api.fetch(remote, status, &mut each).await
+            },
+            passes,
+        )
+        .await;
+        super::super::lane::lock(&lines).take();
+        brought
+    };
+    let (brought, taken) = tokio::join!(bring, take_in(store, api, &judge, row, heard));
+    let (mut fetched, strangers) = taken?;
+    let id = row.id;
+    for query in store.read(move |db| db.batch_queries(id)).await? {
+        store.summarise(query).await?;
+    }
+    if let Err(error) = brought {
+        return Ok(Err(format!(
+            "{error}; what came is kept, and fetching goes on where it stopped"
+        )));
+    }
+    if strangers > 0 && fetched == Fetched::default() {
+        return Ok(Err(format!(
+            "its {strangers} results belong to another batch; name the right one with `overrule batch adopt {} NAME`",
+            id.0
+        )));
+    }
+    let (told, message) = (row.told, row.message.clone());
+    fetched.not_made = store
+        .write(move |db| {
+            let left = db.batches(true)?.into_iter().find(|row| row.id == id);
+            db.note_batch(id, Stage::Fetched, told, message.as_deref(), now_ms())?;
+            Ok(left.map_or(0, |row| row.left))
+        })
+        .await?;
+    Ok(Ok(fetched))
+}
+
+/// Writes results down as they come; returns what they were, and how many were another batch's.
+async fn take_in(
+    store: &Store,
+    api: &dyn BatchApi,
+    judge: &Arc<dyn Judge>,
+    row: &BatchRow,
+    mut heard: UnboundedReceiver<String>,
+) -> Result<(Fetched, usize), EngineError> {
+    let (mut fetched, mut strangers) = (Fetched::default(), 0);
+    let mut lines = Vec::with_capacity(TOGETHER);
+    while heard.recv_many(&mut lines, TOGETHER).await > 0 {
+        let mut results = Vec::with_capacity(lines.len());
+        for line in lines.drain(..) {
+            match api.parse_batch_line(&line) {
+                Some((id, answer)) => match line_number(&row.uid, &id) {
+                    Some(number) => results.push((number, answer)),
+                    None => strangers += 1,
+                },
+                None => tracing::warn!(batch = row.id.0, "a line of results cannot be read"),
+            }
+        }
+        let (judge, row) = (Arc::clone(judge), row.clone());
+        let news = store
+            .write(move |db| record_all(db, judge.as_ref(), &row, results))
+            .await?;
+        fetched.votes += news.votes;
+        fetched.failures += news.failures;
+        fetched.cost_usd += news.cost_usd;
+    }
+    Ok((fetched, strangers))
+}
+
+fn record_all(
+    db: &mut Db,
+    judge: &dyn Judge,
+    row: &BatchRow,
+    results: Vec<(usize, BatchAnswer)>,
+) -> Result<Fetched, StoreError> {
+    let mut fetched = Fetched::default();
+    for (number, answer) in results {
+        // A result that is there already has come before: fetching was cut short and goes on.
+        let (Some(call), Some(made)) = (db.batch_call(row.id, number)?, answer.made()) else {
+            continue;
+        };
+        let record = record(judge, row, &call, made);
+        let is_vote = matches!(record.result, CallResult::Vote { .. });
+        db.record(&record)?;
+        db.batch_call_done(row.id, call.number)?;
+        fetched.votes += usize::from(is_vote);
+        fetched.failures += usize::from(!is_vote);
+        fetched.cost_usd += record.cost_usd.unwrap_or(0.0);
+    }
+    Ok(fetched)
+}
+
+fn record(
+    judge: &dyn Judge,
+    row: &BatchRow,
+    call: &BatchCall,
+    made: Result<Reply, CallError>,
+) -> CallRecord {
+    let (usage, cost_usd, raw, result) = match made {
+        Ok(reply) => {
+            let result = match judge.parse(&reply) {
+                Ok(opinion) => CallResult::Vote {
+                    margin: if call.swapped {
+                        opinion.margin.flipped()
+                    } else {
+                        opinion.margin
+                    },
+                    reasoning: opinion.thoughts.join("\n"),
+                    model: reply.model,
+                    stop_reason: reply.stop_reason,
+                    request_id: reply.request_id,
+                },
+                Err(error) => CallResult::Failure {
+                    cause: Cause::Malformed,
+                    message: error.to_string(),
+                },
+            };
+            (reply.usage, reply.cost_usd, Some(reply.text), result)
+        }
+        Err(error) => (
+            error.exchange.usage,
+            error.exchange.cost_usd,
+            error.raw,
+            CallResult::Failure {
+                cause: error.cause,
+                message: error.message,
+            },
+        ),
+    };
+    CallRecord {
+        battle: call.battle,
+        judge: row.judge,
+        swapped: call.swapped,
+        attempt: call.attempt,
+        usage,
+        cost_usd,
+        latency_ms: None,
+        truncated: call.truncated && matches!(result, CallResult::Vote { .. }),
+        call_key: Some(call.call_key),
+        run: Some(row.run),
+        created_ms: now_ms(),
+        raw,
+        result,
+    }
+}

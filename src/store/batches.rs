@@ -1,0 +1,302 @@
+//! Batches: calls that a provider works on while nobody waits, and what is known of them.
+
+use super::corpus::QueryKey;
+use super::runs::RunId;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::BattleId;
+use crate::domain::vote::JudgeId;
+use crate::judge::JudgeSpec;
+use rusqlite::{OptionalExtension, Row, params};
+use serde::Serialize;
+
+/// A batch's row in the project.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(transparent)]
+pub struct BatchId(pub i64);
+
+/// A call to be made by a batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchCall {
+    /// What the provider sends back with the result.
+    pub number: usize,
+    /// The battle.
+    pub battle: BattleId,
+    /// Whether the judge is shown B first.
+    pub swapped: bool,
+    /// 1 plus the calls that failed before.
+    pub attempt: u32,
+    /// Whether the judge does not see all of a document.
+    pub truncated: bool,
+    /// What makes two calls the same.
+    pub call_key: [u8; 32],
+    /// US dollars at the very most, where the price is known.
+    pub worst_usd: Option<f64>,
+}
+
+/// How far a batch is, as far as the project knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// Written down, perhaps handed over; the provider has not confirmed it.
+    Submitting,
+    /// The provider works on it.
+    Running,
+    /// Over, fully or in part; its results can be fetched.
+    Over,
+    /// Its results are in the project.
+    Fetched,
+    /// Refused as a whole, or never handed over; nothing was done and nothing is charged.
+    Failed,
+    /// Given up by a person; what it did is not known.
+    Forgotten,
+}
+
+impl Stage {
+    const ALL: [Self; 6] = [
+        Self::Submitting,
+        Self::Running,
+        Self::Over,
+        Self::Fetched,
+        Self::Failed,
+        Self::Forgotten,
+    ];
+
+    /// The name in the project and on screens.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Submitting => "submitting",
+            Self::Running => "running",
+            Self::Over => "over",
+            Self::Fetched => "fetched",
+            Self::Failed => "failed",
+            Self::Forgotten => "forgotten",
+        }
+    }
+
+    /// Whether nothing more is expected of it.
+    pub fn is_closed(self) -> bool {
+        matches!(self, Self::Fetched | Self::Failed | Self::Forgotten)
+    }
+}
+
+/// A batch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BatchRow {
+    /// The row.
+    pub id: BatchId,
+    /// Globally unique; the name under which it was handed over.
+    pub uid: String,
+    /// Who judges.
+    pub judge: JudgeId,
+    /// Who that was when the batch was made.
+    pub spec: JudgeSpec,
+    /// The run that made it.
+    pub run: RunId,
+    /// The provider's name for it, once confirmed.
+    pub remote: Option<String>,
+    /// How far it is.
+    pub stage: Stage,
+    /// Its calls.
+    pub calls: usize,
+    /// Its calls whose results are not in the project.
+    pub left: usize,
+    /// Calls that ended well and that failed, as the provider last said.
+    pub told: (u64, u64),
+    /// What the provider said about it.
+    pub message: Option<String>,
+    /// What the calls left may cost at the very most, in US dollars.
+    pub worst_usd: f64,
+    /// Milliseconds since the Unix epoch.
+    pub submitted_ms: i64,
+    /// When the provider was last asked.
+    pub checked_ms: Option<i64>,
+}
+
+const OPEN: &str = "batch.closed_ms IS NULL AND batch_call.done = 0";
+
+impl Db {
+    /// Writes a batch down before it is handed over.
+    pub fn add_batch(
+        &self,
+        uid: &str,
+        judge: JudgeId,
+        run: RunId,
+        calls: &[BatchCall],
+        submitted_ms: i64,
+    ) -> Result<BatchId> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO batch (uid, judge, run, state, submitted_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?
+            .execute(params![uid, judge.0, run.0, Stage::Submitting.name(), submitted_ms])?;
+        let id = BatchId(self.connection.last_insert_rowid());
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO batch_call (batch, number, battle, swapped, attempt, truncated, call_key, worst_usd)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?;
+        for call in calls {
+            insert.execute(params![
+                id.0,
+                call.number,
+                call.battle.0,
+                call.swapped,
+                call.attempt,
+                call.truncated,
+                &call.call_key[..],
+                call.worst_usd,
+            ])?;
+        }
+        Ok(id)
+    }
+
+    /// Notes what the provider calls the batch.
+    pub fn name_batch(&self, batch: BatchId, remote: &str) -> Result<()> {
+        self.connection
+            .prepare_cached("UPDATE batch SET remote = ?2, state = ?3 WHERE id = ?1")?
+            .execute(params![batch.0, remote, Stage::Running.name()])?;
+        Ok(())
+    }
+
+    /// Notes what the provider says about a batch.
+    pub fn note_batch(
+        &self,
+        batch: BatchId,
+        stage: Stage,
+        told: (u64, u64),
+        message: Option<&str>,
+        now_ms: i64,
+    ) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message),
+                     checked_ms = ?6, closed_ms = CASE WHEN ?7 THEN ?6 END
+                 WHERE id = ?1",
+            )?
+            .execute(params![
+                batch.0,
+                stage.name(),
+                told.0,
+                told.1,
+                message,
+                now_ms,
+                stage.is_closed()
+            ])?;
+        Ok(())
+    }
+
+    /// A call of a batch whose result is not in the project yet.
+    pub fn batch_call(&self, batch: BatchId, number: usize) -> Result<Option<BatchCall>> {
+        let call = self
+            .connection
+            .prepare_cached(
+                "SELECT battle, swapped, attempt, truncated, call_key, worst_usd FROM batch_call
+                 WHERE batch = ?1 AND number = ?2 AND done = 0",
+            )?
+            .query_row(params![batch.0, number], |row| {
+                Ok(BatchCall {
+                    number,
+                    battle: BattleId(row.get(0)?),
+                    swapped: row.get(1)?,
+                    attempt: row.get(2)?,
+                    truncated: row.get(3)?,
+                    call_key: row.get(4)?,
+                    worst_usd: row.get(5)?,
+                })
+            })
+            .optional()?;
+        Ok(call)
+    }
+
+    /// Notes that the result of a call is in the project.
+    pub fn batch_call_done(&self, batch: BatchId, number: usize) -> Result<()> {
+        self.connection
+            .prepare_cached("UPDATE batch_call SET done = 1 WHERE batch = ?1 AND number = ?2")?
+            .execute(params![batch.0, number])?;
+        Ok(())
+    }
+
+    /// The queries that a batch is about.
+    pub fn batch_queries(&self, batch: BatchId) -> Result<Vec<QueryKey>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT battle.query FROM batch_call JOIN battle ON battle.id = batch_call.battle
+             WHERE batch_call.batch = ?1 ORDER BY 1",
+        )?;
+        let rows = statement.query_map([batch.0], |row| Ok(QueryKey(row.get(0)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Every batch, or those that are open, oldest first.
+    pub fn batches(&self, open: bool) -> Result<Vec<BatchRow>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT batch.id, uid, judge.id, name, provider, model, prompt_hash, params, run, remote, state,
+                    (SELECT count(*) FROM batch_call WHERE batch = batch.id),
+                    (SELECT count(*) FROM batch_call WHERE batch = batch.id AND done = 0),
+                    ended, failed, message,
+                    (SELECT coalesce(sum(worst_usd), 0.0) FROM batch_call WHERE batch = batch.id AND done = 0),
+                    submitted_ms, checked_ms
+             FROM batch JOIN judge ON judge.id = batch.judge WHERE NOT ?1 OR closed_ms IS NULL ORDER BY batch.id",
+        )?;
+        let mut rows = statement.query([open])?;
+        let mut batches = Vec::new();
+        while let Some(row) = rows.next()? {
+            batches.push(batch_of(row)?);
+        }
+        Ok(batches)
+    }
+
+    /// Calls of open batches on a query by some judges, whose results are not in the project.
+    pub fn pending(&self, query: QueryKey, judges: &[JudgeId]) -> Result<usize> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT batch.judge, count(*) FROM batch_call JOIN batch ON batch.id = batch_call.batch
+             JOIN battle ON battle.id = batch_call.battle WHERE battle.query = ?1 AND {OPEN} GROUP BY 1"
+        ))?;
+        let rows = statement.query_map([query.0], |row| {
+            Ok((JudgeId(row.get(0)?), row.get::<_, usize>(1)?))
+        })?;
+        let mut pending = 0;
+        for row in rows {
+            let (judge, calls) = row?;
+            pending += if judges.contains(&judge) { calls } else { 0 };
+        }
+        Ok(pending)
+    }
+
+    /// Calls that open batches still owe, and what they may cost at the very most in US dollars.
+    pub fn committed(&self) -> Result<(usize, f64)> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT count(*), coalesce(sum(worst_usd), 0.0) FROM batch_call
+                 JOIN batch ON batch.id = batch_call.batch WHERE {OPEN}"
+            ))?
+            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+    }
+}
+
+fn batch_of(row: &Row<'_>) -> Result<BatchRow> {
+    let state: String = row.get(10)?;
+    let stage = Stage::ALL.into_iter().find(|stage| stage.name() == state);
+    Ok(BatchRow {
+        id: BatchId(row.get(0)?),
+        uid: row.get(1)?,
+        judge: JudgeId(row.get(2)?),
+        spec: JudgeSpec {
+            name: row.get(3)?,
+            provider: row.get(4)?,
+            model: row.get(5)?,
+            prompt_hash: row.get(6)?,
+            params: row.get(7)?,
+        },
+        run: RunId(row.get(8)?),
+        remote: row.get(9)?,
+        stage: stage
+            .ok_or_else(|| StoreError::Corrupt(format!("{state:?} is no state of a batch")))?,
+        calls: row.get(11)?,
+        left: row.get(12)?,
+        told: (row.get(13)?, row.get(14)?),
+        message: row.get(15)?,
+        worst_usd: row.get(16)?,
+        submitted_ms: row.get(17)?,
+        checked_ms: row.get(18)?,
+    })
+}

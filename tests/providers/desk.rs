@@ -1,0 +1,78 @@
+//! A folder with a dataset and a configuration, the server it points to, and the real binary.
+
+use crate::fake_provider::FakeProvider;
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+pub(crate) const KEY: &str = "sk-secret-0123456789abcdef";
+/// One query of nine documents: 36 battles, 108 calls.
+pub(crate) const CALLS: usize = 108;
+
+pub(crate) struct Desk {
+    pub(crate) folder: TempDir,
+    pub(crate) server: FakeProvider,
+}
+
+impl Desk {
+    pub(crate) fn new(more: &str) -> Self {
+        let desk = Self {
+            folder: tempfile::tempdir().unwrap(),
+            server: FakeProvider::start(),
+        };
+        std::fs::write(desk.path("overrule.toml"), desk.server.config(more)).unwrap();
+        let documents: Vec<_> = (0..9)
+            .map(|at| serde_json::json!({ "id": format!("d{at}"), "content": format!("text {at} on trams {}", "x".repeat(at)) }))
+            .collect();
+        let line =
+            serde_json::json!({ "query": { "id": "q", "query": "trams" }, "documents": documents });
+        std::fs::write(desk.path("in.jsonl"), format!("{line}\n")).unwrap();
+        desk
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .env_clear();
+        for name in ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY"] {
+            command.env(name, KEY);
+        }
+        command.env("HOME", self.folder.path());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    pub(crate) fn annotate(&self, more: &[&str]) -> Output {
+        self.run(&[&["annotate", "in.jsonl", "out.jsonl"], more].concat())
+    }
+
+    pub(crate) fn count(&self, sql: &str) -> i64 {
+        let project = Connection::open(self.path("overrule.db")).unwrap();
+        project.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
+    pub(crate) fn change(&self, sql: &str) {
+        let project = Connection::open(self.path("overrule.db")).unwrap();
+        project.execute_batch(sql).unwrap();
+    }
+
+    pub(crate) fn spent(&self) -> f64 {
+        let project = Connection::open(self.path("overrule.db")).unwrap();
+        let sql = "SELECT coalesce(sum(cost_usd), 0.0) FROM (SELECT cost_usd FROM vote UNION ALL SELECT cost_usd FROM failure)";
+        project.query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+}
+
+pub(crate) fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout)
+}

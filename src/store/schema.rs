@@ -12,6 +12,7 @@ const APPLICATION_ID: i64 = 0x4f56_524c;
 const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0001.sql"),
     include_str!("../../assets/migrations/0002.sql"),
+    include_str!("../../assets/migrations/0003.sql"),
 ];
 
 /// Opens the file for writing, creating or upgrading it where that is safe.
@@ -38,7 +39,7 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
         .map_err(|error| read_only(path, error))?;
     connection.pragma_update(None, "synchronous", "full")?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "cache_size", -32_768)?;
+    connection.pragma_update(None, "cache_size", -8_192)?;
     if (version as usize) < MIGRATIONS.len() {
         migrate(&mut connection)?;
     }

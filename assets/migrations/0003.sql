@@ -8,28 +8,29 @@ ALTER TABLE verdict ADD COLUMN role TEXT;
 ALTER TABLE verdict ADD COLUMN inclusion REAL CHECK (inclusion > 0 AND inclusion <= 1);
 ALTER TABLE verdict ADD COLUMN revealed_ms INTEGER;
 
--- A list of pairs that a queue has laid before one annotator, drawn in one go.
-CREATE TABLE design (
-    id         INTEGER PRIMARY KEY,
-    uid        TEXT NOT NULL UNIQUE,
-    annotator  TEXT NOT NULL,
-    policy     TEXT NOT NULL,
-    seed       INTEGER NOT NULL,
-    scope      INTEGER REFERENCES query (id),
-    created_ms INTEGER NOT NULL
-) STRICT;
-CREATE TABLE design_item (
-    design    INTEGER NOT NULL REFERENCES design (id),
-    position  INTEGER NOT NULL,
+-- What queues have laid before people, in order: the ledger that estimates over all pairs rest on. `draw` is `priority`,
+-- `control` or `repeat`, `drawn_of` the number of pairs that a control was drawn from.
+CREATE TABLE shown (
+    uid       TEXT PRIMARY KEY,
+    annotator TEXT NOT NULL,
     query     INTEGER NOT NULL REFERENCES query (id),
     a         INTEGER NOT NULL,
     b         INTEGER NOT NULL,
-    role      TEXT NOT NULL,
-    inclusion REAL,
-    done_ms   INTEGER,
-    later_ms  INTEGER,
-    PRIMARY KEY (design, position)
+    policy    TEXT NOT NULL,
+    draw      TEXT NOT NULL,
+    drawn_of  INTEGER,
+    shown_ms  INTEGER NOT NULL,
+    later_ms  INTEGER
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX shown_annotator ON shown (annotator, shown_ms);
+ALTER TABLE verdict ADD COLUMN shown TEXT REFERENCES shown (uid);
+
+-- A cache of how urgent each pair of a query is; good while the revisions agree.
+CREATE TABLE urgency (
+    query    INTEGER PRIMARY KEY REFERENCES query (id),
+    revision INTEGER NOT NULL,
+    value    BLOB NOT NULL
+) STRICT;
 
 -- Pairs with a known answer, to measure people by.
 CREATE TABLE gold (

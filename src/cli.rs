@@ -14,6 +14,7 @@ mod keys;
 mod list;
 mod matrix;
 mod output;
+mod queue;
 mod verdict;
 
 use crate::config::Config;
@@ -73,6 +74,8 @@ enum Command {
     Matrix(matrix::Matrix),
     /// Battles with every vote and its reasoning
     Battles(battles::Battles),
+    /// Which battles to look at first
+    Queue(queue::Queue),
     /// Give a verdict on a pair of documents
     Override(verdict::Override),
     /// Take back your latest verdict
@@ -225,6 +228,7 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Queries(command)) => command.run(&context),
         Some(Command::Matrix(command)) => command.run(&context),
         Some(Command::Battles(command)) => command.run(&context),
+        Some(Command::Queue(command)) => command.run(&context),
         Some(Command::Override(command)) => command.run(&context),
         Some(Command::Undo(command)) => command.run(&context),
         Some(Command::Fit(command)) => command.run(),

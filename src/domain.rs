@@ -4,6 +4,7 @@
 pub mod analysis;
 pub mod battle;
 pub mod corpus;
+pub mod priority;
 pub mod ranking;
 pub mod rating;
 pub mod reasoning;

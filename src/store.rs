@@ -6,8 +6,11 @@
 pub mod batches;
 pub mod calls;
 pub mod corpus;
+pub mod queue;
 pub mod runs;
 mod schema;
+pub mod tally;
+pub mod urgency;
 pub mod verdicts;
 pub mod views;
 
@@ -226,10 +229,10 @@ impl Store {
     ) -> impl Future<Output = Result<Summary>> + Send + use<> {
         let store = self.clone();
         async move {
-            let (revision, summary) = store.read(move |db| db.summary_now(query)).await?;
-            let kept = summary.clone();
+            let (revision, numbers) = store.read(move |db| db.summary_now(query)).await?;
+            let summary = numbers.summary.clone();
             store
-                .write(move |db| db.keep_summary(query, revision, &kept))
+                .write(move |db| db.keep_summary(query, revision, &numbers))
                 .await?;
             Ok(summary)
         }

@@ -69,15 +69,9 @@ impl Override {
             let (a, b) = (db.find_document(query, &a)?, db.find_document(query, &b)?);
             let before = db.view(query)?;
             let uid = db.add_verdict(&NewVerdict {
-                query,
-                a,
-                b,
-                decision,
                 note,
-                annotator,
-                blind: false,
-                active_ms: None,
                 created_ms: now_ms(),
+                ..NewVerdict::open(query, a, b, decision, &annotator)
             })?;
             Ok((uid, before, db.view(query)?, db.documents(query)?))
         })?;

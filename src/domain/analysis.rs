@@ -1,7 +1,7 @@
 //! What the votes say about themselves: cycles among the decided pairs, and how sure a share is.
 
 use statrs::distribution::{ContinuousCDF, Normal};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// The Wilson score interval of a share of `part` in `whole` at a level such as 0.95, or `None` for nothing of nothing
 /// (Wilson 1927).
@@ -20,31 +20,40 @@ pub fn wilson(part: usize, whole: usize, level: f64) -> Option<(f64, f64)> {
 ///
 /// A triad is cyclic when the three directions agree around the triangle (Kendall & Babington Smith 1940).
 pub fn triads(decided: impl IntoIterator<Item = (usize, usize)>) -> (usize, usize) {
+    let (mut cyclic, mut all) = (0, 0);
+    each_triad(decided, |_, is_cyclic| {
+        all += 1;
+        cyclic += usize::from(is_cyclic);
+    });
+    (cyclic, all)
+}
+
+/// Visits every triad of documents whose three pairs are decided, documents ascending, and says whether it is cyclic.
+/// Of two pairs that contradict each other the first counts.
+pub fn each_triad(
+    decided: impl IntoIterator<Item = (usize, usize)>,
+    mut visit: impl FnMut([usize; 3], bool),
+) {
     let mut beats: HashSet<(usize, usize)> = HashSet::new();
-    let mut neighbours: HashMap<usize, Vec<usize>> = HashMap::new();
+    let mut neighbours: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for (winner, loser) in decided {
         if winner != loser && !beats.contains(&(loser, winner)) && beats.insert((winner, loser)) {
             let (low, high) = (winner.min(loser), winner.max(loser));
-            neighbours.entry(low).or_default().push(high);
+            neighbours.entry(low).or_default().insert(high);
         }
     }
     let met = |x: usize, y: usize| beats.contains(&(x, y)) || beats.contains(&(y, x));
-    let (mut cyclic, mut all) = (0, 0);
-    for (x, above) in &neighbours {
-        for (at, y) in above.iter().enumerate() {
-            for z in above.iter().skip(at + 1).filter(|z| met(*y, **z)) {
-                all += 1;
-                let wins = [(*x, *y), (*y, *z), (*z, *x)]
+    for (&x, above) in &neighbours {
+        for &y in above {
+            for &z in above.range(y + 1..).filter(|z| met(y, **z)) {
+                let wins = [(x, y), (y, z), (z, x)]
                     .iter()
                     .filter(|edge| beats.contains(*edge))
                     .count();
-                if wins == 0 || wins == 3 {
-                    cyclic += 1;
-                }
+                visit([x, y, z], wins == 0 || wins == 3);
             }
         }
     }
-    (cyclic, all)
 }
 
 #[cfg(test)]

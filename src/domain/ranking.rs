@@ -11,7 +11,7 @@ use super::analysis;
 use super::battle::{Battle, Pair};
 use super::rating::{self, Covariance, Fit, Observation, RankInterval, RatingError};
 use super::verdict::{OverrideMode, Verdict};
-use inputs::{consensus, entered, observations, votes_in_force};
+use inputs::{Inputs, consensus, votes_in_force};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -107,6 +107,8 @@ pub struct View {
     by_pair: HashMap<Pair, Vec<usize>>,
     verdict_of: HashMap<Pair, usize>,
     compact: Vec<Option<usize>>,
+    entered: Vec<usize>,
+    observations: Vec<Observation>,
     covariance: Option<Covariance>,
 }
 
@@ -124,24 +126,18 @@ impl View {
     }
 
     fn build(rows: Rows, settings: Settings, errors_up_to: usize) -> Self {
-        let entered = entered(&rows);
-        let mut compact = vec![None; rows.documents];
-        for (index, document) in entered.iter().enumerate() {
-            compact[*document] = Some(index);
-        }
-        let verdict_of: HashMap<Pair, usize> = rows
-            .verdicts
-            .iter()
-            .enumerate()
-            .filter_map(|(index, verdict)| Some((Pair::new(verdict.a, verdict.b)?, index)))
-            .collect();
+        let Inputs {
+            entered,
+            compact,
+            verdict_of,
+            observations,
+        } = Inputs::new(&rows, &settings);
         let mut by_pair: HashMap<Pair, Vec<usize>> = HashMap::new();
         for (index, record) in rows.battles.iter().enumerate() {
             if let Some(pair) = Pair::new(record.battle.a, record.battle.b) {
                 by_pair.entry(pair).or_default().push(index);
             }
         }
-        let observations = observations(&rows, &settings, &compact, &verdict_of);
         let options = settings.rating();
         let phi = settings
             .phi
@@ -188,6 +184,8 @@ impl View {
             by_pair,
             verdict_of,
             compact,
+            entered,
+            observations,
             covariance,
         };
         view.battles = (0..view.rows.battles.len())
@@ -208,6 +206,35 @@ impl View {
             Order::Hybrid => (0..self.rows.documents).collect(),
             Order::Zelo => self.by_zelo.clone(),
         }
+    }
+
+    /// Pool indexes of the documents with a score, ascending. The fit, its observations and its covariance count documents
+    /// by their place in this list.
+    pub fn entered(&self) -> &[usize] {
+        &self.entered
+    }
+
+    /// What the fit was made of: the votes in force and the verdicts.
+    pub fn observations(&self) -> &[Observation] {
+        &self.observations
+    }
+
+    /// The covariance of the fit's scores, where the model has one and the pool is not too large.
+    pub fn covariance(&self) -> Option<&Covariance> {
+        self.covariance.as_ref()
+    }
+
+    /// The pair's documents, lower first, as the fit counts them.
+    pub fn places(&self, pair: Pair) -> Option<(usize, usize)> {
+        let place = |document: usize| self.compact.get(document).copied().flatten();
+        Some((place(pair.low())?, place(pair.high())?))
+    }
+
+    /// The score in force of a pair in 0..=1 (1: the higher pool index is better): the verdict's, or else the mean of the
+    /// pair's battles. `None` where nobody has voted or decided.
+    pub fn score_in_force(&self, pair: Pair) -> Option<f64> {
+        let cell = self.cell(pair.high(), pair.low());
+        cell.verdict.flatten().or(cell.observed)
     }
 
     /// Every pair with a battle or a verdict, in no particular order.
@@ -376,8 +403,7 @@ impl View {
         let mut pairs: BTreeMap<Pair, ()> = self.by_pair.keys().map(|pair| (*pair, ())).collect();
         pairs.extend(self.verdict_of.keys().map(|pair| (*pair, ())));
         for pair in pairs.into_keys() {
-            let cell = self.cell(pair.high(), pair.low());
-            match cell.verdict.flatten().or(cell.observed) {
+            match self.score_in_force(pair) {
                 Some(score) if score > 0.5 => decided.push((pair.high(), pair.low())),
                 Some(score) if score < 0.5 => decided.push((pair.low(), pair.high())),
                 _ => {}
@@ -385,6 +411,20 @@ impl View {
         }
         decided
     }
+}
+
+/// The fit's score of every document by pool index, without errors, intervals and warnings; equal to [`View::standings`]
+/// to the last bit.
+pub fn scores(rows: &Rows, settings: &Settings) -> Result<Vec<Option<f64>>, RatingError> {
+    let inputs = Inputs::new(rows, settings);
+    let fit = rating::fit(
+        inputs.entered.len(),
+        &inputs.observations,
+        &settings.rating(),
+        None,
+    )?;
+    let score = |place: &Option<usize>| fit.scores.get((*place)?).copied();
+    Ok(inputs.compact.iter().map(score).collect())
 }
 
 fn standings(

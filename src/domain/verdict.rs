@@ -106,6 +106,77 @@ impl FromStr for Decision {
     }
 }
 
+macro_rules! spelled {
+    ($(#[$doc:meta])* $name:ident, $what:literal: $($(#[$vdoc:meta])* $variant:ident $text:literal $words:literal;)+) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name {
+            $($(#[$vdoc])* $variant,)+
+        }
+
+        impl $name {
+            /// Every value, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The name used on the command line and in files.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// In words.
+            pub fn words(self) -> &'static str {
+                match self { $(Self::$variant => $words,)+ }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::ALL.iter().copied().find(|value| value.name() == text).ok_or_else(|| {
+                    let names: Vec<&str> = Self::ALL.iter().map(|value| value.name()).collect();
+                    format!(concat!("{:?} is no ", $what, ": expected {}"), text, names.join(", "))
+                })
+            }
+        }
+    };
+}
+
+spelled! {
+    /// How sure a person is of a verdict.
+    Confidence, "confidence":
+    /// A guess.
+    Low "low" "a guess";
+    /// Fairly sure.
+    Medium "medium" "fairly sure";
+    /// Sure.
+    High "high" "sure";
+}
+
+spelled! {
+    /// Why a person and the judges part.
+    Cause, "cause":
+    /// The judges are wrong.
+    JudgeWrong "judge-wrong" "the judges are wrong";
+    /// Either document can be defended.
+    BothDefensible "both-defensible" "both can be defended";
+    /// The query can be read in several ways.
+    QueryUnclear "query-unclear" "the query is unclear";
+    /// The guideline says nothing about this.
+    GuidelineGap "guideline-gap" "the guideline is silent";
+    /// A document is cut, garbled or no document.
+    DocumentBroken "document-broken" "a document is broken";
+    /// Something else.
+    Other "other" "something else";
+}
+
 /// How a verdict meets the judges' votes of its pair in the win matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -139,6 +210,19 @@ pub struct Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn confidence_and_cause_are_spelled_alike_everywhere() {
+        for cause in Cause::ALL {
+            assert_eq!(cause.name().parse(), Ok(*cause));
+            let json = serde_json::to_string(cause).unwrap();
+            assert_eq!(json, format!("{:?}", cause.name()));
+        }
+        for confidence in Confidence::ALL {
+            assert_eq!(confidence.name().parse(), Ok(*confidence));
+        }
+        assert!("no".parse::<Cause>().unwrap_err().contains("judge-wrong"));
+    }
 
     #[test]
     fn flipping_a_decision_mirrors_its_score() {

@@ -1,8 +1,10 @@
 //! Verdicts: rows are only added, undoing adds one too.
 
 use super::corpus::QueryKey;
+use super::urgency::NewShown;
 use super::{Db, Result, StoreError};
-use crate::domain::verdict::{Decision, Verdict};
+use crate::domain::battle::Pair;
+use crate::domain::verdict::{Cause, Confidence, Decision, Verdict};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -28,6 +30,35 @@ pub struct NewVerdict {
     pub active_ms: Option<i64>,
     /// Milliseconds since the Unix epoch.
     pub created_ms: i64,
+    /// How sure the annotator is.
+    pub confidence: Option<Confidence>,
+    /// Why the annotator and the judges part.
+    pub cause: Option<Cause>,
+    /// The queue that laid the pair before the annotator.
+    pub shown: Option<NewShown>,
+    /// Whether the judges' votes were shown since the annotator's verdict in force on the pair, which this one replaces.
+    pub after_reveal: bool,
+}
+
+impl NewVerdict {
+    /// A verdict given with the judges in sight, outside of any queue.
+    pub fn open(query: QueryKey, a: usize, b: usize, decision: Decision, annotator: &str) -> Self {
+        Self {
+            query,
+            a,
+            b,
+            decision,
+            note: None,
+            annotator: annotator.to_owned(),
+            blind: false,
+            active_ms: None,
+            created_ms: 0,
+            confidence: None,
+            cause: None,
+            shown: None,
+            after_reveal: false,
+        }
+    }
 }
 
 /// A verdict with the query it belongs to.
@@ -48,12 +79,35 @@ impl Db {
     /// pair, with a reason, replaces that one, and undoing takes both back.
     pub fn add_verdict(&self, verdict: &NewVerdict) -> Result<String> {
         let uid = Uuid::now_v7().to_string();
-        let replaces = self.explained_by(verdict)?;
+        let before = match verdict.after_reveal {
+            true => self.own_in_force(verdict)?,
+            false => self.explained_by(verdict)?,
+        };
+        let pair = Pair::new(verdict.a, verdict.b)
+            .ok_or_else(|| StoreError::Conflict("a verdict needs two documents".to_owned()))?;
+        let line = match (&verdict.shown, &before) {
+            (Some(shown), _) => Some(self.add_shown(
+                &verdict.annotator,
+                verdict.query,
+                pair,
+                shown,
+                verdict.created_ms,
+            )?),
+            (None, Some((before, _))) => self.line_of(before)?,
+            (None, None) => None,
+        };
+        let revealed = before
+            .as_ref()
+            .filter(|_| verdict.after_reveal)
+            .map(|(_, ms)| *ms);
         self.connection
             .prepare_cached(
                 "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, replaces,
-                     created_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                     created_ms, confidence, cause, shown, revealed_ms, policy, role, inclusion)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+                     (SELECT policy FROM shown WHERE uid = ?14), (SELECT draw FROM shown WHERE uid = ?14),
+                     (SELECT CASE draw WHEN 'priority' THEN 1.0 WHEN 'control' THEN 1.0 / drawn_of END
+                      FROM shown WHERE uid = ?14))",
             )?
             .execute(params![
                 uid,
@@ -65,16 +119,20 @@ impl Db {
                 verdict.annotator,
                 verdict.blind,
                 verdict.active_ms,
-                replaces,
+                before.map(|(uid, _)| uid),
                 verdict.created_ms,
+                verdict.confidence.map(Confidence::name),
+                verdict.cause.map(Cause::name),
+                line,
+                revealed,
             ])?;
         self.touch(verdict.query)?;
         Ok(uid)
     }
 
-    /// The verdict that a new one merely gives a reason for.
-    fn explained_by(&self, new: &NewVerdict) -> Result<Option<String>> {
-        if new.note.is_none() {
+    /// The verdict that a new one merely gives a reason for, and when it was given.
+    fn explained_by(&self, new: &NewVerdict) -> Result<Option<(String, i64)>> {
+        if new.note.is_none() && new.cause.is_none() && new.confidence.is_none() {
             return Ok(None);
         }
         let in_force = self.verdicts_in_force(new.query)?;
@@ -85,7 +143,31 @@ impl Db {
                 && verdict.decision.flipped() == new.decision;
             verdict.annotator == new.annotator && (straight || turned)
         });
-        Ok(same.map(|verdict| verdict.uid))
+        Ok(same.map(|verdict| (verdict.uid, verdict.created_ms)))
+    }
+
+    /// The annotator's latest verdict on the pair that is not undone, and when it was given.
+    fn own_in_force(&self, new: &NewVerdict) -> Result<Option<(String, i64)>> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT verdict.uid, verdict.created_ms FROM verdict
+                 WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND verdict.annotator = ?4 AND {NOT_UNDONE}
+                 ORDER BY verdict.created_ms DESC, verdict.uid DESC LIMIT 1"
+            ))?
+            .query_row(
+                params![new.query.0, new.a.min(new.b), new.a.max(new.b), new.annotator],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .optional()?)
+    }
+
+    /// The line of the ledger that a verdict answers.
+    fn line_of(&self, verdict: &str) -> Result<Option<String>> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT shown FROM verdict WHERE uid = ?1")?
+            .query_row([verdict], |row| row.get(0))?)
     }
 
     /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.

@@ -2,6 +2,7 @@
 
 use super::corpus::{QueryInfo, QueryKey};
 use super::runs::EnsembleId;
+use super::urgency::Urgency;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
@@ -74,6 +75,15 @@ pub struct Summary {
     pub offline: bool,
 }
 
+/// What is kept of a query's view.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    /// What the list of queries shows.
+    pub summary: Summary,
+    /// What queues are made from, where it was computed along.
+    pub urgency: Option<Urgency>,
+}
+
 /// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
 pub const ENOUGH_BATTLES: usize = 2_000;
 
@@ -131,6 +141,28 @@ impl Db {
             .execute([text])?;
         self.connection
             .execute("UPDATE query SET revision = revision + 1", [])?;
+        Ok(())
+    }
+
+    /// How people are to judge, in Markdown, where the project says so.
+    pub fn guideline(&self) -> Result<Option<String>> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT value FROM setting WHERE name = 'guideline'")?
+            .query_row([], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Changes the guideline; `None` takes it away.
+    pub fn set_guideline(&self, text: Option<&str>) -> Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM setting WHERE name = 'guideline'")?
+            .execute([])?;
+        if let Some(text) = text {
+            self.connection
+                .prepare_cached("INSERT INTO setting (name, value) VALUES ('guideline', ?1)")?
+                .execute([text])?;
+        }
         Ok(())
     }
 
@@ -409,7 +441,7 @@ impl Db {
     }
 
     /// A query's summary, from the cache where it is still good.
-    fn summary(&self, query: QueryKey) -> Result<(Summary, bool)> {
+    fn summary(&self, query: QueryKey) -> Result<Numbers> {
         let cached: Option<String> = self
             .connection
             .prepare_cached(
@@ -421,25 +453,35 @@ impl Db {
         if let Some(text) = cached
             && let Ok(summary) = serde_json::from_str(&text)
         {
-            return Ok((summary, true));
+            return Ok(Numbers {
+                summary,
+                urgency: None,
+            });
         }
         let judges = self.judges_of(query)?;
         let offline = !judges.is_empty() && judges.iter().all(|(_, spec)| spec.is_offline());
-        Ok((Summary::of(&self.view(query)?, offline), false))
+        let view = self.view(query)?;
+        Ok(Numbers {
+            summary: Summary::of(&view, offline),
+            urgency: Some(Urgency::of(&view)),
+        })
     }
 
     /// A query's summary and the revision it is of. May be computed on any connection.
-    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, Summary)> {
+    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, Numbers)> {
         let revision = self
             .connection
             .prepare_cached("SELECT revision FROM query WHERE id = ?1")?
             .query_row([query.0], |row| row.get(0))?;
-        Ok((revision, self.summary(query)?.0))
+        Ok((revision, self.summary(query)?))
     }
 
-    /// Keeps a summary, unless the query has changed since.
-    pub fn keep_summary(&self, query: QueryKey, revision: i64, summary: &Summary) -> Result<()> {
-        let text = serde_json::to_string(summary)
+    /// Keeps a query's numbers, unless it has changed since.
+    pub fn keep_summary(&self, query: QueryKey, revision: i64, numbers: &Numbers) -> Result<()> {
+        if let Some(urgency) = &numbers.urgency {
+            self.keep_urgency(query, revision, urgency)?;
+        }
+        let text = serde_json::to_string(&numbers.summary)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
         self.connection
             .prepare_cached(
@@ -453,9 +495,9 @@ impl Db {
 
     /// Computes a query's summary and keeps it for the next look.
     pub fn cache_summary(&self, query: QueryKey) -> Result<Summary> {
-        let (revision, summary) = self.summary_now(query)?;
-        self.keep_summary(query, revision, &summary)?;
-        Ok(summary)
+        let (revision, numbers) = self.summary_now(query)?;
+        self.keep_summary(query, revision, &numbers)?;
+        Ok(numbers.summary)
     }
 
     /// Dollars spent and calls made so far on the whole project: (known dollars, calls without a known price, calls).

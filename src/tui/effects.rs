@@ -4,6 +4,8 @@ use super::model::{Effect, Msg, OpenQuery, Options};
 use crate::engine::estimate::Estimate;
 use crate::engine::{self, Run, now_ms};
 use crate::judge::Ensemble;
+use crate::store::corpus::QueryKey;
+use crate::store::queue::QueueRequest;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::{Db, Result, Store};
 use futures::FutureExt as _;
@@ -49,6 +51,7 @@ impl Runner {
         match effect {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
+            Effect::Queue(request, generation) => self.queue(request, generation),
             Effect::Steer(control) => {
                 if let Some(sender) = &self.control {
                     sender.send_replace(control);
@@ -81,7 +84,7 @@ impl Runner {
             });
             return;
         }
-        let writes = matches!(effect, Effect::Save(_) | Effect::Undo);
+        let writes = matches!(effect, Effect::Save(_) | Effect::Undo | Effect::PutOff(..));
         let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms);
         let answered = if writes {
             self.store.write(work).boxed()
@@ -110,6 +113,30 @@ impl Runner {
             }
         }
         drop(self.store.write(|_| Ok(())).await);
+    }
+
+    /// Works a queue out beside everything else: numbers that are out of date are computed a query at a time. What was
+    /// asked of the project before is part of it.
+    fn queue(&self, request: QueueRequest, generation: u64) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let written = self.store.write(|_| Ok(()));
+        tokio::spawn(async move {
+            drop(written.await);
+            let found = tokio::task::spawn_blocking(move || {
+                store.freshen(&mut |_| {})?;
+                store.read_blocking(move |db| {
+                    let tally = db.tally(&request.annotator, request.scope)?;
+                    Ok((db.queue(&request)?, tally))
+                })
+            })
+            .await;
+            let msg = match found {
+                Ok(Ok((items, tally))) => Msg::Queued(generation, items, tally),
+                Ok(Err(error)) => Msg::Failed(error.to_string()),
+                Err(error) => Msg::Failed(error.to_string()),
+            };
+            drop(results.send(msg).await);
+        });
     }
 
     fn estimate(&self) {
@@ -153,6 +180,18 @@ impl Runner {
     }
 }
 
+/// A query without texts and votes.
+fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
+    Ok(OpenQuery {
+        info: db.query(key)?,
+        documents: db.documents(key)?,
+        judges: db.judges_of(key)?,
+        view: db.view(key)?,
+        texts: HashMap::new(),
+        votes: HashMap::new(),
+    })
+}
+
 /// What the project answers to an effect; `None` for effects that are not about it.
 pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Result<Option<Msg>> {
     Ok(Some(match effect {
@@ -164,17 +203,7 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
                     .collect::<Result<_>>()?,
             )
         }
-        Effect::Open(key, generation) => Msg::Opened(
-            generation,
-            Box::new(OpenQuery {
-                info: db.query(key)?,
-                documents: db.documents(key)?,
-                judges: db.judges_of(key)?,
-                view: db.view(key)?,
-                texts: HashMap::new(),
-                votes: HashMap::new(),
-            }),
-        ),
+        Effect::Open(key, generation) => Msg::Opened(generation, Box::new(opened(db, key)?)),
         Effect::Texts(key, documents) => {
             let documents = documents.into_iter();
             Msg::Texts(
@@ -189,6 +218,20 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             let votes = battles.map(|battle| Ok((battle, db.battle_votes(battle, &judges)?)));
             Msg::Votes(key, votes.collect::<Result<_>>()?)
         }
+        Effect::Prefetch(key, documents) => {
+            let documents = documents.into_iter();
+            Msg::Prefetched(Box::new(OpenQuery {
+                texts: documents
+                    .map(|at| Ok((at, db.document_text(key, at)?)))
+                    .collect::<Result<_>>()?,
+                ..opened(db, key)?
+            }))
+        }
+        Effect::PutOff(query, pair, shown) => {
+            db.put_off(annotator, query, pair, &shown, now_ms)?;
+            return Ok(None);
+        }
+        Effect::Guideline => Msg::Guided(db.guideline()?),
         Effect::Save(verdict) => {
             let query = verdict.query;
             db.add_verdict(&NewVerdict {
@@ -207,6 +250,7 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
         },
         Effect::Start
         | Effect::Estimate
+        | Effect::Queue(..)
         | Effect::Steer(_)
         | Effect::Copy(_)
         | Effect::Suspend

@@ -34,6 +34,10 @@ pub enum Scope {
     Document,
     /// One battle, side by side.
     Battle,
+    /// What to look at first.
+    Queue,
+    /// A pair of the queue on the desk.
+    Judge,
     /// Overlays that list things: help, confirmations.
     List,
     /// Text inputs: only control keys leave them.
@@ -42,13 +46,15 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of the printed tables.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Global,
         Self::Queries,
         Self::Run,
         Self::Matrix,
         Self::Document,
         Self::Battle,
+        Self::Queue,
+        Self::Judge,
         Self::List,
         Self::Input,
     ];
@@ -62,6 +68,8 @@ impl Scope {
             Self::Matrix => "Matrix",
             Self::Document => "Document",
             Self::Battle => "Battle",
+            Self::Queue => "Queue",
+            Self::Judge => "Judging",
             Self::List => "Overlays",
             Self::Input => "Text inputs",
         }
@@ -90,10 +98,11 @@ pub struct Binding {
 }
 
 /// Keys that a scope takes from the global table for another command.
-pub const SHADOWS: [(Scope, Key); 4] = [
+pub const SHADOWS: [(Scope, Key); 5] = [
     // `q` in an overlay closes the overlay: quitting the program from its help page would surprise.
     (Scope::List, Key::char('q')),
     (Scope::Battle, Key::code(crossterm::event::KeyCode::Tab)),
+    (Scope::Judge, Key::code(crossterm::event::KeyCode::Tab)),
     (Scope::Input, Key::code(crossterm::event::KeyCode::Enter)),
     (Scope::Input, Key::code(crossterm::event::KeyCode::Esc)),
 ];

@@ -1,8 +1,10 @@
 //! The model: everything the screen shows, and nothing that draws or waits.
 
+mod adjudication;
 mod message;
 mod state;
 
+pub use adjudication::{Desk, QueueScreen};
 pub use message::{Effect, Msg};
 pub use state::{
     BattleScreen, BattleSort, DocumentScreen, Layer, Matrix, Moved, OpenQuery, Queries, QuerySort,
@@ -13,6 +15,7 @@ use super::screens::document::prose::Shelf;
 use super::widgets::confirm::Confirm;
 use super::widgets::heatmap::Viewport;
 use super::widgets::help::Help;
+use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::Prompt;
 use super::widgets::toast::Toast;
@@ -37,6 +40,10 @@ pub enum Screen {
     Document,
     /// Two documents side by side.
     Battle,
+    /// Which pairs to look at first.
+    Queue,
+    /// A pair of the queue on the desk.
+    Judge,
 }
 
 impl Screen {
@@ -48,6 +55,8 @@ impl Screen {
             Self::Matrix => Scope::Matrix,
             Self::Document => Scope::Document,
             Self::Battle => Scope::Battle,
+            Self::Queue => Scope::Queue,
+            Self::Judge => Scope::Judge,
         }
     }
 
@@ -59,6 +68,8 @@ impl Screen {
             Self::Matrix => "matrix",
             Self::Document => "document",
             Self::Battle => "battle",
+            Self::Queue => "queue",
+            Self::Judge => "judging",
         }
     }
 }
@@ -74,6 +85,8 @@ pub enum Overlay {
     Prompt(Prompt, PromptFor),
     /// A question.
     Confirm(Confirm, Question),
+    /// A text to read.
+    Page(Page),
 }
 
 /// What a typed line is for.
@@ -85,6 +98,10 @@ pub enum PromptFor {
     Find,
     /// The reason for the verdict just given.
     Reason,
+    /// The reason for the verdict on the desk.
+    DeskReason,
+    /// Items of the queue to keep.
+    QueueFilter,
     /// Dollars that the project may have spent.
     Budget,
 }
@@ -136,6 +153,10 @@ pub struct Model {
     pub document: DocumentScreen,
     /// The battle screen.
     pub battle: BattleScreen,
+    /// The queue, and the pair on the desk.
+    pub queue: QueueScreen,
+    /// A query that was loaded before it is wanted.
+    pub prefetched: Option<OpenQuery>,
     /// The run's latest progress, of the last run where none is going on.
     pub progress: Option<Progress>,
     /// Whether a run is going on.
@@ -213,6 +234,8 @@ impl Model {
                 together: true,
                 ..BattleScreen::default()
             },
+            queue: QueueScreen::default(),
+            prefetched: None,
             progress: None,
             running: false,
             control: options.control,

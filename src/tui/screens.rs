@@ -2,8 +2,10 @@
 
 pub mod battle;
 pub mod document;
+pub mod judge;
 pub mod matrix;
 pub mod queries;
+pub mod queue;
 pub mod run;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -9,6 +9,7 @@ use super::model::{Effect, Model, Moved, Msg, Overlay, PromptFor, Question, Scre
 use super::screens;
 use super::widgets::confirm::Confirm;
 use super::widgets::help::Help;
+use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::Prompt;
 use super::widgets::toast::Level;
@@ -77,6 +78,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             if let Some(open) = model.open.as_mut().filter(|open| open.info.key == key) {
                 open.texts.extend(texts);
             }
+            screens::judge::ready(model);
             Vec::new()
         }
         Msg::Votes(key, votes) => {
@@ -99,6 +101,32 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         }
         Msg::Undone(undone) => on_undone(model, undone),
         Msg::Progress(progress) => on_progress(model, progress),
+        Msg::Queued(generation, items, tally) => {
+            screens::queue::arrived(model, generation, items, tally)
+        }
+        Msg::Prefetched(open) => {
+            if model
+                .open
+                .as_ref()
+                .is_none_or(|now| now.info.key != open.info.key)
+            {
+                model.prefetched = Some(*open);
+            }
+            Vec::new()
+        }
+        Msg::Guided(text) => {
+            match text {
+                Some(text) => model
+                    .overlays
+                    .push(Overlay::Page(Page::new("Guideline", &text))),
+                None => model.say(
+                    Level::Info,
+                    "this project has no guideline: overrule config project --guideline FILE"
+                        .to_owned(),
+                ),
+            }
+            Vec::new()
+        }
         Msg::Estimated(estimate) => screens::run::ask_to_start(model, &estimate),
         Msg::Ended(result) => on_ended(model, result),
         Msg::Failed(error) => {
@@ -122,7 +150,12 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             ));
             Vec::new()
         }
-        Command::Quit => quit(model),
+        Command::Quit => {
+            let mut effects = screens::judge::leave(model);
+            effects.extend(quit(model));
+            effects
+        }
+        Command::ShowQueue => screens::queue::show(model),
         Command::Suspend => vec![Effect::Suspend],
         Command::Redraw => {
             let mut effects = vec![Effect::Redraw, Effect::List];
@@ -153,7 +186,11 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                     Prompt::new("/", "words of a document's title or its id"),
                     PromptFor::Find,
                 ),
-                Screen::Run | Screen::Battle => {
+                Screen::Queue => (
+                    Prompt::new("/", "words of the query or its id").with_text(&model.queue.filter),
+                    PromptFor::QueueFilter,
+                ),
+                Screen::Run | Screen::Battle | Screen::Judge => {
                     model.say(
                         Level::Info,
                         "/ finds queries in the list and documents in the matrix".to_owned(),
@@ -192,6 +229,8 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Screen::Matrix => screens::matrix::update(model, command),
             Screen::Document => screens::document::update(model, command),
             Screen::Battle => screens::battle::update(model, command),
+            Screen::Queue => screens::queue::update(model, command),
+            Screen::Judge => screens::judge::update(model, command),
         },
     }
 }
@@ -225,11 +264,25 @@ fn quit(model: &mut Model) -> Vec<Effect> {
 }
 
 fn back(model: &mut Model) -> Vec<Effect> {
+    if model.screen() == Screen::Queue && !model.queue.filter.is_empty() {
+        model.queue.filter.clear();
+        model.queue.cursor = 0;
+        return Vec::new();
+    }
     if model.stack.len() > 1 {
+        let mut effects = screens::judge::leave(model);
         model.stack.pop();
+        model.battle.blind = false;
         if model.screen() == Screen::Queries {
             model.battle.moved = None;
-            return vec![Effect::List];
+            effects.push(Effect::List);
+            return effects;
+        }
+        if model.screen() == Screen::Queue {
+            model.queue.desk = None;
+            model.battle.moved = None;
+            effects.extend(screens::queue::ask(model));
+            return effects;
         }
         if model.screen() == Screen::Document {
             return screens::document::enter(model);
@@ -274,7 +327,14 @@ fn copy(model: &mut Model) -> Vec<Effect> {
             format!("{}\t{}\t{}", open.info.id, at(row), at(column))
         }
         Screen::Document => id(model.document.document),
-        Screen::Battle => format!(
+        Screen::Queue | Screen::Judge if model.battle.blind || model.screen() == Screen::Queue => {
+            model.say(
+                Level::Info,
+                "names are hidden until you have decided".to_owned(),
+            );
+            return Vec::new();
+        }
+        Screen::Battle | Screen::Queue | Screen::Judge => format!(
             "{}\t{}\t{}",
             open.info.id,
             id(model.battle.a),
@@ -302,6 +362,10 @@ fn on_opened(model: &mut Model, generation: u64, mut open: super::model::OpenQue
     if !same {
         screens::matrix::look_at_first(model);
     }
+    if model.screen() == Screen::Judge {
+        screens::judge::ready(model);
+        screens::judge::reapply(model);
+    }
     model.refresh()
 }
 
@@ -323,6 +387,10 @@ fn on_undone(model: &mut Model, undone: Option<(StoredVerdict, QueryInfo, String
         _ => model.say(Level::Good, format!("{}: {words}", info.id)),
     }
     effects.extend(model.reload());
+    if matches!(model.screen(), Screen::Queue | Screen::Judge) {
+        model.queue.desk = None;
+        effects.extend(screens::queue::ask(model));
+    }
     effects
 }
 

@@ -49,6 +49,8 @@ pub fn view(
         Screen::Matrix => screens::matrix::view(model, theme, body, buf, caches),
         Screen::Document => screens::document::view(model, theme, body, buf),
         Screen::Battle => screens::battle::view(model, theme, body, buf),
+        Screen::Queue => screens::queue::view(model, theme, body, buf),
+        Screen::Judge => screens::judge::view(model, theme, body, buf),
     };
     let mut footer = Footer::new(model.screen().scope());
     if model.running && model.control.paused {
@@ -61,6 +63,7 @@ pub fn view(
     for overlay in &model.overlays {
         match overlay {
             Overlay::Help(help) => help.render(theme, area, buf),
+            Overlay::Page(page) => page.render(theme, area, buf),
             Overlay::Palette(palette) => areas.caret = palette.render(theme, area, buf),
             Overlay::Prompt(prompt, _) => {
                 Clear.render(bottom, buf);
@@ -80,7 +83,9 @@ fn crumbs(model: &Model) -> Vec<String> {
     for screen in &model.stack {
         match (screen, &model.open) {
             (Screen::Queries, _) => {}
-            (Screen::Run, _) | (_, None) => crumbs.push(screen.title().to_owned()),
+            (Screen::Run | Screen::Queue | Screen::Judge, _) | (_, None) => {
+                crumbs.push(screen.title().to_owned())
+            }
             (Screen::Matrix, Some(open)) => {
                 crumbs.push(sanitise::line(open.info.id.as_str()).into_owned())
             }

@@ -5,6 +5,7 @@ pub mod footer;
 pub mod header;
 pub mod heatmap;
 pub mod help;
+pub mod page;
 pub mod palette;
 pub mod prompt;
 pub mod toast;

@@ -22,16 +22,12 @@ fn two_handles_on_one_file_see_each_others_rows() {
         .map(|(writer, store)| {
             std::thread::spawn(move || {
                 for at in 0..25 {
+                    let annotator = format!("writer {writer}");
                     let verdict = NewVerdict {
-                        query: key,
-                        a: at % 4,
-                        b: 4,
-                        decision: Decision::A,
-                        note: None,
-                        annotator: format!("writer {writer}"),
                         blind: true,
                         active_ms: Some(at as i64),
                         created_ms: at as i64,
+                        ..NewVerdict::open(key, at % 4, 4, Decision::A, &annotator)
                     };
                     store
                         .write_blocking(move |db| db.add_verdict(&verdict))

@@ -203,15 +203,8 @@ async fn overriding_and_undoing_restores_every_score_bit_for_bit() {
         for decision in Decision::ALL {
             clock += 1;
             let verdict = NewVerdict {
-                query: key,
-                a,
-                b,
-                decision,
-                note: None,
-                annotator: "eve".to_owned(),
-                blind: false,
-                active_ms: None,
                 created_ms: clock,
+                ..NewVerdict::open(key, a, b, decision, "eve")
             };
             bench
                 .store

@@ -7,9 +7,44 @@ use crate::domain::verdict::OverrideMode;
 use crate::domain::vote::Outcome;
 use std::collections::HashMap;
 
+/// What a fit starts from.
+pub(super) struct Inputs {
+    /// Pool indexes of the documents with a score.
+    pub(super) entered: Vec<usize>,
+    /// For each pool index its place in `entered`.
+    pub(super) compact: Vec<Option<usize>>,
+    /// Where the verdict on a pair is among the rows.
+    pub(super) verdict_of: HashMap<Pair, usize>,
+    /// Documents are places in `entered`.
+    pub(super) observations: Vec<Observation>,
+}
+
+impl Inputs {
+    pub(super) fn new(rows: &Rows, settings: &Settings) -> Self {
+        let entered = entered(rows);
+        let mut compact = vec![None; rows.documents];
+        for (index, document) in entered.iter().enumerate() {
+            compact[*document] = Some(index);
+        }
+        let verdict_of: HashMap<Pair, usize> = rows
+            .verdicts
+            .iter()
+            .enumerate()
+            .filter_map(|(index, verdict)| Some((Pair::new(verdict.a, verdict.b)?, index)))
+            .collect();
+        let observations = observations(rows, settings, &compact, &verdict_of);
+        Self {
+            entered,
+            compact,
+            verdict_of,
+            observations,
+        }
+    }
+}
+
 /// Pool indexes of the documents that have a score: those entered by a plan, and those with a battle or a verdict.
 /// While nobody has voted or decided anything there are no scores, unless a document is alone.
-pub(super) fn entered(rows: &Rows) -> Vec<usize> {
+fn entered(rows: &Rows) -> Vec<usize> {
     let mut entered = vec![false; rows.documents];
     for flag in entered.iter_mut().take(rows.depth.unwrap_or(0)) {
         *flag = true;
@@ -41,7 +76,7 @@ pub(super) fn entered(rows: &Rows) -> Vec<usize> {
 }
 
 /// What the fit is made of: the votes that no verdict replaces, and the verdicts.
-pub(super) fn observations(
+fn observations(
     rows: &Rows,
     settings: &Settings,
     compact: &[Option<usize>],

@@ -41,22 +41,17 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
     if covariance.len() != documents {
         return Vec::new();
     }
-    let mut normals = Normals::new(seed);
-    let mut source = vec![0.0; documents];
-    let mut draw = vec![0.0; documents];
     let mut order = vec![(0.0, 0); documents];
     let mut counts = vec![0u16; documents * documents];
-    for _ in 0..DRAWS {
-        source.iter_mut().for_each(|z| *z = normals.draw());
-        covariance.spread(&source, &mut draw);
-        for (document, (entry, score)) in order.iter_mut().zip(scores).enumerate() {
-            *entry = (score + draw[document], document);
+    draws(scores, covariance, seed, |draw| {
+        for (document, (entry, score)) in order.iter_mut().zip(draw).enumerate() {
+            *entry = (*score, document);
         }
         order.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
         for (place, &(_, document)) in order.iter().enumerate() {
             counts[document * documents + place] += 1;
         }
-    }
+    });
     let of = |document: usize, percent: usize| {
         let mut seen = 0;
         let row = &counts[document * documents..][..documents];
@@ -75,6 +70,63 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
             high: of(document, 95).max(rank),
         })
         .collect()
+}
+
+/// How often, in draws of the scores' joint normal distribution, the first places go to whom.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TopDraws {
+    /// How many draws were made.
+    pub draws: usize,
+    /// Draws in which the first places hold the documents that the scores put there, in any order.
+    pub same: usize,
+    /// For each document the draws in which it has one of the first places.
+    pub inside: Vec<usize>,
+}
+
+/// Who is among the first `top` of 1000 draws from the scores' joint normal distribution; equal scores in pool order.
+///
+/// The same seed gives the same draws everywhere. `None` where the covariance is of another pool, and where `top` leaves
+/// nothing to decide (0, or all documents).
+pub fn top_draws(
+    scores: &[f64],
+    covariance: &Covariance,
+    top: usize,
+    seed: u64,
+) -> Option<TopDraws> {
+    let documents = scores.len();
+    if covariance.len() != documents || top == 0 || top >= documents {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..documents).collect();
+    order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]));
+    let mut first = vec![false; documents];
+    order[..top].iter().for_each(|&d| first[d] = true);
+    let (mut inside, mut same) = (vec![0; documents], 0);
+    draws(scores, covariance, seed, |draw| {
+        order.select_nth_unstable_by(top, |&i, &j| draw[j].total_cmp(&draw[i]).then(i.cmp(&j)));
+        order[..top].iter().for_each(|&d| inside[d] += 1);
+        same += usize::from(order[..top].iter().all(|&d| first[d]));
+    });
+    Some(TopDraws {
+        draws: DRAWS,
+        same,
+        inside,
+    })
+}
+
+/// Hands 1000 draws of the scores to `visit`.
+fn draws(scores: &[f64], covariance: &Covariance, seed: u64, mut visit: impl FnMut(&[f64])) {
+    let mut normals = Normals::new(seed);
+    let mut source = vec![0.0; scores.len()];
+    let mut draw = vec![0.0; scores.len()];
+    for _ in 0..DRAWS {
+        source.iter_mut().for_each(|z| *z = normals.draw());
+        covariance.spread(&source, &mut draw);
+        for (value, score) in draw.iter_mut().zip(scores) {
+            *value += score;
+        }
+        visit(&draw);
+    }
 }
 
 /// Standard normals by Marsaglia's polar method.

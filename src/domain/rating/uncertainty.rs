@@ -60,6 +60,15 @@ impl Covariance {
         link::normal_cdf(gap / self.gap_se(i, j))
     }
 
+    /// The probability that the true score of `i` lies above `bar`: Φ((e_i − bar) / se_i) (SCIENCE §3).
+    pub fn exceeds(&self, scores: &[f64], i: usize, bar: f64) -> f64 {
+        let gap = scores[i] - bar;
+        if gap == 0.0 {
+            return 0.5;
+        }
+        link::normal_cdf(gap / self.se(i))
+    }
+
     /// One draw of the scores' error from independent standard normals. A shift common to all documents may be in it.
     pub(super) fn spread(&self, normals: &[f64], error: &mut [f64]) {
         error.fill(0.0);
@@ -74,7 +83,7 @@ impl Covariance {
     }
 
     /// The effective resistance between two documents: the variance of their gap without φ.
-    fn resistance(&self, i: usize, j: usize) -> f64 {
+    pub fn resistance(&self, i: usize, j: usize) -> f64 {
         (self.cell(i, i) + self.cell(j, j) - 2.0 * self.cell(i, j)).max(0.0)
     }
 }

@@ -96,6 +96,21 @@ commands! {
     NextReasoning "next-reasoning" "Show the next judge's reasoning.";
     NextBattle "next-battle" "Go to the next battle.";
     PreviousBattle "previous-battle" "Go to the previous battle.";
+    ShowQueue "show-queue" "Show which battles to look at first.";
+    NextPolicy "next-policy" "Order the queue by the next policy.";
+    PreviousPolicy "previous-policy" "Order the queue by the previous policy.";
+    WholeProject "whole-project" "Queue one query or the whole project.";
+    PutOff "put-off" "Judge this pair after all others.";
+    Guideline "guideline" "Read the project's guideline.";
+    Guess "guess" "Say that the verdict is a guess.";
+    FairlySure "fairly-sure" "Say that you are fairly sure.";
+    Sure "sure" "Say that you are sure.";
+    CauseJudge "cause-judge" "Blame the judges: they are wrong.";
+    CauseDefensible "cause-defensible" "Say that both documents can be defended.";
+    CauseQuery "cause-query" "Say that the query is unclear.";
+    CauseGuideline "cause-guideline" "Say that the guideline is silent.";
+    CauseDocument "cause-document" "Say that a document is broken.";
+    CauseOther "cause-other" "Say that there is another cause.";
     Submit "submit" "Accept the text.";
     Cancel "cancel" "Give up the text.";
 }

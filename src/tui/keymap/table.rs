@@ -37,7 +37,7 @@ const ESC: Key = Key::code(KeyCode::Esc);
 const TAB: Key = Key::code(KeyCode::Tab);
 const BACK_TAB: Key = Key::code(KeyCode::BackTab);
 
-use Scope::{Battle, Document, Global, Input, List, Matrix, Queries, Run};
+use Scope::{Battle, Document, Global, Input, Judge, List, Matrix, Queries, Queue, Run};
 
 /// Every binding of the interface.
 pub const BINDINGS: &[Binding] = &[
@@ -45,6 +45,7 @@ pub const BINDINGS: &[Binding] = &[
     quiet(Queries, keys![k('m')], Do::ShowMatrix, "matrix"),
     shown(Queries, keys![k('s')], Do::StartRun, "start"),
     shown(Queries, keys![k('o')], Do::SortQueries, "sort"),
+    shown(Queries, keys![k('w')], Do::ShowQueue, "queue"),
     shown(Run, keys![k('s')], Do::StartRun, "start"),
     shown(Run, keys![k('x')], Do::StopRun, "stop"),
     shown(Run, keys![k('+'), k('=')], Do::MoreCalls, "more"),
@@ -64,6 +65,7 @@ pub const BINDINGS: &[Binding] = &[
     quiet(Matrix, keys![k('D')], Do::ColumnDocument, "column doc"),
     quiet(Matrix, keys![k('J')], Do::NextJudgeLayer, "judge"),
     shown(Matrix, keys![k('z')], Do::Zoom, "zoom"),
+    shown(Matrix, keys![k('w')], Do::ShowQueue, "queue"),
     shown(Document, keys![ENTER], Do::Open, "battle"),
     shown(Document, keys![k('e')], Do::ExpandReasoning, "reasoning"),
     shown(Document, keys![k('o')], Do::SortBattles, "sort"),
@@ -82,6 +84,35 @@ pub const BINDINGS: &[Binding] = &[
     shown(Battle, keys![TAB], Do::NextReasoning, "judge"),
     quiet(Battle, keys![k('w')], Do::ToggleRawReply, "raw reply"),
     quiet(Battle, keys![k('s')], Do::ToggleScrollLock, "scroll lock"),
+    shown(Queue, keys![ENTER], Do::Open, "judge"),
+    shown(Queue, keys![k('o')], Do::NextPolicy, "order"),
+    quiet(Queue, keys![k('O')], Do::PreviousPolicy, "order back"),
+    shown(Queue, keys![k('m')], Do::WholeProject, "scope"),
+    shown(Queue, keys![k('v')], Do::Guideline, "guideline"),
+    shown(Judge, keys![k('a')], Do::JudgeA, "A better"),
+    shown(Judge, keys![k('b')], Do::JudgeB, "B better"),
+    shown(Judge, keys![k('t')], Do::JudgeTie, "tie"),
+    shown(Judge, keys![k('x')], Do::CannotTell, "can't tell"),
+    shown(Judge, keys![ENTER], Do::Open, "keep, next"),
+    quiet(Judge, keys![k('A')], Do::JudgeAStrongly, "A by far"),
+    quiet(Judge, keys![k('B')], Do::JudgeBStrongly, "B by far"),
+    shown(Judge, keys![k('s')], Do::PutOff, "later"),
+    shown(Judge, keys![k('i')], Do::WriteNote, "reason"),
+    shown(Judge, keys![k('f')], Do::ToggleFullText, "full text"),
+    shown(Judge, keys![k('v')], Do::Guideline, "guideline"),
+    quiet(Judge, keys![k('n')], Do::NextBattle, "next"),
+    quiet(Judge, keys![k('N')], Do::PreviousBattle, "previous"),
+    quiet(Judge, keys![k('1')], Do::Guess, "a guess"),
+    quiet(Judge, keys![k('2')], Do::FairlySure, "fairly sure"),
+    quiet(Judge, keys![k('3')], Do::Sure, "sure"),
+    quiet(Judge, keys![k('4')], Do::CauseJudge, "judges wrong"),
+    quiet(Judge, keys![k('5')], Do::CauseDefensible, "both"),
+    quiet(Judge, keys![k('6')], Do::CauseQuery, "query"),
+    quiet(Judge, keys![k('7')], Do::CauseGuideline, "guideline"),
+    quiet(Judge, keys![k('8')], Do::CauseDocument, "document"),
+    quiet(Judge, keys![k('9')], Do::CauseOther, "other"),
+    quiet(Judge, keys![TAB], Do::NextReasoning, "judge"),
+    quiet(Judge, keys![k('w')], Do::ToggleRawReply, "raw reply"),
     shown(List, keys![ENTER], Do::Open, "choose"),
     shown(List, keys![ESC, k('q')], Do::Back, "close"),
     shown(Input, keys![ENTER], Do::Submit, "accept"),

@@ -1,12 +1,15 @@
 //! What happens, and what is to be done about it.
 
 use super::OpenQuery;
-use crate::domain::battle::BattleId;
+use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::JudgeId;
 use crate::engine::estimate::Estimate;
 use crate::engine::progress::Progress;
 use crate::engine::{Control, EngineError, Outcome};
 use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::queue::{QueueItem, QueueRequest};
+use crate::store::tally::Tally;
+use crate::store::urgency::NewShown;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::views::{Summary, VoteDetail};
 use crossterm::event::{KeyEvent, MouseEvent};
@@ -41,6 +44,12 @@ pub enum Msg {
     NotSaved(QueryKey, String),
     /// What an undo took back, and what is in force on the pair now, in words.
     Undone(Option<(StoredVerdict, QueryInfo, String)>),
+    /// A queue and what the verdicts so far say, for the given generation.
+    Queued(u64, Vec<QueueItem>, Tally),
+    /// A query that will be wanted next.
+    Prefetched(Box<OpenQuery>),
+    /// What the guideline says, where there is one.
+    Guided(Option<String>),
     /// What a run would need.
     Estimated(Estimate),
     /// The run's progress.
@@ -68,6 +77,14 @@ pub enum Effect {
     Save(NewVerdict),
     /// Take back the latest verdict.
     Undo,
+    /// Work out a queue, for the given generation.
+    Queue(QueueRequest, u64),
+    /// Load a query with some of its texts before it is wanted.
+    Prefetch(QueryKey, Vec<usize>),
+    /// Put a pair of the queue off.
+    PutOff(QueryKey, Pair, NewShown),
+    /// Load the guideline.
+    Guideline,
     /// Work out what a run would need.
     Estimate,
     /// Begin a run.

@@ -144,6 +144,8 @@ pub struct BattleScreen {
     pub raw: bool,
     /// What the last verdict on this screen did, for the ghosts.
     pub moved: Option<Moved>,
+    /// Whether names and scores of the two are hidden.
+    pub blind: bool,
 }
 
 /// The ranking before the last change, to show how far everyone moved.

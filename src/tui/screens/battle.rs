@@ -13,6 +13,7 @@ pub use verdict::{explain, give};
 
 pub(super) use needs::wanted;
 pub(super) use texts::scrolled;
+pub(super) use verdict::{ghost, put};
 
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
@@ -35,6 +36,32 @@ const WIDE: u16 = 150;
 
 /// Draws the screen.
 pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas {
+    view_with(model, theme, area, buf, &|columns| {
+        model.open.as_ref().map_or(Vec::new(), |open| {
+            verdict::lines(model, open, theme, columns)
+        })
+    })
+}
+
+/// Draws the two texts alone, with nothing but the letters A and B above them where the pair is judged blind.
+pub(super) fn render_texts(
+    model: &Model,
+    open: &OpenQuery,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) -> ([usize; 2], usize) {
+    texts::render(model, open, &[Vec::new(), Vec::new()], theme, area, buf)
+}
+
+/// Draws the screen with another panel for the verdict, of so many columns.
+pub(super) fn view_with(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+    panel: &dyn Fn(usize) -> Vec<Line<'static>>,
+) -> Areas {
     let mut rest = inset(area);
     let mut areas = Areas {
         body: area,
@@ -65,7 +92,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     };
     let columns = usize::from(side.width);
     let figures = numbers::lines(open, a, b, theme, columns);
-    let panel = verdict::lines(model, open, theme, columns);
+    let panel = panel(columns);
     let most = |lines: &[Line<'_>], share: u16| (lines.len() as u16).min((height / share).max(1));
     let (figures_rows, panel_rows) = if wide {
         (figures.len() as u16, panel.len() as u16 + 1)

@@ -27,6 +27,10 @@ impl Model {
             self.matrix.surprise = None;
             self.battle.moved = None;
         }
+        if let Some(open) = self.prefetched.take_if(|open| open.info.key == key) {
+            self.generation += 1;
+            return super::on_opened(self, self.generation, open);
+        }
         self.ask_for(key)
     }
 
@@ -49,7 +53,7 @@ impl Model {
     pub(super) fn refresh(&mut self) -> Vec<Effect> {
         match self.screen() {
             Screen::Document => screens::document::enter(self),
-            Screen::Battle => screens::battle::enter(self),
+            Screen::Battle | Screen::Judge => screens::battle::enter(self),
             _ => Vec::new(),
         }
     }

@@ -18,6 +18,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     };
     let outcome = match overlay {
         Overlay::Help(help) => help.handle(key).map(|()| Done::Closed),
+        Overlay::Page(page) => page.handle(key).map(|()| Done::Closed),
         Overlay::Palette(palette) => palette.handle(key).map(Done::Run),
         Overlay::Prompt(prompt, _) => prompt.handle(key).map(Done::Typed),
         Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| Done::Closed),
@@ -34,11 +35,11 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             }
             _ => {}
         },
-        Outcome::Cancelled => {
-            if let Some(Overlay::Prompt(_, PromptFor::Filter)) = model.overlays.pop() {
-                model.queries.filter.clear();
-            }
-        }
+        Outcome::Cancelled => match model.overlays.pop() {
+            Some(Overlay::Prompt(_, PromptFor::Filter)) => model.queries.filter.clear(),
+            Some(Overlay::Prompt(_, PromptFor::QueueFilter)) => model.queue.filter.clear(),
+            _ => {}
+        },
         Outcome::Submitted(done) => return on_done(model, done),
     }
     Vec::new()
@@ -58,6 +59,14 @@ fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
             model.queries.filter = text;
             model.queries.cursor = 0;
             Vec::new()
+        }
+        (Some(Overlay::Prompt(_, PromptFor::QueueFilter)), Done::Typed(text)) => {
+            model.queue.filter = text;
+            model.queue.cursor = 0;
+            Vec::new()
+        }
+        (Some(Overlay::Prompt(_, PromptFor::DeskReason)), Done::Typed(text)) => {
+            screens::judge::note(model, &text)
         }
         (Some(Overlay::Prompt(_, PromptFor::Find)), Done::Typed(text)) => find(model, &text),
         (Some(Overlay::Prompt(_, PromptFor::Reason)), Done::Typed(text)) => {
@@ -123,5 +132,8 @@ pub(super) fn live_filter(model: &mut Model) {
     if let Some(Overlay::Prompt(prompt, PromptFor::Filter)) = model.overlays.last() {
         model.queries.filter = prompt.text().to_owned();
         model.queries.cursor = 0;
+    } else if let Some(Overlay::Prompt(prompt, PromptFor::QueueFilter)) = model.overlays.last() {
+        model.queue.filter = prompt.text().to_owned();
+        model.queue.cursor = 0;
     }
 }

@@ -157,17 +157,7 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
     let before = model.open.as_ref().unwrap().view.standings.clone();
     let generation = model.generation;
     let effects = update(&mut model, Command::JudgeBStrongly);
-    let saved = NewVerdict {
-        query: QueryKey(7),
-        a: 0,
-        b: 1,
-        decision: Decision::MuchB,
-        note: None,
-        annotator: "ann".to_owned(),
-        blind: false,
-        active_ms: None,
-        created_ms: 0,
-    };
+    let saved = NewVerdict::open(QueryKey(7), 0, 1, Decision::MuchB, "ann");
     assert_eq!(effects, [Effect::Save(saved)]);
     assert!(model.generation > generation);
     for size in &SIZES[..2] {

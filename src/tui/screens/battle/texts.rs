@@ -76,14 +76,13 @@ fn one(
     let letter = if side == 0 { "A" } else { "B" };
     let focus = battle.side < 2 && (battle.together || battle.side == side);
     let columns = usize::from(body.width);
+    let name = if battle.blind {
+        letter.to_owned()
+    } else {
+        format!("{letter} {}", open.name(document))
+    };
     let Some(source) = open.texts.get(&document) else {
-        prose::heading(
-            &format!("{letter} {}", open.name(document)),
-            focus,
-            theme,
-            top,
-            buf,
-        );
+        prose::heading(&name, focus, theme, top, buf);
         Line::styled("loading the text …", theme.missing()).render(body, buf);
         return 0;
     };
@@ -107,9 +106,8 @@ fn one(
         String::new()
     };
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
-    let name = format!("{letter} {}", open.name(document));
     let words = format!("{name} · {}", standing(open, document));
-    let words = if text::width(&words) <= room {
+    let words = if text::width(&words) <= room && !battle.blind {
         words
     } else {
         name

@@ -6,6 +6,7 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
+use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::model::{Effect, Model, Moved, OpenQuery};
@@ -174,11 +175,18 @@ pub fn give(model: &mut Model, decision: Decision) -> Vec<Effect> {
         &format!("B {}", open.name(model.battle.b)),
     );
     let before = Moved::of(open, words);
-    let effects = put(model, decision, None);
+    let effects = save(model, decision, None);
     if !effects.is_empty() {
         model.battle.moved = Some(before);
     }
     effects
+}
+
+/// Remembers the ranking as it is, to show what a verdict moves.
+pub(in crate::tui::screens) fn ghost(model: &mut Model, words: String) {
+    if let Some(open) = &model.open {
+        model.battle.moved = Some(Moved::of(open, words));
+    }
 }
 
 /// Gives one's verdict on the pair again, with a reason; an empty one takes the reason away.
@@ -200,29 +208,33 @@ pub fn explain(model: &mut Model, reason: String) -> Vec<Effect> {
     } else {
         verdict.decision.flipped()
     };
-    put(model, decision, note)
+    save(model, decision, note)
 }
 
-fn put(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effect> {
+fn save(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effect> {
+    let (a, b) = (model.battle.a, model.battle.b);
+    let Some(query) = put(model, decision, note.clone()) else {
+        return Vec::new();
+    };
+    model.saving += 1;
+    vec![Effect::Save(NewVerdict {
+        note,
+        ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
+    })]
+}
+
+/// Lets a verdict on the pair on screen count at once, before anything is stored; returns the query.
+pub(in crate::tui::screens) fn put(
+    model: &mut Model,
+    decision: Decision,
+    note: Option<String>,
+) -> Option<QueryKey> {
     let (a, b) = (model.battle.a, model.battle.b);
     let annotator = model.options.annotator.clone();
-    let (Some(open), Some(pair)) = (&mut model.open, Pair::new(a, b)) else {
-        return Vec::new();
-    };
+    let (open, pair) = (model.open.as_mut()?, Pair::new(a, b)?);
     if pair.high() >= open.documents.len() {
-        return Vec::new();
+        return None;
     }
-    let new = NewVerdict {
-        query: open.info.key,
-        a,
-        b,
-        decision,
-        note: note.clone(),
-        annotator: annotator.clone(),
-        blind: false,
-        active_ms: None,
-        created_ms: 0,
-    };
     let verdict = Verdict {
         uid: String::new(),
         a,
@@ -245,6 +257,5 @@ fn put(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effec
     open.view = View::quick(rows, open.view.settings);
     // An answer on its way was computed without this verdict.
     model.generation += 1;
-    model.saving += 1;
-    vec![Effect::Save(new)]
+    Some(open.info.key)
 }

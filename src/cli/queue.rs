@@ -1,0 +1,153 @@
+//! `overrule queue`: which pairs a person should look at, in order.
+
+use super::{Context, Outcome, output};
+use crate::domain::priority::{Draw, Policy};
+use crate::domain::sanitise;
+use crate::store::queue::{QueueItem, QueueRequest, Standing};
+use clap::Args;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io::IsTerminal as _;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Policies:
+  value      P(the ensemble is wrong) × P(one of the two is in the top ten): the default
+  impact     how much the top of the ranking changes if the outcome is turned around
+  uncertain  nobody can say yet which of the two is better
+  split      the judges disagree
+  surprise   the votes contradict all other battles
+  cycle      the weakest link of A over B over C over A
+  failed     votes are missing
+  random     every battle alike, in random order
+  mixed      value, with a quarter of random controls and a few repeats: the one that estimates judges' accuracy
+
+The order depends on the seed, the annotator and the project alone. Pairs that the annotator has judged are left out. `chance` is
+the probability with which the pair comes at its turn: 1 by priority, one in so many for a control, none for a repeat.
+
+Examples:
+  overrule queue --policy impact --limit 12
+  overrule queue --policy mixed --query 36 --json | jq '.[0]'")]
+pub(super) struct Queue {
+    /// What comes first
+    #[arg(long, default_value = "value")]
+    policy: Policy,
+    /// One query instead of the whole project
+    #[arg(long, value_name = "ID")]
+    query: Option<String>,
+    /// Items at most
+    #[arg(long, default_value_t = 20, value_name = "N")]
+    limit: usize,
+    /// Whose queue [default: you]
+    #[arg(long, value_name = "NAME")]
+    annotator: Option<String>,
+    /// Where ties, controls and repeats come from
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Queue {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let scope = match &self.query {
+            Some(query) => {
+                let query = query.clone();
+                Some(store.read_blocking(move |db| db.find_query(&query))?)
+            }
+            None => None,
+        };
+        let at_terminal = std::io::stderr().is_terminal();
+        store.freshen(&mut |left| {
+            if at_terminal && left > 0 && left % 100 == 0 {
+                output::complain(&format!("working out priorities: {left} queries left"));
+            }
+        })?;
+        let request = QueueRequest {
+            policy: self.policy,
+            scope,
+            annotator: self.annotator.unwrap_or_else(|| context.config.annotator()),
+            seed: self.seed.unwrap_or(context.config.run.seed),
+            limit: self.limit,
+        };
+        let (items, names) = store.read_blocking(move |db| {
+            let items = db.queue(&request)?;
+            let mut names: HashMap<_, (String, Vec<String>)> = HashMap::new();
+            for item in &items {
+                if !names.contains_key(&item.query) {
+                    let documents = db.documents(item.query)?;
+                    let ids = documents.iter().map(|document| document.id.to_string());
+                    let name = db.query(item.query)?.id.to_string();
+                    names.insert(item.query, (name, ids.collect()));
+                }
+            }
+            Ok((items, names))
+        })?;
+        let named = |item: &QueueItem| -> [String; 3] {
+            let Some((query, ids)) = names.get(&item.query) else {
+                return Default::default();
+            };
+            let id = |at: usize| ids.get(at).cloned().unwrap_or_default();
+            [query.clone(), id(item.pair.low()), id(item.pair.high())]
+        };
+        if self.json {
+            let rows: Vec<Value> = items
+                .iter()
+                .map(|item| {
+                    let [query, a, b] = named(item);
+                    json!({
+                        "query": query, "a": a, "b": b,
+                        "policy": self.policy,
+                        "priority": item.priority,
+                        "draw": draw_name(item.draw),
+                        "chance": item.draw.chance(),
+                        "standing": standing_name(item.standing),
+                    })
+                })
+                .collect();
+            return Ok(output::json(&rows)?);
+        }
+        if items.is_empty() {
+            output::text("nothing to look at under this policy\n")?;
+            return Ok(());
+        }
+        let rows: Vec<Vec<String>> = items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| {
+                let [query, a, b] = named(item);
+                vec![
+                    (at + 1).to_string(),
+                    sanitise::line(&query).into_owned(),
+                    sanitise::line(&a).into_owned(),
+                    sanitise::line(&b).into_owned(),
+                    item.priority
+                        .map_or("–".to_owned(), |priority| format!("{priority:.3}")),
+                    draw_name(item.draw).to_owned(),
+                    standing_name(item.standing).to_owned(),
+                ]
+            })
+            .collect();
+        let header = [">", "query", "a", "b", ">priority", "by", ""];
+        output::text(&output::table(&header, &rows))?;
+        output::complain(&format!("{}: {}", self.policy, self.policy.words()));
+        Ok(())
+    }
+}
+
+fn draw_name(draw: Draw) -> &'static str {
+    match draw {
+        Draw::Priority => "priority",
+        Draw::Control { .. } => "control",
+        Draw::Repeat => "repeat",
+    }
+}
+
+fn standing_name(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Fresh => "",
+        Standing::Again => "taken back",
+        Standing::Later => "put off",
+    }
+}

@@ -1,0 +1,303 @@
+//! Cycles: A over B over C over A, of the ensemble or of one judge, and how much of the votes no order can explain.
+
+use crate::domain::analysis;
+use crate::domain::battle::Pair;
+use crate::domain::ranking::View;
+use crate::domain::rating::Observation;
+use crate::domain::vote::{JudgeId, Outcome};
+use std::collections::BTreeMap;
+
+/// Scores closer than this to one half are ties, and strengths closer than this are equal: scores are sums of thirds.
+const ROUNDING: f64 = 1e-9;
+
+/// A decided pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Edge {
+    /// The document preferred.
+    pub winner: usize,
+    /// The other one.
+    pub loser: usize,
+    /// |s − ½|, in 0..=½.
+    pub strength: f64,
+    /// |d|: how far apart the fit puts the two, where both have a score.
+    pub gap: Option<f64>,
+}
+
+/// Three documents of which each is preferred to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Triad {
+    /// Pool indexes, ascending.
+    pub documents: [usize; 3],
+    /// The pair most likely to be the mistake: of the smallest strength, then of the smallest gap in the fit.
+    pub weakest: Pair,
+    /// Strength of the weakest pair.
+    pub strength: f64,
+    /// Strengths of the other two together: what speaks for the weakest being wrong.
+    pub against: f64,
+}
+
+/// Whether a score in 0..=1 prefers neither document.
+pub(super) fn is_tie(score: f64) -> bool {
+    (score - 0.5).abs() < ROUNDING
+}
+
+/// The decided pairs of a query, by the verdict in force or the mean of the judges' scores, in pool order.
+pub fn edges(view: &View) -> Vec<Edge> {
+    decide(view, |pair| view.score_in_force(pair))
+}
+
+/// The decided pairs of one judge, in pool order: the direction of its mean ternary outcome, as strong as half of its
+/// mean margin.
+pub fn edges_of_judge(view: &View, judge: JudgeId) -> Vec<Edge> {
+    decide(view, |pair| {
+        let (mut outcome, mut margin, mut votes) = (0i32, 0.0, 0u32);
+        for record in view
+            .battles_of(pair)
+            .iter()
+            .filter_map(|index| view.rows().battles.get(*index))
+        {
+            for vote in record.votes.iter().filter(|vote| vote.judge == judge) {
+                let towards = if record.battle.b == pair.high() {
+                    vote.margin
+                } else {
+                    vote.margin.flipped()
+                };
+                outcome += match towards.outcome() {
+                    Outcome::A => -1,
+                    Outcome::Tie => 0,
+                    Outcome::B => 1,
+                };
+                margin += towards.get();
+                votes += 1;
+            }
+        }
+        if votes == 0 || outcome == 0 {
+            return None;
+        }
+        let strength = (margin / f64::from(votes)).abs().max(4.0 * ROUNDING) / 2.0;
+        Some(0.5 + f64::from(outcome.signum()) * strength)
+    })
+}
+
+/// Pairs with a score for their higher document that is not a tie.
+fn decide(view: &View, score: impl Fn(Pair) -> Option<f64>) -> Vec<Edge> {
+    let zelo = |document: usize| Some(view.standings.get(document)?.as_ref()?.zelo);
+    let mut pairs: Vec<Pair> = view.pairs().collect();
+    pairs.sort_unstable();
+    pairs
+        .into_iter()
+        .filter_map(|pair| {
+            let score = score(pair).filter(|score| !is_tie(*score))?;
+            let (winner, loser) = if score > 0.5 {
+                (pair.high(), pair.low())
+            } else {
+                (pair.low(), pair.high())
+            };
+            let gap = match (zelo(winner), zelo(loser)) {
+                (Some(winner), Some(loser)) => Some((winner - loser).abs()),
+                _ => None,
+            };
+            Some(Edge {
+                winner,
+                loser,
+                strength: (score - 0.5).abs(),
+                gap,
+            })
+        })
+        .collect()
+}
+
+/// The cyclic triads among decided pairs, the most suspicious first: those whose other two pairs are strongest together,
+/// then those whose weakest pair is weakest, then in pool order.
+pub fn cyclic_triads(edges: &[Edge]) -> Vec<Triad> {
+    let by_pair: BTreeMap<Pair, &Edge> = edges
+        .iter()
+        .filter_map(|edge| Some((Pair::new(edge.winner, edge.loser)?, edge)))
+        .collect();
+    let mut triads = Vec::new();
+    let decided = by_pair.values().map(|edge| (edge.winner, edge.loser));
+    analysis::each_triad(decided, |documents, cyclic| {
+        if cyclic {
+            triads.extend(triad(documents, &by_pair));
+        }
+    });
+    triads.sort_by_key(|triad| {
+        (
+            std::cmp::Reverse(rounded(triad.against)),
+            rounded(triad.strength),
+            triad.documents,
+        )
+    });
+    triads
+}
+
+fn triad(documents: [usize; 3], by_pair: &BTreeMap<Pair, &Edge>) -> Option<Triad> {
+    let [x, y, z] = documents;
+    let mut sides = [(x, y), (x, z), (y, z)]
+        .into_iter()
+        .filter_map(|(x, y)| {
+            let pair = Pair::new(x, y)?;
+            Some((pair, *by_pair.get(&pair)?))
+        })
+        .collect::<Vec<_>>();
+    sides.sort_by(|(_, x), (_, y)| {
+        let gap = |edge: &Edge| edge.gap.unwrap_or(f64::INFINITY);
+        rounded(x.strength)
+            .cmp(&rounded(y.strength))
+            .then(gap(x).total_cmp(&gap(y)))
+    });
+    let (weakest, edge) = *sides.first()?;
+    Some(Triad {
+        documents,
+        weakest,
+        strength: edge.strength,
+        against: sides.iter().skip(1).map(|(_, edge)| edge.strength).sum(),
+    })
+}
+
+fn rounded(strength: f64) -> u64 {
+    (strength / ROUNDING).round() as u64
+}
+
+/// For each pair that is the weakest of a triad the sum of what speaks against it, over its triads.
+pub fn weakest(triads: &[Triad]) -> BTreeMap<Pair, f64> {
+    let mut sums = BTreeMap::new();
+    for triad in triads {
+        *sums.entry(triad.weakest).or_insert(0.0) += triad.against;
+    }
+    sums
+}
+
+/// Kendall's coefficient of consistency of a complete tournament without ties, 1 for none of the possible cyclic triads
+/// and 0 for all (Kendall & Babington Smith 1940). `None` below three documents.
+pub fn zeta(documents: usize, cyclic: usize) -> Option<f64> {
+    let k = documents as f64;
+    let squares = if documents % 2 == 1 { 1.0 } else { 4.0 };
+    let most = (k * k * k - squares * k) / 24.0;
+    (documents >= 3).then(|| 1.0 - cyclic as f64 / most)
+}
+
+/// The order that explains the votes best in least squares, and what it leaves unexplained.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hodge {
+    /// One value a document; the mean over each group of linked documents is 0.
+    pub potential: Vec<f64>,
+    /// Share of the weighted squares of y = 2s − 1 that no potential explains: 0 for a consistent order, 1 for a pure
+    /// cycle (Jiang, Lim, Yao & Ye 2011; SCIENCE §9d).
+    pub inconsistency: f64,
+}
+
+/// The least-squares potential of battles: min Σ n (y − (r_b − r_a))², by conjugate gradients. `None` where every battle
+/// is a tie, or one names a document outside of the pool.
+pub fn hodge(documents: usize, battles: &[Observation]) -> Option<Hodge> {
+    if battles.iter().any(|o| o.a >= documents || o.b >= documents) {
+        return None;
+    }
+    let flow = |o: &Observation| 2.0 * o.score - 1.0;
+    let total: f64 = battles
+        .iter()
+        .filter(|o| o.a != o.b)
+        .map(|o| o.weight * flow(o).powi(2))
+        .sum();
+    if total.is_nan() || total <= 0.0 {
+        return None;
+    }
+    let spread = |along: &dyn Fn(&Observation) -> f64| {
+        let mut out = vec![0.0; documents];
+        for o in battles {
+            let share = o.weight * along(o);
+            out[o.b] += share;
+            out[o.a] -= share;
+        }
+        out
+    };
+    let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
+    let mut potential = vec![0.0; documents];
+    let mut residual = spread(&flow);
+    let mut direction = residual.clone();
+    let mut energy = dot(&residual, &residual);
+    let goal = energy * 1e-28;
+    for _ in 0..4 * documents + 50 {
+        let image = spread(&|o| direction[o.b] - direction[o.a]);
+        let resistance = dot(&direction, &image);
+        if energy <= goal || resistance.is_nan() || resistance <= 0.0 {
+            break;
+        }
+        let length = energy / resistance;
+        for (x, p) in potential.iter_mut().zip(&direction) {
+            *x += length * p;
+        }
+        for (r, y) in residual.iter_mut().zip(&image) {
+            *r -= length * y;
+        }
+        let next = dot(&residual, &residual);
+        for (p, r) in direction.iter_mut().zip(&residual) {
+            *p = r + next / energy * *p;
+        }
+        energy = next;
+    }
+    let left: f64 = battles
+        .iter()
+        .filter(|o| o.a != o.b)
+        .map(|o| o.weight * (flow(o) - (potential[o.b] - potential[o.a])).powi(2))
+        .sum();
+    Some(Hodge {
+        potential,
+        inconsistency: left / total,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edge(winner: usize, loser: usize, strength: f64, gap: f64) -> Edge {
+        Edge {
+            winner,
+            loser,
+            strength,
+            gap: Some(gap),
+        }
+    }
+
+    #[test]
+    fn the_weakest_pair_of_a_cycle_is_named_and_cycles_against_strong_pairs_come_first() {
+        let edges = [
+            edge(0, 1, 0.5, 2.0),
+            edge(1, 2, 0.5, 1.0),
+            edge(2, 0, 1.0 / 6.0, 0.1),
+            edge(3, 4, 2.0 / 3.0 - 0.5, 0.3),
+            edge(4, 5, 0.5 - 1.0 / 3.0, 0.2),
+            edge(5, 3, 0.5, 0.1),
+            edge(0, 3, 0.5, 0.1),
+        ];
+        let triads = cyclic_triads(&edges);
+        assert_eq!(triads.len(), 2);
+        assert_eq!(triads[0].documents, [0, 1, 2]);
+        assert_eq!(Some(triads[0].weakest), Pair::new(0, 2));
+        assert_eq!(triads[0].against, 1.0);
+        // Two pairs of 2:1 are equally strong whatever the rounding of a third: the smaller gap decides.
+        assert_eq!(Some(triads[1].weakest), Pair::new(4, 5));
+        let sums = weakest(&triads);
+        assert_eq!(sums.get(&triads[0].weakest), Some(&1.0));
+        assert_eq!(sums.len(), 2);
+    }
+
+    #[test]
+    fn consistency_runs_from_a_perfect_order_to_a_perfect_circle() {
+        assert_eq!(zeta(9, 0), Some(1.0));
+        assert_eq!(zeta(3, 1), Some(0.0));
+        assert_eq!(zeta(4, 2), Some(0.0));
+        assert_eq!(zeta(2, 0), None);
+    }
+
+    #[test]
+    fn nothing_is_explained_where_nothing_is_preferred() {
+        assert_eq!(hodge(2, &[Observation::new(0, 1, 0.5, 1.0)]), None);
+        assert_eq!(hodge(1, &[Observation::new(0, 1, 1.0, 1.0)]), None);
+        assert_eq!(hodge(0, &[]), None);
+        let order = hodge(2, &[Observation::new(0, 1, 1.0, 2.0)]).unwrap();
+        assert_eq!(order.potential, [-0.5, 0.5]);
+        assert!(order.inconsistency < 1e-20);
+    }
+}

@@ -1,0 +1,283 @@
+//! What turning one pair's outcome around does to a query's ranking.
+//!
+//! The flip of a pair mirrors every observation in force on it, s → 1 − s: its votes, or the verdict that replaces them,
+//! with the weight they have. A tie becomes the worse of a win for either side.
+
+use super::graded;
+use crate::domain::battle::Pair;
+use crate::domain::ranking::View;
+use crate::domain::rating::{self, Fit, Model, Observation, Options, RatingError};
+use std::collections::BTreeMap;
+
+/// What changes between a ranking and another one of the same documents.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impact {
+    /// Documents that leave the top, and as many that enter it.
+    pub entering: usize,
+    /// Size of that top.
+    pub top: usize,
+    /// What the present order loses in graded NDCG of the top if the other ranking is the truth: 1 − NDCG, gains from
+    /// the other ranking (see [`graded::gains`]).
+    pub ndcg_loss: f64,
+    /// The largest move of a document, in places.
+    pub places: usize,
+    /// The largest change of a score, in score units.
+    pub score: f64,
+    /// Whether the other ranking was refitted; otherwise it is the secant estimate of SCIENCE §9c.
+    pub exact: bool,
+}
+
+impl Impact {
+    /// The change from one set of scores to another; equal scores stand in pool order.
+    pub fn between(present: &[f64], other: &[f64], top: usize, exact: bool) -> Self {
+        Self::from_order(present, &graded::order(present), other, top, exact)
+    }
+
+    fn from_order(
+        present: &[f64],
+        order: &[usize],
+        other: &[f64],
+        top: usize,
+        exact: bool,
+    ) -> Self {
+        let top = top.min(order.len());
+        let other_order = graded::order(other);
+        let mut place = vec![0; present.len().max(other.len())];
+        for (at, document) in other_order.iter().enumerate() {
+            place[*document] = at;
+        }
+        let moved = |(at, document): (usize, &usize)| place[*document].abs_diff(at);
+        Self {
+            entering: order[..top].iter().filter(|d| place[**d] >= top).count(),
+            top,
+            ndcg_loss: 1.0 - graded::ndcg(order, &graded::gains(&other_order), top),
+            places: order.iter().enumerate().map(moved).max().unwrap_or(0),
+            score: present
+                .iter()
+                .zip(other)
+                .map(|(x, y)| (x - y).abs())
+                .fold(0.0, f64::max),
+            exact,
+        }
+    }
+
+    /// The impact as one number in 0..2: the share of the top that is replaced, plus the NDCG loss.
+    pub fn size(&self) -> f64 {
+        self.entering as f64 / self.top.max(1) as f64 + self.ndcg_loss
+    }
+
+    fn worse(self, other: Self) -> Self {
+        let key = |impact: &Self| (impact.size(), impact.score);
+        if key(&other) > key(&self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+/// The fit with the score of one observation replaced, warm from `base` (SCIENCE §9c, exact).
+pub fn refit(
+    documents: usize,
+    observations: &[Observation],
+    options: &Options,
+    base: &Fit,
+    index: usize,
+    score: f64,
+) -> Result<Fit, RatingError> {
+    let mut changed = observations.to_vec();
+    if let Some(observation) = changed.get_mut(index) {
+        observation.score = score;
+    }
+    rating::fit(documents, &changed, options, Some(&base.scores))
+}
+
+/// The exact impact of one pair. `None` without an observation in force, without a fit, and where the flipped battles
+/// have no finite fit.
+pub fn impact(view: &View, pair: Pair, top: usize) -> Option<Impact> {
+    let flips = Flips::new(view, top)?;
+    flips.exact(flips.on.get(&pair)?)
+}
+
+/// The impact of every pair with an observation in force, in pool order. The `exact` pairs of the largest estimated
+/// impact are refitted; the others keep the secant estimate. Where there is no estimate (the erf model, zBench's model,
+/// a pool without covariance) all pairs are refitted.
+pub fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
+    let Some(flips) = Flips::new(view, top) else {
+        return Vec::new();
+    };
+    let refit = |(pair, indexes): (&Pair, &Vec<usize>)| Some((*pair, flips.exact(indexes)?));
+    if exact >= flips.on.len() {
+        return flips.on.iter().filter_map(refit).collect();
+    }
+    let estimates: Option<Vec<(Pair, Impact)>> = flips
+        .on
+        .iter()
+        .map(|(pair, indexes)| Some((*pair, flips.estimate(indexes)?)))
+        .collect();
+    let Some(mut impacts) = estimates else {
+        return flips.on.iter().filter_map(refit).collect();
+    };
+    let mut largest: Vec<usize> = (0..impacts.len()).collect();
+    largest.sort_by(|x, y| {
+        let (x, y) = (&impacts[*x].1, &impacts[*y].1);
+        y.size()
+            .total_cmp(&x.size())
+            .then(y.score.total_cmp(&x.score))
+    });
+    for at in largest.into_iter().take(exact) {
+        let (pair, impact) = &mut impacts[at];
+        if let Some(found) = flips.on.get(pair).and_then(|indexes| flips.exact(indexes)) {
+            *impact = found;
+        }
+    }
+    impacts
+}
+
+/// A query made ready for many flips.
+struct Flips<'a> {
+    view: &'a View,
+    fit: &'a Fit,
+    options: Options,
+    order: Vec<usize>,
+    top: usize,
+    /// The observations of each pair.
+    on: BTreeMap<Pair, Vec<usize>>,
+}
+
+impl<'a> Flips<'a> {
+    fn new(view: &'a View, top: usize) -> Option<Self> {
+        let fit = view.fit.as_ref().ok()?;
+        let entered = view.entered();
+        let mut on: BTreeMap<Pair, Vec<usize>> = BTreeMap::new();
+        for (index, o) in view.observations().iter().enumerate() {
+            let pair = Pair::new(*entered.get(o.a)?, *entered.get(o.b)?);
+            on.entry(pair?).or_default().push(index);
+        }
+        Some(Self {
+            view,
+            fit,
+            options: view.settings.rating(),
+            order: graded::order(&fit.scores),
+            top,
+            on,
+        })
+    }
+
+    fn impact(&self, scores: &[f64], exact: bool) -> Impact {
+        Impact::from_order(&self.fit.scores, &self.order, scores, self.top, exact)
+    }
+
+    /// The pair's observations as one: (a, b, score, weight). The likelihood of games of one pair depends on their sum.
+    fn merged(&self, indexes: &[usize]) -> Option<Observation> {
+        let observations = self.view.observations();
+        let first = observations.get(*indexes.first()?)?;
+        let (mut weight, mut won) = (0.0, 0.0);
+        for o in indexes.iter().filter_map(|index| observations.get(*index)) {
+            weight += o.weight;
+            won += o.weight
+                * if o.b == first.b {
+                    o.score
+                } else {
+                    1.0 - o.score
+                };
+        }
+        (weight > 0.0).then(|| Observation::new(first.a, first.b, won / weight, weight))
+    }
+
+    /// The scores that the pair may turn to.
+    fn turned(score: f64) -> Vec<f64> {
+        if super::cycles::is_tie(score) {
+            vec![0.0, 1.0]
+        } else {
+            vec![1.0 - score]
+        }
+    }
+
+    fn exact(&self, indexes: &[usize]) -> Option<Impact> {
+        let pair = self.merged(indexes)?;
+        let refitted = Self::turned(pair.score).into_iter().map(|score| {
+            let mut observations = self.view.observations().to_vec();
+            for index in indexes {
+                let o = observations.get_mut(*index)?;
+                // The first keeps the merged weight, so that a tie of a win and a loss turns to a whole win too.
+                o.weight = 0.0;
+            }
+            let first = observations.get_mut(*indexes.first()?)?;
+            (first.score, first.weight) = (score, pair.weight);
+            let warm = Some(self.fit.scores.as_slice());
+            let fit =
+                rating::fit(self.fit.scores.len(), &observations, &self.options, warm).ok()?;
+            Some(self.impact(&fit.scores, true))
+        });
+        refitted.flatten().reduce(Impact::worse)
+    }
+
+    fn estimate(&self, indexes: &[usize]) -> Option<Impact> {
+        let covariance = self
+            .view
+            .covariance()
+            .filter(|_| matches!(self.options.model, Model::Map | Model::Mle))?;
+        let pair = self.merged(indexes)?;
+        let turned = Self::turned(pair.score).into_iter();
+        turned
+            .map(|score| {
+                let moved = secant(
+                    &pair,
+                    score,
+                    &self.fit.scores,
+                    covariance.resistance(pair.a, pair.b),
+                )?;
+                let scale = moved / covariance.phi();
+                let scores: Vec<f64> = (0..covariance.len())
+                    .map(|i| {
+                        let column = covariance.get(i, pair.b) - covariance.get(i, pair.a);
+                        self.fit.scores[i] + column * scale
+                    })
+                    .collect();
+                Some(self.impact(&scores, false))
+            })
+            .collect::<Option<Vec<_>>>()?
+            .into_iter()
+            .reduce(Impact::worse)
+    }
+}
+
+/// The change of the pair's gap, in units of its resistance, when its score becomes `score`: the pair is taken out of the
+/// fit to first order and put back in exactly (SCIENCE §9c). Multiplied by the gap's column of H⁻¹ it is the change of
+/// every score.
+fn secant(pair: &Observation, score: f64, scores: &[f64], resistance: f64) -> Option<f64> {
+    let sigma = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let gap = scores.get(pair.b)? - scores.get(pair.a)?;
+    let p = sigma(gap);
+    let without = resistance / (1.0 - pair.weight * p * (1.0 - p) * resistance);
+    if !(resistance > 0.0 && without.is_finite() && without > 0.0) {
+        return None;
+    }
+    let reach = without * pair.weight;
+    let apart = gap - reach * (pair.score - p);
+    // x − apart = reach · (score − σ(x)) has one root, between its two bounds.
+    let (mut low, mut high) = (apart - reach * (1.0 - score), apart + reach * score);
+    let mut x = gap.clamp(low, high);
+    for _ in 0..60 {
+        let p = sigma(x);
+        let excess = x - apart - reach * (score - p);
+        if excess > 0.0 {
+            high = x;
+        } else {
+            low = x;
+        }
+        let newton = x - excess / (1.0 + reach * p * (1.0 - p));
+        let next = if (low..=high).contains(&newton) {
+            newton
+        } else {
+            0.5 * (low + high)
+        };
+        if (next - x).abs() <= 1e-14 * (1.0 + x.abs()) {
+            x = next;
+            break;
+        }
+        x = next;
+    }
+    Some((x - gap) / resistance)
+}

@@ -1,0 +1,275 @@
+//! From scored pairs of many queries to the order in which one person sees them.
+
+use super::ledger::{Draw, Key, Shown};
+use super::{Policy, Scored};
+use crate::domain::sampling::Dice;
+use std::collections::{BinaryHeap, HashSet};
+
+/// A pair that may be shown.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// The pair.
+    pub key: Key,
+    /// How urgent it is; `None` leaves it to chance.
+    pub priority: Option<f64>,
+    /// Whether a judge has voted on it: only those are in the frame that controls are drawn from.
+    pub voted: bool,
+}
+
+impl Candidate {
+    /// The scored pairs of one query as candidates.
+    pub fn of_query(query: u64, scored: &[Scored]) -> impl Iterator<Item = Self> + '_ {
+        scored.iter().map(move |scored| Self {
+            key: Key {
+                query,
+                pair: scored.pair,
+            },
+            priority: scored.priority,
+            voted: scored.voted,
+        })
+    }
+}
+
+/// What a queue is drawn with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Design {
+    /// Where ties, controls and repeats come from.
+    pub seed: u64,
+    /// Slots that are planned together.
+    pub batch: usize,
+    /// Share of random controls in a batch, in 0..=1: all but ⌈(1 − share) · batch⌉ of its slots, and at least one where it
+    /// is above 0. Without them nothing can be estimated.
+    pub share: f64,
+    /// Share of repeats in a batch, rounded down to whole slots; they take the place of priority slots.
+    pub repeats: f64,
+    /// A pair is repeated after this many slots at the earliest, and once.
+    pub gap: usize,
+}
+
+impl Design {
+    /// A policy's own design for one person: a quarter of controls and a twentieth of repeats for `Mixed`, nothing but
+    /// controls for `Random`, nothing but priorities for the others. Batches of 20; repeats after 20 slots.
+    pub fn new(policy: Policy, seed: u64, annotator: &str) -> Self {
+        let (share, repeats) = match policy {
+            Policy::Mixed => (0.25, 0.05),
+            Policy::Random => (1.0, 0.0),
+            _ => (0.0, 0.0),
+        };
+        Self {
+            seed: draw_seed(&mut Dice::new(seed, &["queue", annotator])),
+            batch: 20,
+            share,
+            repeats,
+            gap: 20,
+        }
+    }
+
+    /// What the slots of a batch are for; the controls are spread over it, each at a random place of its stretch.
+    fn slots(&self, batch: usize) -> Vec<Slot> {
+        let size = self.batch.max(1);
+        let part = |share: f64| share.clamp(0.0, 1.0) * size as f64;
+        let certain = (part(1.0 - self.share) - 1e-9).ceil() as usize;
+        let controls = (size - certain.min(size)).max(usize::from(self.share > 0.0));
+        let repeats = (part(self.repeats) + 1e-9) as usize;
+        let mut slots = vec![Slot::Priority; size];
+        let mut dice = Dice::new(self.seed, &["slots", &batch.to_string()]);
+        for control in 0..controls {
+            let (from, to) = (control * size / controls, (control + 1) * size / controls);
+            slots[from + dice.below(to - from)] = Slot::Control;
+        }
+        for _ in 0..repeats {
+            let free: Vec<usize> = (0..size)
+                .filter(|at| slots[*at] == Slot::Priority)
+                .collect();
+            if let Some(at) = free.get(dice.below(free.len())) {
+                slots[*at] = Slot::Repeat;
+            }
+        }
+        slots
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    Priority,
+    Control,
+    Repeat,
+}
+
+/// A slot of the queue, filled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// The pair to show.
+    pub key: Key,
+    /// Why; kept with the verdict, in the ledger.
+    pub draw: Draw,
+    /// How urgent it is, where the policy says.
+    pub priority: Option<f64>,
+}
+
+/// The next `limit` entries for a person who has been shown `shown`, oldest first.
+///
+/// `candidates` are all pairs the estimate is about, those already shown among them. Equal priorities are ordered by a
+/// seeded hash of the pair, never by input order. Controls have permanent random numbers (Ohlsson 1995): the next control
+/// is the pair not shown yet with the smallest hash, which is uniform given the past, and stays the same when priorities
+/// change. A frame of another size has other numbers, or else its new pairs would come too early. The queue may be built again whenever something has changed; it has to be, when a pair was shown or decided
+/// outside of it. A slot that cannot be filled goes to the other kind; a queue without controls ends with the last pair
+/// that has a priority.
+pub fn queue(
+    candidates: &[Candidate],
+    shown: &[Shown],
+    design: &Design,
+    limit: usize,
+) -> Vec<Entry> {
+    let seeds = Seeds::new(design.seed);
+    let seen: HashSet<Key> = shown.iter().map(|line| line.key).collect();
+    let open = || candidates.iter().filter(|c| !seen.contains(&c.key));
+    let mut urgent: Vec<(f64, u64, &Candidate)> = open()
+        .filter_map(|c| Some((c.priority?, hash(seeds.ties, c.key), c)))
+        .collect();
+    urgent.sort_unstable_by(|x, y| {
+        y.0.total_cmp(&x.0)
+            .then((x.1, x.2.key).cmp(&(y.1, y.2.key)))
+    });
+    let frame = candidates.iter().filter(|c| c.voted).count() as u64;
+    let mut random: Vec<(u64, &Candidate)> = open()
+        .filter(|c| c.voted && design.share > 0.0)
+        .map(|c| (hash(seeds.controls ^ frame, c.key), c))
+        .collect();
+    random.sort_unstable_by_key(|(hash, c)| (*hash, c.key));
+
+    let mut left = open().filter(|c| c.voted).count();
+    let mut urgent = urgent.into_iter().map(|(_, _, c)| c);
+    let mut random = random.into_iter().map(|(_, c)| c);
+    let mut repeats = Repeats::new(shown, seeds.repeats, design.gap);
+    let mut placed: HashSet<Key> = HashSet::new();
+    let mut entries = Vec::new();
+    let size = design.batch.max(1);
+    let mut slots = Vec::new();
+    for slot in shown.len().. {
+        if entries.len() >= limit {
+            break;
+        }
+        if slots.is_empty() || slot % size == 0 {
+            slots = design.slots(slot / size);
+        }
+        let kind = slots.get(slot % size).copied().unwrap_or(Slot::Priority);
+        if kind == Slot::Repeat
+            && let Some(key) = repeats.next(slot)
+        {
+            entries.push(Entry {
+                key,
+                draw: Draw::Repeat,
+                priority: None,
+            });
+            continue;
+        }
+        let mut by_priority = || Some((urgent.find(|c| !placed.contains(&c.key))?, false));
+        let mut by_chance = || Some((random.find(|c| !placed.contains(&c.key))?, true));
+        let next = if kind == Slot::Control {
+            by_chance().or_else(by_priority)
+        } else {
+            by_priority().or_else(by_chance)
+        };
+        let Some((candidate, drawn)) = next else {
+            break;
+        };
+        entries.push(Entry {
+            key: candidate.key,
+            draw: if drawn {
+                Draw::Control { of: left }
+            } else {
+                Draw::Priority
+            },
+            priority: candidate.priority,
+        });
+        left -= usize::from(candidate.voted && left > 0);
+        placed.insert(candidate.key);
+        repeats.shown(candidate.key, slot);
+    }
+    entries
+}
+
+/// Pairs shown once, waiting for their second time in the order of a hash.
+struct Repeats {
+    seed: u64,
+    gap: usize,
+    /// Each pair with the slot it was shown in, oldest first; the first `ready` of them are in `due`.
+    first: Vec<(Key, usize)>,
+    ready: usize,
+    due: BinaryHeap<std::cmp::Reverse<(u64, Key)>>,
+    done: HashSet<Key>,
+}
+
+impl Repeats {
+    fn new(shown: &[Shown], seed: u64, gap: usize) -> Self {
+        let mut repeats = Self {
+            seed,
+            gap,
+            first: Vec::new(),
+            ready: 0,
+            due: BinaryHeap::new(),
+            done: HashSet::new(),
+        };
+        let mut known = HashSet::new();
+        for (slot, line) in shown.iter().enumerate() {
+            if known.insert(line.key) {
+                repeats.first.push((line.key, slot));
+            } else {
+                repeats.done.insert(line.key);
+            }
+        }
+        repeats
+    }
+
+    fn shown(&mut self, key: Key, slot: usize) {
+        self.first.push((key, slot));
+    }
+
+    fn next(&mut self, slot: usize) -> Option<Key> {
+        while let Some((key, at)) = self.first.get(self.ready) {
+            if slot.saturating_sub(*at) < self.gap.max(1) {
+                break;
+            }
+            if !self.done.contains(key) {
+                self.due
+                    .push(std::cmp::Reverse((hash(self.seed, *key), *key)));
+            }
+            self.ready += 1;
+        }
+        self.due.pop().map(|std::cmp::Reverse((_, key))| key)
+    }
+}
+
+/// One seed a purpose: a tie broken by a control's number would make the controls less than random.
+struct Seeds {
+    ties: u64,
+    controls: u64,
+    repeats: u64,
+}
+
+impl Seeds {
+    fn new(seed: u64) -> Self {
+        let of = |purpose: &str| draw_seed(&mut Dice::new(seed, &[purpose]));
+        Self {
+            ties: of("ties"),
+            controls: of("controls"),
+            repeats: of("repeats"),
+        }
+    }
+}
+
+fn draw_seed(dice: &mut Dice) -> u64 {
+    (0..4).fold(0, |seed, _| seed << 16 | dice.below(1 << 16) as u64)
+}
+
+/// SplitMix64 (Steele, Lea & Flood 2014) over the parts of a key.
+fn hash(seed: u64, key: Key) -> u64 {
+    let parts = [key.query, key.pair.low() as u64, key.pair.high() as u64];
+    parts.into_iter().fold(seed, |state, part| {
+        let mut z = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    })
+}

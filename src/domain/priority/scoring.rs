@@ -1,0 +1,218 @@
+//! How urgently each pair of one query deserves a look: numbers that depend on the query's view alone and can be kept
+//! until the view changes.
+
+use super::{Policy, cycles, impact};
+use crate::domain::battle::Pair;
+use crate::domain::ranking::View;
+use crate::domain::vote::Outcome;
+
+/// The ranks that count when nothing else is asked.
+pub const DEFAULT_TOP: usize = 10;
+
+/// A pair of one query with its priority. A verdict is about a pair, so the pair's battles are one item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scored {
+    /// The two documents.
+    pub pair: Pair,
+    /// The pair's first battle, as an index into the view's battles.
+    pub battle: usize,
+    /// How urgent it is, from 0 up, on the policy's own scale. `None` where the policy has nothing to say: a settled pair,
+    /// a pair outside every cycle, and every pair of `Random`.
+    pub priority: Option<f64>,
+    /// Whether a judge has voted: only then has the ensemble an outcome whose accuracy can be measured.
+    pub voted: bool,
+}
+
+/// How a query is scored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scoring {
+    /// The order.
+    pub policy: Policy,
+    /// How many ranks count as the top; small pools take [`top_of`] it.
+    pub top: usize,
+    /// `Impact` refits this many pairs of the query exactly, those with the largest estimate; the others keep the
+    /// estimate (SCIENCE §9c).
+    pub exact: usize,
+}
+
+impl Scoring {
+    /// The top 10, every impact exact.
+    pub fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            top: DEFAULT_TOP,
+            exact: usize::MAX,
+        }
+    }
+}
+
+/// The top of a pool: `top`, but at most half of the documents, and at least 1. In a pool of 12 the first 10 are no
+/// choice worth making.
+pub fn top_of(documents: usize, top: usize) -> usize {
+    top.min(documents / 2).max(1)
+}
+
+/// Every pair with a battle, in pool order, with its priority.
+///
+/// A pair whose verdict in force states a preference is settled: it has a priority under `Failed` alone. Where the view
+/// has no errors (zBench's model, very large pools), P(wrong) and the uncertainty come from the fitted win probability
+/// and the top is taken as it is; `Surprise` is then `None`.
+pub fn score(view: &View, scoring: &Scoring) -> Vec<Scored> {
+    let mut pairs: Vec<Pair> = view
+        .pairs()
+        .filter(|pair| !view.battles_of(*pair).is_empty())
+        .collect();
+    pairs.sort_unstable();
+    let top = top_of(view.entered().len(), scoring.top);
+    let priority: Box<dyn Fn(Pair) -> Option<f64>> = match scoring.policy {
+        Policy::Value | Policy::Mixed => {
+            let inside = top_probabilities(view, top);
+            Box::new(move |pair| value(view, &inside, pair))
+        }
+        Policy::Impact => {
+            let impacts = impact::impacts(view, top, scoring.exact);
+            Box::new(move |pair| {
+                let at = impacts
+                    .binary_search_by_key(&pair, |(pair, _)| *pair)
+                    .ok()?;
+                Some(impacts.get(at)?.1.size())
+            })
+        }
+        Policy::Cycle => {
+            let weakest = cycles::weakest(&cycles::cyclic_triads(&cycles::edges(view)));
+            Box::new(move |pair| weakest.get(&pair).copied())
+        }
+        Policy::Uncertain => Box::new(|pair| uncertainty(view, pair)),
+        Policy::Split => Box::new(|pair| split(view, pair)),
+        Policy::Surprise => Box::new(|pair| surprise(view, pair)),
+        Policy::Failed => Box::new(|pair| failed(view, pair)),
+        Policy::Random => Box::new(|_| None),
+    };
+    let settled = |pair: Pair| {
+        view.verdict(pair)
+            .is_some_and(|verdict| verdict.decision.score().is_some())
+    };
+    pairs
+        .into_iter()
+        .filter_map(|pair| {
+            let counts = scoring.policy == Policy::Failed || !settled(pair);
+            Some(Scored {
+                pair,
+                battle: *view.battles_of(pair).first()?,
+                priority: counts
+                    .then(|| priority(pair))
+                    .flatten()
+                    .filter(|priority| priority.is_finite()),
+                voted: observed(view, pair).is_some(),
+            })
+        })
+        .collect()
+}
+
+/// P(the document is truly in the top `top`) by pool index: Φ((e_i − c) / se_i), c halfway between the last score inside
+/// and the first one outside (SCIENCE §3). `None` for documents without a score.
+pub fn top_probabilities(view: &View, top: usize) -> Vec<Option<f64>> {
+    let mut inside = vec![None; view.rows().documents];
+    let Ok(fit) = view.fit.as_ref() else {
+        return inside;
+    };
+    let mut sorted = fit.scores.clone();
+    sorted.sort_unstable_by(|x, y| y.total_cmp(x));
+    let bar = match (sorted.get(top.wrapping_sub(1)), sorted.get(top)) {
+        (Some(last), Some(next)) => 0.5 * (last + next),
+        _ => f64::NEG_INFINITY,
+    };
+    for (place, document) in view.entered().iter().enumerate() {
+        let probability = match view.covariance() {
+            Some(covariance) => covariance.exceeds(&fit.scores, place, bar),
+            None => f64::from(u8::from(fit.scores.get(place).is_some_and(|e| *e > bar))),
+        };
+        if let Some(entry) = inside.get_mut(*document) {
+            *entry = Some(probability);
+        }
+    }
+    inside
+}
+
+/// The judges' score for the pair's higher document, whatever a verdict says.
+fn observed(view: &View, pair: Pair) -> Option<f64> {
+    view.cell(pair.high(), pair.low()).observed
+}
+
+/// P(the higher document is truly better).
+fn outranks(view: &View, pair: Pair) -> Option<f64> {
+    view.outranks(pair.high(), pair.low())
+        .or_else(|| view.expected(pair.high(), pair.low()))
+}
+
+/// P(the ensemble's outcome on the pair is wrong): one half at a tie (SCIENCE §9e).
+pub fn wrong(view: &View, pair: Pair) -> Option<f64> {
+    let (score, above) = (observed(view, pair)?, outranks(view, pair)?);
+    Some(if cycles::is_tie(score) {
+        0.5
+    } else if score > 0.5 {
+        1.0 - above
+    } else {
+        above
+    })
+}
+
+fn value(view: &View, inside: &[Option<f64>], pair: Pair) -> Option<f64> {
+    let of = |document: usize| inside.get(document).copied().flatten();
+    let outside = (1.0 - of(pair.low())?) * (1.0 - of(pair.high())?);
+    Some(wrong(view, pair)? * (1.0 - outside))
+}
+
+fn uncertainty(view: &View, pair: Pair) -> Option<f64> {
+    observed(view, pair)?;
+    let above = outranks(view, pair)?;
+    Some(above.min(1.0 - above))
+}
+
+/// Entropy of the votes on the pair over its low document, tie and its high document, in bits; `None` without a vote.
+fn split(view: &View, pair: Pair) -> Option<f64> {
+    let mut counts = [0u32; 3];
+    for record in view
+        .battles_of(pair)
+        .iter()
+        .filter_map(|index| view.rows().battles.get(*index))
+    {
+        for vote in &record.votes {
+            let slot = match vote.margin.outcome() {
+                Outcome::A => usize::from(record.battle.a != pair.low()),
+                Outcome::B => usize::from(record.battle.b != pair.low()),
+                Outcome::Tie => 2,
+            };
+            counts[slot] += 1;
+        }
+    }
+    let votes: u32 = counts.iter().sum();
+    (votes > 0).then(|| {
+        counts
+            .iter()
+            .filter(|count| **count > 0)
+            .map(|count| {
+                let share = f64::from(*count) / f64::from(votes);
+                -share * share.log2()
+            })
+            .sum::<f64>()
+            .abs()
+    })
+}
+
+fn surprise(view: &View, pair: Pair) -> Option<f64> {
+    view.battles_of(pair)
+        .iter()
+        .filter_map(|index| Some(view.battles.get(*index)?.surprise?.abs()))
+        .max_by(f64::total_cmp)
+}
+
+fn failed(view: &View, pair: Pair) -> Option<f64> {
+    let missing: usize = view
+        .battles_of(pair)
+        .iter()
+        .filter_map(|index| view.battles.get(*index))
+        .map(|battle| battle.missing)
+        .sum();
+    (missing > 0).then_some(missing as f64)
+}

@@ -1,0 +1,194 @@
+//! The queue of one person: which pairs come next, and what their verdicts so far say.
+
+use super::corpus::QueryKey;
+use super::urgency::{LedgerLine, query_number};
+use super::{Db, Result, Store};
+use crate::domain::battle::Pair;
+use crate::domain::priority::{Candidate, Design, Draw, Key, Policy, Shown, queue};
+use std::collections::{HashMap, HashSet};
+
+/// What queue is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueRequest {
+    /// The order.
+    pub policy: Policy,
+    /// One query, or the whole project.
+    pub scope: Option<QueryKey>,
+    /// Who is to judge.
+    pub annotator: String,
+    /// Where ties, controls and repeats come from.
+    pub seed: u64,
+    /// Items at most.
+    pub limit: usize,
+}
+
+/// Where an item stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It has not been shown.
+    Fresh,
+    /// It was judged, and the verdict taken back.
+    Again,
+    /// It was put off.
+    Later,
+}
+
+/// A pair in a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueItem {
+    /// The query.
+    pub query: QueryKey,
+    /// The two documents.
+    pub pair: Pair,
+    /// Why it is here.
+    pub draw: Draw,
+    /// How urgent it is on the policy's own scale, where the policy says.
+    pub priority: Option<f64>,
+    /// Where it stands.
+    pub standing: Standing,
+}
+
+/// A person's ledger with the verdicts that were given outside of any queue in their places.
+pub struct Ledger {
+    /// The lines, oldest first.
+    pub lines: Vec<(QueryKey, Shown)>,
+    again: Vec<LedgerLine>,
+    later: Vec<LedgerLine>,
+}
+
+impl Db {
+    /// Everything that a person has been shown.
+    pub fn full_ledger(&self, annotator: &str, scope: Option<QueryKey>) -> Result<Ledger> {
+        let within = |query: QueryKey| scope.is_none_or(|scope| scope == query);
+        let mut lines: Vec<LedgerLine> = self.ledger(annotator)?;
+        lines.retain(|line| within(line.query));
+        let queued: HashSet<Key> = lines.iter().map(|line| line.shown.key).collect();
+        let mut dated: Vec<(i64, QueryKey, Shown)> = lines
+            .iter()
+            .map(|line| (line.shown_ms, line.query, line.shown))
+            .collect();
+        let numbers: HashMap<QueryKey, u64> = self
+            .query_names()?
+            .into_iter()
+            .map(|(key, name)| (key, query_number(&name)))
+            .collect();
+        for stored in self.verdict_rows(scope)? {
+            let verdict = &stored.verdict;
+            let (Some(pair), Some(query)) = (
+                Pair::new(verdict.a, verdict.b),
+                numbers.get(&stored.query).copied(),
+            ) else {
+                continue;
+            };
+            let key = Key { query, pair };
+            if verdict.annotator == annotator && !queued.contains(&key) {
+                let draw = Draw::Priority;
+                dated.push((verdict.created_ms, stored.query, Shown { key, draw }));
+            }
+        }
+        dated.sort_by_key(|(ms, ..)| *ms);
+        let waits = |line: &&LedgerLine| !line.judged;
+        let (later, again) = lines
+            .iter()
+            .filter(waits)
+            .cloned()
+            .partition(|line| line.later);
+        Ok(Ledger {
+            lines: dated
+                .into_iter()
+                .map(|(_, query, shown)| (query, shown))
+                .collect(),
+            again,
+            later,
+        })
+    }
+
+    /// Every query's key and name.
+    pub fn query_names(&self) -> Result<Vec<(QueryKey, String)>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, name FROM query ORDER BY id")?;
+        let rows = statement.query_map([], |row| Ok((QueryKey(row.get(0)?), row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The pairs of the frame as candidates, from what is kept; queries whose numbers are out of date are computed.
+    pub fn candidates(
+        &self,
+        policy: Policy,
+        scope: Option<QueryKey>,
+    ) -> Result<(Vec<Candidate>, HashMap<u64, QueryKey>)> {
+        let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
+        for (key, name, urgency) in self.urgencies()? {
+            if scope.is_some_and(|scope| scope != key) {
+                continue;
+            }
+            let urgency = match urgency {
+                Some(urgency) => urgency,
+                None => self.urgency_now(key)?.1,
+            };
+            let number = query_number(&name);
+            keys.insert(number, key);
+            candidates.extend(urgency.candidates(number, policy));
+        }
+        Ok((candidates, keys))
+    }
+
+    /// The queue: what was judged and taken back first, then the design's order, then what was put off.
+    pub fn queue(&self, request: &QueueRequest) -> Result<Vec<QueueItem>> {
+        let (candidates, keys) = self.candidates(request.policy, request.scope)?;
+        let ledger = self.full_ledger(&request.annotator, request.scope)?;
+        let shown: Vec<Shown> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
+        let design = Design::new(request.policy, request.seed, &request.annotator);
+        let waiting = |line: &LedgerLine, standing| QueueItem {
+            query: line.query,
+            pair: line.shown.key.pair,
+            draw: line.shown.draw,
+            priority: None,
+            standing,
+        };
+        let mut items: Vec<QueueItem> = ledger
+            .again
+            .iter()
+            .map(|line| waiting(line, Standing::Again))
+            .collect();
+        for entry in queue(&candidates, &shown, &design, request.limit) {
+            if let Some(query) = keys.get(&entry.key.query) {
+                items.push(QueueItem {
+                    query: *query,
+                    pair: entry.key.pair,
+                    draw: entry.draw,
+                    priority: entry.priority,
+                    standing: Standing::Fresh,
+                });
+            }
+        }
+        items.extend(
+            ledger
+                .later
+                .iter()
+                .map(|line| waiting(line, Standing::Later)),
+        );
+        items.truncate(request.limit);
+        Ok(items)
+    }
+}
+
+impl Store {
+    /// Brings the urgencies that are out of date up to date and keeps them, a query at a time, so that others get their
+    /// turn; `told` hears how many are left.
+    pub fn freshen(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
+        let mut stale: Vec<QueryKey> = self.read_blocking(|db| {
+            let all = db.urgencies()?.into_iter();
+            Ok(all
+                .filter_map(|(key, _, urgency)| urgency.is_none().then_some(key))
+                .collect())
+        })?;
+        while let Some(query) = stale.pop() {
+            let (revision, urgency) = self.read_blocking(move |db| db.urgency_now(query))?;
+            self.write_blocking(move |db| db.keep_urgency(query, revision, &urgency))?;
+            told(stale.len());
+        }
+        Ok(())
+    }
+}

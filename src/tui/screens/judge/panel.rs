@@ -1,0 +1,123 @@
+//! The lines below the texts: keys, what has been said, how it goes.
+
+use super::super::queue;
+use super::CAUSES;
+use crate::domain::verdict::{Cause, Confidence};
+use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::model::{Desk, Model};
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+const DECISIONS: [(Command, &str); 6] = [
+    (Command::JudgeA, "A better"),
+    (Command::JudgeAStrongly, "A by far"),
+    (Command::JudgeTie, "equal"),
+    (Command::JudgeB, "B better"),
+    (Command::JudgeBStrongly, "B by far"),
+    (Command::CannotTell, "cannot tell"),
+];
+
+const CONFIDENCES: [Command; 3] = [Command::Guess, Command::FairlySure, Command::Sure];
+
+/// Before the decision.
+pub(super) fn blind(
+    model: &Model,
+    desk: &Desk,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled("─".repeat(columns), theme.faint())];
+    let decisions = DECISIONS.map(|(command, words)| (command, words, false));
+    lines.extend(keys(&decisions, theme, columns));
+    lines.extend(keys(&sure(desk), theme, columns));
+    lines.extend(queue::told(&model.queue.tally, theme, columns));
+    lines
+}
+
+/// After it.
+pub(super) fn open(
+    model: &Model,
+    desk: &Desk,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let said = |decision: Option<crate::domain::verdict::Decision>| {
+        decision.map_or(String::new(), |decision| decision.words("A", "B"))
+    };
+    let mut words = format!("you said, blind: {}", said(desk.blind));
+    if desk.decision != desk.blind {
+        words = format!("{words}; now: {}", said(desk.decision));
+    }
+    let mut lines = wrapped(&words, columns, theme.override_mark());
+    let enter =
+        keymap::key_of(Command::Open, Scope::Judge).map_or(String::new(), |key| key.to_string());
+    lines.extend(wrapped(
+        &format!("{enter} keeps it and goes on; a b t x and A B change it"),
+        columns,
+        theme.strong(),
+    ));
+    let causes: Vec<(Command, &'static str, bool)> = CAUSES
+        .iter()
+        .zip(Cause::ALL)
+        .map(|(command, cause)| (*command, cause.words(), desk.cause == Some(*cause)))
+        .collect();
+    lines.extend(keys(&causes, theme, columns));
+    lines.extend(keys(&sure(desk), theme, columns));
+    if let Some(note) = &desk.note {
+        let note = format!("reason: {}", crate::domain::sanitise::line(note));
+        lines.extend(wrapped(&note, columns, theme.text()));
+    }
+    lines.extend(queue::told(&model.queue.tally, theme, columns));
+    lines
+}
+
+fn sure(desk: &Desk) -> Vec<(Command, &'static str, bool)> {
+    CONFIDENCES
+        .iter()
+        .zip(Confidence::ALL)
+        .map(|(command, confidence)| {
+            let chosen = desk.confidence == Some(*confidence);
+            (*command, confidence.words(), chosen)
+        })
+        .collect()
+}
+
+fn wrapped(words: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    crate::tui::text::wrap(words, columns)
+        .into_iter()
+        .map(|range| Line::styled(words[range].to_owned(), style))
+        .collect()
+}
+
+/// Keys with what they say, in as many rows as they need; a chosen one is marked.
+fn keys(
+    keys: &[(Command, &'static str, bool)],
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+    let mut used = 0;
+    for (command, words, chosen) in keys {
+        let key =
+            keymap::key_of(*command, Scope::Judge).map_or(String::new(), |key| key.to_string());
+        let mark = if *chosen { "●" } else { " " };
+        let width = key.chars().count() + words.chars().count() + 4;
+        if used + width > columns && used > 0 {
+            rows.push(Vec::new());
+            used = 0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push(Span::raw("["));
+            row.push(Span::styled(key, theme.key_hint()));
+            let style = if *chosen {
+                theme.strong()
+            } else {
+                theme.text()
+            };
+            row.push(Span::styled(format!("]{mark}{words} "), style));
+        }
+        used += width;
+    }
+    rows.into_iter().map(Line::from).collect()
+}

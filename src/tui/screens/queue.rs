@@ -1,0 +1,305 @@
+//! The queue: which pairs to look at, first things first.
+
+use crate::domain::priority::Policy;
+use crate::domain::sanitise;
+use crate::store::queue::{QueueItem, QueueRequest, Standing};
+use crate::store::tally::{Count, Tally};
+use crate::tui::keymap::Command;
+use crate::tui::model::{Areas, Effect, Model, Screen};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+/// Items that are listed at most.
+const LISTED: usize = 1_000;
+
+/// Goes to the queue, over the project or over the query that is open in a matrix.
+pub fn show(model: &mut Model) -> Vec<Effect> {
+    let scope = match model.screen() {
+        Screen::Matrix => model.open.as_ref().map(|open| open.info.key),
+        _ => None,
+    };
+    model.queue.scope = scope;
+    model.queue.cursor = 0;
+    model.queue.loaded = false;
+    model.queue.items.clear();
+    model.queue.desk = None;
+    model.stack.push(Screen::Queue);
+    ask(model)
+}
+
+/// Asks for the queue as it is now.
+pub fn ask(model: &mut Model) -> Vec<Effect> {
+    model.queue.generation += 1;
+    let request = QueueRequest {
+        policy: model.queue.policy,
+        scope: model.queue.scope,
+        annotator: model.options.annotator.clone(),
+        seed: model.options.request.seed,
+        limit: LISTED,
+    };
+    vec![Effect::Queue(request, model.queue.generation)]
+}
+
+/// Takes the queue in, unless it has been overtaken.
+pub fn arrived(
+    model: &mut Model,
+    generation: u64,
+    items: Vec<QueueItem>,
+    tally: Tally,
+) -> Vec<Effect> {
+    if generation != model.queue.generation {
+        return Vec::new();
+    }
+    model.queue.items = items;
+    model.queue.tally = tally;
+    model.queue.loaded = true;
+    let last = shown(model).len().saturating_sub(1);
+    model.queue.cursor = model.queue.cursor.min(last);
+    if model.screen() == Screen::Judge && model.queue.desk.is_none() {
+        model.queue.cursor = 0;
+        return super::judge::take_up(model, 0);
+    }
+    Vec::new()
+}
+
+/// The items whose query matches the filter, as indexes.
+pub fn shown(model: &Model) -> Vec<usize> {
+    let words: Vec<String> = model
+        .queue
+        .filter
+        .split_whitespace()
+        .map(str::to_lowercase)
+        .collect();
+    (0..model.queue.items.len())
+        .filter(|at| {
+            let Some((id, text)) = query_of(model, &model.queue.items[*at]) else {
+                return words.is_empty();
+            };
+            let name = format!("{id} {text}").to_lowercase();
+            words.iter().all(|word| name.contains(word))
+        })
+        .collect()
+}
+
+fn query_of<'a>(model: &'a Model, item: &QueueItem) -> Option<(&'a str, &'a str)> {
+    let mut rows = model.queries.rows.iter();
+    let (info, _) = rows.find(|(info, _)| info.key == item.query)?;
+    Some((info.id.as_str(), &info.text))
+}
+
+/// Draws the screen.
+pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas {
+    let area = super::battle::inset(area);
+    let [head, list, foot] = Layout::vertical([
+        Constraint::Length(3),
+        Constraint::Min(1),
+        Constraint::Length(3),
+    ])
+    .areas(area);
+    let columns = usize::from(area.width);
+    Paragraph::new(headline(model, theme, columns)).render(head, buf);
+    Paragraph::new(told(&model.queue.tally, theme, columns)).render(foot, buf);
+    let shown = shown(model);
+    let mut areas = Areas {
+        body: area,
+        list,
+        page: usize::from(list.height),
+        lines: shown.len(),
+        ..Areas::default()
+    };
+    if shown.is_empty() {
+        Paragraph::new(empty(model, theme)).render(list, buf);
+        return areas;
+    }
+    let page = usize::from(list.height);
+    let first = (model.queue.cursor + 1).saturating_sub(page);
+    areas.first = first;
+    let names: Vec<String> = shown
+        .iter()
+        .skip(first)
+        .take(page)
+        .map(|at| {
+            let found = query_of(model, &model.queue.items[*at]);
+            found.map_or(String::new(), |(id, _)| sanitise::line(id).into_owned())
+        })
+        .collect();
+    let width = names
+        .iter()
+        .map(|name| text::width(name))
+        .max()
+        .unwrap_or(5)
+        .clamp(5, 22);
+    let placed = shown.iter().enumerate().skip(first);
+    for ((row, (place, at)), name) in list.rows().zip(placed).zip(&names) {
+        let item = &model.queue.items[*at];
+        let selected = place == model.queue.cursor;
+        let words = query_of(model, item)
+            .map_or(String::new(), |(_, text)| sanitise::line(text).into_owned());
+        let urgent = urgency(model.queue.policy, item);
+        let room = columns.saturating_sub(width + 5 + 4 + urgent.chars().count() + 3);
+        if selected {
+            buf.set_style(row, theme.selection());
+        }
+        Line::from(vec![
+            Span::raw(if selected { "▌ " } else { "  " }),
+            Span::styled(text::pad_left(&(at + 1).to_string(), 4), theme.muted()),
+            Span::raw("  "),
+            Span::styled(text::pad_right(name, width), theme.strong()),
+            Span::raw("  "),
+            Span::raw(text::pad_right(&words, room)),
+            Span::raw(" "),
+            Span::styled(urgent, theme.muted()),
+        ])
+        .render(row, buf);
+    }
+    areas
+}
+
+/// What is said beside an item. Controls and repeats are not told apart from the rest: that would change how they are
+/// judged.
+fn urgency(policy: Policy, item: &QueueItem) -> String {
+    match (item.standing, policy, item.priority) {
+        (Standing::Again, ..) => "taken back".to_owned(),
+        (Standing::Later, ..) => "put off".to_owned(),
+        (_, Policy::Mixed | Policy::Random, _) | (.., None) => String::new(),
+        (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),
+        (_, Policy::Split, Some(bits)) => format!("{bits:.2} bit"),
+        (_, Policy::Surprise, Some(residual)) => format!("{residual:.1} sd"),
+        (_, _, Some(priority)) => format!("{priority:.3}"),
+    }
+}
+
+fn headline(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let queue = &model.queue;
+    let scope = match queue.scope {
+        None => "all queries".to_owned(),
+        Some(key) => {
+            let mut rows = model.queries.rows.iter();
+            let found = rows.find(|(info, _)| info.key == key);
+            found.map_or("one query".to_owned(), |(info, _)| {
+                format!("query {}", sanitise::line(info.id.as_str()))
+            })
+        }
+    };
+    let count = match queue.items.len() {
+        _ if !queue.loaded => "…".to_owned(),
+        LISTED => format!("{LISTED} and more"),
+        items => items.to_string(),
+    };
+    let filter = if queue.filter.is_empty() {
+        String::new()
+    } else {
+        format!(" · filter: {}", sanitise::line(&queue.filter))
+    };
+    let first = format!("{} · {scope} · {count} to judge{filter}", queue.policy);
+    vec![
+        Line::styled(text::truncate(&first, columns).into_owned(), theme.strong()),
+        Line::styled(
+            text::truncate(queue.policy.words(), columns).into_owned(),
+            theme.muted(),
+        ),
+        Line::default(),
+    ]
+}
+
+fn empty(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
+    let words = if !model.queue.loaded {
+        "working out what to look at first …"
+    } else if !model.queue.filter.is_empty() {
+        "No query matches the filter. Esc shows all."
+    } else {
+        "Nothing to look at under this policy. o takes the next one."
+    };
+    vec![Line::styled(words, theme.muted())]
+}
+
+/// The tally in lines: how much, how fast, how far one agrees with the ensemble and with oneself.
+pub(super) fn told(tally: &Tally, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let share = |count: Count, what: &str| {
+        count.share().map(|(_, low, high)| {
+            format!(
+                "{what} {} of {} (95 %: {:.0}–{:.0} %)",
+                count.part,
+                count.of,
+                100.0 * low,
+                100.0 * high
+            )
+        })
+    };
+    let mut parts = vec![format!("{} judged", tally.judged)];
+    parts.extend(tally.per_hour().map(|pace| format!("{pace:.0} an hour")));
+    parts.extend(share(tally.agreement, "you and the ensemble agree on"));
+    parts.extend(share(tally.consistent, "repeats judged alike"));
+    if tally.changed.of > 0 {
+        parts.push(format!(
+            "changed after the reveal {} of {}, {} towards the ensemble",
+            tally.changed.part, tally.changed.of, tally.swayed
+        ));
+    }
+    let words = parts.join(" · ");
+    let mut lines: Vec<Line<'static>> = text::wrap(&words, columns)
+        .into_iter()
+        .take(2)
+        .map(|range| Line::styled(words[range].to_owned(), theme.muted()))
+        .collect();
+    if let Some(warning) = tally.warning() {
+        lines.insert(
+            0,
+            Line::styled(text::truncate(warning, columns).into_owned(), theme.warn()),
+        );
+    }
+    lines
+}
+
+/// Answers a command.
+pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let last = shown(model).len().saturating_sub(1);
+    let page = model.areas.page.max(1);
+    let cursor = model.queue.cursor;
+    match command {
+        Command::Down => model.queue.cursor = (cursor + 1).min(last),
+        Command::Up => model.queue.cursor = cursor.saturating_sub(1),
+        Command::PageDown => model.queue.cursor = (cursor + page).min(last),
+        Command::PageUp => model.queue.cursor = cursor.saturating_sub(page),
+        Command::First => model.queue.cursor = 0,
+        Command::Last => model.queue.cursor = last,
+        Command::NextPolicy | Command::PreviousPolicy => {
+            let all = Policy::ALL;
+            let here = all.iter().position(|policy| *policy == model.queue.policy);
+            let step = if command == Command::NextPolicy {
+                1
+            } else {
+                all.len() - 1
+            };
+            model.queue.policy = all[(here.unwrap_or(0) + step) % all.len()];
+            model.queue.cursor = 0;
+            model.queue.loaded = false;
+            model.queue.items.clear();
+            return ask(model);
+        }
+        Command::WholeProject => {
+            let here = model.open.as_ref().map(|open| open.info.key);
+            model.queue.scope = match model.queue.scope {
+                Some(_) => None,
+                None => here,
+            };
+            model.queue.cursor = 0;
+            model.queue.loaded = false;
+            model.queue.items.clear();
+            return ask(model);
+        }
+        Command::Guideline => return vec![Effect::Guideline],
+        Command::Open => {
+            if let Some(at) = shown(model).get(cursor).copied() {
+                model.stack.push(Screen::Judge);
+                return super::judge::take_up(model, at);
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}

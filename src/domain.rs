@@ -1,6 +1,7 @@
 //! The nouns and the pure science. Synchronous and deterministic: randomness is a seed, time is an argument, and
 //! nothing here reads or writes anything.
 
+pub mod agreement;
 pub mod analysis;
 pub mod battle;
 pub mod corpus;

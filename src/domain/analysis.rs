@@ -6,14 +6,16 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// The Wilson score interval of a share of `part` in `whole` at a level such as 0.95, or `None` for nothing of nothing
 /// (Wilson 1927).
 pub fn wilson(part: usize, whole: usize, level: f64) -> Option<(f64, f64)> {
-    if whole == 0 {
-        return None;
-    }
+    (whole > 0).then(|| wilson_share(part as f64 / whole as f64, whole as f64, level))
+}
+
+/// The Wilson score interval of a `share` in 0..=1 that is worth `n` > 0 independent yes-or-no answers, where `n` need
+/// not be whole: the effective size of a weighted sample, say. An infinite `n` gives the share itself.
+pub fn wilson_share(share: f64, n: f64, level: f64) -> (f64, f64) {
     let z = Normal::standard().inverse_cdf(0.5 + level / 2.0);
-    let (n, share) = (whole as f64, part as f64 / whole as f64);
     let centre = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
     let half = z / (1.0 + z * z / n) * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt();
-    Some(((centre - half).max(0.0), (centre + half).min(1.0)))
+    ((centre - half).max(0.0), (centre + half).min(1.0))
 }
 
 /// Cyclic triads, and all triads of documents whose three pairs are decided, given `(winner, loser)` pairs.

@@ -1,0 +1,125 @@
+//! How far labels agree: shares with intervals, Cohen's κ, Krippendorff's α, and shares from a sample drawn with unequal
+//! probabilities.
+//!
+//! Every interval is at the level [`LEVEL`]. What the data cannot say is `None`, never 0.
+
+mod alpha;
+mod bootstrap;
+mod kappa;
+mod survey;
+
+pub use alpha::{Alpha, Scale, alpha, units};
+pub use bootstrap::{Estimate, RESAMPLES, bootstrap, bootstrap_difference, bootstrap_mean};
+pub use kappa::{Kappa, kappa, kappa_of_table};
+pub use survey::{Sampled, SurveyShare, Target, WeightedShare, survey_share};
+
+use super::analysis::wilson_share;
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// The level of every interval here.
+pub const LEVEL: f64 = 0.95;
+
+/// An interval at the level [`LEVEL`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Its lower end.
+    pub low: f64,
+    /// Its upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The normal interval `value` ± z · `se`, cut to `least`..=`most`. `None` unless `se` is a number above 0: where
+    /// every answer was the same, an estimated error of 0 says nothing.
+    pub fn normal(value: f64, se: f64, least: f64, most: f64) -> Option<Self> {
+        let half = Normal::standard().inverse_cdf(0.5 + LEVEL / 2.0) * se;
+        (se > 0.0 && half.is_finite() && value.is_finite()).then(|| Self {
+            low: (value - half).max(least),
+            high: (value + half).min(most),
+        })
+    }
+
+    fn wilson(share: f64, n: f64) -> Self {
+        let (low, high) = wilson_share(share, n, LEVEL);
+        Self { low, high }
+    }
+}
+
+/// A share of equally weighted items, with its Wilson interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Share {
+    /// The sum that is shared out: a count, or halves where an item can count in part.
+    pub part: f64,
+    /// How many items.
+    pub n: usize,
+    /// `part` / `n`, in 0..=1.
+    pub value: f64,
+    /// The Wilson score interval (Wilson 1927).
+    pub interval: Interval,
+}
+
+impl Share {
+    /// `part` of `n` items. `None` for no items, and for more than there are.
+    pub fn of(part: usize, n: usize) -> Option<Self> {
+        (part <= n).then_some(())?;
+        Self::sum(part as f64, n)
+    }
+
+    /// The mean of values in 0..=1. Values outside, NaN included, are left out; `None` without any other.
+    ///
+    /// Wilson's interval takes the variance of yes-or-no answers, which is the largest there is: with values in between
+    /// it is too wide rather than too narrow.
+    pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let (mut part, mut n) = (0.0, 0);
+        for value in values {
+            if (0.0..=1.0).contains(&value) {
+                part += value;
+                n += 1;
+            }
+        }
+        Self::sum(part, n)
+    }
+
+    fn sum(part: f64, n: usize) -> Option<Self> {
+        let value = (n > 0).then(|| part / n as f64)?;
+        Some(Self {
+            part,
+            n,
+            value,
+            interval: Interval::wilson(value, n as f64),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::analysis::wilson;
+
+    #[test]
+    fn a_share_has_the_interval_of_wilson() {
+        let share = Share::of(81, 263).unwrap();
+        assert_eq!(
+            wilson(81, 263, LEVEL),
+            Some((share.interval.low, share.interval.high))
+        );
+        assert_eq!(Share::of(0, 0), None);
+        assert_eq!(Share::of(3, 2), None);
+    }
+
+    #[test]
+    fn halves_count_as_halves_and_nonsense_is_left_out() {
+        let share = Share::mean([1.0, 0.5, 0.0, f64::NAN, 1.5]).unwrap();
+        assert_eq!((share.part, share.n, share.value), (1.5, 3, 0.5));
+        assert_eq!(Share::mean([f64::NAN]), None);
+    }
+
+    #[test]
+    fn no_error_gives_no_normal_interval() {
+        assert_eq!(Interval::normal(1.0, 0.0, -1.0, 1.0), None);
+        assert_eq!(Interval::normal(1.0, f64::NAN, -1.0, 1.0), None);
+        let cut = Interval::normal(0.9, 0.1, -1.0, 1.0).unwrap();
+        assert!((cut.low - 0.704_003_6).abs() < 1e-6 && cut.high == 1.0);
+    }
+}

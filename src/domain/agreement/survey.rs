@@ -1,0 +1,283 @@
+//! Shares from a sample whose items were drawn with unequal, known probabilities: a queue that puts the doubtful items
+//! first and mixes in random ones.
+
+use super::{Interval, Share};
+use serde::Serialize;
+
+/// Agresti & Coull's (1998) pseudo-answers of each kind, which keep the estimated error off 0 where all answers agree.
+const PSEUDO: f64 = 2.0;
+
+/// An item that was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sampled {
+    /// Whether it counts, 1 or 0, or how much of it does.
+    pub value: f64,
+    /// With what probability it was to be drawn, in (0, 1]; `None` where that is not known.
+    pub inclusion: Option<f64>,
+}
+
+/// What a share from a sample is a statement about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Target {
+    /// The share among exactly the items the sample was drawn from: the interval shrinks to a point when all are seen.
+    FinitePopulation,
+    /// The rate of what produced those items (a judge, say): seeing every one of them still leaves chance.
+    Superpopulation,
+}
+
+/// A share corrected for how its items were drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WeightedShare {
+    /// Hájek's estimate Σ y/π / Σ 1/π, in 0..=1.
+    pub value: f64,
+    /// Wilson's interval for `effective` answers.
+    pub interval: Interval,
+    /// How many items it is from.
+    pub n: usize,
+    /// How many answers of a simple random sample would say as much. Infinite where nothing is left to chance.
+    pub effective: f64,
+}
+
+/// A share with and without the correction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct SurveyShare {
+    /// Over all items, each counted once. Biased where the drawing favoured items of one kind.
+    pub raw: Option<Share>,
+    /// Over the items whose probability is known, each standing for 1/π.
+    pub corrected: Option<WeightedShare>,
+    /// Items left out of `corrected`: their probability is missing or not in (0, 1].
+    pub without_probability: usize,
+}
+
+/// The share of a sample drawn with known probabilities, raw and corrected. Items whose value is not in 0..=1 are left
+/// out altogether.
+///
+/// The estimator is Hájek's (1971); its error is linearised for Poisson sampling (Särndal, Swensson & Wretman 1992, ch.
+/// 5), V = Σ f w² (y − p)² / (Σ w)² with w = 1/π and f = 1 − π for the finite population, 1 for the superpopulation;
+/// systematic sampling from a random order has about the same. V is taken with two pseudo-answers of each kind, of the
+/// mean weight Σ f w² / Σ w, and turned into the effective number of answers p(1 − p)/V, for Wilson's interval. With
+/// yes-or-no answers and equal probabilities in a superpopulation that is the raw interval exactly. A sample whose random
+/// part is a handful of items is covered at 92 to 99 % rather than 95 %.
+pub fn survey_share(items: &[Sampled], target: Target) -> SurveyShare {
+    let items: Vec<Sampled> = items
+        .iter()
+        .copied()
+        .filter(|item| (0.0..=1.0).contains(&item.value))
+        .collect();
+    let drawn: Vec<(f64, f64)> = items
+        .iter()
+        .filter_map(|item| Some((item.value, item.inclusion?)))
+        .filter(|(_, inclusion)| *inclusion > 0.0 && *inclusion <= 1.0)
+        .filter(|(_, inclusion)| inclusion.recip().is_finite())
+        .collect();
+    SurveyShare {
+        raw: Share::mean(items.iter().map(|item| item.value)),
+        corrected: weighted(&drawn, target),
+        without_probability: items.len() - drawn.len(),
+    }
+}
+
+fn weighted(drawn: &[(f64, f64)], target: Target) -> Option<WeightedShare> {
+    // Weights relative to the largest, so that no square overflows.
+    let least = drawn.iter().map(|(_, pi)| *pi).reduce(f64::min)?;
+    let (mut total, mut part, mut heavy) = (0.0, 0.0, 0.0);
+    let left = |pi: f64| match target {
+        Target::FinitePopulation => 1.0 - pi,
+        Target::Superpopulation => 1.0,
+    };
+    for (value, pi) in drawn {
+        let weight = least / pi;
+        total += weight;
+        part += weight * value;
+        heavy += left(*pi) * weight * weight;
+    }
+    let value = (part / total).clamp(0.0, 1.0);
+    let pseudo = heavy / total;
+    let whole = total + 2.0 * PSEUDO * pseudo;
+    let centre = (part + PSEUDO * pseudo) / whole;
+    let mut spread = pseudo * pseudo * PSEUDO * (centre.powi(2) + (1.0 - centre).powi(2));
+    for (value, pi) in drawn {
+        spread += left(*pi) * (least / pi * (value - centre)).powi(2);
+    }
+    let effective = if spread > 0.0 {
+        (centre * (1.0 - centre) * whole * whole / spread - 2.0 * PSEUDO).max(1.0)
+    } else {
+        f64::INFINITY
+    };
+    Some(WeightedShare {
+        value,
+        interval: Interval::wilson(value, effective),
+        n: drawn.len(),
+        effective,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sampling::Dice;
+    use proptest::prelude::*;
+
+    const ITEMS: usize = 2000;
+
+    fn items(rows: &[(f64, f64)]) -> Vec<Sampled> {
+        let item = |(value, inclusion): &(f64, f64)| Sampled {
+            value: *value,
+            inclusion: Some(*inclusion),
+        };
+        rows.iter().map(item).collect()
+    }
+
+    #[test]
+    fn equal_probabilities_change_nothing() {
+        let rows: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i % 3 / 2), 0.1)).collect();
+        let share = survey_share(&items(&rows), Target::Superpopulation);
+        let (raw, corrected) = (share.raw.unwrap(), share.corrected.unwrap());
+        assert!((corrected.value - raw.value).abs() < 1e-12);
+        assert!((corrected.effective - 40.0).abs() < 1e-9, "{corrected:?}");
+        assert!((corrected.interval.low - raw.interval.low).abs() < 1e-12);
+        assert!((corrected.interval.high - raw.interval.high).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_item_drawn_with_one_in_ten_stands_for_ten() {
+        let share = survey_share(&items(&[(1.0, 0.1), (0.0, 1.0)]), Target::Superpopulation);
+        assert!((share.corrected.unwrap().value - 10.0 / 11.0).abs() < 1e-12);
+        assert_eq!(share.raw.unwrap().value, 0.5);
+    }
+
+    #[test]
+    fn items_without_a_probability_are_counted_and_not_used() {
+        let mut rows = items(&[
+            (1.0, 0.5),
+            (1.0, 0.0),
+            (0.0, f64::NAN),
+            (0.0, 1.5),
+            (2.0, 0.5),
+        ]);
+        rows.push(Sampled {
+            value: 0.0,
+            inclusion: None,
+        });
+        let share = survey_share(&rows, Target::Superpopulation);
+        assert_eq!((share.without_probability, share.raw.unwrap().n), (4, 5));
+        let corrected = share.corrected.unwrap();
+        assert_eq!((corrected.n, corrected.value), (1, 1.0));
+        assert!(corrected.effective >= 1.0 && corrected.interval.low < 0.3);
+        assert_eq!(
+            survey_share(&[], Target::FinitePopulation),
+            SurveyShare::default()
+        );
+    }
+
+    #[test]
+    fn a_census_leaves_nothing_to_chance_but_the_judge() {
+        let rows: Vec<(f64, f64)> = (0..20).map(|i| (f64::from(i % 2), 1.0)).collect();
+        let all = survey_share(&items(&rows), Target::FinitePopulation)
+            .corrected
+            .unwrap();
+        assert_eq!(
+            (all.effective, all.interval.low, all.interval.high),
+            (f64::INFINITY, 0.5, 0.5)
+        );
+        let like = survey_share(&items(&rows), Target::Superpopulation)
+            .corrected
+            .unwrap();
+        assert!((like.effective - 20.0).abs() < 1e-9);
+    }
+
+    /// Battles of which a queue takes the doubtful first: `random` of the 200 it expects to take are spread evenly, the
+    /// rest go by priority, on which depends how often the judge is right.
+    struct Queue {
+        chances: Vec<f64>,
+        rates: Vec<f64>,
+    }
+
+    impl Queue {
+        fn new(random: f64, easy: f64, hard: f64, dice: &mut Dice) -> Self {
+            let priority: Vec<f64> = (0..ITEMS).map(|_| dice.unit().powi(3)).collect();
+            let total: f64 = priority.iter().sum();
+            let chance = |x: &f64| 200.0 * (random / ITEMS as f64 + (1.0 - random) * x / total);
+            Self {
+                chances: priority.iter().map(chance).collect(),
+                rates: priority.iter().map(|x| easy + (hard - easy) * x).collect(),
+            }
+        }
+
+        /// A Poisson sample. Every item is hit in proportion to −ln(1 − π) of a stretch by the points of a unit Poisson
+        /// process, so that the misses cost no draw.
+        fn draw(&self, dice: &mut Dice) -> Vec<usize> {
+            let (mut drawn, mut left) = (Vec::new(), -dice.unit().ln());
+            for (at, chance) in self.chances.iter().enumerate() {
+                let stretch = -(-chance).ln_1p();
+                if left < stretch {
+                    drawn.push(at);
+                    left = -dice.unit().ln();
+                } else {
+                    left -= stretch;
+                }
+            }
+            drawn
+        }
+    }
+
+    /// How often the intervals cover the share of one population, the rate behind many, and how often raw ones do.
+    fn coverage(reps: usize, random: f64, easy: f64, hard: f64) -> [f64; 3] {
+        let mut dice = Dice::new(11, &["coverage"]);
+        let queue = Queue::new(random, easy, hard, &mut dice);
+        let judge = |rate: &f64, dice: &mut Dice| f64::from(u8::from(dice.unit() < *rate));
+        let fixed: Vec<f64> = queue
+            .rates
+            .iter()
+            .map(|rate| judge(rate, &mut dice))
+            .collect();
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+        let (share, rate) = (mean(&fixed), mean(&queue.rates));
+        let mut covered = [0; 3];
+        for _ in 0..reps {
+            let drawn = queue.draw(&mut dice);
+            let rows = |value: &mut dyn FnMut(usize) -> f64| -> Vec<Sampled> {
+                let row = |at: &usize| (value(*at), queue.chances[*at]);
+                items(&drawn.iter().map(row).collect::<Vec<_>>())
+            };
+            let seen = rows(&mut |at| fixed[at]);
+            let finite = survey_share(&seen, Target::FinitePopulation);
+            let anew = rows(&mut |at| judge(&queue.rates[at], &mut dice));
+            let source = survey_share(&anew, Target::Superpopulation);
+            let intervals = [
+                (finite.corrected.unwrap().interval, share),
+                (source.corrected.unwrap().interval, rate),
+                (source.raw.unwrap().interval, rate),
+            ];
+            for (count, (interval, truth)) in covered.iter_mut().zip(intervals) {
+                *count += usize::from(interval.low <= truth && truth <= interval.high);
+            }
+        }
+        covered.map(|count| count as f64 / reps as f64)
+    }
+
+    #[test]
+    fn intervals_cover_at_their_rate_when_the_doubtful_come_first() {
+        for (random, easy, hard) in [(0.15, 0.95, 0.55), (0.3, 0.9, 0.4), (0.5, 0.97, 0.7)] {
+            let [finite, judge, raw] = coverage(400, random, easy, hard);
+            assert!((0.92..=0.98).contains(&finite), "{random} {finite}");
+            assert!((0.92..=0.98).contains(&judge), "{random} {judge}");
+            assert!(raw < 0.7, "{random} {raw}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_estimate_lies_in_its_interval(
+            rows in prop::collection::vec((0.0f64..=1.0, 1e-6f64..=1.0), 1..40),
+        ) {
+            for target in [Target::FinitePopulation, Target::Superpopulation] {
+                let share = survey_share(&items(&rows), target).corrected.unwrap();
+                prop_assert!((0.0..=1.0).contains(&share.value) && share.effective >= 1.0);
+                prop_assert!(share.interval.low <= share.value + 1e-12);
+                prop_assert!(share.value <= share.interval.high + 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Judge against judge.
+
+use super::{Ballot, score};
+use crate::domain::agreement::{Alpha, Kappa, Scale, Share, alpha, kappa_of_table};
+use crate::domain::vote::Outcome;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Unbounded};
+
+/// How far two judges agree over the battles on which both voted.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct JudgePair {
+    /// The judge of the smaller number.
+    pub a: usize,
+    /// The other.
+    pub b: usize,
+    /// Battles on which both voted.
+    pub n: usize,
+    /// The share of them with the same outcome A, tie or B.
+    pub agree: Option<Share>,
+    /// Cohen's κ of the three outcomes; `None` without battles, or where both gave one and the same outcome throughout.
+    pub kappa: Option<Kappa>,
+}
+
+type Outcomes = BTreeMap<(usize, usize), BTreeMap<usize, Outcome>>;
+
+/// What each judge said, by query and battle. Of several ballots of a judge in one battle the last counts.
+fn outcomes(ballots: &[Ballot]) -> Outcomes {
+    let mut found = Outcomes::new();
+    for ballot in ballots {
+        if let Some((_, outcome)) = ballot.on_pair() {
+            let votes = found.entry((ballot.query, ballot.battle)).or_default();
+            votes.insert(ballot.judge, outcome);
+        }
+    }
+    found
+}
+
+/// Every pair of judges that occur in the ballots, in ascending order. What was A in one battle may be B in the next:
+/// outcomes are oriented to the pair's pool indexes, so that who is called A does not matter.
+pub fn judge_pairs(ballots: &[Ballot]) -> Vec<JudgePair> {
+    let mut tables: BTreeMap<(usize, usize), [[usize; 3]; 3]> = BTreeMap::new();
+    let judges: BTreeSet<usize> = ballots.iter().map(|ballot| ballot.judge).collect();
+    for a in &judges {
+        for b in judges.range((Excluded(a), Unbounded)) {
+            tables.insert((*a, *b), [[0; 3]; 3]);
+        }
+    }
+    let place = |outcome: Outcome| (2.0 * score(outcome)) as usize;
+    for votes in outcomes(ballots).values() {
+        for (a, first) in votes {
+            for (b, second) in votes.range((Excluded(a), Unbounded)) {
+                if let Some(table) = tables.get_mut(&(*a, *b)) {
+                    table[place(*first)][place(*second)] += 1;
+                }
+            }
+        }
+    }
+    tables
+        .into_iter()
+        .map(|((a, b), table)| {
+            let n = table.iter().flatten().sum();
+            JudgePair {
+                a,
+                b,
+                n,
+                agree: Share::of((0..3).map(|i| table[i][i]).sum(), n),
+                kappa: kappa_of_table(&table.map(|row| row.to_vec())),
+            }
+        })
+        .collect()
+}
+
+/// Krippendorff's α of the judges over the battles, nominal on the outcomes A, tie and B. See [`alpha`] for people.
+pub fn judge_alpha(ballots: &[Ballot], seed: Option<u64>) -> Option<Alpha> {
+    let units: Vec<Vec<Option<f64>>> = outcomes(ballots)
+        .values()
+        .map(|votes| {
+            votes
+                .values()
+                .map(|outcome| Some(score(*outcome)))
+                .collect()
+        })
+        .collect();
+    alpha(&units, Scale::Nominal, seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::ballot;
+    use super::*;
+
+    #[test]
+    fn judges_are_compared_over_the_battles_they_share() {
+        let mut ballots = Vec::new();
+        for (at, (first, second)) in [(1.0, 1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0)]
+            .into_iter()
+            .enumerate()
+        {
+            ballots.push(ballot(4, at, 9, first));
+            // Stored the other way round.
+            let turned = Ballot {
+                battle: at * 100 + 9,
+                ..ballot(7, 9, at, -second)
+            };
+            ballots.push(turned);
+        }
+        ballots.extend([ballot(4, 5, 9, 0.0), ballot(usize::MAX, 6, 9, 0.0)]);
+        let pairs = judge_pairs(&ballots);
+        let ends: Vec<(usize, usize, usize)> = pairs.iter().map(|p| (p.a, p.b, p.n)).collect();
+        assert_eq!(ends, [(4, 7, 4), (4, usize::MAX, 0), (7, usize::MAX, 0)]);
+        assert_eq!(pairs[0].agree.unwrap().value, 0.75);
+        assert!((pairs[0].kappa.unwrap().value - 0.5).abs() < 1e-12);
+        assert_eq!((pairs[1].kappa, pairs[1].agree), (None, None));
+        // Coincidences: 2 · 2 of B B, 2 of A A, 1 each of A B: α = 1 − 7 · 2 / (64 − 9 − 25).
+        let alpha = judge_alpha(&ballots, None).unwrap();
+        assert!(
+            (alpha.value - (1.0 - 14.0 / 30.0)).abs() < 1e-12,
+            "{alpha:?}"
+        );
+        assert_eq!((alpha.units, alpha.values), (4, 8));
+    }
+}

@@ -6,6 +6,7 @@ pub mod analysis;
 pub mod battle;
 pub mod corpus;
 pub mod judging;
+pub mod metrics;
 pub mod priority;
 pub mod ranking;
 pub mod rating;

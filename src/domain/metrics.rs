@@ -1,0 +1,19 @@
+//! How good a ranking is against human labels, how sure that is, and how alike two rankings are.
+//!
+//! Values equal trec_eval's: documents are ordered by score, ties by descending document id; an unjudged document is
+//! not relevant; a query without relevant documents counts as 0 in every mean (SEEDS §5).
+
+mod correlation;
+mod evaluate;
+mod measure;
+mod significance;
+pub mod zbench;
+
+pub use correlation::{kendall_tau_b, rank_biased_overlap, spearman};
+pub use evaluate::{
+    Evaluation, EvaluationError, Qrels, QueryValues, Rules, Run, ScoreWidth, evaluate, ranking,
+};
+pub use measure::{Measure, Metric, MetricError};
+pub use significance::{
+    Comparison, Estimate, Resampling, TTest, bootstrap, compare, estimate, randomisation_p, t_test,
+};

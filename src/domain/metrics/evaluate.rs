@@ -1,0 +1,250 @@
+//! A run against labels, query by query.
+
+use super::measure::{Graded, Metric};
+use super::significance::{Comparison, Estimate, Resampling, compare, estimate};
+use crate::domain::corpus::{DocId, QueryId};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
+
+/// Human grades by query and document. A document that is not listed is unjudged.
+pub type Qrels = BTreeMap<QueryId, BTreeMap<DocId, i32>>;
+
+/// Scored documents by query, in any order; a larger score is better.
+pub type Run = BTreeMap<QueryId, Vec<(DocId, f64)>>;
+
+/// How precisely scores are compared before a tie is called one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScoreWidth {
+    /// As 32-bit numbers: trec_eval up to version 9 and pytrec_eval.
+    #[default]
+    Single,
+    /// As 64-bit numbers: trec_eval 10.
+    Double,
+}
+
+/// The conventions of an evaluation. The default is trec_eval's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rules {
+    /// From which grade on a document is relevant (trec_eval `-l`). NDCG uses the grades themselves.
+    pub relevant_from: i32,
+    /// How precisely scores are compared.
+    pub scores: ScoreWidth,
+    /// Whether a query with labels that the run lacks counts as an empty ranking (trec_eval `-c`) or is left out.
+    pub count_missing: bool,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            relevant_from: 1,
+            scores: ScoreWidth::default(),
+            count_missing: false,
+        }
+    }
+}
+
+/// Why a run cannot be evaluated.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum EvaluationError {
+    /// A document occurs twice in one query's ranking.
+    #[error("document {:?} occurs twice in the ranking of query {:?}", document.as_str(), query.as_str())]
+    Duplicate {
+        /// The query.
+        query: QueryId,
+        /// The document.
+        document: DocId,
+    },
+    /// A score is not a number.
+    #[error("the score of document {:?} for query {:?} is not a number", document.as_str(), query.as_str())]
+    NotANumber {
+        /// The query.
+        query: QueryId,
+        /// The document.
+        document: DocId,
+    },
+}
+
+/// One query's values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryValues {
+    /// The query.
+    pub query: QueryId,
+    /// One value a metric, in the order of [`Evaluation::metrics`]; `None` where there is nothing to measure.
+    pub values: Vec<Option<f64>>,
+    /// Documents in the ranking.
+    pub retrieved: usize,
+    /// Relevant documents, retrieved or not.
+    pub relevant: usize,
+}
+
+/// A run's values on every query it shares with the labels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    /// What was measured.
+    pub metrics: Vec<Metric>,
+    /// The evaluated queries by identifier.
+    pub queries: Vec<QueryValues>,
+    /// Evaluated queries without a relevant document: they count in the mean, as 0 in whatever asks for relevant ones.
+    pub without_positives: Vec<QueryId>,
+    /// Queries with labels that the run lacks; see [`Rules::count_missing`].
+    pub missing_from_run: Vec<QueryId>,
+    /// Queries of the run without any label; they are not evaluated.
+    pub missing_from_qrels: Vec<QueryId>,
+    /// Evaluated queries where documents of different grades tie, so that the values depend on the document ids.
+    pub tied: Vec<QueryId>,
+}
+
+impl Evaluation {
+    /// The values of one metric with their queries, missing ones left out; empty for a metric that was not measured.
+    pub fn values(&self, metric: Metric) -> Vec<(&QueryId, f64)> {
+        let Some(at) = self.metrics.iter().position(|known| *known == metric) else {
+            return Vec::new();
+        };
+        let value = |query: &QueryValues| query.values.get(at).copied().flatten();
+        self.queries
+            .iter()
+            .filter_map(|query| Some((&query.query, value(query)?)))
+            .collect()
+    }
+
+    /// The mean over the queries that have a value, or `None` without any.
+    pub fn mean(&self, metric: Metric) -> Option<f64> {
+        let values = self.values(metric);
+        let sum: f64 = values.iter().map(|(_, value)| value).sum();
+        (!values.is_empty()).then(|| sum / values.len() as f64)
+    }
+
+    /// The mean with a bootstrap interval over queries.
+    pub fn estimate(&self, metric: Metric, how: &Resampling) -> Option<Estimate> {
+        let values: Vec<f64> = self.values(metric).into_iter().map(|(_, v)| v).collect();
+        estimate(&values, how)
+    }
+
+    /// This run against a baseline on the queries both have a value for; positive differences favour this run.
+    pub fn against(&self, baseline: &Self, metric: Metric, how: &Resampling) -> Option<Comparison> {
+        let theirs: BTreeMap<&QueryId, f64> = baseline.values(metric).into_iter().collect();
+        let both = |(query, mine)| Some((mine, *theirs.get(query)?));
+        let (mine, theirs): (Vec<f64>, Vec<f64>) =
+            self.values(metric).into_iter().filter_map(both).unzip();
+        compare(&mine, &theirs, how)
+    }
+}
+
+/// Measures `run` on every query that it shares with `qrels`.
+///
+/// # Errors
+/// A document twice in one ranking, or a score that is not a number.
+pub fn evaluate(
+    qrels: &Qrels,
+    run: &Run,
+    metrics: &[Metric],
+    rules: &Rules,
+) -> Result<Evaluation, EvaluationError> {
+    let mut evaluation = Evaluation {
+        metrics: metrics.to_vec(),
+        queries: Vec::new(),
+        without_positives: Vec::new(),
+        missing_from_run: Vec::new(),
+        missing_from_qrels: run
+            .keys()
+            .filter(|query| !qrels.contains_key(*query))
+            .cloned()
+            .collect(),
+        tied: Vec::new(),
+    };
+    for (query, grades) in qrels {
+        let documents = match run.get(query) {
+            Some(documents) => documents.as_slice(),
+            None => {
+                evaluation.missing_from_run.push(query.clone());
+                if !rules.count_missing {
+                    continue;
+                }
+                &[]
+            }
+        };
+        let order = ranking(query, documents, rules.scores)?;
+        let grade = |place: &(DocId, f64)| grades.get(&place.0).copied();
+        let splits = |tie: &[&(DocId, f64)]| {
+            tie.windows(2)
+                .any(|pair| gain(grade(pair[0])) != gain(grade(pair[1])))
+        };
+        if order
+            .chunk_by(|x, y| compared(x.1, y.1, rules.scores).is_eq())
+            .any(splits)
+        {
+            evaluation.tied.push(query.clone());
+        }
+        let mut ideal: Vec<i32> = grades
+            .values()
+            .copied()
+            .filter(|grade| *grade > 0)
+            .collect();
+        ideal.sort_unstable_by(|x, y| y.cmp(x));
+        let relevant = grades
+            .values()
+            .filter(|grade| **grade >= rules.relevant_from)
+            .count();
+        let graded = Graded {
+            ranked: order.iter().map(|place| grade(place)).collect(),
+            ideal,
+            relevant_from: rules.relevant_from,
+            relevant,
+            irrelevant: grades
+                .values()
+                .filter(|grade| (0..rules.relevant_from).contains(*grade))
+                .count(),
+        };
+        if relevant == 0 {
+            evaluation.without_positives.push(query.clone());
+        }
+        evaluation.queries.push(QueryValues {
+            query: query.clone(),
+            values: metrics.iter().map(|metric| metric.value(&graded)).collect(),
+            retrieved: documents.len(),
+            relevant,
+        });
+    }
+    Ok(evaluation)
+}
+
+/// What a grade adds: nothing where it is negative or missing.
+fn gain(grade: Option<i32>) -> i32 {
+    grade.unwrap_or(0).max(0)
+}
+
+/// The documents of one query, best first: by score, ties by document id, the larger bytes first (trec_eval).
+///
+/// # Errors
+/// A document twice, or a score that is not a number.
+pub fn ranking<'a>(
+    query: &QueryId,
+    documents: &'a [(DocId, f64)],
+    scores: ScoreWidth,
+) -> Result<Vec<&'a (DocId, f64)>, EvaluationError> {
+    let mut seen = BTreeSet::new();
+    for (document, score) in documents {
+        let place = || (query.clone(), document.clone());
+        if score.is_nan() {
+            let (query, document) = place();
+            return Err(EvaluationError::NotANumber { query, document });
+        }
+        if !seen.insert(document) {
+            let (query, document) = place();
+            return Err(EvaluationError::Duplicate { query, document });
+        }
+    }
+    let mut order: Vec<&(DocId, f64)> = documents.iter().collect();
+    order.sort_unstable_by(|x, y| compared(y.1, x.1, scores).then_with(|| y.0.cmp(&x.0)));
+    Ok(order)
+}
+
+fn compared(x: f64, y: f64, scores: ScoreWidth) -> std::cmp::Ordering {
+    // Adding zero makes −0 equal to 0.
+    match scores {
+        ScoreWidth::Single => (x as f32 + 0.0).total_cmp(&(y as f32 + 0.0)),
+        ScoreWidth::Double => (x + 0.0).total_cmp(&(y + 0.0)),
+    }
+}

@@ -1,0 +1,381 @@
+//! The measures, their names, and their formulas on one ranking.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+use thiserror::Error;
+
+/// What is measured on a ranking. All values are in 0..=1, larger is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Measure {
+    /// Discounted cumulative gain over the best one possible: the gain is the grade, or 0 where that is negative, the
+    /// discount log2(rank + 1) (Järvelin & Kekäläinen 2002; trec_eval `ndcg`, `ndcg_cut`).
+    Ndcg,
+    /// The same with the gain 2^grade − 1 (Burges et al. 2005; ranx `ndcg_burges`).
+    NdcgExp,
+    /// One over the rank of the first relevant document (trec_eval `recip_rank`).
+    Mrr,
+    /// The precisions at the ranks of the relevant documents, summed and divided by all relevant documents (trec_eval
+    /// `map`, `map_cut`).
+    Map,
+    /// The share of the relevant documents that was retrieved (trec_eval `recall`).
+    Recall,
+    /// The share of judged irrelevant documents ranked below a relevant one; unjudged documents do not count (Buckley &
+    /// Voorhees 2004; trec_eval `bpref`).
+    Bpref,
+    /// The precision at the rank that equals the number of relevant documents (trec_eval `Rprec`).
+    RPrecision,
+    /// The share of the first K places that holds relevant documents, also where fewer than K were retrieved
+    /// (trec_eval `P`).
+    Precision,
+    /// Whether a relevant document is among the first K (trec_eval `success`).
+    Success,
+    /// The share of the first K documents that has a label at all: how far the other values can be trusted.
+    Judged,
+}
+
+/// Whether a measure is taken over a whole ranking, its first K documents, or either.
+enum Depth {
+    Whole,
+    First,
+    Either,
+}
+
+impl Measure {
+    /// Every measure.
+    pub const ALL: [Self; 10] = [
+        Self::Ndcg,
+        Self::NdcgExp,
+        Self::Mrr,
+        Self::Map,
+        Self::Recall,
+        Self::Bpref,
+        Self::RPrecision,
+        Self::Precision,
+        Self::Success,
+        Self::Judged,
+    ];
+
+    /// The name used on the command line and in files, without the cut-off.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ndcg => "ndcg",
+            Self::NdcgExp => "ndcg_exp",
+            Self::Mrr => "mrr",
+            Self::Map => "map",
+            Self::Recall => "recall",
+            Self::Bpref => "bpref",
+            Self::RPrecision => "rprec",
+            Self::Precision => "p",
+            Self::Success => "success",
+            Self::Judged => "judged",
+        }
+    }
+
+    fn depth(self) -> Depth {
+        match self {
+            Self::Bpref | Self::RPrecision => Depth::Whole,
+            Self::Precision | Self::Success | Self::Judged => Depth::First,
+            _ => Depth::Either,
+        }
+    }
+}
+
+/// A measure with its cut-off, written `ndcg`, `ndcg@10`, `p@5`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Metric {
+    measure: Measure,
+    cutoff: Option<NonZeroUsize>,
+}
+
+/// Why a text or a combination is not a metric.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{text:?} is not a metric: expected {}", Metric::expected())]
+pub struct MetricError {
+    text: String,
+}
+
+impl Metric {
+    /// The measure over the first `cutoff` documents, or over all of them.
+    ///
+    /// # Errors
+    /// A cut-off of 0, one for a measure that has none (`bpref`, `rprec`), or none for one that needs it (`p`,
+    /// `success`, `judged`).
+    pub fn new(measure: Measure, cutoff: Option<usize>) -> Result<Self, MetricError> {
+        let metric = match (measure.depth(), cutoff.map(NonZeroUsize::new)) {
+            (Depth::Whole | Depth::Either, None) => Some(None),
+            (Depth::First | Depth::Either, Some(Some(cutoff))) => Some(Some(cutoff)),
+            _ => None,
+        };
+        metric
+            .map(|cutoff| Self { measure, cutoff })
+            .ok_or_else(|| MetricError {
+                text: cutoff.map_or(measure.name().to_owned(), |k| {
+                    format!("{}@{k}", measure.name())
+                }),
+            })
+    }
+
+    /// What is measured.
+    pub fn measure(self) -> Measure {
+        self.measure
+    }
+
+    /// Over how many documents from the top; all of them where there is none.
+    pub fn cutoff(self) -> Option<usize> {
+        self.cutoff.map(NonZeroUsize::get)
+    }
+
+    /// Every form of a metric's name, for help texts: `ndcg[@K], …, p@K, …`.
+    pub fn expected() -> String {
+        let form = |measure: Measure| match measure.depth() {
+            Depth::Whole => measure.name().to_owned(),
+            Depth::First => format!("{}@K", measure.name()),
+            Depth::Either => format!("{}[@K]", measure.name()),
+        };
+        Measure::ALL.map(form).join(", ")
+    }
+
+    /// The value on one query, or `None` for the judged share of nothing and for gains too large for a number.
+    pub(super) fn value(self, query: &Graded) -> Option<f64> {
+        let top = match self.cutoff {
+            Some(k) => &query.ranked[..query.ranked.len().min(k.get())],
+            None => &query.ranked,
+        };
+        let places = self.cutoff.map_or(top.len(), NonZeroUsize::get);
+        let hits = || {
+            top.iter()
+                .filter(|grade| query.is_relevant(**grade))
+                .count()
+        };
+        let ratio = |part: f64, whole: usize| {
+            if whole == 0 { 0.0 } else { part / whole as f64 }
+        };
+        let first = || top.iter().position(|grade| query.is_relevant(*grade));
+        Some(match self.measure {
+            Measure::Ndcg => return self.ndcg(query, top, f64::from),
+            Measure::NdcgExp => return self.ndcg(query, top, |g| f64::from(g).exp2() - 1.0),
+            Measure::Mrr => first().map_or(0.0, |above| 1.0 / (above + 1) as f64),
+            Measure::Map => {
+                let precisions = top
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, grade)| query.is_relevant(**grade))
+                    .enumerate()
+                    .map(|(hits, (above, _))| (hits + 1) as f64 / (above + 1) as f64);
+                ratio(precisions.sum(), query.relevant)
+            }
+            Measure::Recall => ratio(hits() as f64, query.relevant),
+            Measure::Precision => ratio(hits() as f64, places),
+            Measure::Success => f64::from(first().is_some()),
+            Measure::Judged if top.is_empty() => return None,
+            Measure::Judged => ratio(top.iter().flatten().count() as f64, top.len()),
+            Measure::RPrecision => {
+                let top = top.iter().take(query.relevant);
+                let hits = top.filter(|grade| query.is_relevant(**grade)).count();
+                ratio(hits as f64, query.relevant)
+            }
+            Measure::Bpref => ratio(query.bpref(), query.relevant),
+        })
+    }
+
+    fn ndcg(self, query: &Graded, top: &[Option<i32>], gain: impl Fn(i32) -> f64) -> Option<f64> {
+        let sum = |grades: &mut dyn Iterator<Item = i32>| -> f64 {
+            let discounted = |(above, grade): (usize, i32)| {
+                if grade > 0 {
+                    gain(grade) / ((above + 2) as f64).log2()
+                } else {
+                    0.0
+                }
+            };
+            grades.enumerate().map(discounted).sum()
+        };
+        let places = self.cutoff.map_or(usize::MAX, NonZeroUsize::get);
+        let best = sum(&mut query.ideal.iter().copied().take(places));
+        if best == 0.0 {
+            return Some(0.0);
+        }
+        let value = sum(&mut top.iter().map(|grade| grade.unwrap_or(0))) / best;
+        value.is_finite().then_some(value)
+    }
+}
+
+/// One query's ranking, seen as grades.
+#[derive(Debug)]
+pub(super) struct Graded {
+    /// The grade at each rank; `None` is unjudged.
+    pub(super) ranked: Vec<Option<i32>>,
+    /// The positive grades of all judged documents, largest first.
+    pub(super) ideal: Vec<i32>,
+    /// From which grade on a document is relevant.
+    pub(super) relevant_from: i32,
+    /// Relevant documents, retrieved or not.
+    pub(super) relevant: usize,
+    /// Documents judged irrelevant, retrieved or not; a negative grade is no judgment.
+    pub(super) irrelevant: usize,
+}
+
+impl Graded {
+    fn is_relevant(&self, grade: Option<i32>) -> bool {
+        grade.is_some_and(|grade| grade >= self.relevant_from)
+    }
+
+    fn bpref(&self) -> f64 {
+        let mut above = 0;
+        let mut sum = 0.0;
+        for grade in self.ranked.iter().flatten() {
+            if self.is_relevant(Some(*grade)) {
+                let bound = self.relevant.min(self.irrelevant).max(1) as f64;
+                sum += 1.0 - above.min(self.relevant) as f64 / bound;
+            } else if *grade >= 0 {
+                above += 1;
+            }
+        }
+        sum
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.measure.name())?;
+        match self.cutoff {
+            Some(cutoff) => write!(f, "@{cutoff}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Metric {
+    type Err = MetricError;
+
+    /// Reads the name in any case.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let error = || MetricError {
+            text: text.to_owned(),
+        };
+        let lower = text.trim().to_ascii_lowercase();
+        let (name, cutoff) = match lower.split_once('@') {
+            Some((name, cutoff)) => (name, Some(cutoff.parse().map_err(|_| error())?)),
+            None => (lower.as_str(), None),
+        };
+        let measure = Measure::ALL
+            .into_iter()
+            .find(|measure| measure.name() == name);
+        Self::new(measure.ok_or_else(error)?, cutoff).map_err(|_| error())
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = MetricError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<Metric> for String {
+    fn from(metric: Metric) -> Self {
+        metric.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for name in [
+            "ndcg",
+            "ndcg@10",
+            "ndcg_exp",
+            "ndcg_exp@10",
+            "mrr",
+            "mrr@10",
+            "map",
+            "map@100",
+            "recall",
+            "recall@5",
+            "bpref",
+            "rprec",
+            "p@5",
+            "success@1",
+            "judged@10",
+        ] {
+            assert_eq!(name.parse::<Metric>().unwrap().to_string(), name);
+        }
+        assert_eq!("NDCG@10".parse(), Metric::new(Measure::Ndcg, Some(10)));
+    }
+
+    #[test]
+    fn what_is_no_metric_is_told_what_is() {
+        for text in [
+            "",
+            "ndcg@",
+            "ndcg@0",
+            "ndcg@-1",
+            "ndcg@ten",
+            "p",
+            "bpref@10",
+            "f1@10",
+            "ndcg@10@2",
+        ] {
+            let error = text.parse::<Metric>().unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!(
+                    "{text:?} is not a metric: expected ndcg[@K], ndcg_exp[@K], mrr[@K], map[@K], recall[@K], bpref, \
+                     rprec, p@K, success@K, judged@K"
+                )
+            );
+        }
+    }
+
+    #[test]
+    fn a_ranking_has_the_values_of_the_textbook() {
+        // Järvelin & Kekäläinen's style of example: grades 3 2 3 0 1 2, everything judged is retrieved.
+        let query = Graded {
+            ranked: vec![Some(3), Some(2), Some(3), None, Some(1), Some(2)],
+            ideal: vec![3, 3, 2, 2, 1],
+            relevant_from: 1,
+            relevant: 5,
+            irrelevant: 0,
+        };
+        let of = |name: &str| name.parse::<Metric>().unwrap().value(&query).unwrap();
+        let log = f64::log2;
+        let dcg = 3.0 + 2.0 / log(3.0) + 3.0 / 2.0 + 1.0 / log(6.0) + 2.0 / log(7.0);
+        let best = 3.0 + 3.0 / log(3.0) + 2.0 / 2.0 + 2.0 / log(5.0) + 1.0 / log(6.0);
+        assert!((of("ndcg") - dcg / best).abs() < 1e-15);
+        let best = 7.0 + 7.0 / log(3.0);
+        assert!((of("ndcg_exp@2") - (7.0 + 3.0 / log(3.0)) / best).abs() < 1e-15);
+        assert!((of("map") - (1.0 + 1.0 + 1.0 + 4.0 / 5.0 + 5.0 / 6.0) / 5.0).abs() < 1e-15);
+        assert_eq!(
+            (of("mrr"), of("recall@4"), of("p@4"), of("success@1")),
+            (1.0, 0.6, 0.75, 1.0)
+        );
+        assert_eq!(
+            (of("p@10"), of("judged@4"), of("rprec"), of("bpref")),
+            (0.5, 0.75, 0.8, 1.0)
+        );
+    }
+
+    #[test]
+    fn gains_beyond_numbers_are_missing_and_nothing_is_worth_nothing() {
+        let mut query = Graded {
+            ranked: vec![Some(5000)],
+            ideal: vec![5000],
+            relevant_from: 1,
+            relevant: 1,
+            irrelevant: 0,
+        };
+        let of = |name: &str, query: &Graded| name.parse::<Metric>().unwrap().value(query);
+        assert_eq!(of("ndcg_exp", &query), None);
+        assert_eq!(of("ndcg", &query), Some(1.0));
+        query.ranked.clear();
+        assert_eq!(of("ndcg", &query), Some(0.0));
+        assert_eq!(of("p@3", &query), Some(0.0));
+        assert_eq!(of("judged@3", &query), None);
+    }
+}

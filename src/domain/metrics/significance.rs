@@ -1,0 +1,191 @@
+//! How sure a mean over queries is, and whether two runs differ by more than the choice of queries explains.
+
+use crate::domain::sampling::Dice;
+use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// How resampling is done. The same values and settings give the same numbers everywhere.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resampling {
+    /// Resamples, and random sign patterns of a randomisation test.
+    pub draws: usize,
+    /// Level of the intervals, between 0 and 1.
+    pub level: f64,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+impl Default for Resampling {
+    fn default() -> Self {
+        Self {
+            draws: 10_000,
+            level: 0.95,
+            seed: 0,
+        }
+    }
+}
+
+/// A mean over queries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Queries it is over.
+    pub n: usize,
+    /// Percentile bootstrap interval over queries; none for fewer than two.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// The paired t-test (Student 1908): whether the mean difference is zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TTest {
+    /// The mean difference over its standard error.
+    pub t: f64,
+    /// Degrees of freedom: pairs less one.
+    pub degrees: usize,
+    /// Two-sided p-value.
+    pub p: f64,
+    /// Standard error of the mean difference.
+    pub standard_error: f64,
+}
+
+/// Two runs on the same queries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Comparison {
+    /// Queries both have a value for.
+    pub n: usize,
+    /// Mean of first minus second.
+    pub mean_difference: f64,
+    /// Percentile bootstrap interval of the mean difference over queries; none for fewer than two.
+    pub interval: Option<(f64, f64)>,
+    /// Two-sided p-value of the paired randomisation test.
+    pub randomisation_p: f64,
+    /// The paired t-test, where the differences vary.
+    pub t_test: Option<TTest>,
+    /// Queries on which the first is better, both are equal, the second is better.
+    pub wins_ties_losses: (usize, usize, usize),
+}
+
+/// The mean of `values` with its interval, or `None` without values.
+pub fn estimate(values: &[f64], how: &Resampling) -> Option<Estimate> {
+    Some(Estimate {
+        mean: mean(values)?,
+        n: values.len(),
+        interval: bootstrap(values.len(), how, |chosen| mean_of(values, chosen)),
+    })
+}
+
+/// First against second, pair by pair, or `None` without pairs or for lists of different lengths.
+pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Comparison> {
+    if first.len() != second.len() {
+        return None;
+    }
+    let differences: Vec<f64> = first.iter().zip(second).map(|(x, y)| x - y).collect();
+    let mean_difference = mean(&differences)?;
+    let count = |test: fn(&f64) -> bool| differences.iter().filter(|d| test(d)).count();
+    Some(Comparison {
+        n: differences.len(),
+        mean_difference,
+        interval: bootstrap(differences.len(), how, |chosen| {
+            mean_of(&differences, chosen)
+        }),
+        randomisation_p: randomisation_p(&differences, how)?,
+        t_test: t_test(&differences),
+        wins_ties_losses: (
+            count(|d| *d > 0.0),
+            count(|d| *d == 0.0),
+            count(|d| *d < 0.0),
+        ),
+    })
+}
+
+/// The percentile bootstrap interval (Efron & Tibshirani 1993, §13.3) of a statistic of `n` exchangeable cases.
+///
+/// `statistic` is given the indexes of a resample, drawn with replacement; resamples without a value are left out.
+/// The ends are the order statistics at the tails' share of the draws. `None` for fewer than two cases, for a level
+/// outside (0, 1), and where no resample has a value.
+pub fn bootstrap(
+    n: usize,
+    how: &Resampling,
+    statistic: impl Fn(&[usize]) -> Option<f64>,
+) -> Option<(f64, f64)> {
+    if n < 2 || !(how.level > 0.0 && how.level < 1.0) {
+        return None;
+    }
+    let mut dice = Dice::new(how.seed, &["bootstrap"]);
+    let mut chosen = vec![0; n];
+    let mut values: Vec<f64> = (0..how.draws)
+        .filter_map(|_| {
+            chosen.iter_mut().for_each(|at| *at = dice.below(n));
+            statistic(&chosen)
+        })
+        .collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let tail = (1.0 - how.level) / 2.0;
+    let cut = (tail * values.len() as f64).floor() as usize;
+    Some((*values.get(cut)?, *values.iter().rev().nth(cut)?))
+}
+
+/// The two-sided p-value of the paired randomisation test (Fisher 1935; Smucker, Allan & Carterette 2007), or `None`
+/// without differences.
+///
+/// Exact, over all sign patterns, where those are no more than the draws; otherwise (b + 1) / (draws + 1), with b the
+/// random patterns whose mean is at least as far from zero (Phipson & Smyth 2010).
+pub fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f64> {
+    let n = differences.len();
+    if n == 0 {
+        return None;
+    }
+    let observed = differences.iter().sum::<f64>().abs();
+    // Sums of the same numbers in other signs may differ in their last bits.
+    let slack = 1e-12 * differences.iter().map(|d| d.abs()).sum::<f64>();
+    let signed = |minus: &mut dyn FnMut(usize) -> bool| -> bool {
+        let sum: f64 = differences
+            .iter()
+            .enumerate()
+            .map(|(at, d)| if minus(at) { -d } else { *d })
+            .sum();
+        sum.abs() >= observed - slack
+    };
+    let patterns = u32::try_from(n).ok().and_then(|n| 1usize.checked_shl(n));
+    if let Some(all) = patterns.filter(|all| *all <= how.draws) {
+        let extreme = (0..all)
+            .filter(|pattern| signed(&mut |at| pattern >> at & 1 == 1))
+            .count();
+        return Some(extreme as f64 / all as f64);
+    }
+    let mut dice = Dice::new(how.seed, &["randomisation"]);
+    let extreme = (0..how.draws)
+        .filter(|_| signed(&mut |_| dice.below(2) == 1))
+        .count();
+    Some((extreme + 1) as f64 / (how.draws + 1) as f64)
+}
+
+/// The paired t-test of differences, or `None` for fewer than two or where all are equal.
+pub fn t_test(differences: &[f64]) -> Option<TTest> {
+    let n = differences.len();
+    let mean = mean(differences)?;
+    let degrees = n.checked_sub(1).filter(|degrees| *degrees > 0)?;
+    let squares: f64 = differences.iter().map(|d| (d - mean).powi(2)).sum();
+    let standard_error = (squares / degrees as f64 / n as f64).sqrt();
+    if standard_error.is_nan() || standard_error == 0.0 {
+        return None;
+    }
+    let t = mean / standard_error;
+    let student = StudentsT::new(0.0, 1.0, degrees as f64).ok()?;
+    Some(TTest {
+        t,
+        degrees,
+        p: 2.0 * student.cdf(-t.abs()),
+        standard_error,
+    })
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn mean_of(values: &[f64], chosen: &[usize]) -> Option<f64> {
+    let sum: f64 = chosen.iter().filter_map(|at| values.get(*at)).sum();
+    Some(sum / chosen.len() as f64)
+}

@@ -11,6 +11,7 @@ pub mod priority;
 pub mod ranking;
 pub mod rating;
 pub mod reasoning;
+pub mod retrieval;
 pub mod sampling;
 pub mod sanitise;
 pub mod text;

@@ -1,0 +1,14 @@
+//! First-stage retrieval: BM25 over an in-memory index, fusion of rankings, and the pools that judges see.
+
+mod analyser;
+mod fold;
+mod fusion;
+mod index;
+mod pool;
+mod postings;
+mod stopwords;
+
+pub use analyser::Profile;
+pub use fusion::{Fused, RRF_K, Ranked, reciprocal_rank_fusion};
+pub use index::{Hit, Index};
+pub use pool::{JudgingPool, Layout, Slot, Source, build_pool};

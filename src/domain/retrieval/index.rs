@@ -1,0 +1,295 @@
+//! BM25 over an in-memory inverted index.
+
+use super::analyser::Profile;
+use super::postings::Postings;
+use crate::domain::corpus::DocId;
+use std::collections::HashMap;
+
+/// A document found for a query.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hit {
+    /// Position of the document in the index: the order in which documents were added.
+    pub document: usize,
+    /// BM25 score, above 0.
+    pub score: f64,
+}
+
+/// An inverted index that documents can be added to at any time.
+///
+/// Title and text are one bag of words. A document scores, summed over the distinct terms of the query in their order,
+/// idf · tf (k₁ + 1) / (tf + k₁ (1 − b + b · length / mean length)), with k₁ = 1.2 and b = 0.75 (Robertson & Zaragoza
+/// 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", §3.4); see [`Profile::idf`].
+#[derive(Clone, Debug)]
+pub struct Index {
+    profile: Profile,
+    ids: Vec<DocId>,
+    /// The term of each word seen in a document; `None` is a stopword.
+    words: HashMap<Box<str>, Option<u32>>,
+    terms: HashMap<Box<str>, u32>,
+    postings: Vec<Postings>,
+    lengths: Vec<u32>,
+    total_length: u64,
+}
+
+impl Index {
+    /// An index without documents.
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            profile,
+            ids: Vec::new(),
+            words: HashMap::new(),
+            terms: HashMap::new(),
+            postings: Vec::new(),
+            lengths: Vec::new(),
+            total_length: 0,
+        }
+    }
+
+    /// An index of documents given as id, title (empty where there is none) and text.
+    pub fn build<'a>(
+        profile: Profile,
+        documents: impl IntoIterator<Item = (DocId, &'a str, &'a str)>,
+    ) -> Self {
+        let mut index = Self::new(profile);
+        for (id, title, text) in documents {
+            index.add(id, title, text);
+        }
+        index
+    }
+
+    /// Adds a document at the next position. Ids are not compared: a corpus with a repeated id has both documents.
+    pub fn add(&mut self, id: DocId, title: &str, text: &str) {
+        let document = self.ids.len() as u32;
+        let mut found: Vec<(u32, u32)> = Vec::new();
+        let profile = self.profile;
+        for (part, weight) in [(title, profile.title_weight()), (text, 1)] {
+            profile.each_word(part, |word| {
+                found.extend(self.term(word).map(|term| (term, weight)));
+            });
+        }
+        found.sort_unstable();
+        let mut length = 0u32;
+        for same in found.chunk_by(|x, y| x.0 == y.0) {
+            let count = same
+                .iter()
+                .fold(0u32, |sum, (_, weight)| sum.saturating_add(*weight));
+            if let Some(postings) = same
+                .first()
+                .and_then(|(term, _)| self.postings.get_mut(*term as usize))
+            {
+                postings.push(document, count);
+            }
+            length = length.saturating_add(count);
+        }
+        self.ids.push(id);
+        self.lengths.push(length);
+        self.total_length += u64::from(length);
+    }
+
+    /// The number of a document's word, a new one where it was not seen before.
+    fn term(&mut self, word: &str) -> Option<u32> {
+        if let Some(known) = self.words.get(word) {
+            return *known;
+        }
+        let term = self.profile.document_term(word).map(|term| {
+            let next = self.postings.len() as u32;
+            let number = *self.terms.entry(term.into()).or_insert(next);
+            if number == next {
+                self.postings.push(Postings::default());
+            }
+            number
+        });
+        self.words.insert(word.into(), term);
+        term
+    }
+
+    /// The `depth` best documents for `query`, best first; equal scores by descending id, as trec_eval would rank them.
+    /// Documents that hold no term of the query are not found.
+    pub fn search(&self, query: &str, depth: usize) -> Vec<Hit> {
+        let mut scores = vec![0.0; self.ids.len()];
+        let mut hits: Vec<Hit> = Vec::new();
+        let mean = self.mean_length().unwrap_or(1.0);
+        for term in self.profile.query_terms(query) {
+            let Some(postings) = self
+                .terms
+                .get(term.as_str())
+                .and_then(|term| self.postings.get(*term as usize))
+            else {
+                continue;
+            };
+            let idf = self.profile.idf(self.ids.len(), postings.documents());
+            for (document, count) in postings.iter() {
+                let document = document as usize;
+                let (Some(score), Some(length)) =
+                    (scores.get_mut(document), self.lengths.get(document))
+                else {
+                    continue;
+                };
+                if *score == 0.0 {
+                    hits.push(Hit {
+                        document,
+                        score: 0.0,
+                    });
+                }
+                let (tf, relative) = (f64::from(count), f64::from(*length) / mean);
+                let (k1, b) = (Profile::K1, Profile::B);
+                *score += idf * tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * relative));
+            }
+        }
+        for hit in &mut hits {
+            hit.score = scores.get(hit.document).copied().unwrap_or(0.0);
+        }
+        let better = |x: &Hit, y: &Hit| {
+            let later = || self.id(y.document).cmp(&self.id(x.document));
+            y.score
+                .total_cmp(&x.score)
+                .then_with(later)
+                .then(x.document.cmp(&y.document))
+        };
+        if depth < hits.len() {
+            hits.select_nth_unstable_by(depth, better);
+            hits.truncate(depth);
+        }
+        hits.sort_unstable_by(better);
+        hits
+    }
+
+    /// The id of a found document.
+    pub fn id(&self, document: usize) -> Option<&DocId> {
+        self.ids.get(document)
+    }
+
+    /// How the index reads texts.
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// How many documents there are.
+    pub fn documents(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// How many distinct terms the documents hold.
+    pub fn vocabulary(&self) -> usize {
+        self.postings.len()
+    }
+
+    /// How many words the documents hold, as often as the profile counts them: without stopwords, or titles twice.
+    pub fn total_length(&self) -> u64 {
+        self.total_length
+    }
+
+    /// The mean length of the documents in words, or `None` without documents.
+    pub fn mean_length(&self) -> Option<f64> {
+        (!self.ids.is_empty()).then(|| self.total_length as f64 / self.ids.len() as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn index(profile: Profile, texts: &[(&str, &str)]) -> Index {
+        let ids = (0..).map(|n: usize| DocId::new(n.to_string()));
+        Index::build(
+            profile,
+            ids.zip(texts)
+                .map(|(id, (title, text))| (id, *title, *text)),
+        )
+    }
+
+    #[test]
+    fn scores_follow_the_formula() {
+        let texts = [
+            ("Fever", "aspirin, fevers"),
+            ("", "fever of the hay"),
+            ("", "nothing else"),
+        ];
+        let part =
+            |tf: f64, length: f64, mean: f64| tf * 2.2 / (tf + 1.2 * (0.25 + 0.75 * length / mean));
+        let (aspirin, fever) = (1.0 + 2.5 / 1.5f64, 1.0 + 1.5 / 2.5f64);
+
+        // The title counts twice; "the" and "of" are words of a document.
+        let own = index(Profile::Overrule, &texts);
+        let mean = 10.0 / 3.0;
+        let expected = [
+            aspirin.ln() * part(1.0, 4.0, mean) + fever.ln() * part(3.0, 4.0, mean),
+            fever.ln() * part(1.0, 4.0, mean),
+        ];
+        assert_eq!(own.mean_length(), Some(mean));
+        check(
+            &own.search("aspirin for fevers", 9),
+            &[(0, expected[0]), (1, expected[1])],
+        );
+
+        // Here they are not, but a query keeps them, as it keeps the stem of "else".
+        let duckdb = index(Profile::Duckdb, &texts);
+        let mean = (3.0 + 2.0 + 0.0) / 3.0;
+        let expected = [
+            aspirin.log10() * part(1.0, 3.0, mean) + fever.log10() * part(2.0, 3.0, mean),
+            fever.log10() * part(1.0, 2.0, mean),
+        ];
+        assert_eq!((duckdb.vocabulary(), duckdb.total_length()), (3, 5));
+        check(
+            &duckdb.search("aspirin fevers of the else", 9),
+            &[(0, expected[0]), (1, expected[1])],
+        );
+    }
+
+    fn check(hits: &[Hit], expected: &[(usize, f64)]) {
+        assert_eq!(hits.len(), expected.len(), "{hits:?}");
+        for (hit, (document, score)) in hits.iter().zip(expected) {
+            assert!(
+                hit.document == *document && (hit.score - score).abs() < 1e-12,
+                "{hit:?} {score}"
+            );
+        }
+    }
+
+    #[test]
+    fn equal_scores_are_ordered_as_trec_eval_does() {
+        let index = index(
+            Profile::Overrule,
+            &[("", "cell"), ("", "wall"), ("", "cells"), ("", "cell")],
+        );
+        let found = |depth| {
+            index
+                .search("cell", depth)
+                .iter()
+                .map(|hit| hit.document)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(9), [3, 2, 0]);
+        assert_eq!(found(2), [3, 2]);
+        assert!(found(0).is_empty() && index.search("", 9).is_empty());
+        assert!(Index::new(Profile::Duckdb).search("cell", 9).is_empty());
+        assert_eq!(index.id(2), Some(&DocId::new("2")));
+    }
+
+    proptest! {
+        #[test]
+        fn a_prefix_of_a_deeper_search_is_the_shallower_search(
+            texts in prop::collection::vec("([abc]{1,2} ){0,6}", 0..12),
+            query in "([abc]{1,2} ){0,4}",
+            depth in 0usize..12,
+        ) {
+            for profile in [Profile::Overrule, Profile::Duckdb] {
+                let texts: Vec<(&str, &str)> = texts.iter().map(|text| ("b", text.as_str())).collect();
+                let index = index(profile, &texts);
+                let all = index.search(&query, usize::MAX);
+                prop_assert!(all.iter().all(|hit| hit.score > 0.0 && hit.score.is_finite()));
+                let few = index.search(&query, depth);
+                prop_assert_eq!(&all[..all.len().min(depth)], few.as_slice());
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in ".{0,60}", query in ".{0,20}") {
+            for profile in [Profile::Overrule, Profile::Duckdb] {
+                let index = index(profile, &[(&text, &query), (&query, &text)]);
+                prop_assert!(index.search(&query, 2).len() <= 2);
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The K documents of a query that a judge is shown: all that are labelled relevant, filled up from the first stage.
+
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::sampling::Dice;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeSet, HashMap};
+
+/// The order of the documents in a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// Positives first, by id; then the fill by first-stage rank. The slot gives the label away (SEEDS §2.4).
+    Original,
+    /// Shuffled, a query its own way.
+    Shuffled {
+        /// Seed of the shuffle.
+        seed: u64,
+    },
+}
+
+/// Why a document is in a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// It is labelled relevant, and the first stage found it.
+    LabelFound,
+    /// It is labelled relevant, and the first stage did not find it.
+    LabelMissed,
+    /// The first stage found it; nobody labelled it relevant.
+    Fill,
+}
+
+/// A document's place in a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Slot {
+    /// The document.
+    pub document: DocId,
+    /// Whether it is labelled relevant.
+    pub positive: bool,
+    /// Its rank in the first stage from 1, where that found it.
+    pub rank: Option<usize>,
+}
+
+impl Slot {
+    /// Why the document is in the pool.
+    pub fn source(&self) -> Source {
+        match (self.positive, self.rank) {
+            (true, Some(_)) => Source::LabelFound,
+            (true, None) => Source::LabelMissed,
+            (false, _) => Source::Fill,
+        }
+    }
+}
+
+/// The documents a judge is shown for one query; slot numbers shown to it are from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JudgingPool {
+    /// The query.
+    pub query: QueryId,
+    /// The documents in the order shown.
+    pub slots: Vec<Slot>,
+    /// How that order came about.
+    pub layout: Layout,
+}
+
+impl JudgingPool {
+    /// How many of the documents are labelled relevant.
+    pub fn positives(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.positive).count()
+    }
+}
+
+/// All `positives` of a query and, up to `depth` documents, the first of `ranking` (best first) that are not positive.
+///
+/// More than `depth` positives are all kept, and a short ranking leaves a short pool. The order in which positives are
+/// given does not matter; repeated ids count once.
+pub fn build_pool(
+    query: &QueryId,
+    positives: &[DocId],
+    ranking: &[DocId],
+    depth: usize,
+    layout: Layout,
+) -> JudgingPool {
+    let mut ranks: HashMap<&DocId, usize> = HashMap::new();
+    let mut found: Vec<&DocId> = Vec::new();
+    for (above, document) in ranking.iter().enumerate() {
+        ranks.entry(document).or_insert_with(|| {
+            found.push(document);
+            above + 1
+        });
+    }
+    let positives: BTreeSet<&DocId> = positives.iter().collect();
+    let fill = depth.saturating_sub(positives.len());
+    let fill = found
+        .into_iter()
+        .filter(|document| !positives.contains(document))
+        .take(fill);
+    let mut slots: Vec<Slot> = positives
+        .iter()
+        .copied()
+        .chain(fill)
+        .map(|document| Slot {
+            document: document.clone(),
+            positive: positives.contains(document),
+            rank: ranks.get(document).copied(),
+        })
+        .collect();
+    if let Layout::Shuffled { seed } = layout {
+        Dice::new(seed, &["pool", query.as_str()]).shuffle(&mut slots);
+    }
+    JudgingPool {
+        query: query.clone(),
+        slots,
+        layout,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ids(names: &[&str]) -> Vec<DocId> {
+        names.iter().map(|name| DocId::new(*name)).collect()
+    }
+
+    fn shown(pool: &JudgingPool) -> Vec<(&str, Source)> {
+        pool.slots
+            .iter()
+            .map(|slot| (slot.document.as_str(), slot.source()))
+            .collect()
+    }
+
+    #[test]
+    fn the_original_layout_puts_positives_first() {
+        let query = QueryId::new("q");
+        let pool = |positives: &[&str], depth| {
+            build_pool(
+                &query,
+                &ids(positives),
+                &ids(&["7", "9", "8", "7", "6"]),
+                depth,
+                Layout::Original,
+            )
+        };
+        use Source::{Fill, LabelFound, LabelMissed};
+        assert_eq!(
+            shown(&pool(&["9", "10"], 4)),
+            [
+                ("10", LabelMissed),
+                ("9", LabelFound),
+                ("7", Fill),
+                ("8", Fill)
+            ]
+        );
+        assert_eq!(pool(&["9", "10"], 4).slots[1].rank, Some(2));
+        assert_eq!(
+            shown(&pool(&["b", "a"], 1)),
+            [("a", LabelMissed), ("b", LabelMissed)]
+        );
+        assert_eq!(pool(&[], 10).slots.len(), 4);
+    }
+
+    proptest! {
+        #[test]
+        fn shuffling_moves_documents_and_changes_none(
+            seed: u64,
+            positives in prop::collection::vec(0u8..20, 0..4),
+            ranking in prop::collection::vec(0u8..20, 0..20),
+            depth in 0usize..12,
+        ) {
+            let ids = |numbers: &[u8]| numbers.iter().map(|n| DocId::new(n.to_string())).collect::<Vec<_>>();
+            let build = |positives: &[DocId], layout| {
+                build_pool(&QueryId::new("q"), positives, &ids(&ranking), depth, layout)
+            };
+            let labels = ids(&positives);
+            let shuffled = build(&labels, Layout::Shuffled { seed });
+            let reversed: Vec<DocId> = labels.iter().rev().cloned().collect();
+            prop_assert_eq!(&shuffled, &build(&reversed, Layout::Shuffled { seed }));
+            let by_id = |mut slots: Vec<Slot>| {
+                slots.sort_by(|x, y| x.document.cmp(&y.document));
+                slots
+            };
+            prop_assert_eq!(by_id(shuffled.slots), by_id(build(&labels, Layout::Original).slots));
+        }
+    }
+}

@@ -5,6 +5,7 @@ pub mod agreement;
 pub mod analysis;
 pub mod battle;
 pub mod corpus;
+pub mod court;
 pub mod judging;
 pub mod metrics;
 pub mod priority;

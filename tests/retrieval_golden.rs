@@ -1,6 +1,9 @@
 //! Retrieval against DuckDB's full-text extension, and pools against the original's SQL.
 #![cfg(test)]
 
+#[path = "retrieval_golden/court.rs"]
+mod court;
+
 use overrule::domain::corpus::{DocId, QueryId};
 use overrule::domain::metrics::{Metric, Qrels, Rules, Run, evaluate};
 use overrule::domain::retrieval::{Index, JudgingPool, Layout, Profile, Source, build_pool};
@@ -129,6 +132,8 @@ fn scores_are_duckdbs() {
 struct Pools {
     queries: BTreeMap<QueryId, PoolRow>,
     summary: BTreeMap<String, String>,
+    stubs: Value,
+    inspection: Vec<[String; 3]>,
 }
 
 #[derive(Deserialize)]

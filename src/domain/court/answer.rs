@@ -1,0 +1,198 @@
+//! A judge's answer: which slots it picked, or why that is not an answer.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// How many documents a judge was asked to pick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ask {
+    /// As many as are labelled relevant: the judge is told how many.
+    Exactly(usize),
+    /// Any number, none included.
+    AnyNumber,
+}
+
+/// A reply as decoded from JSON: an object with a list of whole numbers `slots`. Its other members are ignored; of
+/// repeated ones the last counts. Numbers with a fraction or exponent, texts, truth values and lists in lists are refused.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "BTreeMap<String, Member>")]
+pub struct Reply {
+    /// The slot numbers as given; slots are numbered from 1.
+    pub slots: Vec<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Member {
+    Slots(Vec<i64>),
+    Other(serde::de::IgnoredAny),
+}
+
+impl TryFrom<BTreeMap<String, Member>> for Reply {
+    type Error = Invalid;
+
+    fn try_from(mut members: BTreeMap<String, Member>) -> Result<Self, Invalid> {
+        match members.remove("slots") {
+            Some(Member::Slots(slots)) => Ok(Self { slots }),
+            Some(Member::Other(_)) | None => Err(Invalid::NoSlots),
+        }
+    }
+}
+
+/// Why a reply is not an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum Invalid {
+    /// The text is not JSON. For whoever decodes a [`Reply`] to report.
+    #[error("not JSON")]
+    NotJson,
+    /// The JSON does not decode to a [`Reply`].
+    #[error("no list of whole numbers named slots")]
+    NoSlots,
+    /// A slot that the pool does not have.
+    #[error("slot {slot} is not in 1 to {slots}")]
+    OutOfRange {
+        /// The slot given.
+        slot: i64,
+        /// The pool's slots.
+        slots: usize,
+    },
+    /// A slot is given twice.
+    #[error("slot {slot} is given twice")]
+    Duplicate {
+        /// The slot.
+        slot: i64,
+    },
+    /// Too few or too many slots.
+    #[error("{given} slots where {asked} were asked for")]
+    WrongCount {
+        /// How many were given.
+        given: usize,
+        /// How many were asked for.
+        asked: usize,
+    },
+}
+
+impl Invalid {
+    /// The cause without its particulars, for counting.
+    pub fn cause(self) -> &'static str {
+        match self {
+            Self::NotJson => "not-json",
+            Self::NoSlots => "no-slots",
+            Self::OutOfRange { .. } => "out-of-range",
+            Self::Duplicate { .. } => "duplicate",
+            Self::WrongCount { .. } => "wrong-count",
+        }
+    }
+}
+
+impl Reply {
+    /// The positions picked in a pool of `slots` documents, from 0 and in the order given.
+    ///
+    /// # Errors
+    /// The first of: a slot out of range, a slot given twice, a number of slots other than asked for.
+    pub fn picks(&self, slots: usize, ask: Ask) -> Result<Vec<usize>, Invalid> {
+        let position = |slot: &i64| {
+            let number = usize::try_from(*slot).ok();
+            number
+                .filter(|number| (1..=slots).contains(number))
+                .map(|number| number - 1)
+                .ok_or(Invalid::OutOfRange { slot: *slot, slots })
+        };
+        let picks: Vec<usize> = self.slots.iter().map(position).collect::<Result<_, _>>()?;
+        let repeated = |at: &usize| {
+            picks
+                .iter()
+                .take(*at)
+                .any(|pick| picks.get(*at) == Some(pick))
+        };
+        if let Some(slot) = (0..picks.len())
+            .find(repeated)
+            .and_then(|at| self.slots.get(at))
+        {
+            return Err(Invalid::Duplicate { slot: *slot });
+        }
+        match ask {
+            Ask::Exactly(asked) if asked != picks.len() => Err(Invalid::WrongCount {
+                given: picks.len(),
+                asked,
+            }),
+            _ => Ok(picks),
+        }
+    }
+}
+
+/// What the original makes of any text: its distinct runs of digits that are slots, in order, filled up with the lowest
+/// slots left and cut to `wanted`; positions from 0 (SEEDS §2.3).
+///
+/// With positives in the first slots even an empty text scores full marks. Only for replaying the original's numbers.
+pub fn forced(text: &str, slots: usize, wanted: usize) -> Vec<usize> {
+    let mut picks: Vec<usize> = Vec::new();
+    let given = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|digits| digits.parse::<usize>().ok()?.checked_sub(1))
+        .filter(|position| *position < slots);
+    for position in given.chain(0..slots) {
+        if picks.len() == wanted {
+            break;
+        }
+        if !picks.contains(&position) {
+            picks.push(position);
+        }
+    }
+    picks
+}
+
+/// A text as the original's prompt shows it: without white space around it and, where it is longer than `chars`
+/// characters, cut there with an ellipsis.
+pub fn clip(text: &str, chars: usize) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picks(slots: &[i64], ask: Ask) -> Result<Vec<usize>, Invalid> {
+        Reply {
+            slots: slots.to_vec(),
+        }
+        .picks(10, ask)
+    }
+
+    #[test]
+    fn an_answer_keeps_to_the_question() {
+        let two = Ask::Exactly(2);
+        assert_eq!(picks(&[10, 1], two), Ok(vec![9, 0]));
+        assert_eq!(picks(&[], Ask::Exactly(0)), Ok(vec![]));
+        assert_eq!(picks(&[], Ask::AnyNumber), Ok(vec![]));
+        assert_eq!(picks(&[3, 2, 1], Ask::AnyNumber), Ok(vec![2, 1, 0]));
+        for (slots, message) in [
+            (&[1, 2, 3][..], "3 slots where 2 were asked for"),
+            (&[1], "1 slots where 2 were asked for"),
+            (&[7, 7, 7], "slot 7 is given twice"),
+            (&[7, 7, 0], "slot 0 is not in 1 to 10"),
+            (&[1, 11], "slot 11 is not in 1 to 10"),
+            (&[-3, 1], "slot -3 is not in 1 to 10"),
+            (
+                &[i64::MIN, i64::MAX],
+                "slot -9223372036854775808 is not in 1 to 10",
+            ),
+        ] {
+            assert_eq!(picks(slots, two).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn the_original_always_finds_an_answer() {
+        assert_eq!(forced("", 3, 5), [0, 1, 2]);
+        assert_eq!(forced("99999999999999999999999 and 2", 3, 2), [1, 0]);
+        assert_eq!(forced("3 2 1", 3, 0), [0; 0]);
+    }
+}

@@ -1,0 +1,371 @@
+//! Picks against labels.
+
+use super::answer::Invalid;
+use crate::domain::metrics::{Resampling, bootstrap};
+use crate::domain::retrieval::{JudgingPool, Source};
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// One document's pick beside its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// Labelled relevant and picked.
+    Agreed,
+    /// Labelled relevant, not picked.
+    LabelOnly,
+    /// Picked, not labelled relevant.
+    PickOnly,
+    /// Neither.
+    Neither,
+}
+
+/// The outcome in each slot of a pool, given the positions picked.
+pub fn outcomes(pool: &JudgingPool, picks: &[usize]) -> Vec<Outcome> {
+    let outcome = |(at, positive)| match (positive, picks.contains(&at)) {
+        (true, true) => Outcome::Agreed,
+        (true, false) => Outcome::LabelOnly,
+        (false, true) => Outcome::PickOnly,
+        (false, false) => Outcome::Neither,
+    };
+    let positive = pool.slots.iter().map(|slot| slot.positive);
+    positive.enumerate().map(outcome).collect()
+}
+
+/// How many documents have each outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Boxes {
+    /// Labelled relevant and picked.
+    pub agreed: usize,
+    /// Labelled relevant, not picked.
+    pub label_only: usize,
+    /// Picked, not labelled relevant.
+    pub pick_only: usize,
+    /// Neither.
+    pub neither: usize,
+}
+
+impl Boxes {
+    /// All documents.
+    pub fn total(&self) -> usize {
+        self.labelled() + self.pick_only + self.neither
+    }
+
+    /// Documents labelled relevant.
+    pub fn labelled(&self) -> usize {
+        self.agreed + self.label_only
+    }
+
+    /// Documents picked.
+    pub fn picked(&self) -> usize {
+        self.agreed + self.pick_only
+    }
+
+    /// The share of documents on which pick and label agree, or `None` without documents.
+    pub fn agreement(&self) -> Option<f64> {
+        share(self.agreed + self.neither, self.total())
+    }
+
+    /// The share of the picks that are labelled relevant, or `None` without picks.
+    pub fn precision(&self) -> Option<f64> {
+        share(self.agreed, self.picked())
+    }
+
+    /// The share of the labelled documents that were picked, or `None` without labels. The original's agreement rate.
+    pub fn recall(&self) -> Option<f64> {
+        share(self.agreed, self.labelled())
+    }
+
+    /// The share of documents that were picked, or `None` without documents.
+    pub fn pick_rate(&self) -> Option<f64> {
+        share(self.picked(), self.total())
+    }
+
+    /// Cohen's κ between picks and labels (Cohen 1960): the agreement beyond that of independent picks with the same
+    /// totals, 1 at best. `None` without documents, and where all are picked and labelled or none is.
+    pub fn kappa(&self) -> Option<f64> {
+        let n = self.total() as f64;
+        let (labelled, picked) = (self.labelled() as f64 / n, self.picked() as f64 / n);
+        let expected = labelled * picked + (1.0 - labelled) * (1.0 - picked);
+        let kappa = (self.agreement()? - expected) / (1.0 - expected);
+        kappa.is_finite().then_some(kappa)
+    }
+}
+
+fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl AddAssign<Outcome> for Boxes {
+    fn add_assign(&mut self, outcome: Outcome) {
+        *match outcome {
+            Outcome::Agreed => &mut self.agreed,
+            Outcome::LabelOnly => &mut self.label_only,
+            Outcome::PickOnly => &mut self.pick_only,
+            Outcome::Neither => &mut self.neither,
+        } += 1;
+    }
+}
+
+impl AddAssign for Boxes {
+    fn add_assign(&mut self, other: Self) {
+        self.agreed += other.agreed;
+        self.label_only += other.label_only;
+        self.pick_only += other.pick_only;
+        self.neither += other.neither;
+    }
+}
+
+impl FromIterator<Outcome> for Boxes {
+    fn from_iter<T: IntoIterator<Item = Outcome>>(outcomes: T) -> Self {
+        let mut boxes = Self::default();
+        outcomes.into_iter().for_each(|outcome| boxes += outcome);
+        boxes
+    }
+}
+
+/// What picking the same number of documents at random in every pool would reach (hypergeometric).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chance {
+    /// Expected documents labelled relevant and picked.
+    pub agreed: f64,
+    /// Standard deviation of that number.
+    pub sd: f64,
+    /// Expected [`Boxes::agreement`].
+    pub agreement: Option<f64>,
+    /// Expected [`Boxes::precision`].
+    pub precision: Option<f64>,
+    /// Expected [`Boxes::recall`].
+    pub recall: Option<f64>,
+}
+
+impl Chance {
+    fn of(pools: &[Boxes], overall: &Boxes) -> Self {
+        let (mut agreed, mut variance) = (0.0, 0.0);
+        for pool in pools.iter().filter(|pool| pool.total() > 0) {
+            let (all, picked) = (pool.total() as f64, pool.picked() as f64);
+            let rate = pool.labelled() as f64 / all;
+            agreed += picked * rate;
+            variance += picked * rate * (1.0 - rate) * (all - picked) / (all - 1.0).max(1.0);
+        }
+        let over = |whole: usize, part: f64| (whole > 0).then(|| part / whole as f64);
+        let (total, labelled, picked) = (overall.total(), overall.labelled(), overall.picked());
+        let apart = labelled as f64 + picked as f64 - 2.0 * agreed;
+        Self {
+            agreed,
+            sd: variance.sqrt(),
+            agreement: over(total, total as f64 - apart),
+            precision: over(picked, agreed),
+            recall: over(labelled, agreed),
+        }
+    }
+}
+
+/// A judge's answers over many pools.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Valid answers; everything below is over their pools.
+    pub valid: usize,
+    /// Invalid answers by [`Invalid::cause`].
+    pub invalid: BTreeMap<&'static str, usize>,
+    /// All documents of the pools together.
+    pub boxes: Boxes,
+    /// Bootstrap interval of the boxes' κ over queries.
+    pub kappa_interval: Option<(f64, f64)>,
+    /// What random picks would reach.
+    pub chance: Chance,
+    /// The boxes at each position of the pools: unequal pick rates show a preference for places.
+    pub by_slot: Vec<Boxes>,
+    /// The boxes of the documents from each source.
+    pub by_source: BTreeMap<Source, Boxes>,
+}
+
+impl Summary {
+    /// The share of the answers that are invalid, or `None` without answers.
+    pub fn invalid_rate(&self) -> Option<f64> {
+        let invalid: usize = self.invalid.values().sum();
+        share(invalid, invalid + self.valid)
+    }
+}
+
+/// Adds up answers: each a pool with the positions picked in it, or why there are none.
+pub fn summarise<'a>(
+    answers: impl IntoIterator<Item = (&'a JudgingPool, Result<&'a [usize], Invalid>)>,
+    how: &Resampling,
+) -> Summary {
+    let mut summary = Summary::default();
+    let mut pools: Vec<Boxes> = Vec::new();
+    for (pool, answer) in answers {
+        let picks = match answer {
+            Ok(picks) => picks,
+            Err(invalid) => {
+                *summary.invalid.entry(invalid.cause()).or_default() += 1;
+                continue;
+            }
+        };
+        let outcomes = outcomes(pool, picks);
+        if summary.by_slot.len() < outcomes.len() {
+            summary.by_slot.resize(outcomes.len(), Boxes::default());
+        }
+        for ((slot, outcome), boxes) in pool.slots.iter().zip(&outcomes).zip(&mut summary.by_slot) {
+            *boxes += *outcome;
+            *summary.by_source.entry(slot.source()).or_default() += *outcome;
+        }
+        let boxes: Boxes = outcomes.into_iter().collect();
+        summary.boxes += boxes;
+        pools.push(boxes);
+    }
+    summary.valid = pools.len();
+    summary.chance = Chance::of(&pools, &summary.boxes);
+    summary.kappa_interval = bootstrap(pools.len(), how, |chosen| {
+        let mut sum = Boxes::default();
+        chosen
+            .iter()
+            .filter_map(|at| pools.get(*at))
+            .for_each(|pool| sum += *pool);
+        sum.kappa()
+    });
+    summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::corpus::{DocId, QueryId};
+    use crate::domain::retrieval::{Layout, build_pool};
+    use proptest::prelude::*;
+
+    fn pool(query: usize, positives: &[&str], layout: Layout) -> JudgingPool {
+        let ids = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| DocId::new(*name))
+                .collect::<Vec<_>>()
+        };
+        let ranking = ids(&["b", "x", "y", "z", "v", "w"]);
+        build_pool(
+            &QueryId::new(query.to_string()),
+            &ids(positives),
+            &ranking,
+            4,
+            layout,
+        )
+    }
+
+    const QUICK: Resampling = Resampling {
+        draws: 200,
+        level: 0.95,
+        seed: 1,
+    };
+
+    #[test]
+    fn every_document_falls_into_one_box() {
+        // Slots: a (missed), b (found), x, y.
+        let pool = pool(1, &["a", "b"], Layout::Original);
+        use Outcome::{Agreed, LabelOnly, Neither, PickOnly};
+        assert_eq!(
+            outcomes(&pool, &[1, 3]),
+            [LabelOnly, Agreed, Neither, PickOnly]
+        );
+        let summary = summarise(
+            [
+                (&pool, Ok(&[1, 3][..])),
+                (&pool, Err(Invalid::NotJson)),
+                (&pool, Err(Invalid::Duplicate { slot: 1 })),
+                (&pool, Err(Invalid::Duplicate { slot: 2 })),
+            ],
+            &QUICK,
+        );
+        let boxes = Boxes {
+            agreed: 1,
+            label_only: 1,
+            pick_only: 1,
+            neither: 1,
+        };
+        assert_eq!((summary.valid, summary.boxes), (1, boxes));
+        assert_eq!(
+            summary.invalid,
+            BTreeMap::from([("duplicate", 2), ("not-json", 1)])
+        );
+        assert_eq!(summary.invalid_rate(), Some(0.75));
+        assert_eq!(
+            (boxes.agreement(), boxes.precision(), boxes.recall()),
+            (Some(0.5), Some(0.5), Some(0.5))
+        );
+        assert_eq!((boxes.kappa(), summary.kappa_interval), (Some(0.0), None));
+        assert_eq!(summary.chance.agreement, Some(0.5));
+        assert_eq!(
+            summary.by_slot[1],
+            Boxes {
+                agreed: 1,
+                ..Boxes::default()
+            }
+        );
+        assert_eq!(
+            summary.by_source[&Source::LabelMissed],
+            Boxes {
+                label_only: 1,
+                ..Boxes::default()
+            }
+        );
+        assert_eq!(
+            summary.by_source[&Source::Fill],
+            Boxes {
+                pick_only: 1,
+                neither: 1,
+                ..Boxes::default()
+            }
+        );
+    }
+
+    #[test]
+    fn kappa_is_cohens() {
+        // Cohen's coefficient on a 2 × 2 table with 20, 5, 10, 15: agreement 0.7, expected 0.5.
+        let boxes = Boxes {
+            agreed: 20,
+            label_only: 5,
+            pick_only: 10,
+            neither: 15,
+        };
+        assert!((boxes.kappa().unwrap() - 0.4).abs() < 1e-15);
+        assert_eq!(Boxes::default().kappa(), None);
+        assert_eq!(
+            Boxes {
+                neither: 3,
+                ..Boxes::default()
+            }
+            .kappa(),
+            None
+        );
+    }
+
+    #[test]
+    fn nothing_is_claimed_without_answers() {
+        let summary = summarise([], &QUICK);
+        assert_eq!(summary, Summary::default());
+        assert_eq!(
+            (
+                summary.invalid_rate(),
+                summary.boxes.recall(),
+                summary.chance.recall
+            ),
+            (None, None, None)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn boxes_add_up_the_same_way_everywhere(seed: u64, picked in prop::collection::vec(0usize..6, 1..8)) {
+            let pools: Vec<JudgingPool> =
+                (0..picked.len()).map(|n| pool(n, &["a", "b"][..1 + n % 2], Layout::Shuffled { seed })).collect();
+            let picks: Vec<[usize; 1]> = picked.iter().map(|pick| [*pick]).collect();
+            let answers = pools.iter().zip(&picks).map(|(pool, picks)| (pool, Ok(&picks[..])));
+            let summary = summarise(answers, &QUICK);
+            for parts in [summary.by_slot, summary.by_source.into_values().collect()] {
+                let mut sum = Boxes::default();
+                parts.into_iter().for_each(|part| sum += part);
+                prop_assert_eq!(sum, summary.boxes);
+            }
+            prop_assert_eq!(summary.boxes.total(), 4 * pools.len());
+        }
+    }
+}

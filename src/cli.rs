@@ -9,6 +9,7 @@ mod doctor;
 mod export;
 mod fit;
 mod import;
+mod judge_cards;
 mod judges;
 mod keys;
 mod list;
@@ -76,6 +77,8 @@ enum Command {
     Battles(battles::Battles),
     /// Which battles to look at first
     Queue(queue::Queue),
+    /// How good each judge is, and how far judges and people agree
+    Judges(judge_cards::Judges),
     /// Give a verdict on a pair of documents
     Override(verdict::Override),
     /// Take back your latest verdict
@@ -229,6 +232,7 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Matrix(command)) => command.run(&context),
         Some(Command::Battles(command)) => command.run(&context),
         Some(Command::Queue(command)) => command.run(&context),
+        Some(Command::Judges(command)) => command.run(&context),
         Some(Command::Override(command)) => command.run(&context),
         Some(Command::Undo(command)) => command.run(&context),
         Some(Command::Fit(command)) => command.run(),

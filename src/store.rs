@@ -13,6 +13,7 @@ pub mod tally;
 pub mod urgency;
 pub mod verdicts;
 pub mod views;
+pub mod witnesses;
 
 use corpus::QueryKey;
 use rusqlite::{Connection, OpenFlags};

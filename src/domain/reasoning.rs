@@ -1,7 +1,9 @@
 //! Judges' reasoning: whose "Document A" is whose, and which quotes are in the text.
 
+mod conclusion;
 mod quote;
 
+pub use conclusion::conclusion;
 pub use quote::{Folded, occurs, quotes};
 
 use std::borrow::Cow;

@@ -366,7 +366,7 @@ fn hostile_documents_reach_no_terminal_raw() {
         ("", "insomnia"),
         ("\r", "row worse"),
         ("n", "surprise 1 of"),
-        ("\r", "Your verdict"),
+        ("\r", "A verdict that contradicts"),
         ("f", "P(A stands above B)"),
         ("w", "P(A stands above B)"),
         ("\x1b", "row worse"),

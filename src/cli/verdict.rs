@@ -1,6 +1,8 @@
 //! `overrule override` and `overrule undo`.
 
 use super::{Context, Failure, Outcome, output};
+use crate::domain::battle::Pair;
+use crate::domain::ranking::Stance;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, OverrideMode};
@@ -90,17 +92,35 @@ impl Override {
         }
         let words = decision.words(&sanitise::line(&self.a), &sanitise::line(&self.b));
         let weight = after.settings.override_weight;
-        let effect = match (decision.score(), after.settings.override_mode) {
-            (None, _) => "stored; the judges' votes stay as they are".to_owned(),
-            (Some(score), OverrideMode::Replace) => {
-                format!(
-                    "replaces the judges' votes on the pair: score {score:.2} with the weight of {weight} battles"
-                )
+        let at = |id: &str| {
+            documents
+                .iter()
+                .position(|document| document.id.as_str() == id)
+        };
+        let pair = at(&self.a)
+            .zip(at(&self.b))
+            .and_then(|(a, b)| Pair::new(a, b));
+        let stance = pair.and_then(|pair| after.stance(pair));
+        let counted = match (decision, decision.score(), stance) {
+            (Decision::A | Decision::B, _, Some(Stance::Confirms | Stance::Alone)) => {
+                "it says which way, not how far".to_owned()
             }
-            (Some(score), OverrideMode::Beside) => {
-                format!(
-                    "stands beside the judges' votes: score {score:.2} with the weight of {weight} battles"
-                )
+            (_, score, _) => format!(
+                "score {:.2} with the weight of {weight} battles",
+                score.unwrap_or(0.5)
+            ),
+        };
+        let effect = match (stance, after.settings.override_mode) {
+            (None, _) => "stored; the judges' votes stay as they are".to_owned(),
+            (Some(Stance::Alone), _) => format!("no votes on the pair: {counted}"),
+            (Some(Stance::Contradicts), OverrideMode::Replace) => {
+                format!("replaces the judges' votes on the pair: {counted}")
+            }
+            (Some(Stance::Contradicts), OverrideMode::Beside) => {
+                format!("contradicts the judges' votes and stands beside them: {counted}")
+            }
+            (Some(Stance::Confirms), _) => {
+                format!("confirms the judges' votes and stands beside them: {counted}")
             }
         };
         let mut text = format!("{words}: {effect}\n");

@@ -2,6 +2,7 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Bound::{Excluded, Unbounded};
 
 /// The Wilson score interval of a share of `part` in `whole` at a level such as 0.95, or `None` for nothing of nothing
 /// (Wilson 1927).
@@ -47,7 +48,10 @@ pub fn each_triad(
     let met = |x: usize, y: usize| beats.contains(&(x, y)) || beats.contains(&(y, x));
     for (&x, above) in &neighbours {
         for &y in above {
-            for &z in above.range(y + 1..).filter(|z| met(y, **z)) {
+            for &z in above
+                .range((Excluded(y), Unbounded))
+                .filter(|z| met(y, **z))
+            {
                 let wins = [(x, y), (y, z), (z, x)]
                     .iter()
                     .filter(|edge| beats.contains(*edge))

@@ -16,9 +16,12 @@ mod simulate;
 
 pub use certainty::{Certainty, Separation, at_the_cut, certainty, separation};
 pub use cycles::{Edge, Hodge, Triad, cyclic_triads, edges, edges_of_judge, hodge, weakest, zeta};
-pub use impact::{Impact, impact, impacts, refit};
+pub use impact::{Impact, flipped_gap, impact, impacts, refit};
 pub use ledger::{Draw, Key, Shown, inclusion, weights};
 pub use policy::Policy;
 pub use queue::{Candidate, Design, Entry, queue};
 pub use scoring::{DEFAULT_TOP, Scored, Scoring, score, top_of, top_probabilities, wrong};
-pub use simulate::{Mean, Point, Simulation, simulate};
+pub use simulate::{Answers, Mean, Point, Simulation, simulate};
+
+#[cfg(test)]
+mod tests;

@@ -37,6 +37,18 @@ pub struct Standing {
     pub interval: Option<RankInterval>,
 }
 
+/// Where a verdict that states a preference or a tie stands towards the judges' votes on its pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stance {
+    /// The votes say something else. It replaces them, or stands beside them where that is asked for.
+    Contradicts,
+    /// The votes say the same: it stands beside them.
+    Confirms,
+    /// There are no votes.
+    Alone,
+}
+
 /// A battle as the view sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BattleView {
@@ -266,6 +278,11 @@ impl View {
         self.rows.verdicts.get(*self.verdict_of.get(&pair)?)
     }
 
+    /// Where the verdict in force on a pair stands towards the votes; `None` without one, and for *cannot tell*.
+    pub fn stance(&self, pair: Pair) -> Option<Stance> {
+        inputs::stance(&self.rows, &self.settings, self.verdict(pair)?)
+    }
+
     /// The fit's probability that `row` is better than `column`.
     pub fn expected(&self, row: usize, column: usize) -> Option<f64> {
         let fit = self.fit.as_ref().ok()?;
@@ -368,9 +385,8 @@ impl View {
             .vote_rule
             .score(record.votes.iter().map(|vote| vote.margin));
         let replaced = self.settings.override_mode == OverrideMode::Replace
-            && Pair::new(battle.a, battle.b)
-                .and_then(|pair| self.verdict(pair))
-                .is_some_and(|verdict| verdict.decision.score().is_some());
+            && Pair::new(battle.a, battle.b).and_then(|pair| self.stance(pair))
+                == Some(Stance::Contradicts);
         BattleView {
             score,
             expected: self.expected(battle.b, battle.a),

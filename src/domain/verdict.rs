@@ -181,7 +181,7 @@ spelled! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OverrideMode {
-    /// The verdict replaces every vote on the pair.
+    /// A verdict that contradicts the votes on its pair replaces them; one that confirms them is added.
     #[default]
     Replace,
     /// The verdict is added to the votes on the pair.

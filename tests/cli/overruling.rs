@@ -56,9 +56,14 @@ fn a_verdict_moves_the_scores_and_undo_restores_them_byte_for_byte(#[case] fough
     let (better, worse) = pair(&desk, fought);
     for decision in ["much-b", "b", "tie", "a", "much-a"] {
         let ran = desk.done(&verdict(&better, &worse, decision));
+        let said = ["replaces the judges' votes", "confirms the judges' votes"];
+        let said = if fought {
+            said
+        } else {
+            ["no votes on the pair"; 2]
+        };
         assert!(
-            ran.text()
-                .contains("replaces the judges' votes on the pair"),
+            said.iter().any(|words| ran.text().contains(words)),
             "{}",
             ran.text()
         );

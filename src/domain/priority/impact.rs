@@ -199,59 +199,56 @@ impl<'a> Flips<'a> {
         let refitted = Self::turned(pair.score).into_iter().map(|score| {
             let mut observations = self.view.observations().to_vec();
             for index in indexes {
-                let o = observations.get_mut(*index)?;
-                // The first keeps the merged weight, so that a tie of a win and a loss turns to a whole win too.
-                o.weight = 0.0;
+                observations.get_mut(*index)?.weight = 0.0;
             }
+            // One observation stands for all of the pair, so that a tie of a win and a loss turns to a whole win too.
             let first = observations.get_mut(*indexes.first()?)?;
             (first.score, first.weight) = (score, pair.weight);
-            let warm = Some(self.fit.scores.as_slice());
-            let fit =
-                rating::fit(self.fit.scores.len(), &observations, &self.options, warm).ok()?;
+            let estimate = self.estimated(&pair, score);
+            let warm = estimate.as_ref().unwrap_or(&self.fit.scores);
+            let fit = rating::fit(warm.len(), &observations, &self.options, Some(warm)).ok()?;
             Some(self.impact(&fit.scores, true))
         });
         refitted.flatten().reduce(Impact::worse)
     }
 
     fn estimate(&self, indexes: &[usize]) -> Option<Impact> {
-        let covariance = self
-            .view
-            .covariance()
-            .filter(|_| matches!(self.options.model, Model::Map | Model::Mle))?;
         let pair = self.merged(indexes)?;
-        let turned = Self::turned(pair.score).into_iter();
-        turned
-            .map(|score| {
-                let moved = secant(
-                    &pair,
-                    score,
-                    &self.fit.scores,
-                    covariance.resistance(pair.a, pair.b),
-                )?;
-                let scale = moved / covariance.phi();
-                let scores: Vec<f64> = (0..covariance.len())
-                    .map(|i| {
-                        let column = covariance.get(i, pair.b) - covariance.get(i, pair.a);
-                        self.fit.scores[i] + column * scale
-                    })
-                    .collect();
-                Some(self.impact(&scores, false))
-            })
+        let estimated = Self::turned(pair.score)
+            .into_iter()
+            .map(|score| Some(self.impact(&self.estimated(&pair, score)?, false)));
+        estimated
             .collect::<Option<Vec<_>>>()?
             .into_iter()
             .reduce(Impact::worse)
     }
+
+    /// The scores after the flip by the secant step, where there is one.
+    fn estimated(&self, pair: &Observation, score: f64) -> Option<Vec<f64>> {
+        let logistic = matches!(self.options.model, Model::Map | Model::Mle);
+        let covariance = self.view.covariance().filter(|_| logistic)?;
+        let scores = &self.fit.scores;
+        let resistance = covariance.resistance(pair.a, pair.b);
+        let gap = flipped_gap(pair, score, scores, resistance)?;
+        let moved = gap - (scores.get(pair.b)? - scores.get(pair.a)?);
+        // The covariance carries φ, the resistance does not.
+        let scale = moved / (resistance * covariance.phi());
+        let shift = |i: usize| scale * (covariance.get(pair.b, i) - covariance.get(pair.a, i));
+        Some((0..).zip(scores).map(|(i, e)| e + shift(i)).collect())
+    }
 }
 
-/// The change of the pair's gap, in units of its resistance, when its score becomes `score`: the pair is taken out of the
-/// fit to first order and put back in exactly (SCIENCE §9c). Multiplied by the gap's column of H⁻¹ it is the change of
-/// every score.
-fn secant(pair: &Observation, score: f64, scores: &[f64], resistance: f64) -> Option<f64> {
+/// The gap e_b − e_a of a pair after its score has become `score`, to the accuracy of the secant step of SCIENCE §9c: the
+/// pair is taken out of the fit to first order and put back in exactly. `scores` are those of the logistic fit that the
+/// pair is part of, and `resistance` its effective resistance there. `None` where the fit rests on the pair alone, and for
+/// a pair without weight.
+pub fn flipped_gap(pair: &Observation, score: f64, scores: &[f64], resistance: f64) -> Option<f64> {
     let sigma = |x: f64| 1.0 / (1.0 + (-x).exp());
     let gap = scores.get(pair.b)? - scores.get(pair.a)?;
     let p = sigma(gap);
     let without = resistance / (1.0 - pair.weight * p * (1.0 - p) * resistance);
-    if !(resistance > 0.0 && without.is_finite() && without > 0.0) {
+    let sound = pair.weight > 0.0 && (0.0..=1.0).contains(&score) && gap.is_finite();
+    if !(sound && resistance > 0.0 && without.is_finite() && without > 0.0) {
         return None;
     }
     let reach = without * pair.weight;
@@ -279,5 +276,5 @@ fn secant(pair: &Observation, score: f64, scores: &[f64], resistance: f64) -> Op
         }
         x = next;
     }
-    Some((x - gap) / resistance)
+    Some(x)
 }

@@ -16,8 +16,9 @@
 //! - shown as the control t: ω = w_t · of_t + Σ w over the controls after it.
 //!
 //! The ω sum to N, so Σ ω y / Σ ω is the same thing (Hájek 1971), and stays consistent where some y are missing. Controls
-//! alone get ω = N/n each: simple random sampling. The sequential form follows Farquhar, Gal & Rainforth 2021 (active
-//! testing), the certainty stratum is their limit of a draw without choice.
+//! alone get ω = N/n each: simple random sampling. One may stop after any pair: nothing is lost but what came after the
+//! last control. The sequential form follows Farquhar, Gal & Rainforth 2021 and Kossen et al. 2021; a priority slot is
+//! their limit of a draw without choice.
 //!
 //! A fixed inclusion probability cannot be told beforehand: whether a pair comes up depends on verdicts that are not given
 //! yet. The ledger keeps what is needed (the order, and `of` for controls), and [`weights`] does the rest at any moment.

@@ -35,7 +35,7 @@ impl Candidate {
 pub struct Design {
     /// Where ties, controls and repeats come from.
     pub seed: u64,
-    /// Slots that are planned together.
+    /// Slots that are planned together, 1..=1000.
     pub batch: usize,
     /// Share of random controls in a batch, in 0..=1: all but ⌈(1 − share) · batch⌉ of its slots, and at least one where it
     /// is above 0. Without them nothing can be estimated.
@@ -64,9 +64,13 @@ impl Design {
         }
     }
 
+    fn size(&self) -> usize {
+        self.batch.clamp(1, 1000)
+    }
+
     /// What the slots of a batch are for; the controls are spread over it, each at a random place of its stretch.
     fn slots(&self, batch: usize) -> Vec<Slot> {
-        let size = self.batch.max(1);
+        let size = self.size();
         let part = |share: f64| share.clamp(0.0, 1.0) * size as f64;
         let certain = (part(1.0 - self.share) - 1e-9).ceil() as usize;
         let controls = (size - certain.min(size)).max(usize::from(self.share > 0.0));
@@ -112,9 +116,11 @@ pub struct Entry {
 /// `candidates` are all pairs the estimate is about, those already shown among them. Equal priorities are ordered by a
 /// seeded hash of the pair, never by input order. Controls have permanent random numbers (Ohlsson 1995): the next control
 /// is the pair not shown yet with the smallest hash, which is uniform given the past, and stays the same when priorities
-/// change. A frame of another size has other numbers, or else its new pairs would come too early. The queue may be built again whenever something has changed; it has to be, when a pair was shown or decided
-/// outside of it. A slot that cannot be filled goes to the other kind; a queue without controls ends with the last pair
-/// that has a priority.
+/// change. A frame of other pairs has other numbers, or else its new pairs would come too early.
+///
+/// The queue may be built again whenever something has changed; it has to be when a pair was shown or decided outside of
+/// it. A slot that cannot be filled goes to the other kind; a queue without controls ends with the last pair that has a
+/// priority.
 pub fn queue(
     candidates: &[Candidate],
     shown: &[Shown],
@@ -125,13 +131,20 @@ pub fn queue(
     let seen: HashSet<Key> = shown.iter().map(|line| line.key).collect();
     let open = || candidates.iter().filter(|c| !seen.contains(&c.key));
     let mut urgent: Vec<(f64, u64, &Candidate)> = open()
-        .filter_map(|c| Some((c.priority?, hash(seeds.ties, c.key), c)))
+        .filter_map(|c| {
+            Some((
+                c.priority.filter(|p| p.is_finite())?,
+                hash(seeds.ties, c.key),
+                c,
+            ))
+        })
         .collect();
     urgent.sort_unstable_by(|x, y| {
         y.0.total_cmp(&x.0)
             .then((x.1, x.2.key).cmp(&(y.1, y.2.key)))
     });
-    let frame = candidates.iter().filter(|c| c.voted).count() as u64;
+    let voted = candidates.iter().filter(|c| c.voted);
+    let frame = voted.fold(0, |sum, c| sum ^ hash(seeds.ties, c.key));
     let mut random: Vec<(u64, &Candidate)> = open()
         .filter(|c| c.voted && design.share > 0.0)
         .map(|c| (hash(seeds.controls ^ frame, c.key), c))
@@ -144,7 +157,7 @@ pub fn queue(
     let mut repeats = Repeats::new(shown, seeds.repeats, design.gap);
     let mut placed: HashSet<Key> = HashSet::new();
     let mut entries = Vec::new();
-    let size = design.batch.max(1);
+    let size = design.size();
     let mut slots = Vec::new();
     for slot in shown.len().. {
         if entries.len() >= limit {

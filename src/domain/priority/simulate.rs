@@ -21,8 +21,35 @@ const POSITION: [f64; 3] = [0.25, -0.10, 0.15];
 /// Preferences below this in size are ties.
 const TIE: f64 = 0.05;
 
+/// A person says *much better* above this size: the gap at which a battle is won nine times in ten.
+const MUCH: f64 = 1.5;
+
 /// Calls that end in a tie whatever the documents are.
 const ERRORS: f64 = 0.005;
+
+/// What the person is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Answers {
+    /// A, B or a tie: a win is ⅔ however clear it is.
+    Plain,
+    /// The five steps of [`Decision`], *much better* where the difference is clear.
+    #[default]
+    Graded,
+}
+
+impl Answers {
+    /// The decision on a perceived advantage of B, on the scale of θ.
+    fn decide(self, advantage: f64) -> Decision {
+        let much = self == Self::Graded && advantage.abs() > MUCH;
+        match advantage {
+            u if u > TIE && much => Decision::MuchB,
+            u if u > TIE => Decision::B,
+            u if u < -TIE && much => Decision::MuchA,
+            u if u < -TIE => Decision::A,
+            _ => Decision::Tie,
+        }
+    }
+}
 
 /// What is simulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +64,8 @@ pub struct Simulation {
     pub reviews: Vec<usize>,
     /// Standard deviation of the person's own error on θ_b − θ_a; a judge's is about 1.
     pub person_sd: f64,
+    /// What the person is asked.
+    pub answers: Answers,
     /// Ranks that count: NDCG and priorities.
     pub top: usize,
     /// The orders to compare.
@@ -56,6 +85,7 @@ impl Default for Simulation {
             queries: 100,
             reviews: vec![20, 60],
             person_sd: 0.35,
+            answers: Answers::default(),
             top: super::DEFAULT_TOP,
             policies: vec![
                 Policy::Random,
@@ -107,7 +137,7 @@ pub struct Point {
 }
 
 /// Runs the reviews: first the ranking without a verdict, then each policy after each number of verdicts. The order is
-/// fixed before the first verdict. Verdicts are A, B or a tie. Empty without queries or documents.
+/// fixed before the first verdict. Empty without queries or documents.
 pub fn simulate(simulation: &Simulation) -> Vec<Point> {
     let stops = simulation.reviews.len();
     let mut ndcg = vec![Vec::new(); 1 + simulation.policies.len() * stops];
@@ -161,15 +191,15 @@ pub fn simulate(simulation: &Simulation) -> Vec<Point> {
 }
 
 /// One query with its truth.
-struct World {
+pub(super) struct World {
     truth: Vec<f64>,
-    rows: Rows,
+    pub(super) rows: Rows,
     /// What the person would say of each battle.
-    verdicts: Vec<Verdict>,
+    pub(super) verdicts: Vec<Verdict>,
 }
 
 impl World {
-    fn new(simulation: &Simulation, query: usize) -> Self {
+    pub(super) fn new(simulation: &Simulation, query: usize) -> Self {
         let name = query.to_string();
         let mut dice = Dice::new(simulation.seed, &["world", &name]);
         let normal = Normal::standard();
@@ -229,13 +259,7 @@ impl World {
                 uid: at.to_string(),
                 a,
                 b,
-                decision: if seen > TIE {
-                    Decision::B
-                } else if seen < -TIE {
-                    Decision::A
-                } else {
-                    Decision::Tie
-                },
+                decision: simulation.answers.decide(seen),
                 note: None,
                 annotator: String::new(),
                 created_ms: 0,

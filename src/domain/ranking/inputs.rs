@@ -1,10 +1,11 @@
 //! What the fit is made of, taken from a query's rows.
 
-use super::{Rows, Settings};
+use super::{Rows, Settings, Stance};
 use crate::domain::battle::{Battle, Pair};
-use crate::domain::rating::Observation;
-use crate::domain::verdict::OverrideMode;
+use crate::domain::rating::{Model, Observation};
+use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::domain::vote::Outcome;
+use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// What a fit starts from.
@@ -86,14 +87,66 @@ fn observations(
     let mut observations = votes_in_force(rows, settings, compact, verdict_of);
     observations.extend(rows.verdicts.iter().filter_map(|verdict| {
         let score = verdict.decision.score()?;
-        Some(Observation::new(
-            index(verdict.a)?,
-            index(verdict.b)?,
-            score,
-            settings.override_weight,
-        ))
+        let (a, b) = (index(verdict.a)?, index(verdict.b)?);
+        let side = match verdict.decision {
+            Decision::A => Some(0.0),
+            Decision::B => Some(1.0),
+            _ => None,
+        };
+        let contradicts = stance(rows, settings, verdict) == Some(Stance::Contradicts);
+        match side.filter(|_| !contradicts && settings.model != Model::Zbench) {
+            Some(side) => Some(Observation {
+                slope: SIGN_SLOPE,
+                ..Observation::new(a, b, side, 1.0)
+            }),
+            None => Some(Observation::new(a, b, score, settings.override_weight)),
+        }
     }));
     observations
+}
+
+/// How steep the term of a verdict is that says which document is better and not by how much: it pulls only while the gap
+/// is small or has the wrong sign (SCIENCE §6.2).
+const SIGN_SLOPE: f64 = 4.0;
+
+/// Where a verdict stands towards the votes on its pair; `None` for *cannot tell*.
+///
+/// In simulated reviews (SCIENCE §9e; 150 queries, 60 verdicts in the default order) replacing votes that a plain verdict
+/// confirms costs .024 of NDCG@10, because ⅔ of a win pulls a large gap down; letting it stand beside them gains .032.
+pub(super) fn stance(rows: &Rows, settings: &Settings, verdict: &Verdict) -> Option<Stance> {
+    let decided = direction(verdict.decision.score()?);
+    let pair = Pair::new(verdict.a, verdict.b)?;
+    let scores: Vec<f64> = rows
+        .battles
+        .iter()
+        .filter(|record| Pair::new(record.battle.a, record.battle.b) == Some(pair))
+        .filter_map(|record| {
+            let score = settings
+                .vote_rule
+                .score(record.votes.iter().map(|vote| vote.margin))?;
+            Some(if record.battle.a == verdict.a {
+                score
+            } else {
+                1.0 - score
+            })
+        })
+        .collect();
+    Some(if scores.is_empty() {
+        Stance::Alone
+    } else if direction(scores.iter().sum::<f64>() / scores.len() as f64) == decided {
+        Stance::Confirms
+    } else {
+        Stance::Contradicts
+    })
+}
+
+/// Which way a score goes; sums of thirds and halves are equal only nearly.
+fn direction(score: f64) -> Ordering {
+    if (score - 0.5).abs() < 1e-9 {
+        Ordering::Equal
+    } else {
+        score.total_cmp(&0.5)
+    }
 }
 
 pub(super) fn votes_in_force(
@@ -105,9 +158,9 @@ pub(super) fn votes_in_force(
     let index = |document: usize| compact.get(document).copied().flatten();
     let replaced = |battle: Battle| {
         settings.override_mode == OverrideMode::Replace
-            && Pair::new(battle.a, battle.b)
-                .and_then(|pair| rows.verdicts.get(*verdict_of.get(&pair)?))
-                .is_some_and(|verdict| verdict.decision.score().is_some())
+            && Pair::new(battle.a, battle.b).and_then(|pair| {
+                stance(rows, settings, rows.verdicts.get(*verdict_of.get(&pair)?)?)
+            }) == Some(Stance::Contradicts)
     };
     let standing = rows
         .battles

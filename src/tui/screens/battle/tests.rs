@@ -115,7 +115,7 @@ fn a_pair_never_fought_says_so_and_can_be_judged() {
         let page = flat(&shown(&mut model, *size));
         assert!(page.contains("never fought"), "{page}");
         assert!(
-            page.contains("your verdict alone counts, with the weight of 3 battles"),
+            page.contains("your verdict alone counts; better says which way and not how far"),
             "{page}"
         );
     }
@@ -136,9 +136,10 @@ fn the_screen_says_what_a_verdict_counts() {
     let mut model = on(0, 1);
     let page = flat(&shown(&mut model, (120, 38)));
     assert!(
-        page.contains("replaces the judges' 6 votes here (2 battles) with the weight of 3 battles"),
+        page.contains("contradicts the judges' 6 votes here (2 battles) replaces them"),
         "{page}"
     );
+    assert!(page.contains("with the weight of 3 battles"), "{page}");
     let open = model.open.as_mut().unwrap();
     let mut settings = open.view.settings;
     settings.override_mode = OverrideMode::Beside;

@@ -3,7 +3,7 @@
 use super::calls;
 use super::numbers::some;
 use crate::domain::battle::Pair;
-use crate::domain::ranking::View;
+use crate::domain::ranking::{Stance, View};
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::store::corpus::QueryKey;
@@ -110,22 +110,20 @@ fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
     let settings = open.view.settings;
     let fought = open.view.battles_of(pair).len();
     let weight = battles(settings.override_weight);
+    let here = format!("{} here ({})", some(votes, "vote"), some(fought, "battle"));
     let effect = match (votes, settings.override_mode) {
-        (0, _) => format!("No votes here: your verdict alone counts, with the weight of {weight}"),
+        (0, _) => "No votes here: your verdict alone counts; better says which way and not how far, by far is a whole win"
+            .to_owned(),
         (_, OverrideMode::Replace) => format!(
-            "Your verdict replaces the judges' {} here ({}) with the weight of {weight}",
-            some(votes, "vote"),
-            some(fought, "battle"),
+            "A verdict that contradicts the judges' {here} replaces them: better is ⅔ of a win; one that confirms them is \
+             added; by far is a whole win"
         ),
         (_, OverrideMode::Beside) => format!(
-            "Your verdict stands beside the judges' {} here ({}) with the weight of {weight}",
-            some(votes, "vote"),
-            some(fought, "battle"),
+            "Your verdict stands beside the judges' {here}: better is ⅔ of a win where it contradicts them, by far a whole \
+             win"
         ),
     };
-    format!(
-        "{effect}: better is ⅔ of a win, by far a whole win, equal half. Cannot tell changes no score."
-    )
+    format!("{effect}, equal half, with the weight of {weight}. Cannot tell changes no score.")
 }
 
 /// The verdict in force as the screen's A and B see it.
@@ -141,23 +139,25 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
         &format!("B {}", open.name(b)),
     );
     let who = sanitise::line(&verdict.annotator);
-    let effect = match (decision.score(), settings.override_mode, votes) {
-        (None, _, 0) => "nothing counts on this pair".to_owned(),
-        (None, ..) => format!("the judges' {} count", some(votes, "vote")),
-        (Some(_), mode, votes) => {
-            let rest = match (votes, mode) {
-                (0, _) => "no votes here".to_owned(),
-                (_, OverrideMode::Replace) => {
-                    format!("instead of the judges' {}", some(votes, "vote"))
-                }
-                (_, OverrideMode::Beside) => format!("beside the judges' {}", some(votes, "vote")),
-            };
-            format!(
-                "{}, weight {}, {rest}",
-                share(decision),
-                battles(settings.override_weight)
-            )
+    let stance = Pair::new(a, b).and_then(|pair| open.view.stance(pair));
+    let counted = match (decision, stance) {
+        (Decision::A | Decision::B, Some(Stance::Confirms | Stance::Alone)) => {
+            "which way, not how far".to_owned()
         }
+        _ => format!(
+            "{}, weight {}",
+            share(decision),
+            battles(settings.override_weight)
+        ),
+    };
+    let effect = match (stance, settings.override_mode) {
+        (None, _) if votes == 0 => "nothing counts on this pair".to_owned(),
+        (None, _) => format!("the judges' {} count", some(votes, "vote")),
+        (Some(Stance::Alone), _) => format!("{counted}, no votes here"),
+        (Some(Stance::Contradicts), OverrideMode::Replace) => {
+            format!("{counted}, instead of the judges' {}", some(votes, "vote"))
+        }
+        _ => format!("{counted}, beside the judges' {}", some(votes, "vote")),
     };
     let note = verdict.note.as_deref().map_or(String::new(), |note| {
         format!(" Reason: {}", sanitise::line(note))

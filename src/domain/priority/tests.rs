@@ -1,0 +1,336 @@
+//! Priorities, impacts and certainty of simulated queries.
+
+use super::simulate::World;
+use super::*;
+use crate::domain::battle::Pair;
+use crate::domain::ranking::{Rows, Settings, View};
+use crate::domain::rating::Model;
+use crate::domain::verdict::{Decision, Verdict};
+
+fn world(documents: usize) -> World {
+    let simulation = Simulation {
+        documents,
+        ..Simulation::default()
+    };
+    World::new(&simulation, 0)
+}
+
+fn view(rows: &Rows) -> View {
+    View::new(rows.clone(), Settings::default())
+}
+
+fn priority(view: &View, policy: Policy, pair: Pair) -> Option<f64> {
+    let scored = score(view, &Scoring::new(policy));
+    scored.into_iter().find(|s| s.pair == pair)?.priority
+}
+
+fn pair_of(rows: &Rows, battle: usize) -> Pair {
+    let battle = rows.battles[battle].battle;
+    Pair::new(battle.a, battle.b).unwrap()
+}
+
+fn on(rows: &Rows, battle: usize, decision: Decision) -> Verdict {
+    let battle = rows.battles[battle].battle;
+    Verdict {
+        uid: "v".into(),
+        a: battle.a,
+        b: battle.b,
+        decision,
+        note: None,
+        annotator: "ann".into(),
+        created_ms: 0,
+    }
+}
+
+#[test]
+fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
+    let rows = world(30).rows;
+    let view = view(&rows);
+    let inside = top_probabilities(&view, 10);
+    let expected: f64 = inside.iter().flatten().sum();
+    assert!((expected - 10.0).abs() < 1.0, "{expected}");
+    for scored in score(&view, &Scoring::new(Policy::Value)) {
+        let (x, y) = (scored.pair.low(), scored.pair.high());
+        let battle = view.battles[scored.battle];
+        let b_is_high = rows.battles[scored.battle].battle.b == y;
+        let for_high = if b_is_high {
+            battle.score.unwrap()
+        } else {
+            1.0 - battle.score.unwrap()
+        };
+        let wrong = if (for_high - 0.5).abs() < 1e-9 {
+            0.5
+        } else if for_high > 0.5 {
+            view.outranks(x, y).unwrap()
+        } else {
+            view.outranks(y, x).unwrap()
+        };
+        let matters = 1.0 - (1.0 - inside[x].unwrap()) * (1.0 - inside[y].unwrap());
+        assert!((scored.priority.unwrap() - wrong * matters).abs() < 1e-12);
+    }
+    assert_eq!(
+        score(&view, &Scoring::new(Policy::Mixed)),
+        score(&view, &Scoring::new(Policy::Value))
+    );
+}
+
+#[test]
+fn split_is_the_entropy_of_the_votes() {
+    let rows = world(20).rows;
+    let view = view(&rows);
+    for scored in score(&view, &Scoring::new(Policy::Split)) {
+        let votes = &rows.battles[scored.battle].votes;
+        let mut outcomes: Vec<String> = votes
+            .iter()
+            .map(|vote| format!("{:?}", vote.margin.outcome()))
+            .collect();
+        outcomes.sort();
+        outcomes.dedup();
+        let bits = [0.0, 0.918_295_834_054_489_6, 3f64.log2()][outcomes.len() - 1];
+        assert!((scored.priority.unwrap() - bits).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn a_settled_pair_is_out_of_the_queue_and_cannot_tell_settles_nothing() {
+    let mut rows = world(20).rows;
+    let pair = pair_of(&rows, 3);
+    rows.verdicts = vec![on(&rows, 3, Decision::CannotTell)];
+    assert!(priority(&view(&rows), Policy::Value, pair).is_some());
+    rows.verdicts = vec![on(&rows, 3, Decision::B)];
+    for policy in [
+        Policy::Value,
+        Policy::Impact,
+        Policy::Uncertain,
+        Policy::Split,
+    ] {
+        assert_eq!(priority(&view(&rows), policy, pair), None, "{policy}");
+    }
+    rows.battles[3].votes.truncate(1);
+    assert_eq!(priority(&view(&rows), Policy::Failed, pair), Some(2.0));
+}
+
+#[test]
+fn a_battle_nobody_voted_on_is_no_evidence_about_the_judges() {
+    let mut rows = world(20).rows;
+    rows.battles[0].votes.clear();
+    let view = view(&rows);
+    let pair = pair_of(&rows, 0);
+    let scored = score(&view, &Scoring::new(Policy::Failed));
+    let failed: Vec<_> = scored.iter().filter(|s| s.priority.is_some()).collect();
+    assert_eq!(failed.len(), 1);
+    assert_eq!((failed[0].pair, failed[0].priority), (pair, Some(3.0)));
+    assert!(!failed[0].voted);
+    assert_eq!(priority(&view, Policy::Value, pair), None);
+    assert_eq!(priority(&view, Policy::Split, pair), None);
+}
+
+#[test]
+fn a_model_without_errors_has_a_queue_too() {
+    let settings = Settings {
+        model: Model::Zbench,
+        ..Settings::default()
+    };
+    let view = View::new(world(12).rows, settings);
+    let some = |policy| {
+        let scored = score(&view, &Scoring::new(policy));
+        scored.iter().filter(|s| s.priority.is_some()).count()
+    };
+    let pairs = score(&view, &Scoring::new(Policy::Random)).len();
+    assert_eq!(
+        (some(Policy::Value), some(Policy::Uncertain)),
+        (pairs, pairs)
+    );
+    assert_eq!((some(Policy::Surprise), some(Policy::Random)), (0, 0));
+    assert_eq!(certainty(&view, 3), None);
+    assert_eq!(some(Policy::Impact), pairs);
+}
+
+#[test]
+fn flipping_a_pair_mirrors_its_verdict_and_its_votes() {
+    let mut rows = world(20).rows;
+    let pair = pair_of(&rows, 5);
+    rows.verdicts = vec![on(&rows, 5, Decision::MuchA)];
+    let before = view(&rows);
+    let found = impact(&before, pair, 10).unwrap();
+    // What is in force is the verdict, with the votes beside it where they say the same.
+    rows.verdicts = vec![on(&rows, 5, Decision::MuchB)];
+    for record in &mut rows.battles {
+        if Pair::new(record.battle.a, record.battle.b) == Some(pair) {
+            for vote in &mut record.votes {
+                vote.margin = vote.margin.flipped();
+            }
+        }
+    }
+    let after = view(&rows);
+    let zelo = |view: &View| -> Vec<f64> {
+        let standing = |s: &Option<_>| s.map(|s: crate::domain::ranking::Standing| s.zelo);
+        view.standings
+            .iter()
+            .map(|s| standing(s).unwrap())
+            .collect()
+    };
+    let alone = crate::domain::ranking::scores(&rows, &Settings::default()).unwrap();
+    assert_eq!(
+        alone.into_iter().flatten().collect::<Vec<_>>(),
+        zelo(&after)
+    );
+    let expected = Impact::between(&zelo(&before), &zelo(&after), 10, true);
+    assert_eq!(found.entering, expected.entering);
+    assert!((found.score - expected.score).abs() < 1e-9);
+    assert!((found.ndcg_loss - expected.ndcg_loss).abs() < 1e-12);
+}
+
+#[test]
+fn a_tie_turns_to_the_worse_side() {
+    let mut rows = world(20).rows;
+    let pair = pair_of(&rows, 7);
+    rows.verdicts = vec![on(&rows, 7, Decision::Tie)];
+    let tied = view(&rows);
+    let found = impact(&tied, pair, 10).unwrap();
+    let size = |decision| {
+        let mut rows = rows.clone();
+        rows.verdicts = vec![on(&rows, 7, decision)];
+        let scores = |view: &View| view.fit.clone().unwrap().scores;
+        Impact::between(&scores(&tied), &scores(&view(&rows)), 10, true).size()
+    };
+    let worse = size(Decision::MuchA).max(size(Decision::MuchB));
+    assert!((found.size() - worse).abs() < 1e-9);
+}
+
+#[test]
+fn certainty_grows_with_the_number_of_battles() {
+    let of = |cycles| {
+        let simulation = Simulation {
+            documents: 16,
+            cycles,
+            ..Simulation::default()
+        };
+        let rows = World::new(&simulation, 3).rows;
+        let view = view(&rows);
+        let sure = certainty(&view, 4).unwrap();
+        assert!(sure.at_least <= sure.probability);
+        let inside: f64 = sure.inside.iter().flatten().sum();
+        assert!((inside - 4.0).abs() < 1e-9, "{inside}");
+        (sure.probability, sure.unsettled(0.95).len())
+    };
+    let (few, many) = (of(1), of(7));
+    assert!(many.0 > few.0, "{few:?} {many:?}");
+    assert!(many.1 < few.1, "{few:?} {many:?}");
+}
+
+#[test]
+fn the_cut_is_between_two_neighbours_and_costs_calls_of_all_judges() {
+    let view = view(&world(30).rows);
+    let pair = at_the_cut(&view, 10).unwrap();
+    let both = [view.by_zelo[9], view.by_zelo[10]];
+    assert_eq!(Pair::new(both[0], both[1]), Some(pair));
+    let apart = separation(&view, pair, 0.95).unwrap();
+    assert_eq!(apart.calls, 3 * apart.battles);
+    let ends = Pair::new(view.by_zelo[0], view.by_zelo[29]).unwrap();
+    assert_eq!(separation(&view, ends, 0.95).unwrap().battles, 0);
+    assert_eq!(at_the_cut(&view, 30), None);
+    assert_eq!(at_the_cut(&view, 0), None);
+    assert_eq!(certainty(&view, 30), None);
+}
+
+/// 80 verdicts out of 800, most valuable first: how often the judges' outcome is the person's, against what all 800
+/// verdicts would have said.
+#[test]
+fn a_value_queue_with_controls_measures_the_judges() {
+    let simulation = Simulation {
+        documents: 20,
+        ..Simulation::default()
+    };
+    let mut candidates = Vec::new();
+    let mut right = std::collections::BTreeMap::new();
+    for query in 0..10 {
+        let world = World::new(&simulation, query);
+        let view = view(&world.rows);
+        let scored = score(&view, &Scoring::new(Policy::Mixed));
+        let found: Vec<Candidate> = Candidate::of_query(query as u64, &scored).collect();
+        for (scored, candidate) in scored.iter().zip(&found) {
+            let judges = view.battles[scored.battle].score.unwrap();
+            let person = world.verdicts[scored.battle].decision.score().unwrap();
+            let side = |score: f64| ((score - 0.5) * 1e6).round().clamp(-1.0, 1.0);
+            right.insert(candidate.key, side(judges) == side(person));
+        }
+        candidates.extend(found);
+    }
+    let frame = candidates.len();
+    assert_eq!(frame, 800);
+    let truth = right.values().filter(|right| **right).count() as f64 / frame as f64;
+    let (mut errors, mut covered, mut plain) = (Vec::new(), 0, 0.0);
+    for seed in 0..200 {
+        let design = Design::new(Policy::Mixed, seed, "ann");
+        let entries = queue(&candidates, &[], &design, 80);
+        let line = |entry: &Entry| Shown {
+            key: entry.key,
+            draw: entry.draw,
+        };
+        let shown: Vec<Shown> = entries.iter().map(line).collect();
+        let y = |line: &Shown| f64::from(u8::from(right[&line.key]));
+        let (mut sum, mut squares, mut agreed) = (0.0, 0.0, 0.0);
+        for (line, weight) in shown.iter().zip(weights(frame, &shown).unwrap()) {
+            (sum, squares) = (sum + weight, squares + weight * weight);
+            agreed += weight * y(line);
+        }
+        let (share, n) = (agreed / sum, sum * sum / squares);
+        errors.push(share - truth);
+        plain += shown.iter().map(y).sum::<f64>() / shown.len() as f64 / 200.0;
+        // Wilson's interval with Kish's effective number.
+        let z = 1.959_964_f64;
+        let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
+        let half = (share * (1.0 - share) / n + (z / (2.0 * n)).powi(2)).sqrt() * z;
+        covered += usize::from((truth - middle).abs() <= half / (1.0 + z * z / n));
+    }
+    let mean = errors.iter().sum::<f64>() / 200.0;
+    let spread = errors.iter().map(|e| e * e).sum::<f64>().sqrt() / 200.0;
+    assert!(mean.abs() < 3.0 * spread, "{mean} {spread}");
+    assert!(covered >= 186, "{covered} of 200");
+    assert!(plain < truth - 0.1, "{plain} {truth}");
+}
+
+#[test]
+fn nothing_to_look_at_is_an_empty_queue() {
+    let rows = Rows::default();
+    for policy in Policy::ALL {
+        assert!(score(&view(&rows), &Scoring::new(policy)).is_empty());
+    }
+    assert_eq!(at_the_cut(&view(&rows), 10), None);
+    assert_eq!(
+        (top_of(0, 10), top_of(3, 10), top_of(12, 10), top_of(25, 10)),
+        (1, 1, 6, 10)
+    );
+}
+
+#[test]
+fn the_simulation_repeats_itself_and_its_judges_are_calibrated() {
+    let simulation = Simulation {
+        queries: 6,
+        ..Simulation::default()
+    };
+    let points = simulate(&simulation);
+    assert_eq!(points.len(), 1 + 5 * 2);
+    assert_eq!(points, simulate(&simulation));
+    let more = simulate(&Simulation {
+        policies: vec![Policy::Value],
+        ..simulation.clone()
+    });
+    assert_eq!(more[1], points[9]);
+    let (mut agreed, mut judged) = (0, 0);
+    for query in 0..20 {
+        let (yes, all) = view(&World::new(&simulation, query).rows).consensus;
+        (agreed, judged) = (agreed + yes, judged + all);
+    }
+    // SCIENCE §0: the full consensus of random pairs is .7205; 4000 battles, in clusters.
+    let share = agreed as f64 / judged as f64;
+    assert!((share - 0.7205).abs() < 0.03, "{share}");
+    assert!(
+        simulate(&Simulation {
+            queries: 0,
+            ..simulation
+        })
+        .is_empty()
+    );
+}

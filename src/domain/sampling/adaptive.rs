@@ -1,0 +1,140 @@
+//! Adaptive sampling: which pairs to ask about next, and which judges, given the votes so far (SCIENCE §5).
+//!
+//! A campaign over one query is a sequence of rounds. The caller asks for a round with [`next_round`], has its tasks
+//! judged, and asks for the next one with the votes that came in; the campaign is over when a round is empty or the
+//! calls are spent. Round 0 is one random cycle through all documents, the first cycle of the plain plan. No judge is
+//! ever asked twice about a pair: at temperature 0 it would say the same again. A call that failed counts as asked.
+
+mod greedy;
+mod information;
+mod seats;
+mod state;
+mod strategy;
+mod swiss;
+#[cfg(test)]
+mod tests;
+
+pub use information::{mutual_information, top_probabilities};
+pub use seats::{MAX_SEATS, Seats};
+pub use state::{Asked, State};
+pub use strategy::{Judging, Sampler, Strategy};
+
+use super::{Dice, plan};
+use crate::domain::battle::Pair;
+use seats::Rota;
+use std::collections::{HashMap, HashSet};
+
+/// What tells one round of one query from all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round<'a> {
+    /// The seed of the campaign.
+    pub seed: u64,
+    /// The query's id.
+    pub query: &'a str,
+    /// Rounds before this one.
+    pub number: usize,
+    /// The most judge calls that the round may cost.
+    pub calls: usize,
+}
+
+/// A pair to be judged, and who is to judge it.
+///
+/// Who is shown which document first is up to the caller: [`presentations`](super::presentations) over the tasks of
+/// one judge as [`Planned`](super::Planned) battles, with the round's number for the cycle, keeps the sides balanced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// The two documents, as pool indexes.
+    pub pair: Pair,
+    /// The judges to ask, by seat in the ensemble; never empty.
+    pub judges: Seats,
+}
+
+/// The judge calls that `battles` ensemble battles a document come to, rounded down: `battles` × documents × judges.
+/// A random cycle is one ensemble battle a document.
+pub fn calls(battles: f64, documents: usize, judges: usize) -> usize {
+    // The small term keeps products such as 1.1 × 10 × 3 whole. Casting saturates.
+    (battles * documents as f64 * judges as f64 + 1e-6) as usize
+}
+
+/// The next round's tasks, most urgent first, at most one a pair; empty when nothing is left to ask or to spend.
+///
+/// The same arguments give the same tasks. Ties between pairs are broken by the seed, the query and the round's number.
+/// `Eig` and `Top` fall back on `Swiss` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents, for which
+/// there is no covariance.
+pub fn next_round(state: &State, strategy: &Strategy, round: &Round) -> Vec<Task> {
+    if round.number == 0 {
+        let first = planned(state, strategy, round, 1, usize::MAX);
+        if !first.is_empty() {
+            return first;
+        }
+    }
+    match strategy.sampler {
+        Sampler::Cycles => {
+            let size = strategy.round_size(state.documents());
+            planned(state, strategy, round, round.number.saturating_add(1), size)
+        }
+        Sampler::Swiss => seated(state, strategy, round, swiss::pairs(state, strategy, round)),
+        Sampler::Eig | Sampler::Top => match state.covariance() {
+            None => seated(state, strategy, round, swiss::pairs(state, strategy, round)),
+            Some(covariance) => {
+                let picks = greedy::picks(state, strategy, round, &covariance);
+                seated(state, strategy, round, picks)
+            }
+        },
+    }
+}
+
+/// The first `size` pairs that the first `cycles` cycles of the plain plan have not asked about yet.
+fn planned(
+    state: &State,
+    strategy: &Strategy,
+    round: &Round,
+    cycles: usize,
+    size: usize,
+) -> Vec<Task> {
+    let mut seen = HashSet::new();
+    let open = plan(round.seed, round.query, state.documents(), cycles)
+        .into_iter()
+        .filter(|battle| {
+            let asked = state.asked(battle.pair).len();
+            asked <= battle.game as usize && asked < state.judges() && seen.insert(battle.pair)
+        })
+        .map(|battle| battle.pair)
+        .take(size);
+    seated(state, strategy, round, open)
+}
+
+/// Seats judges at the pairs, in order, until the calls are spent; a pair that comes again gets its next judge.
+fn seated(
+    state: &State,
+    strategy: &Strategy,
+    round: &Round,
+    pairs: impl IntoIterator<Item = Pair>,
+) -> Vec<Task> {
+    let mut rota = Rota::new(state, &mut Dice::new(round.seed, &["rota", round.query]));
+    let mut tasks: Vec<Task> = Vec::new();
+    let mut place = HashMap::new();
+    let mut left = round.calls;
+    for pair in pairs {
+        let at = *place.entry(pair).or_insert(tasks.len());
+        let before = tasks.get(at).map_or(Seats::EMPTY, |task| task.judges);
+        let free = state.free(pair).without(before);
+        let judges = match strategy.judging {
+            Judging::All => free,
+            Judging::Rotate | Judging::Escalate => rota.next(pair, free),
+        };
+        if judges.is_empty() {
+            continue;
+        }
+        if judges.len() > left {
+            break;
+        }
+        left -= judges.len();
+        rota.seat(pair, judges);
+        match tasks.get_mut(at) {
+            Some(task) => task.judges = task.judges.with(judges),
+            None => tasks.push(Task { pair, judges }),
+        }
+    }
+    tasks
+}

@@ -1,0 +1,316 @@
+//! Rounds by information: the most telling pair first, each pick taken as known before the next.
+
+use super::information::{mutual_information, top_probabilities};
+use super::{Judging, Round, Sampler, State, Strategy};
+use crate::domain::battle::Pair;
+use crate::domain::rating::{self, Covariance, Model};
+use crate::domain::sampling::Dice;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+/// What another judge on a pair counts for against a first judge on a new pair: they share part of their error.
+const AGAIN: f64 = 0.8;
+
+/// Lazy greedy: a candidate's worth only falls as picks narrow the posterior, so that the best of the queue, once it
+/// is up to date, is the best of all (Minoux 1978). A first round of one pair a document takes 4 ms for 100 documents,
+/// 20 ms for 200, 0.3 s for 500 and 2 s for 1000; later rounds take half of that.
+pub(super) fn picks(
+    state: &State,
+    strategy: &Strategy,
+    round: &Round,
+    covariance: &Covariance,
+) -> Vec<Pair> {
+    let escalate = strategy.judging == Judging::Escalate;
+    let scores = state.scores();
+    let mut candidates = candidates(state, strategy, round, &scores, covariance);
+    let places = (0u32..).zip(&candidates);
+    let mut queue: BinaryHeap<Place> = places.map(|(at, of)| of.place(at)).collect();
+    let mut posterior = Posterior::new(&scores, covariance);
+    let mut picks = Vec::new();
+    let size = strategy.round_size(state.documents()).min(round.calls);
+    while picks.len() < size
+        && let Some(mut first) = queue.peek_mut()
+        && let Some(candidate) = candidates.get_mut(first.at as usize)
+    {
+        if candidate.fresh < posterior.picks {
+            candidate.variance -= posterior.narrowed(candidate.pair, candidate.fresh);
+            candidate.fresh = posterior.picks;
+            *first = candidate.place(first.at);
+            continue;
+        }
+        picks.push(candidate.pair);
+        let votes = match strategy.judging {
+            Judging::All => candidate.free,
+            Judging::Rotate | Judging::Escalate => 1,
+        };
+        posterior.pick(candidate.pair, votes as f64, candidate.variance);
+        candidate.free -= votes;
+        if escalate && candidate.free > 0 {
+            candidate.again = AGAIN;
+            *first = candidate.place(first.at);
+        } else {
+            PeekMut::pop(first);
+        }
+    }
+    picks
+}
+
+/// Every pair with a judge left to ask, in random order.
+fn candidates(
+    state: &State,
+    strategy: &Strategy,
+    round: &Round,
+    scores: &[f64],
+    covariance: &Covariance,
+) -> Vec<Candidate> {
+    let number = round.number.to_string();
+    let mut order: Vec<usize> = (0..state.documents()).collect();
+    Dice::new(round.seed, &["information", round.query, &number]).shuffle(&mut order);
+    let focus = match strategy.sampler {
+        Sampler::Top => top_probabilities(scores, covariance, strategy.top),
+        Sampler::Cycles | Sampler::Swiss | Sampler::Eig => vec![1.0; order.len()],
+    };
+    let escalate = strategy.judging == Judging::Escalate;
+    let mut candidates = Vec::new();
+    for (place, x) in order.iter().enumerate() {
+        for pair in order.iter().take(place).filter_map(|y| Pair::new(*x, *y)) {
+            let (free, asked) = (state.free(pair).len(), state.asked(pair).len());
+            if free == 0 {
+                continue;
+            }
+            let (low, high) = (pair.low(), pair.high());
+            let inside = 1.0 - (1.0 - focus[low]) * (1.0 - focus[high]);
+            candidates.push(Candidate {
+                pair,
+                turn: if escalate { 0 } else { asked as u32 },
+                free,
+                focus: strategy.floor + (1.0 - strategy.floor) * inside,
+                again: if escalate && asked > 0 { AGAIN } else { 1.0 },
+                gap: scores[high] - scores[low],
+                variance: covariance.gap_se(low, high).powi(2),
+                fresh: 0,
+            });
+        }
+    }
+    candidates
+}
+
+/// A pair that could be asked about.
+struct Candidate {
+    pair: Pair,
+    /// Lower turns go first, whatever they are worth: the judges asked before, unless they are weighed instead.
+    turn: u32,
+    /// Judges left to ask.
+    free: usize,
+    focus: f64,
+    again: f64,
+    gap: f64,
+    /// Of the gap, after the first `fresh` picks.
+    variance: f64,
+    fresh: usize,
+}
+
+impl Candidate {
+    fn place(&self, at: u32) -> Place {
+        let information = mutual_information(self.gap, self.variance.max(0.0));
+        Place {
+            worth: information * self.focus * self.again,
+            turn: self.turn,
+            at,
+        }
+    }
+}
+
+/// A candidate's place in the queue: small, since queues for large pools are long.
+#[derive(Clone, Copy)]
+struct Place {
+    worth: f64,
+    turn: u32,
+    at: u32,
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let turn = other.turn.cmp(&self.turn);
+        turn.then(self.worth.total_cmp(&other.worth))
+            .then(other.at.cmp(&self.at))
+    }
+}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Place {}
+
+/// The covariance as the picks narrow it: each takes w·uuᵀ/(1 + w·v) from it, where u is the column of B less that of A,
+/// v = u_B − u_A and w = votes · p(1−p) (SCIENCE §5).
+struct Posterior<'a> {
+    scores: &'a [f64],
+    covariance: &'a Covariance,
+    /// For each document, one number a pick: u·√(w/(1 + w·v)).
+    shifts: Vec<Vec<f64>>,
+    picks: usize,
+}
+
+impl<'a> Posterior<'a> {
+    fn new(scores: &'a [f64], covariance: &'a Covariance) -> Self {
+        Self {
+            scores,
+            covariance,
+            shifts: vec![Vec::new(); scores.len()],
+            picks: 0,
+        }
+    }
+
+    /// How much the picks from `since` on have taken from the variance of the pair's gap.
+    fn narrowed(&self, pair: Pair, since: usize) -> f64 {
+        let (low, high) = (&self.shifts[pair.low()], &self.shifts[pair.high()]);
+        sum_of(&low[since..], &high[since..], |x, y| (y - x) * (y - x))
+    }
+
+    /// Takes in the pair's battle of `votes` votes; `variance` is that of its gap.
+    fn pick(&mut self, pair: Pair, votes: f64, variance: f64) {
+        let (low, high) = (pair.low(), pair.high());
+        let p = rating::expected(Model::Map, self.scores, low, high);
+        let weight = votes * p * (1.0 - p);
+        let scale = (weight / (1.0 + weight * variance.max(0.0))).sqrt();
+        let gap: Vec<f64> = self.shifts[high]
+            .iter()
+            .zip(&self.shifts[low])
+            .map(|(y, x)| y - x)
+            .collect();
+        for (document, shifts) in self.shifts.iter_mut().enumerate() {
+            let prior = self.covariance.get(high, document) - self.covariance.get(low, document);
+            let taken = sum_of(shifts, &gap, |x, g| x * g);
+            shifts.push(scale * (prior - taken));
+        }
+        self.picks += 1;
+    }
+}
+
+/// The sum of the terms, four at once: a single sum would wait for itself.
+fn sum_of(x: &[f64], y: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
+    let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));
+    let rest = xs.remainder().iter().zip(ys.remainder());
+    let rest: f64 = rest.map(|(x, y)| term(*x, *y)).sum();
+    let mut lanes = [0.0; 4];
+    for (x, y) in xs.zip(ys) {
+        for lane in 0..4 {
+            lanes[lane] += term(x[lane], y[lane]);
+        }
+    }
+    lanes.iter().sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sampling::adaptive::Asked;
+    use crate::domain::sampling::plan;
+    use crate::domain::vote::Outcome;
+    use std::collections::BTreeMap;
+
+    /// After a cycle in which two of three judges were asked and the higher index mostly won.
+    fn state(documents: usize) -> State {
+        let asked: Vec<Asked> = plan(3, "q", documents, 1)
+            .into_iter()
+            .enumerate()
+            .map(|(at, battle)| Asked {
+                pair: battle.pair,
+                judges: [0, 1].into_iter().collect(),
+                votes: if at % 4 == 0 {
+                    vec![Outcome::A, Outcome::B]
+                } else {
+                    vec![Outcome::B; 2]
+                },
+            })
+            .collect();
+        State::new(documents, 3, &asked)
+    }
+
+    /// The same picks by appraising every pair before each of them, with the whole covariance brought up to date.
+    fn naive(state: &State, strategy: &Strategy, picks: usize) -> Vec<Pair> {
+        let (scores, covariance) = (state.scores(), state.covariance().unwrap());
+        let k = scores.len();
+        let mut cells: Vec<Vec<f64>> = (0..k)
+            .map(|i| (0..k).map(|j| covariance.get(i, j)).collect())
+            .collect();
+        let focus = match strategy.sampler {
+            Sampler::Top => top_probabilities(&scores, &covariance, strategy.top),
+            _ => vec![1.0; k],
+        };
+        let escalate = strategy.judging == Judging::Escalate;
+        let mut free: BTreeMap<Pair, usize> = (0..k)
+            .flat_map(|i| (i + 1..k).filter_map(move |j| Pair::new(i, j)))
+            .map(|pair| (pair, state.free(pair).len()))
+            .collect();
+        let mut picked = Vec::new();
+        for _ in 0..picks {
+            let worth = |pair: &Pair, free: usize| {
+                let (i, j) = (pair.low(), pair.high());
+                let variance = cells[i][i] + cells[j][j] - 2.0 * cells[i][j];
+                let inside = 1.0 - (1.0 - focus[i]) * (1.0 - focus[j]);
+                let again = if escalate && free < 3 { AGAIN } else { 1.0 };
+                let met = if escalate { 0 } else { 3 - free };
+                let worth = mutual_information(scores[j] - scores[i], variance)
+                    * (strategy.floor + (1.0 - strategy.floor) * inside)
+                    * again;
+                (std::cmp::Reverse(met), worth)
+            };
+            let (pair, left) = free
+                .iter()
+                .filter(|(_, free)| **free > 0)
+                .max_by(|x, y| worth(x.0, *x.1).partial_cmp(&worth(y.0, *y.1)).unwrap())
+                .map(|(pair, free)| (*pair, *free))
+                .unwrap();
+            let all = strategy.judging == Judging::All;
+            let votes = if all { left } else { 1 };
+            let (i, j) = (pair.low(), pair.high());
+            let p = 1.0 / (1.0 + (scores[i] - scores[j]).exp());
+            let weight = votes as f64 * p * (1.0 - p);
+            let u: Vec<f64> = cells.iter().map(|row| row[j] - row[i]).collect();
+            let shrink = weight / (1.0 + weight * (u[j] - u[i]));
+            for (row, x) in cells.iter_mut().zip(&u) {
+                for (cell, y) in row.iter_mut().zip(&u) {
+                    *cell -= shrink * x * y;
+                }
+            }
+            picked.push(pair);
+            free.insert(pair, if escalate { left - votes } else { 0 });
+        }
+        picked
+    }
+
+    #[test]
+    fn lazy_picks_are_the_picks_of_a_full_search() {
+        let state = state(16);
+        for sampler in [Sampler::Eig, Sampler::Top] {
+            for judging in Judging::ALL {
+                let strategy = Strategy {
+                    size: Some(30),
+                    top: 4,
+                    ..Strategy::new(sampler, judging)
+                };
+                let round = Round {
+                    seed: 1,
+                    query: "q",
+                    number: 1,
+                    calls: 1000,
+                };
+                let lazy = picks(&state, &strategy, &round, &state.covariance().unwrap());
+                let full = naive(&state, &strategy, 30);
+                assert_eq!(lazy, full, "{sampler} {judging}");
+            }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What is known of a query when a round is planned.
+
+use super::seats::{MAX_SEATS, Seats};
+use crate::domain::battle::Pair;
+use crate::domain::rating::{self, Covariance, Fit, Observation, Options, RatingError};
+use crate::domain::vote::Outcome;
+use std::collections::{BTreeMap, HashMap};
+
+/// What has been asked about a pair, and what was answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// The two documents, as pool indexes.
+    pub pair: Pair,
+    /// Every judge that was asked, those whose call failed or is still under way included. A judge that is left out is
+    /// free to be asked: leave out a failure to have it asked again.
+    pub judges: Seats,
+    /// The votes that came back, for the pair's lower index as A and its higher as B.
+    pub votes: Vec<Outcome>,
+}
+
+impl Asked {
+    /// The pair as the fit sees it: the votes' mean, with the weight of one battle for the votes of `judges` judges.
+    /// `None` without a vote.
+    pub fn observation(&self, judges: usize) -> Option<Observation> {
+        let votes = self.votes.len();
+        let half_points: u32 = self
+            .votes
+            .iter()
+            .map(|vote| match vote {
+                Outcome::A => 0,
+                Outcome::Tie => 1,
+                Outcome::B => 2,
+            })
+            .sum();
+        (votes > 0).then(|| {
+            let score = f64::from(half_points) / (2 * votes) as f64;
+            let weight = votes as f64 / judges.max(1) as f64;
+            Observation::new(self.pair.low(), self.pair.high(), score, weight)
+        })
+    }
+}
+
+/// What is known of a query: its documents, its judges, what was asked, and the scores that follow.
+///
+/// Scores are the default MAP fit with one battle's weight for the votes of all judges together, the dispersion is one
+/// over the number of judges (SCIENCE §2, §3).
+#[derive(Clone, Debug)]
+pub struct State {
+    documents: usize,
+    judges: usize,
+    asked: HashMap<Pair, Seats>,
+    observations: Vec<Observation>,
+    fit: Option<Fit>,
+}
+
+impl State {
+    /// The state of `documents` documents and `judges` judges (at most [`MAX_SEATS`] count) after what was asked.
+    ///
+    /// Several entries for one pair count together; those for documents outside the pool are ignored.
+    pub fn new(documents: usize, judges: usize, asked: &[Asked]) -> Self {
+        let judges = judges.min(MAX_SEATS);
+        let mut seats: HashMap<Pair, Seats> = HashMap::new();
+        let inside = asked.iter().filter(|entry| entry.pair.high() < documents);
+        for entry in inside.clone() {
+            let known = seats.entry(entry.pair).or_default();
+            *known = known.with(entry.judges);
+        }
+        let observations: Vec<Observation> = inside
+            .filter_map(|entry| entry.observation(judges))
+            .collect();
+        let fit = rating::fit(documents, &observations, &Options::default(), None).ok();
+        Self {
+            documents,
+            judges,
+            asked: seats,
+            observations,
+            fit,
+        }
+    }
+
+    /// The same state with scores from these observations instead, for example with a person's verdicts among them.
+    ///
+    /// A full ensemble battle has weight 1. Refused where the fit refuses them.
+    pub fn with_observations(self, observations: Vec<Observation>) -> Result<Self, RatingError> {
+        let fit = rating::fit(self.documents, &observations, &Options::default(), None)?;
+        Ok(Self {
+            observations,
+            fit: Some(fit),
+            ..self
+        })
+    }
+
+    /// Documents entered.
+    pub fn documents(&self) -> usize {
+        self.documents
+    }
+
+    /// Judges in the ensemble.
+    pub fn judges(&self) -> usize {
+        self.judges
+    }
+
+    /// The judges that were asked about a pair.
+    pub fn asked(&self, pair: Pair) -> Seats {
+        self.asked.get(&pair).copied().unwrap_or_default()
+    }
+
+    /// The judges that were not asked about a pair.
+    pub fn free(&self, pair: Pair) -> Seats {
+        Seats::first(self.judges).without(self.asked(pair))
+    }
+
+    /// The current score of each document, 0 where nothing is known. Natural-log strength, mean 0.
+    pub fn scores(&self) -> Vec<f64> {
+        self.fit
+            .as_ref()
+            .map_or_else(|| vec![0.0; self.documents], |fit| fit.scores.clone())
+    }
+
+    /// Every pair that was asked about, in order.
+    pub(super) fn all_asked(&self) -> BTreeMap<Pair, Seats> {
+        self.asked
+            .iter()
+            .map(|(pair, seats)| (*pair, *seats))
+            .collect()
+    }
+
+    /// The covariance of the scores, with dispersion 1/judges, so that a vote at p adds p(1 − p) to the precision of its
+    /// gap. `None` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents.
+    pub fn covariance(&self) -> Option<Covariance> {
+        let phi = 1.0 / self.judges.max(1) as f64;
+        let (fit, options) = (self.fit.as_ref()?, Options::default());
+        rating::covariance(self.documents, &self.observations, fit, &options, phi)
+    }
+}

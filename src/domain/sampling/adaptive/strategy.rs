@@ -1,0 +1,252 @@
+//! How a campaign chooses its pairs and its judges.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Which pairs are asked about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sampler {
+    /// Random cycles: the [`plan`](crate::domain::sampling::plan) without its second games; under `Rotate` those go to a
+    /// second judge.
+    #[default]
+    Cycles,
+    /// Neighbours in the current ranking that have not met.
+    Swiss,
+    /// The pairs whose outcome tells most about the scores: greatest mutual information (BALD; Houlsby et al. 2011).
+    Eig,
+    /// As `Eig`, weighted towards pairs that may belong to the top.
+    Top,
+}
+
+impl Sampler {
+    /// Every sampler, the default first.
+    pub const ALL: [Self; 4] = [Self::Cycles, Self::Swiss, Self::Eig, Self::Top];
+
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Swiss => "swiss",
+            Self::Eig => "eig",
+            Self::Top => "top",
+        }
+    }
+
+    /// What it does, in one line of help.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::Cycles => {
+                "random cycles: every document fights equally often, whatever its score"
+            }
+            Self::Swiss => {
+                "neighbours in the current ranking fight: even precision everywhere, right for training targets"
+            }
+            Self::Eig => {
+                "the pairs that tell most about all scores: even precision everywhere, right for training targets"
+            }
+            Self::Top => {
+                "the pairs that tell most about the top ranks; scores below are rough: when scores are to be \
+                 training targets use swiss or eig"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Sampler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Sampler {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|sampler| sampler.name() == text)
+            .ok_or_else(|| format!("{text:?} is not a sampler: expected cycles, swiss, eig or top"))
+    }
+}
+
+/// Which judges are asked about a pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judging {
+    /// Every judge about every pair.
+    #[default]
+    All,
+    /// One judge a pair, in turn, so that judges share pairs and documents evenly; a pair meets a second judge only
+    /// when no pair is left that has met none.
+    Rotate,
+    /// One judge a pair, and another only where that tells more than a new pair would. Needs `Eig` or `Top`; with the
+    /// other samplers it is the same as `Rotate`.
+    Escalate,
+}
+
+impl Judging {
+    /// Every way of judging, the default first.
+    pub const ALL: [Self; 3] = [Self::All, Self::Rotate, Self::Escalate];
+
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Rotate => "rotate",
+            Self::Escalate => "escalate",
+        }
+    }
+
+    /// What it does, in one line of help.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::All => "every judge about every pair: each battle shows the ensemble's consensus",
+            Self::Rotate => {
+                "one judge a pair, in turn: more pairs for the same calls, no consensus to look at"
+            }
+            Self::Escalate => {
+                "one judge first, the others only where they tell more than a new pair would (eig and top)"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Judging {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Judging {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|judging| judging.name() == text)
+            .ok_or_else(|| {
+                format!("{text:?} is not a way of judging: expected all, rotate or escalate")
+            })
+    }
+}
+
+/// How a campaign chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Strategy {
+    /// Which pairs.
+    pub sampler: Sampler,
+    /// Which judges.
+    pub judging: Judging,
+    /// `Top` only: the share of its information, in 0..=1, that a pair without any chance of the top still counts for.
+    pub floor: f64,
+    /// `Top` only: how many ranks are the top, from 1.
+    pub top: usize,
+    /// Pairs a round (calls under `Escalate`), from 1. `None` is one a document for `Cycles` and where one judge is asked
+    /// a pair, and one for two documents otherwise. Larger rounds mean fewer waits; from three battles a document on
+    /// they cost nothing (SCIENCE §5), below that the top ranks suffer.
+    pub size: Option<usize>,
+}
+
+impl Default for Strategy {
+    fn default() -> Self {
+        Self {
+            sampler: Sampler::default(),
+            judging: Judging::default(),
+            floor: 0.3,
+            top: 10,
+            size: None,
+        }
+    }
+}
+
+impl Strategy {
+    /// A sampler and a way of judging, the rest by default.
+    pub fn new(sampler: Sampler, judging: Judging) -> Self {
+        Self {
+            sampler,
+            judging,
+            ..Self::default()
+        }
+    }
+
+    /// The strategy, or what is wrong with it in words.
+    pub fn checked(self) -> Result<Self, String> {
+        if !(0.0..=1.0).contains(&self.floor) {
+            return Err(format!(
+                "floor = {}: expected a number from 0 to 1",
+                self.floor
+            ));
+        }
+        if self.top == 0 {
+            return Err("top = 0: expected a number of ranks from 1".to_owned());
+        }
+        if self.size == Some(0) {
+            return Err("size = 0: expected a number of pairs from 1".to_owned());
+        }
+        if self.judging == Judging::Escalate && !self.is_informed() {
+            return Err(format!(
+                "judging = escalate weighs calls by their information, which {} does not know: use eig or top",
+                self.sampler
+            ));
+        }
+        Ok(self)
+    }
+
+    /// Whether pairs are weighed by their information.
+    fn is_informed(&self) -> bool {
+        matches!(self.sampler, Sampler::Eig | Sampler::Top)
+    }
+
+    /// Pairs a round (calls under `Escalate`), at least 1.
+    pub(super) fn round_size(&self, documents: usize) -> usize {
+        let usual = match (self.sampler, self.judging) {
+            (Sampler::Cycles, _) => documents,
+            (Sampler::Swiss, _) | (_, Judging::All) => documents / 2,
+            (Sampler::Eig | Sampler::Top, Judging::Rotate | Judging::Escalate) => documents,
+        };
+        self.size.unwrap_or(usual).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for sampler in Sampler::ALL {
+            assert_eq!(sampler.to_string().parse(), Ok(sampler));
+        }
+        for judging in Judging::ALL {
+            assert_eq!(judging.to_string().parse(), Ok(judging));
+        }
+        assert!("random".parse::<Sampler>().unwrap_err().contains("swiss"));
+    }
+
+    #[test]
+    fn a_strategy_that_makes_no_sense_is_refused() {
+        let good = Strategy::new(Sampler::Top, Judging::Escalate);
+        assert_eq!(good.checked(), Ok(good));
+        for bad in [
+            Strategy {
+                floor: f64::NAN,
+                ..good
+            },
+            Strategy { floor: 1.1, ..good },
+            Strategy { top: 0, ..good },
+            Strategy {
+                size: Some(0),
+                ..good
+            },
+            Strategy {
+                sampler: Sampler::Swiss,
+                ..good
+            },
+        ] {
+            assert!(bad.checked().is_err(), "{bad:?}");
+        }
+    }
+}

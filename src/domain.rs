@@ -15,6 +15,7 @@ pub mod reasoning;
 pub mod retrieval;
 pub mod sampling;
 pub mod sanitise;
+pub mod simulation;
 pub mod text;
 pub mod verdict;
 pub mod vote;

@@ -1,4 +1,5 @@
-//! Adaptive sampling against the reference implementation's mutual information and pick sequences (SCIENCE §5, §11).
+//! Adaptive sampling against the reference implementation's mutual information and pick sequences, and the simulation's
+//! Kendall τ-b against the reference's (SCIENCE §5, §11).
 #![cfg(test)]
 
 use overrule::domain::battle::Pair;
@@ -7,6 +8,7 @@ use overrule::domain::sampling::adaptive::{
     Asked, Judging, Round, Sampler, Seats, State, Strategy, mutual_information, next_round,
     top_probabilities,
 };
+use overrule::domain::simulation::quality;
 use rstest::rstest;
 use serde::Deserialize;
 
@@ -19,6 +21,15 @@ struct Cases {
     mi_max_abs_err: f64,
     picks_sim_K10_c4: Picks,
     picks_sim_K25_c4: Picks,
+    kendall: Vec<Kendall>,
+}
+
+#[derive(Deserialize)]
+struct Kendall {
+    name: String,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    kendall_b: f64,
 }
 
 #[derive(Deserialize)]
@@ -141,5 +152,13 @@ fn the_chances_of_the_top_are_those_of_the_reference(#[case] case: Picks) {
     let chances = top_probabilities(&fit.scores, &covariance, 5);
     for (chance, expected) in chances.iter().zip(&case.p_top5) {
         assert!((chance - expected).abs() < 1e-9, "{chance} {expected}");
+    }
+}
+
+#[test]
+fn kendalls_tau_is_that_of_the_reference() {
+    for case in cases().kendall {
+        let tau = quality(&case.x, &case.y).tau.unwrap();
+        assert!((tau - case.kendall_b).abs() < 1e-12, "{}: {tau}", case.name);
     }
 }

@@ -70,7 +70,7 @@ impl Covariance {
     }
 
     /// One draw of the scores' error from independent standard normals. A shift common to all documents may be in it.
-    pub(super) fn spread(&self, normals: &[f64], error: &mut [f64]) {
+    pub(in crate::domain) fn spread(&self, normals: &[f64], error: &mut [f64]) {
         error.fill(0.0);
         let scale = self.phi.sqrt();
         for (k, row) in self.factor.chunks_exact(self.documents.max(1)).enumerate() {

@@ -1,0 +1,147 @@
+//! Simulated campaigns: what a sampling strategy is worth before any judge is paid (SCIENCE §0, §5).
+//!
+//! A [`World`] is one query whose true scores are known and whose judges answer by the noise model. [`run`] plays one
+//! strategy on one world, so that a caller can show progress, stop early and use as many threads as it likes; strategies
+//! played on the same worlds meet the same votes and can be compared world by world. Simulated numbers are simulated
+//! numbers: no model was asked.
+
+mod fitted;
+mod noise;
+mod quality;
+mod world;
+
+pub use fitted::{Cast, NoiseError, Table, fitted_noise, plausible};
+pub use noise::{JudgeNoise, Noise};
+pub use quality::{Mean, Quality, Summary, differences, quality, summary};
+pub use world::{Theta, World};
+
+use super::battle::Pair;
+use super::sampling::adaptive::{self, Asked, Round, State, Strategy, next_round};
+use std::collections::HashMap;
+
+/// A campaign that was played to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    /// How good its final scores are.
+    pub quality: Quality,
+    /// The final scores, one a document. Natural-log strength, mean 0.
+    pub scores: Vec<f64>,
+    /// Judge calls made: the budget, or fewer where nothing was left to ask.
+    pub calls: usize,
+    /// Pairs that met.
+    pub pairs: usize,
+    /// Rounds that asked something: how often a real campaign would wait for its judges.
+    pub rounds: usize,
+}
+
+/// Plays a strategy on a world with a budget of `battles` ensemble battles a document (see [`adaptive::calls`]), never a
+/// call more, and fits the votes by the default MAP.
+///
+/// The world and the seed decide everything. Every call returns a vote.
+pub fn run(world: &World, strategy: &Strategy, battles: f64, seed: u64) -> Played {
+    let (documents, judges) = (world.truth().len(), world.judges());
+    let budget = adaptive::calls(battles, documents, judges);
+    let mut asked: Vec<Asked> = Vec::new();
+    let mut place: HashMap<Pair, usize> = HashMap::new();
+    let (mut spent, mut rounds) = (0, 0);
+    let mut state = State::new(documents, judges, &asked);
+    while spent < budget {
+        let round = Round {
+            seed,
+            query: world.name(),
+            number: rounds,
+            calls: budget - spent,
+        };
+        let tasks = next_round(&state, strategy, &round);
+        if tasks.is_empty() {
+            break;
+        }
+        for task in &tasks {
+            spent += task.judges.len();
+            let at = *place.entry(task.pair).or_insert(asked.len());
+            let votes = task
+                .judges
+                .iter()
+                .filter_map(|seat| world.vote(task.pair, seat));
+            match asked.get_mut(at) {
+                Some(entry) => {
+                    entry.judges = entry.judges.with(task.judges);
+                    entry.votes.extend(votes);
+                }
+                None => asked.push(Asked {
+                    pair: task.pair,
+                    judges: task.judges,
+                    votes: votes.collect(),
+                }),
+            }
+        }
+        rounds += 1;
+        state = State::new(documents, judges, &asked);
+    }
+    let scores = state.scores();
+    Played {
+        quality: quality(&scores, world.truth()),
+        scores,
+        calls: spent,
+        pairs: asked.len(),
+        rounds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sampling::adaptive::{Judging, Sampler};
+
+    fn world(index: usize) -> World {
+        World::synthetic(Theta::Gaussian, 24, Noise::standard(3), 4, index)
+    }
+
+    #[test]
+    fn the_same_campaign_ends_the_same() {
+        let strategy = Strategy::new(Sampler::Top, Judging::Escalate);
+        let played = run(&world(0), &strategy, 2.0, 1);
+        assert_eq!(played, run(&world(0), &strategy, 2.0, 1));
+        assert_ne!(played.scores, run(&world(1), &strategy, 2.0, 1).scores);
+        assert_ne!(played.scores, run(&world(0), &strategy, 2.0, 2).scores);
+    }
+
+    #[test]
+    fn the_budget_is_spent_to_the_last_call() {
+        for sampler in Sampler::ALL {
+            for judging in Judging::ALL {
+                let played = run(&world(0), &Strategy::new(sampler, judging), 1.5, 1);
+                assert_eq!(played.calls, 108, "{sampler} {judging}");
+                assert!(played.scores.iter().sum::<f64>().abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn small_worlds_end_when_everything_is_asked() {
+        let strategy = Strategy::new(Sampler::Eig, Judging::Rotate);
+        for (documents, pairs) in [(0, 0), (1, 0), (2, 1), (3, 3), (4, 6)] {
+            let world = World::synthetic(Theta::Skew, documents, Noise::standard(2), 1, 0);
+            let played = run(&world, &strategy, 99.0, 1);
+            assert_eq!((played.pairs, played.calls), (pairs, 2 * pairs));
+        }
+    }
+
+    #[test]
+    fn informed_pairs_beat_random_ones() {
+        let play = |sampler, judging| -> Vec<Quality> {
+            let strategy = Strategy::new(sampler, judging);
+            let played = (0..8).map(|index| run(&world(index), &strategy, 2.0, 1));
+            played.map(|played| played.quality).collect()
+        };
+        let random = play(Sampler::Cycles, Judging::All);
+        for (sampler, judging) in [
+            (Sampler::Swiss, Judging::Rotate),
+            (Sampler::Top, Judging::Escalate),
+        ] {
+            let gain = differences(&play(sampler, judging), &random);
+            assert!(gain.tau.unwrap().mean > 0.02, "{sampler}: {gain:?}");
+            assert!(gain.ndcg.unwrap().mean > 0.02, "{sampler}: {gain:?}");
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! How good scores are where the truth is known, and means with intervals.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The depth of the cut-off metrics.
+const DEPTH: usize = 10;
+
+/// Grades 3, 2 and 1 go to the documents down to these shares of the true ranking.
+const GRADE_SHARES: [f64; 3] = [0.03, 0.10, 0.25];
+
+/// Scores against the truth; each is `None` where it is not defined.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quality {
+    /// Kendall's τ-b, −1..=1; needs two different scores and two different truths.
+    pub tau: Option<f64>,
+    /// NDCG@10 in 0..=1 with gains 2^grade − 1 for grade 3 at the true top 3 % of the documents, 2 at the next 7 % and 1 at
+    /// the next 15 % (rounded, at least one document each while there are any).
+    pub ndcg: Option<f64>,
+    /// The share of the true top 10 that is among the first 10, in 0..=1.
+    pub recall: Option<f64>,
+    /// Pearson's correlation of score and truth, −1..=1.
+    pub correlation: Option<f64>,
+}
+
+/// The quality of scores for documents with known true scores, one of each a document. Documents of equal score are
+/// ranked in pool order.
+pub fn quality(scores: &[f64], truth: &[f64]) -> Quality {
+    let (ranking, ideal) = (order(scores), order(truth));
+    Quality {
+        tau: tau_b(scores, truth),
+        ndcg: ndcg(&ranking, &ideal),
+        recall: recall(&ranking, &ideal),
+        correlation: correlation(scores, truth),
+    }
+}
+
+fn order(scores: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|x, y| scores[*y].total_cmp(&scores[*x]));
+    order
+}
+
+fn tau_b(x: &[f64], y: &[f64]) -> Option<f64> {
+    let (mut agree, mut in_x, mut in_y) = (0i64, 0i64, 0i64);
+    for (i, (x_i, y_i)) in x.iter().zip(y).enumerate() {
+        for (x_j, y_j) in x.iter().zip(y).skip(i + 1) {
+            let signs = [(x_i, x_j), (y_i, y_j)].map(|(p, q)| match p.total_cmp(q) {
+                _ if p == q => 0,
+                side => side as i64,
+            });
+            agree += signs[0] * signs[1];
+            in_x += signs[0].abs();
+            in_y += signs[1].abs();
+        }
+    }
+    (in_x > 0 && in_y > 0).then(|| agree as f64 / (in_x as f64 * in_y as f64).sqrt())
+}
+
+fn ndcg(ranking: &[usize], ideal: &[usize]) -> Option<f64> {
+    let documents = ideal.len();
+    let mut gains = vec![0.0; documents];
+    let mut from = 0;
+    for (step, share) in GRADE_SHARES.iter().enumerate() {
+        let to = ((share * documents as f64).round() as usize)
+            .clamp((from + 1).min(documents), documents);
+        for document in &ideal[from..to] {
+            gains[*document] = (8u32 >> step) as f64 - 1.0;
+        }
+        from = to;
+    }
+    let dcg = |order: &[usize]| -> f64 {
+        let gained = order.iter().take(DEPTH).enumerate();
+        gained
+            .map(|(place, document)| {
+                gains.get(*document).unwrap_or(&0.0) / (place as f64 + 2.0).log2()
+            })
+            .sum()
+    };
+    let best = dcg(ideal);
+    (best > 0.0).then(|| dcg(ranking) / best)
+}
+
+fn recall(ranking: &[usize], ideal: &[usize]) -> Option<f64> {
+    let wanted = &ideal[..DEPTH.min(ideal.len())];
+    let found = ranking
+        .iter()
+        .take(DEPTH)
+        .filter(|document| wanted.contains(document));
+    let found = found.count();
+    (!wanted.is_empty()).then(|| found as f64 / wanted.len() as f64)
+}
+
+fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
+    let count = x.len().min(y.len()) as f64;
+    let (mean_x, mean_y) = (x.iter().sum::<f64>() / count, y.iter().sum::<f64>() / count);
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for (x, y) in x.iter().zip(y) {
+        xx += (x - mean_x) * (x - mean_x);
+        yy += (y - mean_y) * (y - mean_y);
+        xy += (x - mean_x) * (y - mean_y);
+    }
+    (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
+}
+
+/// A mean over queries.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mean {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of its 95 % interval (Student's t); `None` for a single query.
+    pub half_width: Option<f64>,
+    /// How many queries have a value.
+    pub count: usize,
+}
+
+impl Mean {
+    /// The mean of the values; `None` without any.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let count = values.len();
+        if count == 0 {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let free = count as f64 - 1.0;
+        let half_width = StudentsT::new(0.0, 1.0, free).ok().map(|t| {
+            let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / free;
+            t.inverse_cdf(0.975) * (variance / count as f64).sqrt()
+        });
+        Some(Self {
+            mean,
+            half_width,
+            count,
+        })
+    }
+}
+
+/// The qualities of many queries, or their differences, each over the queries where it is defined.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Kendall's τ-b.
+    pub tau: Option<Mean>,
+    /// Graded NDCG@10.
+    pub ndcg: Option<Mean>,
+    /// Recall@10.
+    pub recall: Option<Mean>,
+    /// Correlation of score and truth.
+    pub correlation: Option<Mean>,
+}
+
+/// The means over queries.
+pub fn summary(qualities: &[Quality]) -> Summary {
+    summarise(|part| qualities.iter().filter_map(part).collect())
+}
+
+/// The means of the differences to a baseline, query by query: `qualities` and `baseline` are of the same worlds in the
+/// same order.
+pub fn differences(qualities: &[Quality], baseline: &[Quality]) -> Summary {
+    summarise(|part| {
+        let both = qualities.iter().zip(baseline);
+        both.filter_map(|(this, that)| Some(part(this)? - part(that)?))
+            .collect()
+    })
+}
+
+fn summarise(values: impl Fn(fn(&Quality) -> Option<f64>) -> Vec<f64>) -> Summary {
+    Summary {
+        tau: Mean::of(&values(|quality| quality.tau)),
+        ndcg: Mean::of(&values(|quality| quality.ndcg)),
+        recall: Mean::of(&values(|quality| quality.recall)),
+        correlation: Mean::of(&values(|quality| quality.correlation)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_perfect_ranking_has_full_marks_and_its_reverse_none() {
+        let truth: Vec<f64> = (0..40).map(f64::from).collect();
+        let reverse: Vec<f64> = truth.iter().map(|t| -t).collect();
+        let (best, worst) = (quality(&truth, &truth), quality(&reverse, &truth));
+        assert_eq!((best.tau, worst.tau), (Some(1.0), Some(-1.0)));
+        assert_eq!((best.ndcg, worst.ndcg), (Some(1.0), Some(0.0)));
+        assert_eq!((best.recall, worst.recall), (Some(1.0), Some(0.0)));
+        let ends = best.correlation.unwrap() - worst.correlation.unwrap();
+        assert!((ends - 2.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn graded_ndcg_is_the_textbook_sum() {
+        // Of 20 documents one has grade 3, one grade 2 and three grade 1; the best one is found on rank 2.
+        let truth: Vec<f64> = (0..20).map(|at| -f64::from(at)).collect();
+        let mut scores = truth.clone();
+        scores.swap(0, 1);
+        let tail = 1.0 / 4f64.log2() + 1.0 / 5f64.log2() + 1.0 / 6f64.log2();
+        let found = 3.0 + 7.0 / 3f64.log2() + tail;
+        let ideal = 7.0 + 3.0 / 3f64.log2() + tail;
+        let ndcg = quality(&scores, &truth).ndcg.unwrap();
+        assert!((ndcg - found / ideal).abs() < 1e-12, "{ndcg}");
+    }
+
+    #[test]
+    fn what_is_not_defined_is_missing() {
+        let nothing = quality(&[], &[]);
+        assert_eq!(
+            (nothing.tau, nothing.ndcg, nothing.recall),
+            (None, None, None)
+        );
+        let flat = quality(&[0.0, 0.0], &[1.0, 2.0]);
+        assert_eq!((flat.tau, flat.correlation), (None, None));
+        assert_eq!(Mean::of(&[]), None);
+        assert_eq!(Mean::of(&[0.5]).unwrap().half_width, None);
+        assert_eq!(summary(&[flat, flat]).tau, None);
+    }
+
+    #[test]
+    fn intervals_are_students() {
+        // Student's t at 0.975 with 4 degrees of freedom is 2.776445.
+        let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        assert_eq!((mean.mean, mean.count), (3.0, 5));
+        let half_width = mean.half_width.unwrap();
+        assert!((half_width - 2.776_445 * (2.5f64 / 5.0).sqrt()).abs() < 1e-5);
+    }
+
+    #[test]
+    fn differences_are_paired() {
+        let with = |tau| Quality {
+            tau,
+            ndcg: None,
+            recall: None,
+            correlation: None,
+        };
+        let paired = differences(
+            &[with(Some(0.5)), with(None), with(Some(0.9))],
+            &[with(Some(0.4)), with(Some(0.1)), with(Some(0.8))],
+        );
+        let tau = paired.tau.unwrap();
+        assert!((tau.mean - 0.1).abs() < 1e-12 && tau.count == 2);
+        assert!(tau.half_width.unwrap() < 1e-12);
+        assert_eq!(paired.ndcg, None);
+    }
+}

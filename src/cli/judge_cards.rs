@@ -296,7 +296,9 @@ impl Report {
 
 /// People's verdicts as ballots on every battle of their pairs, so that they can be held against judges.
 fn people_ballots(witnesses: &Witnesses) -> Vec<Ballot> {
-    let mut battles: BTreeMap<(usize, usize, usize), Vec<(usize, usize, usize)>> = BTreeMap::new();
+    // By query, earlier and later document: the battles, each with its own A and B.
+    type Fought = Vec<(usize, usize, usize)>;
+    let mut battles: BTreeMap<(usize, usize, usize), Fought> = BTreeMap::new();
     for ballot in &witnesses.ballots {
         let key = (ballot.query, ballot.a.min(ballot.b), ballot.a.max(ballot.b));
         let known = battles.entry(key).or_default();

@@ -7,6 +7,7 @@ use crate::store::queue::{QueueItem, QueueRequest, Standing};
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
@@ -75,11 +76,11 @@ impl Queue {
             let items = db.queue(&request)?;
             let mut names: HashMap<_, (String, Vec<String>)> = HashMap::new();
             for item in &items {
-                if !names.contains_key(&item.query) {
+                if let Entry::Vacant(place) = names.entry(item.query) {
                     let documents = db.documents(item.query)?;
                     let ids = documents.iter().map(|document| document.id.to_string());
                     let name = db.query(item.query)?.id.to_string();
-                    names.insert(item.query, (name, ids.collect()));
+                    place.insert((name, ids.collect()));
                 }
             }
             Ok((items, names))

@@ -46,6 +46,44 @@ fn every_screen_at_every_size() {
 }
 
 #[test]
+fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        bench.press("w");
+        insta::assert_snapshot!(name("queue", size), bench.shot());
+        bench.press("enter");
+        insta::assert_snapshot!(name("judging-blind", size), bench.shot());
+        bench.press("3 b 5");
+        insta::assert_snapshot!(name("judging-open", size), bench.shot());
+        bench.press("enter esc");
+        insta::assert_snapshot!(name("queue-judged", size), bench.shot());
+        bench.press("esc J d");
+        insta::assert_snapshot!(name("judges", size), bench.shot());
+    }
+}
+
+#[test]
+fn undo_in_the_queue_brings_the_pair_back_first() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("w");
+    let first = bench.model.queue.items[0];
+    bench.press("enter a enter");
+    assert!(
+        bench
+            .model
+            .queue
+            .items
+            .iter()
+            .all(|item| item.pair != first.pair || item.query != first.query)
+    );
+    bench.press("u");
+    let desk = bench.model.queue.desk.as_ref().unwrap();
+    assert_eq!((desk.item.query, desk.item.pair), (first.query, first.pair));
+    assert!(desk.is_blind());
+    assert_eq!(bench.model.queue.tally.judged, 0);
+}
+
+#[test]
 fn every_depth_has_its_own_ramp() {
     let mut bench = Bench::judged(120, 40);
     bench.press("enter n");

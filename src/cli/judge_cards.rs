@@ -1,21 +1,14 @@
 //! `overrule judges`: a card a judge, and who agrees with whom.
 
 use super::{Context, Outcome, output};
-use crate::domain::agreement::{self, Interval, Scale, Share};
-use crate::domain::judging::{
-    Ballot, Card, JudgeModel, JudgePair, cards, ensemble_card, judge_alpha, judge_model,
-    judge_pairs,
-};
+use crate::domain::agreement::{Interval, Share};
+use crate::domain::judging::{Card, judge_model};
 use crate::domain::sanitise;
-use crate::domain::vote::{Margin, Outcome as Side};
-use crate::store::witnesses::{Audit, Calls, Witnesses};
+use crate::domain::vote::Outcome as Side;
+use crate::store::witnesses::{Calls, Report};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-
-/// The seed of the resampling behind α's intervals.
-const SEED: u64 = 0xa1fa;
 
 #[derive(Debug, Args)]
 #[command(
@@ -42,42 +35,21 @@ pub(super) struct Judges {
     json: bool,
 }
 
-struct Report {
-    witnesses: Witnesses,
-    cards: Vec<Card>,
-    ensemble: Option<Card>,
-    calls: Vec<Calls>,
-    audits: Vec<Audit>,
-    pairs: Vec<(String, String, JudgePair)>,
-    alpha_judges: Option<agreement::Alpha>,
-    alpha_people: Option<agreement::Alpha>,
-    joint: Option<JudgeModel>,
-}
-
 impl Judges {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let store = context.open()?;
         let query = self.query.clone();
-        let (witnesses, calls, audits, lambda) = store.read_blocking(move |db| {
+        let (mut report, lambda) = store.read_blocking(move |db| {
             let scope = query.map(|query| db.find_query(&query)).transpose()?;
-            let witnesses = db.witnesses(scope)?;
-            let ids = witnesses.judges.iter().map(|(id, _)| *id);
-            let calls = ids
-                .clone()
-                .map(|id| db.calls_of(id))
-                .collect::<Result<Vec<_>, _>>()?;
-            let audits = ids.map(|id| db.audit(id)).collect::<Result<Vec<_>, _>>()?;
-            Ok((witnesses, calls, audits, db.settings()?.lambda))
+            Ok((db.judge_report(scope)?, db.settings()?.lambda))
         })?;
-        let joint = if self.joint {
-            let fitted = judge_model(&witnesses.ballots, lambda);
-            Some(fitted.map_err(|error| {
+        if self.joint {
+            let fitted = judge_model(&report.witnesses.ballots, lambda);
+            report.joint = Some(fitted.map_err(|error| {
                 anyhow!("judges and documents cannot be fitted together: {error}")
-            })?)
-        } else {
-            None
-        };
-        let report = Report::new(witnesses, calls, audits, joint);
+            })?);
+        }
+        let report = Printed(report);
         if self.json {
             Ok(output::json(&report.json())?)
         } else {
@@ -86,73 +58,30 @@ impl Judges {
     }
 }
 
-impl Report {
-    fn new(
-        witnesses: Witnesses,
-        calls: Vec<Calls>,
-        audits: Vec<Audit>,
-        joint: Option<JudgeModel>,
-    ) -> Self {
-        let cards = cards(&witnesses.ballots, &witnesses.verdicts);
-        let ensemble = (witnesses.judges.len() > 1 && !witnesses.ballots.is_empty())
-            .then(|| ensemble_card(&witnesses.ballots, &witnesses.verdicts));
-        let people = people_ballots(&witnesses);
-        let mut all = witnesses.ballots.clone();
-        all.extend(people);
-        let name = |at: usize| {
-            let judges = witnesses.judges.len();
-            match at.checked_sub(judges) {
-                None => witnesses.judges[at].1.name.clone(),
-                Some(person) => witnesses.people.get(person).cloned().unwrap_or_default(),
-            }
-        };
-        let pairs = judge_pairs(&all)
-            .into_iter()
-            .filter(|pair| pair.n > 0)
-            .map(|pair| (name(pair.a), name(pair.b), pair))
-            .collect();
-        let mut units: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
-        let mut labels = Vec::new();
-        for said in &witnesses.said {
-            if let Some(outcome) = said.outcome {
-                let next = units.len();
-                let key = (said.query, said.pair.low(), said.pair.high());
-                let unit = *units.entry(key).or_insert(next);
-                labels.push((unit, said.person, number(outcome)));
-            }
-        }
-        Self {
-            alpha_judges: judge_alpha(&witnesses.ballots, Some(SEED)),
-            alpha_people: agreement::alpha(&agreement::units(labels), Scale::Nominal, Some(SEED)),
-            cards,
-            ensemble,
-            calls,
-            audits,
-            pairs,
-            joint,
-            witnesses,
-        }
-    }
+/// The report as JSON and as words.
+struct Printed(Report);
 
+impl Printed {
     fn json(&self) -> Value {
         let mut judges: Vec<Value> = Vec::new();
-        for (at, (_, spec)) in self.witnesses.judges.iter().enumerate() {
-            let card = self.cards.iter().find(|card| card.judge == Some(at));
+        for (at, (_, spec)) in self.0.witnesses.judges.iter().enumerate() {
+            let card = self.0.cards.iter().find(|card| card.judge == Some(at));
             let kind = if spec.is_offline() { "offline" } else { "llm" };
             let mut row = described(&spec.name, kind, card);
-            let calls = &self.calls[at];
+            let calls = &self.0.calls[at];
             row["failures"] = calls.failures.values().sum::<usize>().into();
             row["model"] = json!(spec.model);
             row["calls"] = json!(calls);
-            row["reasoning"] = json!(self.audits[at]);
-            if let Some(joint) = &self.joint {
+            row["reasoning"] = json!(self.0.audits[at]);
+            if let Some(joint) = &self.0.joint {
                 row["joint"] = json!(joint.judges.iter().find(|judge| judge.judge == at));
             }
             judges.push(row);
         }
-        for (at, name) in self.witnesses.people.iter().enumerate() {
+        for (at, name) in self.0.witnesses.people.iter().enumerate() {
             let own = || {
-                self.witnesses
+                self.0
+                    .witnesses
                     .said
                     .iter()
                     .filter(move |said| said.person == at)
@@ -165,6 +94,7 @@ impl Report {
             }));
         }
         let kappa: Vec<Value> = self
+            .0
             .pairs
             .iter()
             .map(|(a, b, pair)| {
@@ -178,15 +108,15 @@ impl Report {
             .collect();
         json!({
             "judges": judges,
-            "ensemble": self.ensemble.as_ref().map(|card| described("ensemble", "ensemble", Some(card))),
+            "ensemble": self.0.ensemble.as_ref().map(|card| described("ensemble", "ensemble", Some(card))),
             "kappa": kappa,
             "alpha": {
-                "people": self.alpha_people.as_ref().map(|alpha| alpha.value),
-                "judges": self.alpha_judges.as_ref().map(|alpha| alpha.value),
-                "people_detail": self.alpha_people,
-                "judges_detail": self.alpha_judges,
+                "people": self.0.alpha_people.as_ref().map(|alpha| alpha.value),
+                "judges": self.0.alpha_judges.as_ref().map(|alpha| alpha.value),
+                "people_detail": self.0.alpha_people,
+                "judges_detail": self.0.alpha_judges,
             },
-            "verdicts": self.witnesses.verdicts.len(),
+            "verdicts": self.0.witnesses.verdicts.len(),
         })
     }
 
@@ -206,16 +136,17 @@ impl Report {
             ">$ / 1,000",
         ];
         let mut rows = Vec::new();
-        for (at, (_, spec)) in self.witnesses.judges.iter().enumerate() {
-            let card = self.cards.iter().find(|card| card.judge == Some(at));
-            rows.push(row(&spec.name, card, Some(&self.calls[at])));
+        for (at, (_, spec)) in self.0.witnesses.judges.iter().enumerate() {
+            let card = self.0.cards.iter().find(|card| card.judge == Some(at));
+            rows.push(row(&spec.name, card, Some(&self.0.calls[at])));
         }
-        if let Some(card) = &self.ensemble {
+        if let Some(card) = &self.0.ensemble {
             rows.push(row("ensemble", Some(card), None));
         }
         let mut text = output::table(&header, &rows);
         text.push('\n');
         let pairs: Vec<Vec<String>> = self
+            .0
             .pairs
             .iter()
             .map(|(a, b, pair)| {
@@ -237,8 +168,8 @@ impl Report {
             text.push('\n');
         }
         for (what, alpha) in [
-            ("judges", &self.alpha_judges),
-            ("people", &self.alpha_people),
+            ("judges", &self.0.alpha_judges),
+            ("people", &self.0.alpha_people),
         ] {
             if let Some(alpha) = alpha {
                 text.push_str(&format!(
@@ -248,22 +179,22 @@ impl Report {
                 ));
             }
         }
-        for (at, audit) in self.audits.iter().enumerate() {
+        for (at, audit) in self.0.audits.iter().enumerate() {
             if audit.missing_quotes + audit.contradictions > 0 {
                 text.push_str(&format!(
                     "{}: of {} reasonings looked into, {} of {} quotes stand in no text, {} of {} conclusions contradict the score\n",
-                    sanitise::line(&self.witnesses.judges[at].1.name),
+                    sanitise::line(&self.0.witnesses.judges[at].1.name),
                     audit.votes, audit.missing_quotes, audit.quotes, audit.contradictions, audit.conclusions,
                 ));
             }
         }
-        if let Some(joint) = &self.joint {
+        if let Some(joint) = &self.0.joint {
             let rows: Vec<Vec<String>> = joint
                 .judges
                 .iter()
                 .map(|judge| {
                     vec![
-                        sanitise::line(&self.witnesses.judges[judge.judge].1.name).into_owned(),
+                        sanitise::line(&self.0.witnesses.judges[judge.judge].1.name).into_owned(),
                         format!("{:.2}", judge.beta),
                         format!("{:.2}", judge.gamma),
                         judge
@@ -287,70 +218,10 @@ impl Report {
                 &rows,
             ));
         }
-        if self.witnesses.verdicts.is_empty() {
+        if self.0.witnesses.verdicts.is_empty() {
             text.push_str("no verdict yet: agreement with people needs some (overrule queue --policy mixed)\n");
         }
         text
-    }
-}
-
-/// People's verdicts as ballots on every battle of their pairs, so that they can be held against judges.
-fn people_ballots(witnesses: &Witnesses) -> Vec<Ballot> {
-    // By query, earlier and later document: the battles, each with its own A and B.
-    type Fought = Vec<(usize, usize, usize)>;
-    let mut battles: BTreeMap<(usize, usize, usize), Fought> = BTreeMap::new();
-    for ballot in &witnesses.ballots {
-        let key = (ballot.query, ballot.a.min(ballot.b), ballot.a.max(ballot.b));
-        let known = battles.entry(key).or_default();
-        let battle = (ballot.battle, ballot.a, ballot.b);
-        if !known.contains(&battle) {
-            known.push(battle);
-        }
-    }
-    let judges = witnesses.judges.len();
-    // Pairs that no judge voted on are numbered past every battle.
-    let mut free = witnesses
-        .ballots
-        .iter()
-        .map(|ballot| ballot.battle + 1)
-        .max()
-        .unwrap_or(0);
-    let mut found = Vec::new();
-    for said in &witnesses.said {
-        let (low, high) = (said.pair.low(), said.pair.high());
-        let Some(margin) = said
-            .outcome
-            .and_then(|outcome| Margin::new(number(outcome)))
-        else {
-            continue;
-        };
-        let on = battles.entry((said.query, low, high)).or_insert_with(|| {
-            free += 1;
-            vec![(free, low, high)]
-        });
-        for (battle, a, b) in on.iter().copied() {
-            found.push(Ballot {
-                query: said.query,
-                battle,
-                a,
-                b,
-                judge: judges + said.person,
-                margin: if a == low { margin } else { margin.flipped() },
-                swapped: false,
-                length_a: 0,
-                length_b: 0,
-                gap: None,
-            });
-        }
-    }
-    found
-}
-
-fn number(outcome: Side) -> f64 {
-    match outcome {
-        Side::A => -1.0,
-        Side::Tie => 0.0,
-        Side::B => 1.0,
     }
 }
 

@@ -1,9 +1,10 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
-use super::{Context, Outcome, output};
+use super::{Context, Failure, Outcome, output};
 use crate::domain::priority::{Draw, Policy};
 use crate::domain::sanitise;
 use crate::store::queue::{QueueItem, QueueRequest, Standing};
+use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -35,6 +36,9 @@ pub(super) struct Queue {
     /// One query instead of the whole project
     #[arg(long, value_name = "ID")]
     query: Option<String>,
+    /// Only battles on which this judge says something else than the others
+    #[arg(long, value_name = "NAME")]
+    against: Option<String>,
     /// Items at most
     #[arg(long, default_value_t = 20, value_name = "N")]
     limit: usize,
@@ -65,7 +69,21 @@ impl Queue {
                 output::complain(&format!("working out priorities: {left} queries left"));
             }
         })?;
+        let against = match &self.against {
+            Some(name) => {
+                let judges = store.read_blocking(|db| db.all_judges())?;
+                let found = judges.iter().find(|(_, spec)| spec.name == *name);
+                Some(found.map(|(id, _)| *id).ok_or_else(|| {
+                    Failure::usage(anyhow!(
+                        "--against: no judge of this project is called {:?}",
+                        sanitise::line(name)
+                    ))
+                })?)
+            }
+            None => None,
+        };
         let request = QueueRequest {
+            against,
             policy: self.policy,
             scope,
             annotator: self.annotator.unwrap_or_else(|| context.config.annotator()),

@@ -5,6 +5,7 @@ use super::urgency::{LedgerLine, query_number};
 use super::{Db, Result, Store};
 use crate::domain::battle::Pair;
 use crate::domain::priority::{Candidate, Design, Draw, Key, Policy, Shown, queue};
+use crate::domain::vote::JudgeId;
 use std::collections::{HashMap, HashSet};
 
 /// What queue is wanted.
@@ -20,6 +21,8 @@ pub struct QueueRequest {
     pub seed: u64,
     /// Items at most.
     pub limit: usize,
+    /// Only pairs on which this judge says something else than the others.
+    pub against: Option<JudgeId>,
 }
 
 /// Where an item stands.
@@ -136,7 +139,14 @@ impl Db {
 
     /// The queue: what was judged and taken back first, then the design's order, then what was put off.
     pub fn queue(&self, request: &QueueRequest) -> Result<Vec<QueueItem>> {
-        let (candidates, keys) = self.candidates(request.policy, request.scope)?;
+        let (mut candidates, keys) = self.candidates(request.policy, request.scope)?;
+        if let Some(judge) = request.against {
+            let against = self.pairs_against(judge)?;
+            candidates.retain(|candidate| {
+                let query = keys.get(&candidate.key.query);
+                query.is_some_and(|query| against.contains(&(*query, candidate.key.pair)))
+            });
+        }
         let ledger = self.full_ledger(&request.annotator, request.scope)?;
         let shown: Vec<Shown> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
         let design = Design::new(request.policy, request.seed, &request.annotator);

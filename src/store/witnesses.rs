@@ -1,5 +1,11 @@
 //! Votes and verdicts as witnesses: the plain rows that judge cards and agreement are computed from.
 
+mod report;
+mod without;
+
+pub use report::Report;
+pub use without::Without;
+
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;

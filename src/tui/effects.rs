@@ -124,14 +124,11 @@ impl Runner {
             drop(written.await);
             let found = tokio::task::spawn_blocking(move || {
                 store.freshen(&mut |_| {})?;
-                store.read_blocking(move |db| {
-                    let tally = db.tally(&request.annotator, request.scope)?;
-                    Ok((db.queue(&request)?, tally))
-                })
+                store.read_blocking(move |db| queued(db, &request, generation))
             })
             .await;
             let msg = match found {
-                Ok(Ok((items, tally))) => Msg::Queued(generation, items, tally),
+                Ok(Ok(msg)) => msg,
                 Ok(Err(error)) => Msg::Failed(error.to_string()),
                 Err(error) => Msg::Failed(error.to_string()),
             };
@@ -178,6 +175,11 @@ impl Runner {
             drop(results.send(Msg::Ended(end)).await);
         }));
     }
+}
+
+fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
+    let tally = db.tally(&request.annotator, request.scope)?;
+    Ok(Msg::Queued(generation, db.queue(request)?, tally))
 }
 
 /// A query without texts and votes.
@@ -231,7 +233,10 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             db.put_off(annotator, query, pair, &shown, now_ms)?;
             return Ok(None);
         }
+        Effect::Queue(request, generation) => queued(db, &request, generation)?,
         Effect::Guideline => Msg::Guided(db.guideline()?),
+        Effect::Cards => Msg::Cards(Box::new(db.judge_report(None)?)),
+        Effect::Without(judge) => Msg::Without(judge, db.without_judge(judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
             db.add_verdict(&NewVerdict {
@@ -250,7 +255,6 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
         },
         Effect::Start
         | Effect::Estimate
-        | Effect::Queue(..)
         | Effect::Steer(_)
         | Effect::Copy(_)
         | Effect::Suspend

@@ -38,6 +38,8 @@ pub enum Scope {
     Queue,
     /// A pair of the queue on the desk.
     Judge,
+    /// A card a judge.
+    Judges,
     /// Overlays that list things: help, confirmations.
     List,
     /// Text inputs: only control keys leave them.
@@ -46,7 +48,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of the printed tables.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Global,
         Self::Queries,
         Self::Run,
@@ -55,6 +57,7 @@ impl Scope {
         Self::Battle,
         Self::Queue,
         Self::Judge,
+        Self::Judges,
         Self::List,
         Self::Input,
     ];
@@ -70,6 +73,7 @@ impl Scope {
             Self::Battle => "Battle",
             Self::Queue => "Queue",
             Self::Judge => "Judging",
+            Self::Judges => "Judges",
             Self::List => "Overlays",
             Self::Input => "Text inputs",
         }

@@ -4,7 +4,7 @@ mod adjudication;
 mod message;
 mod state;
 
-pub use adjudication::{Desk, QueueScreen};
+pub use adjudication::{Desk, JudgesScreen, QueueScreen};
 pub use message::{Effect, Msg};
 pub use state::{
     BattleScreen, BattleSort, DocumentScreen, Layer, Matrix, Moved, OpenQuery, Queries, QuerySort,
@@ -44,6 +44,8 @@ pub enum Screen {
     Queue,
     /// A pair of the queue on the desk.
     Judge,
+    /// A card a judge.
+    Judges,
 }
 
 impl Screen {
@@ -57,6 +59,7 @@ impl Screen {
             Self::Battle => Scope::Battle,
             Self::Queue => Scope::Queue,
             Self::Judge => Scope::Judge,
+            Self::Judges => Scope::Judges,
         }
     }
 
@@ -70,6 +73,7 @@ impl Screen {
             Self::Battle => "battle",
             Self::Queue => "queue",
             Self::Judge => "judging",
+            Self::Judges => "judges",
         }
     }
 }
@@ -155,6 +159,8 @@ pub struct Model {
     pub battle: BattleScreen,
     /// The queue, and the pair on the desk.
     pub queue: QueueScreen,
+    /// The judges screen.
+    pub judges: JudgesScreen,
     /// A query that was loaded before it is wanted.
     pub prefetched: Option<OpenQuery>,
     /// The run's latest progress, of the last run where none is going on.
@@ -235,6 +241,7 @@ impl Model {
                 ..BattleScreen::default()
             },
             queue: QueueScreen::default(),
+            judges: JudgesScreen::default(),
             prefetched: None,
             progress: None,
             running: false,

@@ -3,6 +3,7 @@
 pub mod battle;
 pub mod document;
 pub mod judge;
+pub mod judges;
 pub mod matrix;
 pub mod queries;
 pub mod queue;

@@ -104,6 +104,14 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Queued(generation, items, tally) => {
             screens::queue::arrived(model, generation, items, tally)
         }
+        Msg::Cards(report) => {
+            model.judges.report = Some(report);
+            Vec::new()
+        }
+        Msg::Without(judge, without) => {
+            model.judges.without = Some((judge, without));
+            Vec::new()
+        }
         Msg::Prefetched(open) => {
             if model
                 .open
@@ -156,6 +164,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             effects
         }
         Command::ShowQueue => screens::queue::show(model),
+        Command::ShowJudges => screens::judges::show(model),
         Command::Suspend => vec![Effect::Suspend],
         Command::Redraw => {
             let mut effects = vec![Effect::Redraw, Effect::List];
@@ -190,7 +199,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                     Prompt::new("/", "words of the query or its id").with_text(&model.queue.filter),
                     PromptFor::QueueFilter,
                 ),
-                Screen::Run | Screen::Battle | Screen::Judge => {
+                Screen::Run | Screen::Battle | Screen::Judge | Screen::Judges => {
                     model.say(
                         Level::Info,
                         "/ finds queries in the list and documents in the matrix".to_owned(),
@@ -231,6 +240,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Screen::Battle => screens::battle::update(model, command),
             Screen::Queue => screens::queue::update(model, command),
             Screen::Judge => screens::judge::update(model, command),
+            Screen::Judges => screens::judges::update(model, command),
         },
     }
 }
@@ -310,7 +320,7 @@ fn copy(model: &mut Model) -> Vec<Effect> {
             .map_or(String::new(), |d| d.id.to_string())
     };
     let text = match model.screen() {
-        Screen::Queries | Screen::Run => {
+        Screen::Queries | Screen::Run | Screen::Judges => {
             return model
                 .selected_query()
                 .map(|(info, _)| Effect::Copy(info.id.to_string()))

@@ -51,6 +51,7 @@ pub fn view(
         Screen::Battle => screens::battle::view(model, theme, body, buf),
         Screen::Queue => screens::queue::view(model, theme, body, buf),
         Screen::Judge => screens::judge::view(model, theme, body, buf),
+        Screen::Judges => screens::judges::view(model, theme, body, buf),
     };
     let mut footer = Footer::new(model.screen().scope());
     if model.running && model.control.paused {
@@ -83,7 +84,7 @@ fn crumbs(model: &Model) -> Vec<String> {
     for screen in &model.stack {
         match (screen, &model.open) {
             (Screen::Queries, _) => {}
-            (Screen::Run | Screen::Queue | Screen::Judge, _) | (_, None) => {
+            (Screen::Run | Screen::Queue | Screen::Judge | Screen::Judges, _) | (_, None) => {
                 crumbs.push(screen.title().to_owned())
             }
             (Screen::Matrix, Some(open)) => {

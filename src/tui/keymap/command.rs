@@ -97,6 +97,7 @@ commands! {
     NextBattle "next-battle" "Go to the next battle.";
     PreviousBattle "previous-battle" "Go to the previous battle.";
     ShowQueue "show-queue" "Show which battles to look at first.";
+    ShowJudges "show-judges" "Show how good each judge is.";
     NextPolicy "next-policy" "Order the queue by the next policy.";
     PreviousPolicy "previous-policy" "Order the queue by the previous policy.";
     WholeProject "whole-project" "Queue one query or the whole project.";

@@ -37,7 +37,7 @@ const ESC: Key = Key::code(KeyCode::Esc);
 const TAB: Key = Key::code(KeyCode::Tab);
 const BACK_TAB: Key = Key::code(KeyCode::BackTab);
 
-use Scope::{Battle, Document, Global, Input, Judge, List, Matrix, Queries, Queue, Run};
+use Scope::{Battle, Document, Global, Input, Judge, Judges, List, Matrix, Queries, Queue, Run};
 
 /// Every binding of the interface.
 pub const BINDINGS: &[Binding] = &[
@@ -46,6 +46,7 @@ pub const BINDINGS: &[Binding] = &[
     shown(Queries, keys![k('s')], Do::StartRun, "start"),
     shown(Queries, keys![k('o')], Do::SortQueries, "sort"),
     shown(Queries, keys![k('w')], Do::ShowQueue, "queue"),
+    shown(Queries, keys![k('J')], Do::ShowJudges, "judges"),
     shown(Run, keys![k('s')], Do::StartRun, "start"),
     shown(Run, keys![k('x')], Do::StopRun, "stop"),
     shown(Run, keys![k('+'), k('=')], Do::MoreCalls, "more"),
@@ -113,6 +114,9 @@ pub const BINDINGS: &[Binding] = &[
     quiet(Judge, keys![k('9')], Do::CauseOther, "other"),
     quiet(Judge, keys![TAB], Do::NextReasoning, "judge"),
     quiet(Judge, keys![k('w')], Do::ToggleRawReply, "raw reply"),
+    shown(Judges, keys![ENTER], Do::Open, "its battles"),
+    shown(Judges, keys![k('d')], Do::DropJudge, "without it"),
+    shown(Judges, keys![k('w')], Do::ShowQueue, "queue"),
     shown(List, keys![ENTER], Do::Open, "choose"),
     shown(List, keys![ESC, k('q')], Do::Back, "close"),
     shown(Input, keys![ENTER], Do::Submit, "accept"),

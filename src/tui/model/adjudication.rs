@@ -3,9 +3,11 @@
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
 use crate::domain::verdict::{Cause, Confidence, Decision};
+use crate::domain::vote::JudgeId;
 use crate::store::corpus::QueryKey;
 use crate::store::queue::QueueItem;
 use crate::store::tally::Tally;
+use crate::store::witnesses::{Report, Without};
 use std::time::Instant;
 
 /// The queue screen.
@@ -15,6 +17,8 @@ pub struct QueueScreen {
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,
+    /// Only battles on which this judge parts from the others.
+    pub against: Option<JudgeId>,
     /// What is to be judged, first things first.
     pub items: Vec<QueueItem>,
     /// The item under the cursor, among those shown.
@@ -29,6 +33,17 @@ pub struct QueueScreen {
     pub tally: Tally,
     /// The pair that is being judged.
     pub desk: Option<Desk>,
+}
+
+/// The judges screen.
+#[derive(Debug, Default)]
+pub struct JudgesScreen {
+    /// The cards, once they are computed.
+    pub report: Option<Box<Report>>,
+    /// The judge under the cursor; the ensemble comes last.
+    pub cursor: usize,
+    /// What would change without a judge.
+    pub without: Option<(JudgeId, Without)>,
 }
 
 /// A pair on the desk: blind first, then with everything in sight.

@@ -12,6 +12,7 @@ use crate::store::tally::Tally;
 use crate::store::urgency::NewShown;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::views::{Summary, VoteDetail};
+use crate::store::witnesses::{Report, Without};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 
@@ -46,6 +47,10 @@ pub enum Msg {
     Undone(Option<(StoredVerdict, QueryInfo, String)>),
     /// A queue and what the verdicts so far say, for the given generation.
     Queued(u64, Vec<QueueItem>, Tally),
+    /// The judges' cards.
+    Cards(Box<Report>),
+    /// What would change without a judge.
+    Without(JudgeId, Without),
     /// A query that will be wanted next.
     Prefetched(Box<OpenQuery>),
     /// What the guideline says, where there is one.
@@ -85,6 +90,10 @@ pub enum Effect {
     PutOff(QueryKey, Pair, NewShown),
     /// Load the guideline.
     Guideline,
+    /// Compute the judges' cards.
+    Cards,
+    /// Work out what would change without a judge.
+    Without(JudgeId),
     /// Work out what a run would need.
     Estimate,
     /// Begin a run.

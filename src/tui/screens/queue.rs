@@ -2,6 +2,7 @@
 
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
+use crate::domain::vote::JudgeId;
 use crate::store::queue::{QueueItem, QueueRequest, Standing};
 use crate::store::tally::{Count, Tally};
 use crate::tui::keymap::Command;
@@ -23,6 +24,12 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
         _ => None,
     };
     model.queue.scope = scope;
+    show_against(model, None)
+}
+
+/// Goes to the queue of battles on which a judge parts from the others, or of all.
+pub fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Effect> {
+    model.queue.against = judge;
     model.queue.cursor = 0;
     model.queue.loaded = false;
     model.queue.items.clear();
@@ -40,6 +47,7 @@ pub fn ask(model: &mut Model) -> Vec<Effect> {
         annotator: model.options.annotator.clone(),
         seed: model.options.request.seed,
         limit: LISTED,
+        against: model.queue.against,
     };
     vec![Effect::Queue(request, model.queue.generation)]
 }
@@ -195,7 +203,15 @@ fn headline(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> 
     } else {
         format!(" · filter: {}", sanitise::line(&queue.filter))
     };
-    let first = format!("{} · {scope} · {count} to judge{filter}", queue.policy);
+    let against = if queue.against.is_some() {
+        " · one judge against the others"
+    } else {
+        ""
+    };
+    let first = format!(
+        "{} · {scope}{against} · {count} to judge{filter}",
+        queue.policy
+    );
     vec![
         Line::styled(text::truncate(&first, columns).into_owned(), theme.strong()),
         Line::styled(

@@ -28,6 +28,10 @@ pub(super) fn blind(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("─".repeat(columns), theme.faint())];
+    if desk.since.is_none() {
+        lines.push(Line::styled("loading the texts …", theme.muted()));
+        return lines;
+    }
     let decisions = DECISIONS.map(|(command, words)| (command, words, false));
     lines.extend(keys(&decisions, theme, columns));
     lines.extend(keys(&sure(desk), theme, columns));

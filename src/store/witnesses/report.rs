@@ -1,0 +1,154 @@
+//! From witnesses to cards: what a screen and a command show of the judges.
+
+use super::{Audit, Calls, Witnesses};
+use crate::domain::agreement::{self, Scale};
+use crate::domain::judging::{
+    Ballot, Card, JudgeModel, JudgePair, cards, ensemble_card, judge_alpha, judge_pairs,
+};
+use crate::domain::vote::{Margin, Outcome as Side};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use std::collections::BTreeMap;
+
+/// The seed of the resampling behind α's intervals.
+const SEED: u64 = 0xa1fa;
+
+/// Cards of all judges, and who agrees with whom.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// What it is made from.
+    pub witnesses: Witnesses,
+    /// A card a judge with votes.
+    pub cards: Vec<Card>,
+    /// The card of all judges together, where there are several.
+    pub ensemble: Option<Card>,
+    /// What each judge's calls took and cost, in the order of the witnesses' judges.
+    pub calls: Vec<Calls>,
+    /// What looking into each judge's reasoning found.
+    pub audits: Vec<Audit>,
+    /// Everybody's agreement with everybody, people included, by name.
+    pub pairs: Vec<(String, String, JudgePair)>,
+    /// Krippendorff's α over the judges.
+    pub alpha_judges: Option<agreement::Alpha>,
+    /// Krippendorff's α over the people.
+    pub alpha_people: Option<agreement::Alpha>,
+    /// Documents and judges fitted together, where that was asked for.
+    pub joint: Option<JudgeModel>,
+}
+
+impl Db {
+    /// The judges' cards over one query or the project, without the joint fit.
+    pub fn judge_report(&self, scope: Option<QueryKey>) -> Result<Report> {
+        let witnesses = self.witnesses(scope)?;
+        let ids = || witnesses.judges.iter().map(|(id, _)| *id);
+        let calls = ids().map(|id| self.calls_of(id)).collect::<Result<_>>()?;
+        let audits = ids().map(|id| self.audit(id)).collect::<Result<_>>()?;
+        Ok(Report::new(witnesses, calls, audits))
+    }
+}
+
+impl Report {
+    /// Computes every card.
+    fn new(witnesses: Witnesses, calls: Vec<Calls>, audits: Vec<Audit>) -> Self {
+        let cards = cards(&witnesses.ballots, &witnesses.verdicts);
+        let ensemble = (witnesses.judges.len() > 1 && !witnesses.ballots.is_empty())
+            .then(|| ensemble_card(&witnesses.ballots, &witnesses.verdicts));
+        let people = people_ballots(&witnesses);
+        let mut all = witnesses.ballots.clone();
+        all.extend(people);
+        let name = |at: usize| {
+            let judges = witnesses.judges.len();
+            match at.checked_sub(judges) {
+                None => witnesses.judges[at].1.name.clone(),
+                Some(person) => witnesses.people.get(person).cloned().unwrap_or_default(),
+            }
+        };
+        let pairs = judge_pairs(&all)
+            .into_iter()
+            .filter(|pair| pair.n > 0)
+            .map(|pair| (name(pair.a), name(pair.b), pair))
+            .collect();
+        let mut units: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
+        let mut labels = Vec::new();
+        for said in &witnesses.said {
+            if let Some(outcome) = said.outcome {
+                let next = units.len();
+                let key = (said.query, said.pair.low(), said.pair.high());
+                let unit = *units.entry(key).or_insert(next);
+                labels.push((unit, said.person, number(outcome)));
+            }
+        }
+        Self {
+            alpha_judges: judge_alpha(&witnesses.ballots, Some(SEED)),
+            alpha_people: agreement::alpha(&agreement::units(labels), Scale::Nominal, Some(SEED)),
+            cards,
+            ensemble,
+            calls,
+            audits,
+            pairs,
+            joint: None,
+            witnesses,
+        }
+    }
+}
+
+/// People's verdicts as ballots on every battle of their pairs, so that they can be held against judges.
+fn people_ballots(witnesses: &Witnesses) -> Vec<Ballot> {
+    // By query, earlier and later document: the battles, each with its own A and B.
+    type Fought = Vec<(usize, usize, usize)>;
+    let mut battles: BTreeMap<(usize, usize, usize), Fought> = BTreeMap::new();
+    for ballot in &witnesses.ballots {
+        let key = (ballot.query, ballot.a.min(ballot.b), ballot.a.max(ballot.b));
+        let known = battles.entry(key).or_default();
+        let battle = (ballot.battle, ballot.a, ballot.b);
+        if !known.contains(&battle) {
+            known.push(battle);
+        }
+    }
+    let judges = witnesses.judges.len();
+    // Pairs that no judge voted on are numbered past every battle.
+    let mut free = witnesses
+        .ballots
+        .iter()
+        .map(|ballot| ballot.battle + 1)
+        .max()
+        .unwrap_or(0);
+    let mut found = Vec::new();
+    for said in &witnesses.said {
+        let (low, high) = (said.pair.low(), said.pair.high());
+        let Some(margin) = said
+            .outcome
+            .and_then(|outcome| Margin::new(number(outcome)))
+        else {
+            continue;
+        };
+        let on = battles.entry((said.query, low, high)).or_insert_with(|| {
+            free += 1;
+            vec![(free, low, high)]
+        });
+        for (battle, a, b) in on.iter().copied() {
+            found.push(Ballot {
+                query: said.query,
+                battle,
+                a,
+                b,
+                judge: judges + said.person,
+                margin: if a == low { margin } else { margin.flipped() },
+                swapped: false,
+                length_a: 0,
+                length_b: 0,
+                gap: None,
+            });
+        }
+    }
+    found
+}
+
+/// A as −1, a tie as 0, B as 1.
+fn number(outcome: Side) -> f64 {
+    match outcome {
+        Side::A => -1.0,
+        Side::Tie => 0.0,
+        Side::B => 1.0,
+    }
+}

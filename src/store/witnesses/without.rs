@@ -1,0 +1,108 @@
+//! What would change if a judge were not asked.
+
+use crate::domain::battle::Pair;
+use crate::domain::metrics::kendall_tau_b;
+use crate::domain::priority::top_of;
+use crate::domain::ranking::View;
+use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use std::collections::{HashMap, HashSet};
+
+/// The ranks that count as the top.
+const TOP: usize = 10;
+
+/// The rankings with a judge's votes left out, against the rankings as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Without {
+    /// Queries on which the judge counts and others do too.
+    pub queries: usize,
+    /// Of those, the ones whose top changes its members.
+    pub top_changed: usize,
+    /// Documents that leave the top, over all queries.
+    pub leaving: usize,
+    /// Mean Kendall τ-b between the two rankings; `None` where there is no query.
+    pub tau: Option<f64>,
+}
+
+impl Db {
+    /// Fits every query without a judge's votes.
+    pub fn without_judge(&self, judge: JudgeId) -> Result<Without> {
+        let mut found = Without::default();
+        let mut sum = 0.0;
+        for (key, _) in self.query_names()? {
+            let judges = self.judges_of(key)?;
+            if judges.len() < 2 || judges.iter().all(|(id, _)| *id != judge) {
+                continue;
+            }
+            let with = self.view(key)?;
+            let mut rows = with.rows().clone();
+            rows.judges.retain(|id| *id != judge);
+            for record in &mut rows.battles {
+                record.votes.retain(|vote| vote.judge != judge);
+                record.failed.retain(|id| *id != judge);
+            }
+            let without = View::quick(rows, with.settings);
+            let scores = |view: &View| -> Vec<f64> {
+                let zelo = |standing: &Option<_>| {
+                    standing.map_or(f64::NEG_INFINITY, |s: crate::domain::ranking::Standing| {
+                        s.zelo
+                    })
+                };
+                view.standings.iter().map(zelo).collect()
+            };
+            let top = top_of(with.standings.iter().flatten().count(), TOP);
+            let members = |view: &View| -> HashSet<usize> {
+                view.by_zelo.iter().take(top).copied().collect()
+            };
+            let leaving = members(&with).difference(&members(&without)).count();
+            if let Some(tau) = kendall_tau_b(&scores(&with), &scores(&without)) {
+                found.queries += 1;
+                sum += tau;
+                found.top_changed += usize::from(leaving > 0);
+                found.leaving += leaving;
+            }
+        }
+        found.tau = (found.queries > 0).then(|| sum / found.queries as f64);
+        Ok(found)
+    }
+
+    /// The pairs on which a judge says something else than the others that count say together.
+    pub fn pairs_against(&self, judge: JudgeId) -> Result<HashSet<(QueryKey, Pair)>> {
+        let mut seats: HashMap<QueryKey, HashSet<JudgeId>> = HashMap::new();
+        for (key, _) in self.query_names()? {
+            let judges = self.judges_of(key)?;
+            seats.insert(key, judges.into_iter().map(|(id, _)| id).collect());
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut said: HashMap<(QueryKey, Pair), [Vec<Margin>; 2]> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let (key, a, b) = (QueryKey(row.get(0)?), row.get(1)?, row.get(2)?);
+            let (id, margin): (i64, f64) = (row.get(3)?, row.get(4)?);
+            let counts = seats
+                .get(&key)
+                .is_some_and(|seats| seats.contains(&JudgeId(id)));
+            if let (true, Some(pair), Some(margin)) = (counts, Pair::new(a, b), Margin::new(margin))
+            {
+                let margin = if a < b { margin } else { margin.flipped() };
+                said.entry((key, pair)).or_default()[usize::from(id != judge.0)].push(margin);
+            }
+        }
+        Ok(said
+            .into_iter()
+            .filter(|(_, [own, others])| {
+                matches!((together(own), together(others)), (Some(own), Some(others)) if own != others)
+            })
+            .map(|(key, _)| key)
+            .collect())
+    }
+}
+
+/// What some votes say together.
+fn together(margins: &[Margin]) -> Option<Outcome> {
+    let score = VoteRule::Ternary.score(margins.iter().copied())?;
+    Margin::new(2.0 * score - 1.0).map(Margin::outcome)
+}

@@ -6,7 +6,7 @@ use overrule::domain::battle::{Battle, BattleId};
 use overrule::domain::corpus::{DocId, JsonObject, QueryId};
 use overrule::domain::ranking::{BattleRecord, Rows, Settings, View};
 use overrule::domain::sampling::{self, Dice};
-use overrule::domain::verdict::{Decision, Verdict};
+use overrule::domain::verdict::{Decision, People, Verdict};
 use overrule::domain::vote::{JudgeId, Margin, Vote};
 use overrule::judge::JudgeSpec;
 use overrule::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
@@ -95,6 +95,7 @@ fn model() -> Model {
             .map(|(at, name)| (JudgeId(at as i64), spec(name)))
             .collect(),
         view: View::new(rows(), Settings::default()),
+        people: People::default(),
         texts: HashMap::new(),
         votes: HashMap::new(),
     });

@@ -15,11 +15,13 @@ mod keys;
 mod list;
 mod matrix;
 mod output;
+mod people;
 mod queue;
 mod verdict;
 
 use crate::config::Config;
 use crate::store::Store;
+use clap::builder::NonEmptyStringValueParser;
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,6 +50,9 @@ struct Arguments {
     /// The configuration file.
     #[arg(long, global = true, env = "OVERRULE_CONFIG", value_name = "FILE")]
     config: Option<PathBuf>,
+    /// Who you are: whose verdicts are given, taken back or listed (OVERRULE_ANNOTATOR; else the system's user)
+    #[arg(long, global = true, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    annotator: Option<String>,
     /// Write a log here (filter with OVERRULE_LOG, default info).
     #[arg(long, global = true, value_name = "FILE")]
     log_file: Option<PathBuf>,
@@ -87,7 +92,7 @@ enum Command {
     Fit(fit::FitCommand),
     /// The key table
     Keys(keys::Keys),
-    /// The configuration, and the project's rating settings
+    /// The configuration, and the project's own settings
     Config(config::ConfigCommand),
     /// Check the installation, the terminal, the project and the judges
     Doctor(doctor::Doctor),
@@ -160,6 +165,8 @@ pub type Outcome = Result<(), Failure>;
 #[derive(Debug)]
 pub struct Context {
     project: Option<PathBuf>,
+    /// The `--annotator` of this call.
+    annotator: Option<String>,
     config: Config,
     config_file: Option<PathBuf>,
 }
@@ -169,6 +176,12 @@ impl Context {
         self.project
             .as_deref()
             .unwrap_or(Path::new(DEFAULT_PROJECT))
+    }
+
+    /// Who gives verdicts.
+    fn annotator(&self) -> String {
+        let named = self.annotator.clone();
+        named.unwrap_or_else(|| self.config.annotator())
     }
 
     fn open(&self) -> Result<Store, Failure> {
@@ -217,6 +230,7 @@ fn run(arguments: Arguments) -> Outcome {
     let (config, config_file) = Config::load(arguments.config.as_deref())?;
     let context = Context {
         project: arguments.project,
+        annotator: arguments.annotator,
         config,
         config_file,
     };

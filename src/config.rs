@@ -124,14 +124,14 @@ impl Config {
         Ok(self)
     }
 
-    /// Who gives verdicts.
+    /// Who gives verdicts: the environment over this file, and over the system's user.
     pub fn annotator(&self) -> String {
-        if !self.annotator.is_empty() {
-            return self.annotator.clone();
-        }
-        ["OVERRULE_ANNOTATOR", "USER", "LOGNAME", "USERNAME"]
-            .iter()
-            .filter_map(|name| std::env::var(name).ok())
+        let variable = |name: &str| std::env::var(name).ok();
+        let own = [variable("OVERRULE_ANNOTATOR"), Some(self.annotator.clone())];
+        let system = ["USER", "LOGNAME", "USERNAME"].into_iter().map(variable);
+        own.into_iter()
+            .chain(system)
+            .flatten()
             .find(|name| !name.trim().is_empty())
             .unwrap_or_else(|| "analyst".to_owned())
     }

@@ -1,5 +1,6 @@
 //! `overrule battles`: battles with every vote and its reasoning.
 
+use super::people::Said;
 use super::{Context, Outcome, output};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
@@ -36,6 +37,9 @@ struct Loaded {
     judges: Vec<(JudgeId, JudgeSpec)>,
     view: View,
     battles: Vec<(usize, Vec<VoteDetail>)>,
+    said: Said,
+    /// Pairs that somebody judged and that never fought.
+    unfought: Vec<Pair>,
 }
 
 impl Battles {
@@ -61,11 +65,20 @@ impl Battles {
                     ))
                 })
                 .collect::<Result<_, crate::store::StoreError>>()?;
+            let said = Said::load(db, key)?;
+            let unfought = said
+                .pairs()
+                .into_iter()
+                .filter(|pair| view.battles_of(*pair).is_empty())
+                .filter(|pair| document.is_none_or(|document| pair.other(document).is_some()))
+                .collect();
             Ok(Loaded {
                 documents: db.documents(key)?,
                 judges,
                 view,
                 battles,
+                said,
+                unfought,
             })
         })?;
         if self.json {
@@ -74,9 +87,17 @@ impl Battles {
                 .iter()
                 .map(|(index, votes)| battle_json(&loaded, *index, votes))
                 .collect();
-            output::json(
-                &json!({ "query": self.query, "document": self.document, "battles": battles }),
-            )?;
+            let unfought: Vec<Value> = loaded
+                .unfought
+                .iter()
+                .map(|pair| pair_json(&loaded, *pair))
+                .collect();
+            output::json(&json!({
+                "query": self.query,
+                "document": self.document,
+                "battles": battles,
+                "judged_without_battle": unfought,
+            }))?;
         } else {
             output::text(&as_text(&loaded))?;
         }
@@ -95,7 +116,9 @@ fn judge(loaded: &Loaded, id: JudgeId) -> Option<&JudgeSpec> {
 fn battle_json(loaded: &Loaded, index: usize, votes: &[VoteDetail]) -> Value {
     let battle = loaded.view.rows().battles[index].battle;
     let numbers = loaded.view.battles[index];
-    let verdict = Pair::new(battle.a, battle.b).and_then(|pair| loaded.view.verdict(pair));
+    let pair = Pair::new(battle.a, battle.b);
+    let verdict = pair.map_or(Value::Null, |pair| in_force(loaded, pair, battle.a));
+    let (said, conflict) = pair.map_or((json!([]), false), |pair| loaded.said.json(pair, battle.a));
     let votes: Vec<Value> = votes
         .iter()
         .map(|vote| {
@@ -129,14 +152,42 @@ fn battle_json(loaded: &Loaded, index: usize, votes: &[VoteDetail]) -> Value {
         "expected": numbers.expected,
         "surprise": numbers.surprise,
         "missing": numbers.missing,
-        "verdict": verdict.map(|verdict| {
-            let flipped = (verdict.a, verdict.b) != (battle.a, battle.b);
-            let decision = if flipped { verdict.decision.flipped() } else { verdict.decision };
-            json!({ "decision": decision.name(), "note": verdict.note, "annotator": verdict.annotator })
-        }),
+        "verdict": verdict,
+        "said": said,
+        "conflict": conflict,
         "replaced": numbers.replaced,
         "votes": votes,
     })
+}
+
+/// The verdict in force on a pair, as seen with document `a` first.
+fn in_force(loaded: &Loaded, pair: Pair, a: usize) -> Value {
+    loaded.view.verdict(pair).map_or(Value::Null, |verdict| {
+        let decision = verdict.seen_from(a).name();
+        json!({ "decision": decision, "note": verdict.note, "annotator": verdict.annotator })
+    })
+}
+
+fn pair_json(loaded: &Loaded, pair: Pair) -> Value {
+    let (said, conflict) = loaded.said.json(pair, pair.low());
+    json!({
+        "a": loaded.documents[pair.low()].id,
+        "b": loaded.documents[pair.high()].id,
+        "verdict": in_force(loaded, pair, pair.low()),
+        "said": said,
+        "conflict": conflict,
+    })
+}
+
+/// The verdict in force on a pair and who said what, indented.
+fn people_text(loaded: &Loaded, pair: Pair, name: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    if let Some(verdict) = loaded.view.verdict(pair) {
+        let words = verdict.decision.words(&name(verdict.a), &name(verdict.b));
+        let who = sanitise::line(&verdict.annotator);
+        text = format!("  overruled by {who}: {words}\n");
+    }
+    text + &loaded.said.lines(pair, name)
 }
 
 fn as_text(loaded: &Loaded) -> String {
@@ -157,14 +208,8 @@ fn as_text(loaded: &Loaded) -> String {
                 .surprise
                 .map_or("–".to_owned(), |surprise| format!("{surprise:+.1} σ")),
         ));
-        if let Some(verdict) =
-            Pair::new(battle.a, battle.b).and_then(|pair| loaded.view.verdict(pair))
-        {
-            let words = verdict.decision.words(&name(verdict.a), &name(verdict.b));
-            text.push_str(&format!(
-                "  overruled by {}: {words}\n",
-                sanitise::line(&verdict.annotator)
-            ));
+        if let Some(pair) = Pair::new(battle.a, battle.b) {
+            text.push_str(&people_text(loaded, pair, name));
         }
         for vote in votes {
             let spec = judge(loaded, vote.judge);
@@ -190,6 +235,12 @@ fn as_text(loaded: &Loaded) -> String {
                 text.push_str(&format!("      {line}\n"));
             }
         }
+        text.push('\n');
+    }
+    for pair in &loaded.unfought {
+        let (a, b) = (name(pair.low()), name(pair.high()));
+        text.push_str(&format!("A {a}  against  B {b}   never fought\n"));
+        text.push_str(&people_text(loaded, *pair, name));
         text.push('\n');
     }
     if offline {

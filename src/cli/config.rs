@@ -1,14 +1,15 @@
-//! `overrule config`: what is configured, and the project's rating settings.
+//! `overrule config`: what is configured, and the project's own settings.
 
 use super::{Context, Failure, Outcome, output};
 use crate::config::{DEFAULT, user_file};
 use crate::domain::ranking::Settings;
 use crate::domain::rating::Model;
-use crate::domain::verdict::OverrideMode;
+use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::judge::ensemble;
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
 use serde_json::json;
 
 #[derive(Debug, Args)]
@@ -30,8 +31,10 @@ enum Action {
     /// A commented overrule.toml with the default judges, to start one of your own from
     #[command(after_help = "Example:\n  overrule config judges > overrule.toml")]
     Judges,
-    /// The rating settings stored with the project; options change them
-    #[command(after_help = "Example:\n  overrule config project --override-mode beside")]
+    /// The settings stored with the project, of the rating and of whose verdict counts; options change them
+    #[command(after_help = "Examples:
+  overrule config project --override-mode beside
+  overrule config project --final adjudicator --adjudicator ada")]
     Project(Project),
 }
 
@@ -45,6 +48,40 @@ enum Rule {
 enum Mode {
     Replace,
     Beside,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Final {
+    /// The latest verdict, whoever gave it
+    Latest,
+    /// The direction that more than half agree on; without one the judges' votes stay
+    Majority,
+    /// The adjudicator's verdict; the majority's where there is none
+    Adjudicator,
+}
+
+/// What a project's scores are made with, as printed.
+#[derive(Serialize)]
+pub(super) struct Shown<'a> {
+    #[serde(flatten)]
+    settings: Settings,
+    #[serde(rename = "final")]
+    rule: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    adjudicator: Option<&'a str>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(settings: Settings, rule: &'a FinalRule) -> Self {
+        Self {
+            settings,
+            rule: rule.name(),
+            adjudicator: match rule {
+                FinalRule::Adjudicator(name) => Some(name),
+                FinalRule::Latest | FinalRule::Majority => None,
+            },
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -67,6 +104,12 @@ struct Project {
     /// Weight of a verdict, in battles, at most 3
     #[arg(long, allow_hyphen_values = true)]
     override_weight: Option<f64>,
+    /// Whose verdict counts where several people judged a pair
+    #[arg(long = "final", value_enum)]
+    final_rule: Option<Final>,
+    /// The one whose verdict counts with --final adjudicator
+    #[arg(long, value_name = "NAME")]
+    adjudicator: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -80,7 +123,7 @@ impl ConfigCommand {
             Action::Show { json: true } => output::json(&json!({
                 "file": context.config_file.as_ref().map(|path| path.display().to_string()),
                 "project": context.project().display().to_string(),
-                "annotator": context.config.annotator(),
+                "annotator": context.annotator(),
                 "config": context.config,
             }))?,
             Action::Show { json: false } => {
@@ -93,7 +136,7 @@ impl ConfigCommand {
                 output::text(&format!(
                     "# file: {file}\n# project: {}\n# verdicts are stored as given by: {}\n{text}",
                     context.project().display(),
-                    context.config.annotator()
+                    context.annotator()
                 ))?;
             }
             Action::Project(project) => project.run(context)?,
@@ -105,17 +148,43 @@ impl ConfigCommand {
 impl Project {
     fn run(self, context: &Context) -> Outcome {
         let store = context.open()?;
-        let before = store.read_blocking(|db| db.settings())?;
+        let (before, rule) = store.read_blocking(|db| Ok((db.settings()?, db.final_rule()?)))?;
         let after = self.apply(before)?;
+        let wanted = self.rule(&rule)?;
         if after != before {
             store.write_blocking(move |db| db.set_settings(&after))?;
         }
+        if wanted != rule {
+            let wanted = wanted.clone();
+            store.write_blocking(move |db| db.set_final_rule(&wanted))?;
+        }
+        let shown = Shown::new(after, &wanted);
         if self.json {
-            output::json(&after)?;
+            output::json(&shown)?;
         } else {
-            output::text(&toml::to_string(&after)?)?;
+            output::text(&toml::to_string(&shown)?)?;
         }
         Ok(())
+    }
+
+    fn rule(&self, now: &FinalRule) -> Result<FinalRule, Failure> {
+        let name = self.adjudicator.clone();
+        if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Failure::usage(anyhow!("--adjudicator is empty")));
+        }
+        match (self.final_rule, name, now) {
+            (None, None, _) => Ok(now.clone()),
+            (Some(Final::Adjudicator) | None, Some(name), _) => Ok(FinalRule::Adjudicator(name)),
+            (Some(Final::Adjudicator), None, FinalRule::Adjudicator(_)) => Ok(now.clone()),
+            (Some(Final::Adjudicator), None, _) => Err(Failure::usage(anyhow!(
+                "--final adjudicator: whose verdict is to count? Name them with --adjudicator NAME"
+            ))),
+            (Some(Final::Latest | Final::Majority), Some(_), _) => Err(Failure::usage(anyhow!(
+                "--adjudicator goes with --final adjudicator"
+            ))),
+            (Some(Final::Latest), None, _) => Ok(FinalRule::Latest),
+            (Some(Final::Majority), None, _) => Ok(FinalRule::Majority),
+        }
     }
 
     fn apply(&self, mut settings: Settings) -> Result<Settings, Failure> {

@@ -100,7 +100,7 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
     let latest = store.read_blocking(|db| db.latest_run())?;
     let (seed, cycles, depth) = latest.unwrap_or((config.run.seed, config.run.cycles, None));
     let options = Options {
-        annotator: config.annotator(),
+        annotator: context.annotator(),
         request: Request {
             seed,
             cycles,

@@ -1,5 +1,7 @@
 //! `overrule export`: what the project holds, in other programs' forms.
 
+mod verdicts;
+
 use super::{Context, Failure, Outcome, output};
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin};
@@ -23,7 +25,7 @@ enum Kind {
     AiScores,
     /// One row a vote, or a failed call that no vote made good, of every judge; `counts` says whose count
     Votes,
-    /// One row a verdict in force
+    /// One row an annotator's verdict on a pair; `in_force` says which of them counts
     Verdicts,
 }
 
@@ -90,7 +92,7 @@ impl Export {
             }
             Kind::AiScores => write_ai_scores(store, keys, out),
             Kind::Votes => write_votes(store, keys, self.format, out),
-            Kind::Verdicts => write_verdicts(store, keys, self.format, out),
+            Kind::Verdicts => verdicts::write(store, keys, self.format, out),
         }
     }
 }
@@ -353,63 +355,6 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
     }
     if let Some(writer) = csv {
         writer.finish()?;
-    }
-    Ok(())
-}
-
-fn write_verdicts(
-    store: &Store,
-    keys: &[QueryKey],
-    layout: Layout,
-    out: &mut dyn Write,
-) -> Outcome {
-    const HEADER: [&str; 8] = [
-        "uid",
-        "query",
-        "a",
-        "b",
-        "verdict",
-        "note",
-        "annotator",
-        "created_ms",
-    ];
-    let mut rows = Vec::new();
-    for key in keys {
-        let key = *key;
-        let (info, documents, verdicts) = store.read_blocking(move |db| {
-            Ok((
-                db.query(key)?,
-                db.documents(key)?,
-                db.verdicts_in_force(key)?,
-            ))
-        })?;
-        for verdict in verdicts {
-            rows.push(json!({
-                "uid": verdict.uid,
-                "query": info.id,
-                "a": documents[verdict.a].id,
-                "b": documents[verdict.b].id,
-                "verdict": verdict.decision.name(),
-                "note": verdict.note,
-                "annotator": verdict.annotator,
-                "created_ms": verdict.created_ms,
-            }));
-        }
-    }
-    match layout {
-        Layout::Jsonl => {
-            for row in rows {
-                output::json_line(out, &row)?;
-            }
-        }
-        Layout::Csv => {
-            let mut writer = SafeCsv::new(out);
-            writer.row(HEADER)?;
-            for row in rows {
-                writer.row(HEADER.map(|name| cell(&row[name])))?;
-            }
-            writer.finish()?;
-        }
     }
     Ok(())
 }

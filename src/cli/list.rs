@@ -1,5 +1,6 @@
 //! `overrule status` and `overrule queries`.
 
+use super::config::Shown;
 use super::{Context, Outcome, output};
 use crate::domain::analysis::wilson;
 use crate::domain::sanitise;
@@ -50,7 +51,9 @@ impl Status {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let store = context.open()?;
         let rows = summaries(&store)?;
-        let settings = store.read_blocking(|db| db.settings())?;
+        let (settings, rule, conflicts) = store.read_blocking(|db| {
+            Ok((db.settings()?, db.final_rule()?, db.conflicts(None)?.len()))
+        })?;
         let judges = store.read_blocking(|db| db.judges_in_force())?;
         let (spent, unpriced, calls) = store.read_blocking(|db| db.spend())?;
         let (owed, owed_usd) = store.read_blocking(|db| db.committed())?;
@@ -81,6 +84,7 @@ impl Status {
                 },
                 "triads": { "cyclic": cyclic, "all": triads },
                 "verdicts": verdicts,
+                "conflicts": conflicts,
                 "calls": calls,
                 "spent_usd": spent,
                 "calls_without_price": unpriced,
@@ -88,7 +92,7 @@ impl Status {
                 "judges": judges.iter().map(|(names, queries)| json!({ "judges": names, "queries": queries }))
                     .collect::<Vec<_>>(),
                 "offline_judges": offline,
-                "rating": settings,
+                "rating": Shown::new(settings, &rule),
             }))?;
             return Ok(());
         }
@@ -102,6 +106,11 @@ impl Status {
         let interval = wilson(unanimous, judged, 0.95).map_or(String::new(), |(low, high)| {
             format!(" (95 %: {:.1}–{:.1} %)", 100.0 * low, 100.0 * high)
         });
+        let differ = match conflicts {
+            0 => String::new(),
+            1 => format!("; people differ on 1 pair ({} counts)", rule.name()),
+            pairs => format!("; people differ on {pairs} pairs ({} counts)", rule.name()),
+        };
         let mut lines = vec![
             format!(
                 "project     {}",
@@ -118,7 +127,7 @@ impl Status {
                 "cycles      decided triads that are cyclic: {}",
                 share(cyclic, triads)
             ),
-            format!("verdicts    {verdicts} in force"),
+            format!("verdicts    {verdicts} in force{differ}"),
             format!("spent       ${spent:.4} on {calls} calls, {unpriced} without a known price"),
             format!(
                 "model       {}, prior precision {} a battle",

@@ -5,7 +5,7 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::Stance;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
-use crate::domain::verdict::{Decision, OverrideMode};
+use crate::domain::verdict::{Cause, Confidence, Decision, FinalRule, OverrideMode, Verdict};
 use crate::engine::now_ms;
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
@@ -18,7 +18,8 @@ use serde_json::json;
     after_help = "Any two documents of the query can be judged, also a pair that was never fought.
 
 Example:
-  overrule override --query scifact-641 --a 5912283 --b 13497630 --verdict a --note \"names the trial\""
+  overrule override --query scifact-641 --a 5912283 --b 13497630 --verdict a --note \"names the trial\" \\
+      --confidence high --cause judge-wrong --annotator ada"
 )]
 pub(super) struct Override {
     /// The query's identifier
@@ -36,9 +37,12 @@ pub(super) struct Override {
     /// Why
     #[arg(long)]
     note: Option<String>,
-    /// Who decides
-    #[arg(long, env = "OVERRULE_ANNOTATOR")]
-    annotator: Option<String>,
+    /// How sure you are: low, medium or high
+    #[arg(long)]
+    confidence: Option<Confidence>,
+    /// Why the judges differ: judge-wrong, both-defensible, query-unclear, guideline-gap, document-broken or other
+    #[arg(long)]
+    cause: Option<Cause>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -46,9 +50,6 @@ pub(super) struct Override {
 
 #[derive(Debug, Args)]
 pub(super) struct Undo {
-    /// Whose latest verdict
-    #[arg(long, env = "OVERRULE_ANNOTATOR")]
-    annotator: Option<String>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -60,23 +61,33 @@ impl Override {
         if self.a == self.b {
             return Err(Failure::usage(anyhow!("--a and --b are the same document")));
         }
-        let annotator = self
-            .annotator
-            .clone()
-            .unwrap_or_else(|| context.config.annotator());
+        let annotator = context.annotator();
         let (query, a, b) = (self.query.clone(), self.a.clone(), self.b.clone());
         let (decision, note) = (self.verdict, self.note.clone());
-        let (uid, before, after, documents) = store.write_blocking(move |db| {
+        let (confidence, cause) = (self.confidence, self.cause);
+        let (uid, before, after, rule, pair, documents) = store.write_blocking(move |db| {
             let query = db.find_query(&query)?;
             let (a, b) = (db.find_document(query, &a)?, db.find_document(query, &b)?);
             let before = db.view(query)?;
             let uid = db.add_verdict(&NewVerdict {
                 note,
+                confidence,
+                cause,
                 created_ms: now_ms(),
                 ..NewVerdict::open(query, a, b, decision, &annotator)
             })?;
-            Ok((uid, before, db.view(query)?, db.documents(query)?))
+            let (after, rule) = (db.view(query)?, db.final_rule()?);
+            Ok((
+                uid,
+                before,
+                after,
+                rule,
+                Pair::new(a, b),
+                db.documents(query)?,
+            ))
         })?;
+        let in_force = pair.and_then(|pair| after.verdict(pair));
+        let counts = in_force.is_some_and(|verdict| verdict.uid == uid);
         let moved = moves(&before, &after, &documents);
         if self.json {
             output::json(&json!({
@@ -85,6 +96,10 @@ impl Override {
                 "a": self.a,
                 "b": self.b,
                 "verdict": decision.name(),
+                "confidence": confidence,
+                "cause": cause,
+                "final": rule.name(),
+                "in_force": counts,
                 "moved": moved.iter().map(|(id, from, to)| json!({ "document": id, "from": from, "to": to }))
                     .collect::<Vec<_>>(),
             }))?;
@@ -92,14 +107,6 @@ impl Override {
         }
         let words = decision.words(&sanitise::line(&self.a), &sanitise::line(&self.b));
         let weight = after.settings.override_weight;
-        let at = |id: &str| {
-            documents
-                .iter()
-                .position(|document| document.id.as_str() == id)
-        };
-        let pair = at(&self.a)
-            .zip(at(&self.b))
-            .and_then(|(a, b)| Pair::new(a, b));
         let stance = pair.and_then(|pair| after.stance(pair));
         let counted = match (decision, decision.score(), stance) {
             (Decision::A | Decision::B, _, Some(Stance::Confirms | Stance::Alone)) => {
@@ -111,6 +118,7 @@ impl Override {
             ),
         };
         let effect = match (stance, after.settings.override_mode) {
+            _ if !counts => format!("stored; {}", other(&rule, in_force, &documents)),
             (None, _) => "stored; the judges' votes stay as they are".to_owned(),
             (Some(Stance::Alone), _) => format!("no votes on the pair: {counted}"),
             (Some(Stance::Contradicts), OverrideMode::Replace) => {
@@ -135,6 +143,21 @@ impl Override {
     }
 }
 
+/// What is in force instead of a verdict that is not.
+fn other(rule: &FinalRule, in_force: Option<&Verdict>, documents: &[DocumentInfo]) -> String {
+    let Some(verdict) = in_force else {
+        return "people differ on the pair and no direction has a majority: the judges' votes stay as they are"
+            .to_owned();
+    };
+    let name = |at: usize| sanitise::line(documents[at].id.as_str()).into_owned();
+    format!(
+        "in force is the verdict of {} ({}): {}",
+        sanitise::line(&verdict.annotator),
+        rule.name(),
+        verdict.decision.words(&name(verdict.a), &name(verdict.b))
+    )
+}
+
 /// Documents whose rank differs: identifier, rank before, rank after.
 fn moves(before: &View, after: &View, documents: &[DocumentInfo]) -> Vec<(String, usize, usize)> {
     after
@@ -150,7 +173,7 @@ fn moves(before: &View, after: &View, documents: &[DocumentInfo]) -> Vec<(String
 impl Undo {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let store = context.open()?;
-        let annotator = self.annotator.unwrap_or_else(|| context.config.annotator());
+        let annotator = context.annotator();
         let who = annotator.clone();
         let undone = store.write_blocking(move |db| {
             let Some(undone) = db.undo_verdict(&annotator, now_ms())? else {

@@ -1,11 +1,20 @@
 //! Verdicts: a person's judgment of a pair. Append-only; undo is one more row.
 
+mod gold;
+mod rule;
+mod why;
+
+pub use gold::{GoldItem, GoldScore, gold_score};
+pub use rule::{FinalRule, People};
+pub use why::{Cause, Confidence};
+
+use super::vote::Outcome;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
 /// What a person decided about document A against document B.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
     /// A is much better.
@@ -19,6 +28,7 @@ pub enum Decision {
     /// B is much better.
     MuchB,
     /// Cannot tell: no preference is stated, and the judges' votes stay as they are.
+    #[default]
     CannotTell,
 }
 
@@ -43,6 +53,16 @@ impl Decision {
             Self::Tie => Some(0.5),
             Self::B => Some(2.0 / 3.0),
             Self::MuchB => Some(1.0),
+            Self::CannotTell => None,
+        }
+    }
+
+    /// Which way it goes, whatever its strength; none for *cannot tell*.
+    pub fn direction(self) -> Option<Outcome> {
+        match self {
+            Self::MuchA | Self::A => Some(Outcome::A),
+            Self::Tie => Some(Outcome::Tie),
+            Self::B | Self::MuchB => Some(Outcome::B),
             Self::CannotTell => None,
         }
     }
@@ -106,77 +126,6 @@ impl FromStr for Decision {
     }
 }
 
-macro_rules! spelled {
-    ($(#[$doc:meta])* $name:ident, $what:literal: $($(#[$vdoc:meta])* $variant:ident $text:literal $words:literal;)+) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "kebab-case")]
-        pub enum $name {
-            $($(#[$vdoc])* $variant,)+
-        }
-
-        impl $name {
-            /// Every value, in order.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
-
-            /// The name used on the command line and in files.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text,)+ }
-            }
-
-            /// In words.
-            pub fn words(self) -> &'static str {
-                match self { $(Self::$variant => $words,)+ }
-            }
-        }
-
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(self.name())
-            }
-        }
-
-        impl FromStr for $name {
-            type Err = String;
-
-            fn from_str(text: &str) -> Result<Self, Self::Err> {
-                Self::ALL.iter().copied().find(|value| value.name() == text).ok_or_else(|| {
-                    let names: Vec<&str> = Self::ALL.iter().map(|value| value.name()).collect();
-                    format!(concat!("{:?} is no ", $what, ": expected {}"), text, names.join(", "))
-                })
-            }
-        }
-    };
-}
-
-spelled! {
-    /// How sure a person is of a verdict.
-    Confidence, "confidence":
-    /// A guess.
-    Low "low" "a guess";
-    /// Fairly sure.
-    Medium "medium" "fairly sure";
-    /// Sure.
-    High "high" "sure";
-}
-
-spelled! {
-    /// Why a person and the judges part.
-    Cause, "cause":
-    /// The judges are wrong.
-    JudgeWrong "judge-wrong" "the judges are wrong";
-    /// Either document can be defended.
-    BothDefensible "both-defensible" "both can be defended";
-    /// The query can be read in several ways.
-    QueryUnclear "query-unclear" "the query is unclear";
-    /// The guideline says nothing about this.
-    GuidelineGap "guideline-gap" "the guideline is silent";
-    /// A document is cut, garbled or no document.
-    DocumentBroken "document-broken" "a document is broken";
-    /// Something else.
-    Other "other" "something else";
-}
-
 /// How a verdict meets the judges' votes of its pair in the win matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -207,22 +156,20 @@ pub struct Verdict {
     pub created_ms: i64,
 }
 
+impl Verdict {
+    /// The decision as seen with document `a` of the pair first.
+    pub fn seen_from(&self, a: usize) -> Decision {
+        if self.a == a {
+            self.decision
+        } else {
+            self.decision.flipped()
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn confidence_and_cause_are_spelled_alike_everywhere() {
-        for cause in Cause::ALL {
-            assert_eq!(cause.name().parse(), Ok(*cause));
-            let json = serde_json::to_string(cause).unwrap();
-            assert_eq!(json, format!("{:?}", cause.name()));
-        }
-        for confidence in Confidence::ALL {
-            assert_eq!(confidence.name().parse(), Ok(*confidence));
-        }
-        assert!("no".parse::<Cause>().unwrap_err().contains("judge-wrong"));
-    }
 
     #[test]
     fn flipping_a_decision_mirrors_its_score() {

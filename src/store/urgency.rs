@@ -96,6 +96,15 @@ pub struct NewShown {
     pub draw: Draw,
 }
 
+/// What an item is in a queue, as stored.
+pub(super) fn role_of(draw: Draw) -> &'static str {
+    match draw {
+        Draw::Priority => "priority",
+        Draw::Control { .. } => "control",
+        Draw::Repeat => "repeat",
+    }
+}
+
 /// A line of the ledger.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LedgerLine {
@@ -195,10 +204,10 @@ impl Db {
             return Ok(uid);
         }
         let uid = Uuid::now_v7().to_string();
-        let (draw, of) = match new.draw {
-            Draw::Priority => ("priority", None),
-            Draw::Control { of } => ("control", Some(of)),
-            Draw::Repeat => ("repeat", None),
+        let draw = role_of(new.draw);
+        let of = match new.draw {
+            Draw::Control { of } => Some(of),
+            Draw::Priority | Draw::Repeat => None,
         };
         self.connection
             .prepare_cached(

@@ -1,16 +1,17 @@
 //! Verdicts: rows are only added, undoing adds one too.
 
 use super::corpus::QueryKey;
-use super::urgency::NewShown;
+use super::urgency::{NewShown, role_of};
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::verdict::{Cause, Confidence, Decision, Verdict};
+use crate::domain::verdict::{Cause, Confidence, Decision, FinalRule, People, Verdict};
 use rusqlite::{OptionalExtension, Row, params};
-use std::collections::HashMap;
+use std::collections::HashSet;
+use std::str::FromStr;
 use uuid::Uuid;
 
 /// A verdict to be stored.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewVerdict {
     /// The query.
     pub query: QueryKey,
@@ -30,13 +31,26 @@ pub struct NewVerdict {
     pub active_ms: Option<i64>,
     /// Milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// How sure the annotator is.
+    /// How sure the person is.
     pub confidence: Option<Confidence>,
-    /// Why the annotator and the judges part.
+    /// Why the judges' votes differ, where they do.
     pub cause: Option<Cause>,
-    /// The queue that laid the pair before the annotator.
-    pub shown: Option<NewShown>,
-    /// Whether the judges' votes were shown since the annotator's verdict in force on the pair, which this one replaces.
+    /// The queue policy that laid the pair before the person.
+    pub policy: Option<String>,
+    /// What the item was in its queue, or `import`.
+    pub role: Option<String>,
+    /// The probability in 0..=1, not 0, with which the queue laid the pair before the person, where it has one.
+    pub inclusion: Option<f64>,
+    /// When the judges' votes were shown, in milliseconds since the Unix epoch.
+    pub revealed_ms: Option<i64>,
+    /// The row of the queue's ledger that the verdict answers.
+    pub shown: Option<String>,
+    /// The verdict that this one stands for from now on and is taken back with; `None` lets [`Db::add_verdict`] find the
+    /// one that it merely gives a reason for.
+    pub replaces: Option<String>,
+    /// The item of a queue that the verdict answers; it is entered into the ledger.
+    pub item: Option<NewShown>,
+    /// Whether the judges' votes were shown since the annotator's verdict on the pair, which this one replaces.
     pub after_reveal: bool,
 }
 
@@ -48,66 +62,101 @@ impl NewVerdict {
             a,
             b,
             decision,
-            note: None,
             annotator: annotator.to_owned(),
-            blind: false,
-            active_ms: None,
-            created_ms: 0,
-            confidence: None,
-            cause: None,
-            shown: None,
-            after_reveal: false,
+            ..Self::default()
         }
     }
 }
 
-/// A verdict with the query it belongs to.
+/// A verdict as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredVerdict {
     /// The query.
     pub query: QueryKey,
     /// The verdict.
     pub verdict: Verdict,
+    /// Whether the judges' votes were hidden.
+    pub blind: bool,
+    /// Time spent looking, in milliseconds.
+    pub active_ms: Option<i64>,
+    /// How sure the person was.
+    pub confidence: Option<Confidence>,
+    /// Why the judges' votes differ.
+    pub cause: Option<Cause>,
+    /// The queue policy that laid the pair before the person.
+    pub policy: Option<String>,
+    /// What the item was in its queue, or `import`.
+    pub role: Option<String>,
+    /// The probability with which the queue laid the pair before the person.
+    pub inclusion: Option<f64>,
+    /// When the judges' votes were shown, in milliseconds since the Unix epoch.
+    pub revealed_ms: Option<i64>,
+    /// The row of the queue's ledger that the verdict answers.
+    pub shown: Option<String>,
+    /// The verdict that this one stands for.
+    pub replaces: Option<String>,
 }
 
-const COLUMNS: &str =
-    "verdict.uid, query, a, b, decision, note, verdict.annotator, verdict.created_ms";
+const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decision, verdict.note, verdict.annotator,
+    verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion, revealed_ms, shown, replaces";
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
 
 impl Db {
-    /// Stores a verdict and returns its identifier. One that says the same as the annotator's verdict in force on the
-    /// pair, with a reason, replaces that one, and undoing takes both back.
+    /// Stores a verdict and returns its identifier. One that says the same as the annotator's verdict on the pair, with a
+    /// note, a confidence or a cause, replaces that one, and undoing takes both back.
     pub fn add_verdict(&self, verdict: &NewVerdict) -> Result<String> {
         let uid = Uuid::now_v7().to_string();
-        let before = match verdict.after_reveal {
-            true => self.own_in_force(verdict)?,
-            false => self.explained_by(verdict)?,
+        let mut new = verdict.clone();
+        let before = match (&verdict.replaces, verdict.after_reveal) {
+            (Some(_), _) => None,
+            (None, true) => self.own_standing(verdict)?,
+            (None, false) => self.explained_by(verdict)?,
         };
-        let pair = Pair::new(verdict.a, verdict.b)
-            .ok_or_else(|| StoreError::Conflict("a verdict needs two documents".to_owned()))?;
-        let line = match (&verdict.shown, &before) {
-            (Some(shown), _) => Some(self.add_shown(
-                &verdict.annotator,
-                verdict.query,
-                pair,
-                shown,
-                verdict.created_ms,
-            )?),
-            (None, Some((before, _))) => self.line_of(before)?,
-            (None, None) => None,
-        };
-        let revealed = before
-            .as_ref()
-            .filter(|_| verdict.after_reveal)
-            .map(|(_, ms)| *ms);
-        self.connection
+        if let Some(before) = before {
+            // It answers the item of the queue that the earlier one answered.
+            new.revealed_ms = match verdict.after_reveal {
+                true => Some(before.verdict.created_ms),
+                false => before.revealed_ms,
+            };
+            new.shown = before.shown;
+            new.policy = before.policy;
+            new.role = before.role;
+            new.inclusion = before.inclusion;
+            new.replaces = Some(before.verdict.uid);
+        }
+        if let Some(item) = &verdict.item {
+            let pair = Pair::new(verdict.a, verdict.b)
+                .ok_or_else(|| StoreError::Conflict("a verdict needs two documents".to_owned()))?;
+            let (annotator, now) = (&verdict.annotator, verdict.created_ms);
+            new.shown = Some(self.add_shown(annotator, verdict.query, pair, item, now)?);
+            new.policy = Some(item.policy.name().to_owned());
+            new.role = Some(role_of(item.draw).to_owned());
+            new.inclusion = item.draw.chance();
+        }
+        self.add_verdict_as(&uid, &new)?;
+        Ok(uid)
+    }
+
+    /// The annotator's verdict on the pair as it stands.
+    fn own_standing(&self, new: &NewVerdict) -> Result<Option<StoredVerdict>> {
+        let pair = Pair::new(new.a, new.b);
+        let mut own = self.standing_verdicts(Some(new.query))?;
+        own.retain(|row| {
+            row.verdict.annotator == new.annotator
+                && Pair::new(row.verdict.a, row.verdict.b) == pair
+        });
+        Ok(own.pop())
+    }
+
+    /// Stores a verdict that came with its identifier, as it is, and says whether it was new.
+    pub fn add_verdict_as(&self, uid: &str, verdict: &NewVerdict) -> Result<bool> {
+        let added = self
+            .connection
             .prepare_cached(
-                "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, replaces,
-                     created_ms, confidence, cause, shown, revealed_ms, policy, role, inclusion)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
-                     (SELECT policy FROM shown WHERE uid = ?14), (SELECT draw FROM shown WHERE uid = ?14),
-                     (SELECT CASE draw WHEN 'priority' THEN 1.0 WHEN 'control' THEN 1.0 / drawn_of END
-                      FROM shown WHERE uid = ?14))",
+                "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms,
+                     confidence, cause, policy, role, inclusion, revealed_ms, shown, replaces)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+                 ON CONFLICT (uid) DO NOTHING",
             )?
             .execute(params![
                 uid,
@@ -119,55 +168,32 @@ impl Db {
                 verdict.annotator,
                 verdict.blind,
                 verdict.active_ms,
-                before.map(|(uid, _)| uid),
                 verdict.created_ms,
                 verdict.confidence.map(Confidence::name),
                 verdict.cause.map(Cause::name),
-                line,
-                revealed,
+                verdict.policy,
+                verdict.role,
+                verdict.inclusion,
+                verdict.revealed_ms,
+                verdict.shown,
+                verdict.replaces,
             ])?;
-        self.touch(verdict.query)?;
-        Ok(uid)
+        if added > 0 {
+            self.touch(verdict.query)?;
+        }
+        Ok(added > 0)
     }
 
-    /// The verdict that a new one merely gives a reason for, and when it was given.
-    fn explained_by(&self, new: &NewVerdict) -> Result<Option<(String, i64)>> {
-        if new.note.is_none() && new.cause.is_none() && new.confidence.is_none() {
+    /// The annotator's verdict that a new one merely explains: same pair, same decision, same item of a queue.
+    fn explained_by(&self, new: &NewVerdict) -> Result<Option<StoredVerdict>> {
+        if new.note.is_none() && new.confidence.is_none() && new.cause.is_none() {
             return Ok(None);
         }
-        let in_force = self.verdicts_in_force(new.query)?;
-        let same = in_force.into_iter().find(|verdict| {
-            let straight =
-                (verdict.a, verdict.b) == (new.a, new.b) && verdict.decision == new.decision;
-            let turned = (verdict.b, verdict.a) == (new.a, new.b)
-                && verdict.decision.flipped() == new.decision;
-            verdict.annotator == new.annotator && (straight || turned)
-        });
-        Ok(same.map(|verdict| (verdict.uid, verdict.created_ms)))
-    }
-
-    /// The annotator's latest verdict on the pair that is not undone, and when it was given.
-    fn own_in_force(&self, new: &NewVerdict) -> Result<Option<(String, i64)>> {
-        Ok(self
-            .connection
-            .prepare_cached(&format!(
-                "SELECT verdict.uid, verdict.created_ms FROM verdict
-                 WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND verdict.annotator = ?4 AND {NOT_UNDONE}
-                 ORDER BY verdict.created_ms DESC, verdict.uid DESC LIMIT 1"
-            ))?
-            .query_row(
-                params![new.query.0, new.a.min(new.b), new.a.max(new.b), new.annotator],
-                |row| Ok((row.get(0)?, row.get(1)?)),
-            )
-            .optional()?)
-    }
-
-    /// The line of the ledger that a verdict answers.
-    fn line_of(&self, verdict: &str) -> Result<Option<String>> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT shown FROM verdict WHERE uid = ?1")?
-            .query_row([verdict], |row| row.get(0))?)
+        Ok(self.own_standing(new)?.filter(|row| {
+            row.verdict.seen_from(new.a) == new.decision
+                && new.item.is_none()
+                && (new.shown.is_none() || new.shown == row.shown)
+        }))
     }
 
     /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.
@@ -186,9 +212,10 @@ impl Db {
         let latest = latest?;
         let mut back = Some(latest.verdict.uid.clone());
         while let Some(verdict) = back {
-            self.connection
-                .prepare_cached("INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![Uuid::now_v7().to_string(), verdict, annotator, created_ms])?;
+            let uid = Uuid::now_v7().to_string();
+            if !self.add_undo(&uid, &verdict, annotator, created_ms)? {
+                break;
+            }
             back = self
                 .connection
                 .prepare_cached("SELECT replaces FROM verdict WHERE uid = ?1")?
@@ -198,22 +225,60 @@ impl Db {
         Ok(Some(latest))
     }
 
-    /// The verdicts in force of a query: the latest on each pair that is not undone.
+    /// Takes a verdict back, unless it has been taken back before, which it says.
+    pub(super) fn add_undo(
+        &self,
+        uid: &str,
+        verdict: &str,
+        annotator: &str,
+        created_ms: i64,
+    ) -> Result<bool> {
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![uid, verdict, annotator, created_ms])?;
+        Ok(added > 0)
+    }
+
+    /// The verdicts in force of a query under the project's rule: one a pair at most, in the order of the first
+    /// that stands on each pair.
     pub fn verdicts_in_force(&self, query: QueryKey) -> Result<Vec<Verdict>> {
-        let mut in_force: Vec<Verdict> = Vec::new();
-        let mut place: HashMap<(usize, usize), usize> = HashMap::new();
-        for stored in self.verdict_rows(Some(query))? {
-            let verdict = stored.verdict;
-            let pair = (verdict.a.min(verdict.b), verdict.a.max(verdict.b));
-            match place.get(&pair) {
-                Some(at) => in_force[*at] = verdict,
-                None => {
-                    place.insert(pair, in_force.len());
-                    in_force.push(verdict);
-                }
-            }
+        Ok(self.people(query)?.in_force())
+    }
+
+    /// What each annotator says of each pair of a query, with the project's rule.
+    pub fn people(&self, query: QueryKey) -> Result<People> {
+        let said = self.standing_verdicts(Some(query))?;
+        let said = said.into_iter().map(|stored| stored.verdict);
+        Ok(People::new(self.final_rule()?, said))
+    }
+
+    /// Pairs on which annotators go different ways, as positions in the pool with the smaller first, of one query or all.
+    pub fn conflicts(&self, query: Option<QueryKey>) -> Result<Vec<(QueryKey, usize, usize)>> {
+        let mut said = self.standing_verdicts(query)?;
+        // The sort is stable: within a query they stay in the order in which they were given.
+        said.sort_by_key(|stored| stored.query);
+        let mut conflicts = Vec::new();
+        for of_one in said.chunk_by(|one, other| one.query == other.query) {
+            let key = of_one[0].query;
+            let given = of_one.iter().map(|stored| stored.verdict.clone());
+            let people = People::new(FinalRule::Latest, given);
+            let pairs = people.conflicts().into_iter();
+            conflicts.extend(pairs.map(|pair| (key, pair.low(), pair.high())));
         }
-        Ok(in_force)
+        Ok(conflicts)
+    }
+
+    /// Every verdict that is neither undone nor replaced, earliest first, of one query or of all.
+    pub fn standing_verdicts(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
+        let mut rows = self.verdict_rows(query)?;
+        let replaced: HashSet<String> =
+            rows.iter().filter_map(|row| row.replaces.clone()).collect();
+        rows.retain(|row| !replaced.contains(&row.verdict.uid));
+        Ok(rows)
     }
 
     /// Every verdict that is not undone, earliest first, of one query or of all.
@@ -222,12 +287,47 @@ impl Db {
             "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1) AND {NOT_UNDONE}
              ORDER BY verdict.created_ms, verdict.uid"
         ))?;
-        let mut verdicts = Vec::new();
         let mut rows = statement.query([query.map(|query| query.0)])?;
-        while let Some(row) = rows.next()? {
-            verdicts.push(stored(row)??);
-        }
-        Ok(verdicts)
+        collect(&mut rows)
+    }
+
+    /// Every verdict ever given, undone ones included, earliest first, of one query or of all.
+    pub fn verdicts_ever(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1)
+             ORDER BY verdict.created_ms, verdict.uid"
+        ))?;
+        let mut rows = statement.query([query.map(|query| query.0)])?;
+        collect(&mut rows)
+    }
+
+    /// How the verdict in force follows from what several people said.
+    pub fn final_rule(&self) -> Result<FinalRule> {
+        let stored: Option<String> = self
+            .connection
+            .prepare_cached("SELECT value FROM setting WHERE name = 'final'")?
+            .query_row([], |row| row.get(0))
+            .optional()?;
+        stored.map_or(Ok(FinalRule::default()), |text| {
+            serde_json::from_str(&text).map_err(|error| {
+                StoreError::Corrupt(format!("the rule of verdicts cannot be read: {error}"))
+            })
+        })
+    }
+
+    /// Changes how the verdict in force follows from what several people said, and with it every query's numbers.
+    pub fn set_final_rule(&self, rule: &FinalRule) -> Result<()> {
+        let text =
+            serde_json::to_string(rule).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO setting (name, value) VALUES ('final', ?1)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            )?
+            .execute([text])?;
+        self.connection
+            .execute("UPDATE query SET revision = revision + 1", [])?;
+        Ok(())
     }
 
     /// Marks a query's numbers as changed.
@@ -239,11 +339,26 @@ impl Db {
     }
 }
 
+fn collect(rows: &mut rusqlite::Rows<'_>) -> Result<Vec<StoredVerdict>> {
+    let mut verdicts = Vec::new();
+    while let Some(row) = rows.next()? {
+        verdicts.push(stored(row)??);
+    }
+    Ok(verdicts)
+}
+
+/// A verdict from a row of [`COLUMNS`].
 fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredVerdict>> {
-    let decision: String = row.get(4)?;
-    let verdict = match decision.parse::<Decision>() {
-        Ok(decision) => decision,
-        Err(error) => return Ok(Err(StoreError::Corrupt(error))),
+    let (decision, confidence, cause) = match (word(row, 4)?, word(row, 10)?, word(row, 11)?) {
+        (Ok(Some(decision)), Ok(confidence), Ok(cause)) => (decision, confidence, cause),
+        (Ok(None), ..) => {
+            return Ok(Err(StoreError::Corrupt(
+                "a verdict says nothing".to_owned(),
+            )));
+        }
+        (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
+            return Ok(Err(StoreError::Corrupt(error)));
+        }
     };
     Ok(Ok(StoredVerdict {
         query: QueryKey(row.get(1)?),
@@ -251,10 +366,29 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredVerdict>> {
             uid: row.get(0)?,
             a: row.get(2)?,
             b: row.get(3)?,
-            decision: verdict,
+            decision,
             note: row.get(5)?,
             annotator: row.get(6)?,
             created_ms: row.get(7)?,
         },
+        blind: row.get(8)?,
+        active_ms: row.get(9)?,
+        confidence,
+        cause,
+        policy: row.get(12)?,
+        role: row.get(13)?,
+        inclusion: row.get(14)?,
+        revealed_ms: row.get(15)?,
+        shown: row.get(16)?,
+        replaces: row.get(17)?,
     }))
+}
+
+/// A column that holds one of a set of words, or nothing.
+fn word<T: FromStr<Err = String>>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<std::result::Result<Option<T>, String>> {
+    let text: Option<String> = row.get(column)?;
+    Ok(text.map(|text| text.parse()).transpose())
 }

@@ -1,6 +1,8 @@
 //! Effects are carried out here, and their results come back as messages.
 
 use super::model::{Effect, Msg, OpenQuery, Options};
+use crate::domain::battle::Pair;
+use crate::domain::verdict::Verdict;
 use crate::engine::estimate::Estimate;
 use crate::engine::{self, Run, now_ms};
 use crate::judge::Ensemble;
@@ -189,6 +191,7 @@ fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
         documents: db.documents(key)?,
         judges: db.judges_of(key)?,
         view: db.view(key)?,
+        people: db.people(key)?,
         texts: HashMap::new(),
         votes: HashMap::new(),
     })
@@ -280,14 +283,14 @@ pub fn undone_words(db: &Db, undone: &StoredVerdict) -> Result<String> {
     if undone.verdict.decision.score().is_none() {
         words = format!("{words} ({name_a} against {name_b})");
     }
-    let now = db
-        .verdicts_in_force(undone.query)?
-        .into_iter()
-        .find(|verdict| (verdict.a, verdict.b) == (a, b) || (verdict.b, verdict.a) == (a, b));
-    Ok(match now {
+    let people = db.people(undone.query)?;
+    let said = Pair::new(a, b).map_or_else(Vec::new, |pair| people.on(pair));
+    let own = |verdict: &&Verdict| verdict.annotator == undone.verdict.annotator;
+    let again = if said.iter().all(own) { "again" } else { "now" };
+    Ok(match people.rule.choose(&said) {
         Some(verdict) => {
             format!(
-                "{words}; in force again: {}",
+                "{words}; in force {again}: {}",
                 verdict.decision.words(&name(verdict.a), &name(verdict.b))
             )
         }

@@ -220,6 +220,17 @@ fn verdicts_export_as_lines_and_as_a_table() {
         "note",
         "annotator",
         "created_ms",
+        "in_force",
+        "confidence",
+        "cause",
+        "blind",
+        "active_ms",
+        "policy",
+        "role",
+        "inclusion",
+        "revealed_ms",
+        "shown",
+        "replaces",
     ];
     assert_eq!(reader.headers().unwrap(), headers.as_slice());
     let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();

@@ -3,6 +3,7 @@
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::ranking::{Order, View};
 use crate::domain::sanitise;
+use crate::domain::verdict::People;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
@@ -170,6 +171,8 @@ pub struct OpenQuery {
     pub judges: Vec<(JudgeId, JudgeSpec)>,
     /// Its numbers.
     pub view: View,
+    /// What each person says of its pairs.
+    pub people: People,
     /// Texts that have been asked for.
     pub texts: HashMap<usize, Arc<str>>,
     /// Votes with reasoning that have been asked for.

@@ -284,14 +284,12 @@ fn choose_judge(model: &mut Model, forward: bool) {
     model.battle.judge_scroll = 0;
 }
 
-/// Asks for the reason of the verdict that is in force and one's own.
+/// Asks for the reason of one's own verdict.
 fn ask_why(model: &mut Model) {
     let given = model.open.as_ref().and_then(|open| {
-        let verdict = open
-            .view
-            .verdict(Pair::new(model.battle.a, model.battle.b)?)?;
-        (verdict.annotator == model.options.annotator)
-            .then(|| verdict.note.clone().unwrap_or_default())
+        let pair = Pair::new(model.battle.a, model.battle.b)?;
+        let verdict = open.people.by(&model.options.annotator, pair)?;
+        Some(verdict.note.clone().unwrap_or_default())
     });
     match given {
         Some(note) => {

@@ -3,7 +3,7 @@
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
-use crate::domain::verdict::{Decision, Verdict};
+use crate::domain::verdict::{Decision, People, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{Cause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
@@ -199,7 +199,8 @@ pub(crate) fn model(screen: Screen) -> Model {
     };
     if let Some(open) = &mut model.open {
         let mut rows = open.view.rows().clone();
-        rows.verdicts.push(verdict);
+        open.people.give(verdict);
+        rows.verdicts = open.people.in_force();
         open.view = View::new(rows, Settings::default());
     }
     model
@@ -240,6 +241,7 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             .collect(),
         votes: details(&rows),
         view: View::new(rows, Settings::default()),
+        people: People::default(),
         texts: DOCUMENTS
             .iter()
             .take(documents)

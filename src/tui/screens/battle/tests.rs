@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::battle::BattleId;
 use crate::domain::ranking::View;
-use crate::domain::verdict::OverrideMode;
+use crate::domain::verdict::{Decision, FinalRule, OverrideMode};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
@@ -311,4 +311,30 @@ fn no_size_and_no_pool_is_too_small() {
     model.open = None;
     assert!(shown(&mut model, (80, 22)).contains("loading"));
     assert!(give(&mut model, Decision::A).is_empty());
+}
+
+#[test]
+fn what_others_said_is_told_and_the_rule_decides_at_once() {
+    let mut model = on(2, 3);
+    if let Some(open) = &mut model.open {
+        open.people.rule = FinalRule::Majority;
+    }
+    update(&mut model, Command::JudgeA);
+    let open = model.open.as_ref().unwrap();
+    let pair = Pair::new(2, 3).unwrap();
+    assert_eq!(open.people.on(pair).len(), 2);
+    assert!(open.view.verdict(pair).is_none(), "two people, two ways");
+    let page = flat(&shown(&mut model, SIZES[2]));
+    assert!(page.contains("no majority, so nobody's verdict"), "{page}");
+    assert!(page.contains("bea␛[31m said: "), "{page}");
+    update(&mut model, Command::JudgeB);
+    let open = model.open.as_ref().unwrap();
+    let verdict = open.view.verdict(pair).unwrap();
+    assert_eq!(
+        (verdict.annotator.as_str(), verdict.decision),
+        ("ann", Decision::B),
+        "two say it, and one of them not by far"
+    );
+    let page = flat(&shown(&mut model, SIZES[2]));
+    assert!(page.contains("bea␛[31m said: "), "{page}");
 }

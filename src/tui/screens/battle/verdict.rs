@@ -37,9 +37,14 @@ pub(super) fn lines(
     };
     let votes = votes_on(open, pair);
     if let Some(verdict) = open.view.verdict(pair) {
-        let words = in_force(open, verdict, a, b, votes);
+        let words = in_force(open, verdict, a, b, votes) + &others(open, pair, Some(verdict));
         lines.extend(calls::wrapped(&words, &[], columns, theme.override_mark()));
     } else {
+        let said = others(open, pair, None);
+        if !said.is_empty() {
+            let words = format!("◆ no majority, so nobody's verdict is in force.{said}");
+            lines.extend(calls::wrapped(&words, &[], columns, theme.override_mark()));
+        }
         lines.extend(calls::wrapped(
             &counts(open, pair, votes),
             &[],
@@ -129,11 +134,7 @@ fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
 /// The verdict in force as the screen's A and B see it.
 fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usize) -> String {
     let settings = open.view.settings;
-    let decision = if verdict.a == a {
-        verdict.decision
-    } else {
-        verdict.decision.flipped()
-    };
+    let decision = verdict.seen_from(a);
     let words = decision.words(
         &format!("A {}", open.name(a)),
         &format!("B {}", open.name(b)),
@@ -163,6 +164,24 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
         format!(" Reason: {}", sanitise::line(note))
     });
     format!("◆ in force, by {who}: {words} ({effect}).{note}")
+}
+
+/// What people said of a pair beside the verdict in force.
+fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
+    let said = open.people.on(pair).into_iter();
+    let said: Vec<String> = said
+        .filter(|verdict| in_force.is_none_or(|in_force| in_force.annotator != verdict.annotator))
+        .map(|verdict| {
+            let words = verdict
+                .decision
+                .words(&open.name(verdict.a), &open.name(verdict.b));
+            format!("{} said: {words}", sanitise::line(&verdict.annotator))
+        })
+        .collect();
+    match said.is_empty() {
+        true => String::new(),
+        false => format!(" {}.", said.join("; ")),
+    }
 }
 
 /// Gives a verdict on the pair on screen: the ranking changes at once, and the verdict is stored.
@@ -195,19 +214,15 @@ pub fn explain(model: &mut Model, reason: String) -> Vec<Effect> {
     let given = model
         .open
         .as_ref()
-        .and_then(|open| open.view.verdict(Pair::new(a, b)?));
-    let Some(verdict) = given.filter(|verdict| verdict.annotator == model.options.annotator) else {
+        .and_then(|open| open.people.by(&model.options.annotator, Pair::new(a, b)?));
+    let Some(verdict) = given else {
         return Vec::new();
     };
     let note = Some(reason.trim().to_owned()).filter(|note| !note.is_empty());
     if note == verdict.note {
         return Vec::new();
     }
-    let decision = if verdict.a == a {
-        verdict.decision
-    } else {
-        verdict.decision.flipped()
-    };
+    let decision = verdict.seen_from(a);
     save(model, decision, note)
 }
 
@@ -245,15 +260,8 @@ pub(in crate::tui::screens) fn put(
         created_ms: 0,
     };
     let mut rows = open.view.rows().clone();
-    // In the place where the store lists it, so that the same rows give the same bits.
-    match rows
-        .verdicts
-        .iter_mut()
-        .find(|earlier| Pair::new(earlier.a, earlier.b) == Some(pair))
-    {
-        Some(earlier) => *earlier = verdict,
-        None => rows.verdicts.push(verdict),
-    }
+    open.people.give(verdict);
+    rows.verdicts = open.people.in_force();
     open.view = View::quick(rows, open.view.settings);
     // An answer on its way was computed without this verdict.
     model.generation += 1;

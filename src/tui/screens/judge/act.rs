@@ -127,7 +127,7 @@ pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         blind: true,
         active_ms,
         confidence,
-        shown: Some(NewShown { policy, draw }),
+        item: Some(NewShown { policy, draw }),
         ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
     })]
 }

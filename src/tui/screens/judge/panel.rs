@@ -64,7 +64,7 @@ pub(super) fn open(
     let causes: Vec<(Command, &'static str, bool)> = CAUSES
         .iter()
         .zip(Cause::ALL)
-        .map(|(command, cause)| (*command, cause.words(), desk.cause == Some(*cause)))
+        .map(|(command, cause)| (*command, cause.words(), desk.cause == Some(cause)))
         .collect();
     lines.extend(keys(&causes, theme, columns));
     lines.extend(keys(&sure(desk), theme, columns));
@@ -81,7 +81,7 @@ fn sure(desk: &Desk) -> Vec<(Command, &'static str, bool)> {
         .iter()
         .zip(Confidence::ALL)
         .map(|(command, confidence)| {
-            let chosen = desk.confidence == Some(*confidence);
+            let chosen = desk.confidence == Some(confidence);
             (*command, confidence.words(), chosen)
         })
         .collect()

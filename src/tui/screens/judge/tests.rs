@@ -79,7 +79,7 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
         (Decision::A, Some(5_000), Some(Confidence::Medium))
     );
     assert_eq!(
-        blind.shown.as_ref().map(|shown| shown.draw),
+        blind.item.as_ref().map(|item| item.draw),
         Some(Draw::Control { of: 5 })
     );
     let page = page(&mut model, (120, 40));
@@ -162,7 +162,7 @@ fn a_pair_chosen_from_further_down_was_nobodys_draw() {
         panic!("{effects:?}");
     };
     assert_eq!(
-        blind.shown.as_ref().map(|shown| shown.draw),
+        blind.item.as_ref().map(|item| item.draw),
         Some(Draw::Priority)
     );
 }

@@ -6,6 +6,8 @@
 pub mod ai_scores;
 pub mod csv_cell;
 pub mod dataset;
+pub mod foreign;
 mod json;
+mod jsonl;
 pub mod problem;
 pub mod svg;

@@ -6,6 +6,7 @@
 pub mod batches;
 pub mod calls;
 pub mod corpus;
+pub mod growth;
 pub mod queue;
 pub mod runs;
 mod schema;

@@ -8,6 +8,8 @@ mod support;
 mod annotated;
 #[path = "cli/fitting.rs"]
 mod fitting;
+#[path = "cli/foreign.rs"]
+mod foreign;
 #[path = "cli/hostile.rs"]
 mod hostile;
 #[path = "cli/importing.rs"]

@@ -1,6 +1,7 @@
 //! `overrule import`: datasets, annotated datasets and zBench's `ai_scores.json`.
 
 mod recorded;
+mod votes;
 
 use super::{Context, Failure, Outcome, output};
 use crate::domain::corpus::Pool;
@@ -10,7 +11,7 @@ use crate::formats::problem::Problem;
 use crate::store::corpus::{Imported, QueryKey};
 use crate::store::{Db, Store, StoreError};
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::json;
 use std::collections::HashSet;
 use std::fs::File;
@@ -21,15 +22,34 @@ use std::path::{Path, PathBuf};
 const SHOWN: usize = 50;
 #[derive(Debug, Args)]
 #[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
     after_help = "A file is recognised by what is in it: JSON lines with \"documents\" are a dataset (annotated or not),
 one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are taken over as recorded.
 Nothing is imported from a file with errors, unless --skip-bad leaves the bad parts out.
 
 Examples:
   overrule import dataset.jsonl
-  overrule import data/annotation/dataset/ai_scores.json"
+  overrule import data/annotation/dataset/ai_scores.json
+  overrule import votes judgments.jsonl      other systems' and people's votes, one a line
+  overrule import ./votes                    a file that is called votes"
 )]
 pub(super) struct Import {
+    #[command(subcommand)]
+    what: Option<What>,
+    #[command(flatten)]
+    files: Files,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Pairwise judgments of any system: one vote of a model or a person a line
+    Votes(votes::Votes),
+}
+
+#[derive(Debug, Args)]
+struct Files {
     /// The files
     #[arg(required = true)]
     paths: Vec<PathBuf>,
@@ -65,6 +85,15 @@ pub(super) struct Report {
 
 impl Import {
     pub(super) fn run(self, context: &Context) -> Outcome {
+        match self.what {
+            Some(What::Votes(votes)) => votes.run(context),
+            None => self.files.run(context),
+        }
+    }
+}
+
+impl Files {
+    fn run(self, context: &Context) -> Outcome {
         let mut files = Vec::new();
         for path in &self.paths {
             let kind = recognise(path)?;
@@ -184,23 +213,46 @@ fn recognise(path: &Path) -> Result<Kind, Failure> {
     })
 }
 
+/// Prints what is wrong with a file, up to a point, and counts it.
+struct Complaints {
+    name: String,
+    bad: usize,
+}
+
+impl Complaints {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            bad: 0,
+        }
+    }
+
+    fn add(&mut self, problem: &Problem) {
+        self.bad += 1;
+        if self.bad <= SHOWN {
+            output::complain(&problem.to_string());
+        }
+    }
+
+    fn count(self) -> usize {
+        if self.bad > SHOWN {
+            output::complain(&format!("{}: and {} more", self.name, self.bad - SHOWN));
+        }
+        self.bad
+    }
+}
+
 /// Reads the whole file, prints what is wrong, and counts it.
 fn check(path: &Path, kind: Kind) -> Result<usize, Failure> {
     let name = display_name(path);
-    let mut bad = 0;
-    let mut complain = |problem: &Problem| {
-        bad += 1;
-        if bad <= SHOWN {
-            output::complain(&problem.to_string());
-        }
-    };
+    let mut complaints = Complaints::new(&name);
     match kind {
         Kind::Dataset => {
             let mut any = false;
             for pool in dataset::read_pools(open(path)?, &name) {
                 any = true;
                 if let Err(problem) = pool {
-                    complain(&problem);
+                    complaints.add(&problem);
                 }
             }
             if !any {
@@ -217,22 +269,19 @@ fn check(path: &Path, kind: Kind) -> Result<usize, Failure> {
                 match pair {
                     Ok(pair) => {
                         if let Some(what) = texts.contradicted_by(&pair) {
-                            complain(&Problem::new(
+                            complaints.add(&Problem::new(
                                 &name,
                                 None,
                                 &format!("scored_pairs[{at}]: {what}"),
                             ));
                         }
                     }
-                    Err(problem) => complain(&problem),
+                    Err(problem) => complaints.add(&problem),
                 }
             }
         }
     }
-    if bad > SHOWN {
-        output::complain(&format!("{name}: and {} more", bad - SHOWN));
-    }
-    Ok(bad)
+    Ok(complaints.count())
 }
 
 fn refused(path: &Path, bad: usize) -> Failure {

@@ -80,26 +80,37 @@ impl Db {
                 dataset,
                 pool.documents.len(),
             ])?;
-        let key = self.connection.last_insert_rowid();
+        let key = QueryKey(self.connection.last_insert_rowid());
         for (position, document) in pool.documents.iter().enumerate() {
-            let content = self.add_content(&document.content)?;
-            self.connection
-                .prepare_cached(
-                    "INSERT INTO document (query, position, name, title, content, metadata, extra, score)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                )?
-                .execute(params![
-                    key,
-                    position,
-                    document.id.as_str(),
-                    document.title,
-                    content,
-                    document.metadata.as_str(),
-                    document.extra.as_str(),
-                    document.input_score,
-                ])?;
+            self.put_document(key, position, document)?;
         }
-        Ok(Imported::Added(QueryKey(key)))
+        Ok(Imported::Added(key))
+    }
+
+    /// Puts a document at a position of a pool that has none there.
+    pub(super) fn put_document(
+        &self,
+        query: QueryKey,
+        position: usize,
+        document: &Document,
+    ) -> Result<()> {
+        let content = self.add_content(&document.content)?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO document (query, position, name, title, content, metadata, extra, score)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
+                query.0,
+                position,
+                document.id.as_str(),
+                document.title,
+                content,
+                document.metadata.as_str(),
+                document.extra.as_str(),
+                document.input_score,
+            ])?;
+        Ok(())
     }
 
     fn add_content(&self, text: &str) -> Result<i64> {

@@ -2,42 +2,14 @@
 
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::formats::json::{Members, kind, number, object, reason, string};
+use crate::formats::jsonl::{members, optional, required, text};
 use crate::formats::problem::{Findings, quoted};
-use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::collections::hash_map::{Entry, HashMap};
 
 /// The pool on a line; `last` tells that the file ends with it, without a line break.
 pub(super) fn parse(bytes: &[u8], last: bool) -> Result<Pool, Vec<String>> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let at = error.valid_up_to();
-        vec![if last && error.error_len().is_none() {
-            format!(
-                "the file is cut off in the middle of a character (byte {}); write it again",
-                at + 1
-            )
-        } else {
-            format!(
-                "invalid UTF-8 at byte {} of the line (0x{:02x}); save the file as UTF-8",
-                at + 1,
-                bytes.get(at).copied().unwrap_or_default()
-            )
-        }]
-    })?;
-    // The usual line is an object: its members are found at once, without a pass over the text as a whole before.
-    let members = if text.trim_ascii_start().starts_with('{') {
-        serde_json::from_str::<Members<'_>>(text)
-            .map_err(|error| vec![broken(text, &error, last)])?
-    } else {
-        let line: &RawValue =
-            serde_json::from_str(text).map_err(|error| vec![broken(text, &error, last)])?;
-        if kind(line) == "an array" {
-            let what =
-                "expected an object, found an array; write one pool a line, without the brackets";
-            return Err(vec![what.to_owned()]);
-        }
-        Members::of(line).map_err(|what| vec![what])?
-    };
+    let members = members(bytes, last, "pool")?;
     let mut findings = Findings::default();
     match pool(members, &mut findings) {
         Some(pool) if findings.is_empty() => Ok(pool),
@@ -51,68 +23,6 @@ pub(super) fn repeated_query(id: &str, first: u64) -> String {
         "query.id: {} is already on line {first}; give each query its own id, with all its documents on one line",
         quoted(id)
     )
-}
-
-fn broken(text: &str, error: &serde_json::Error, last: bool) -> String {
-    if error.classify() == Category::Eof {
-        return if last {
-            "the file is cut off: its last line ends inside the JSON; write or download it again"
-                .to_owned()
-        } else {
-            "the line ends inside the JSON; write each pool on one line, without indentation"
-                .to_owned()
-        };
-    }
-    let at = error.column();
-    if let Some(what) = not_a_number(text, at.saturating_sub(1)) {
-        return what;
-    }
-    let column = text.get(..at).map_or(at, |before| before.chars().count());
-    let remedy = match reason(error) {
-        what if what == "trailing characters" => {
-            return format!(
-                "more follows after the object at column {column}; write each pool on a line of its own"
-            );
-        }
-        what => what,
-    };
-    format!("broken JSON at column {column}: {remedy}")
-}
-
-/// Python's spelling of a number that JSON does not have, around byte `at`.
-fn not_a_number(text: &str, at: usize) -> Option<String> {
-    let part = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'-';
-    let bytes = text.as_bytes();
-    let start = at
-        - bytes
-            .get(..at)?
-            .iter()
-            .rev()
-            .take_while(|byte| part(byte))
-            .count();
-    let length = bytes
-        .get(start..)?
-        .iter()
-        .take_while(|byte| part(byte))
-        .count();
-    let word = text.get(start..start + length)?;
-    if !matches!(
-        word.trim_start_matches('-'),
-        "NaN" | "nan" | "Infinity" | "inf" | "Inf"
-    ) {
-        return None;
-    }
-    let member = text
-        .get(..start)?
-        .trim_end()
-        .strip_suffix(':')
-        .and_then(|before| before.trim_end().strip_suffix('"'))
-        .and_then(|before| before.rsplit('"').next())
-        .map_or_else(String::new, |name| format!("{} is ", quoted(name)));
-    let column = text.get(..=start)?.chars().count();
-    Some(format!(
-        "{member}{word} at column {column}, which JSON does not have; write null or leave the member out"
-    ))
 }
 
 fn pool(mut line: Members<'_>, findings: &mut Findings) -> Option<Pool> {
@@ -233,43 +143,4 @@ pub(super) fn title(object: &JsonObject) -> Option<String> {
     let members: Members<'_> = serde_json::from_str(object.as_str()).ok()?;
     let title = members.iter().find(|(name, _)| *name == "title")?.1;
     string(title).ok().filter(|title| !title.trim().is_empty())
-}
-
-fn required<'a>(
-    members: &mut Members<'a>,
-    key: &str,
-    path: std::fmt::Arguments<'_>,
-    findings: &mut Findings,
-) -> Option<&'a RawValue> {
-    let value = findings.check(path, members.take(key))?;
-    if value.is_none() {
-        findings.add(path, "is missing");
-    }
-    value
-}
-
-fn text(
-    members: &mut Members<'_>,
-    key: &str,
-    path: std::fmt::Arguments<'_>,
-    findings: &mut Findings,
-) -> Option<String> {
-    let value = required(members, key, path, findings)?;
-    let text = findings.check(path, string(value))?;
-    if text.trim().is_empty() {
-        findings.add(path, "is empty");
-        return None;
-    }
-    Some(text)
-}
-
-fn optional<T>(
-    members: &mut Members<'_>,
-    key: &str,
-    path: std::fmt::Arguments<'_>,
-    findings: &mut Findings,
-    read: impl Fn(&RawValue) -> Result<T, String>,
-) -> Option<T> {
-    let value = findings.check(path, members.take(key))??;
-    findings.check(path, read(value))
 }

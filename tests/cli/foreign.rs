@@ -1,0 +1,416 @@
+//! `overrule import votes`: other systems' judgments become battles, votes and verdicts that can be audited.
+
+use crate::support::{AI_SCORES, Desk, Ran, dataset};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+/// A vote on query `q`; members of `more` are added or replace others.
+fn vote(a: &str, b: &str, by: &str, kind: &str, score: f64, more: Value) -> String {
+    let document = |id: &str| json!({ "id": id, "content": format!("text of {id}") });
+    let mut line = json!({
+        "query": { "id": "q", "query": "which?" },
+        "a": document(a), "b": document(b), "by": by, "kind": kind, "score": score,
+    });
+    for (name, value) in more.as_object().unwrap() {
+        line[name] = value.clone();
+    }
+    format!("{line}\n")
+}
+
+fn llm(a: &str, b: &str, by: &str, score: f64, shown: &str) -> String {
+    let reasoning = format!("{by} on {a} and {b}, {shown}");
+    let more = json!({ "shown": shown, "reasoning": reasoning });
+    vote(a, b, by, "llm", score, more)
+}
+
+fn human(a: &str, b: &str, by: &str, score: f64) -> String {
+    vote(a, b, by, "human", score, json!({}))
+}
+
+fn take_in(desk: &Desk, lines: &[String]) -> Value {
+    desk.write("votes.jsonl", lines.concat());
+    desk.json(&["import", "votes", "votes.jsonl", "--json"])[0].clone()
+}
+
+fn battles(desk: &Desk) -> Vec<Value> {
+    let output = desk.json(&["battles", "--query", "q", "--json"]);
+    output["battles"].as_array().unwrap().clone()
+}
+
+/// Judge, margin and whether it saw B first, of each vote of a battle.
+fn votes(battle: &Value) -> Vec<(String, f64, bool)> {
+    let of = |vote: &Value| {
+        (
+            vote["judge"].as_str().unwrap().to_owned(),
+            vote["margin"].as_f64().unwrap(),
+            vote["swapped"].as_bool().unwrap(),
+        )
+    };
+    battle["votes"].as_array().unwrap().iter().map(of).collect()
+}
+
+#[test]
+fn votes_in_both_orders_are_two_games_that_judges_share() {
+    let desk = Desk::new();
+    let report = take_in(
+        &desk,
+        &[
+            llm("x", "y", "m1", -0.5, "ba"),
+            llm("x", "y", "m1", 0.25, "ab"),
+            llm("y", "x", "m2", -1.0, "ab"),
+            llm("y", "x", "m2", 1.0, "ba"),
+            llm("x", "y", "m1", 0.0, "ab"),
+            llm("z", "x", "m2", 0.75, "ab"),
+        ],
+    );
+    assert_eq!(report["queries_added"], 1);
+    assert_eq!(report["documents_added"], 3);
+    assert_eq!(report["battles"], 4);
+    assert_eq!(report["votes"], 6);
+    assert_eq!(report["judges"], json!(["m1", "m2"]));
+    let battles = battles(&desk);
+    let told: Vec<_> = battles
+        .iter()
+        .map(|battle| {
+            let name = |side: &str| battle[side].as_str().unwrap().to_owned();
+            (name("a"), name("b"), battle["game"].as_i64().unwrap())
+        })
+        .collect();
+    let named = |a: &str, b: &str, game| (a.to_owned(), b.to_owned(), game);
+    assert_eq!(
+        told,
+        [
+            named("x", "y", 0),
+            named("x", "y", 1),
+            named("x", "y", 2),
+            named("z", "x", 0)
+        ]
+    );
+    let m = |name: &str, margin, swapped| (name.to_owned(), margin, swapped);
+    // Game 0 is the order that came first: y before x. Of m2's votes the one with y first is there.
+    assert_eq!(
+        votes(&battles[0]),
+        [m("m1", -0.5, true), m("m2", 1.0, true)]
+    );
+    assert_eq!(
+        votes(&battles[1]),
+        [m("m1", 0.25, false), m("m2", -1.0, false)]
+    );
+    assert_eq!(votes(&battles[2]), [m("m1", 0.0, false)]);
+    assert_eq!(votes(&battles[3]), [m("m2", 0.75, false)]);
+    let first = &battles[0]["votes"][0];
+    assert_eq!(first["reasoning"], "m1 on x and y, ba");
+    assert_eq!(first["provider"], "import");
+    assert!(first["cost_usd"].is_null() && first["latency_ms"].is_null());
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!(status["calls_without_price"], 6);
+    assert_eq!(status["judges"][0]["judges"], json!(["m1", "m2"]));
+}
+
+fn contents(desk: &Desk) -> Vec<String> {
+    let commands: [&[&str]; 5] = [
+        &["status", "--json"],
+        &["matrix", "--query", "q", "--json"],
+        &["export", "votes", "--format", "jsonl"],
+        &["export", "verdicts", "--format", "jsonl"],
+        &["queries", "--json"],
+    ];
+    let text = |command: &[&str]| desk.done(command).text().to_owned();
+    commands.into_iter().map(text).collect()
+}
+
+fn mixed() -> Vec<String> {
+    vec![
+        llm("x", "y", "m1", -0.5, "ab"),
+        llm("x", "y", "m1", -0.5, "ab"),
+        llm("x", "y", "m1", -0.5, "ba"),
+        llm("y", "z", "m2", 0.0, "ab"),
+        human("x", "y", "ada", 0.1),
+        human("x", "y", "eve", 0.0),
+        human("y", "x", "ada", 0.9),
+        human("x", "y", "ada", 0.1),
+    ]
+}
+
+#[test]
+fn importing_again_changes_nothing_and_a_longer_file_adds_what_is_new() {
+    let desk = Desk::new();
+    let report = take_in(&desk, &mixed());
+    assert_eq!(
+        (&report["votes"], &report["verdicts"], &report["unchanged"]),
+        (&json!(4), &json!(4), &json!(0))
+    );
+    let before = contents(&desk);
+    let revisions = desk.count("SELECT sum(revision) FROM query");
+    let report = take_in(&desk, &mixed());
+    assert_eq!(
+        (&report["votes"], &report["verdicts"], &report["unchanged"]),
+        (&json!(0), &json!(0), &json!(8))
+    );
+    assert_eq!(contents(&desk), before);
+    assert_eq!(desk.count("SELECT sum(revision) FROM query"), revisions);
+
+    let mut longer = mixed();
+    longer.push(llm("x", "y", "m1", -0.5, "ab"));
+    longer.push(human("x", "y", "ada", -1.0));
+    let report = take_in(&desk, &longer);
+    assert_eq!(
+        (&report["votes"], &report["verdicts"], &report["unchanged"]),
+        (&json!(1), &json!(1), &json!(8))
+    );
+    assert_eq!(desk.count("SELECT count(*) FROM battle"), 5);
+}
+
+#[test]
+fn a_persons_votes_are_verdicts_in_the_order_of_the_file() {
+    let desk = Desk::new();
+    let report = take_in(&desk, &mixed());
+    assert_eq!(report["annotators"], json!(["ada", "eve"]));
+    assert_eq!(report["conflicts"], 1);
+    let of_pair = battles(&desk)[0].clone();
+    let said: Vec<_> = of_pair["said"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|said| {
+            (
+                said["annotator"].as_str().unwrap(),
+                said["decision"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(said.len(), 2, "one say each: {said:?}");
+    assert!(
+        said.contains(&("ada", "b")),
+        "ada's last line says b: {said:?}"
+    );
+    assert!(said.contains(&("eve", "tie")));
+    assert_eq!(of_pair["conflict"], true);
+    assert_eq!(
+        desk.count(
+            "SELECT count(*) FROM verdict WHERE blind AND role = 'import' AND inclusion IS NULL"
+        ),
+        4
+    );
+    // A plain step, however strong the score.
+    assert_eq!(
+        desk.count("SELECT count(*) FROM verdict WHERE decision LIKE 'much%'"),
+        0
+    );
+    let ran = desk.done(&["import", "votes", "votes.jsonl"]);
+    assert!(
+        ran.stderr.contains("people differ on 1 pairs"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_time_in_the_file_decides_what_is_latest() {
+    let desk = Desk::new();
+    let at = |score: f64, ms: i64| {
+        vote(
+            "x",
+            "y",
+            "ada",
+            "human",
+            score,
+            json!({ "created_ms": ms, "shown": "ba" }),
+        )
+    };
+    take_in(&desk, &[at(1.0, 2_000), at(-1.0, 1_000)]);
+    let lines = desk.done(&["export", "verdicts", "--format", "jsonl"]);
+    let row: Value = serde_json::from_str(lines.text().trim()).unwrap();
+    assert_eq!(
+        (&row["created_ms"], &row["in_force"]),
+        (&json!(2_000), &json!(true))
+    );
+    // As it was shown: y first.
+    assert_eq!(
+        (&row["a"], &row["b"], &row["verdict"]),
+        (&json!("y"), &json!("x"), &json!("a"))
+    );
+}
+
+#[test]
+fn votes_join_a_dataset_and_stay_apart_from_its_run() {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset([5]));
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let scores = |desk: &Desk| desk.done(&["export", "annotated"]).text().to_owned();
+    let before = scores(&desk);
+    let mut line: Value = serde_json::from_str(llm("d0", "d4", "m1", 1.0, "ab").trim()).unwrap();
+    line["query"] = json!({ "id": "q0" });
+    for side in ["a", "b"] {
+        line[side].as_object_mut().unwrap().remove("content");
+    }
+    desk.write("votes.jsonl", line.to_string());
+    let ran = desk.done(&["import", "votes", "votes.jsonl"]);
+    assert!(
+        ran.stderr
+            .contains("1 queries keep the judges of their own runs"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(scores(&desk), before, "what a run paid for is not moved");
+    assert_eq!(
+        desk.count(
+            "SELECT count(*) FROM vote JOIN judge ON judge.id = judge WHERE provider = 'import'"
+        ),
+        1
+    );
+    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    assert_eq!(scores(&desk), before);
+
+    // Other imports are joined: their judges count together.
+    let desk = Desk::new();
+    desk.done(&["import", AI_SCORES]);
+    let mut line: Value = serde_json::from_str(llm("d1", "d9", "m1", 1.0, "ab").trim()).unwrap();
+    line["query"] = json!({ "id": "capital-of-france" });
+    line["a"] = json!({ "id": "d1" });
+    desk.write("votes.jsonl", line.to_string());
+    let report = desk.json(&["import", "votes", "votes.jsonl", "--json"])[0].clone();
+    assert_eq!(report["documents_added"], 1);
+    let judges = desk.json(&["status", "--json"])["judges"][0]["judges"].clone();
+    assert_eq!(judges, json!(["openai", "gemini", "anthropic", "m1"]));
+}
+
+#[rstest]
+#[case::text_contradicts_the_file(
+    vec![llm("x", "y", "m", 1.0, "ab"), vote("x", "z", "m", "llm", 1.0, json!({ "a": { "id": "x", "content": "other" } }))],
+    "a.content: \"x\" has another text"
+)]
+#[case::text_never_seen(
+    vec![llm("x", "y", "m", 1.0, "ab"), vote("x", "z", "m", "llm", 1.0, json!({ "b": { "id": "z" } }))],
+    "b.content: is missing"
+)]
+#[case::score(
+    vec![llm("x", "y", "m", 1.0, "ab"), llm("x", "y", "m", -1.01, "ab")],
+    "score: \"-1.01\" is outside -1..1"
+)]
+fn a_bad_line_is_named_and_nothing_is_imported(#[case] lines: Vec<String>, #[case] words: &str) {
+    let desk = Desk::new();
+    desk.write("votes.jsonl", lines.concat());
+    let arguments = ["import", "votes", "votes.jsonl"];
+    let told = ["votes.jsonl:2: ", words, "nothing imported"];
+    desk.refused(&arguments, 2, &told);
+    desk.refused(&[&arguments[..], &["--dry-run"]].concat(), 2, &told);
+    assert!(!desk.project().exists());
+    let skipping = [&arguments[..], &["--skip-bad", "--json"]].concat();
+    let ran: Ran = desk.run(&skipping);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(
+        (&report[0]["votes"], &report[0]["skipped"]),
+        (&json!(1), &json!(1))
+    );
+}
+
+#[test]
+fn a_text_that_contradicts_the_project_is_refused_before_anything_changes() {
+    let desk = Desk::new();
+    take_in(&desk, &[llm("x", "y", "m", 1.0, "ab")]);
+    let other = vote(
+        "x",
+        "z",
+        "m",
+        "llm",
+        1.0,
+        json!({ "a": { "id": "x", "content": "other" } }),
+    );
+    let good = llm("y", "z", "m", 1.0, "ab");
+    desk.write("more.jsonl", [good, other].concat());
+    let before = contents(&desk);
+    desk.refused(
+        &["import", "votes", "more.jsonl"],
+        2,
+        &[
+            "more.jsonl:2: a.content: \"x\" has another text",
+            "nothing imported",
+        ],
+    );
+    assert_eq!(contents(&desk), before);
+}
+
+#[test]
+fn later_files_may_lean_on_the_texts_of_earlier_ones() {
+    let desk = Desk::new();
+    desk.write("1.jsonl", llm("x", "y", "m1", 1.0, "ab"));
+    let bare = json!({ "query": { "id": "q" }, "a": { "id": "x" }, "b": { "id": "y" } });
+    desk.write("2.jsonl", vote("x", "y", "m2", "llm", -1.0, bare));
+    desk.refused(
+        &["import", "votes", "2.jsonl"],
+        2,
+        &["2.jsonl:1: query.query: is missing"],
+    );
+    desk.done(&["import", "votes", "1.jsonl", "2.jsonl", "--dry-run"]);
+    assert!(!desk.project().exists());
+    desk.done(&["import", "votes", "1.jsonl", "2.jsonl"]);
+    let battles = battles(&desk);
+    assert_eq!(battles.len(), 1);
+    assert_eq!(battles[0]["score"], 0.5);
+}
+
+#[test]
+fn a_file_called_votes_is_still_a_file() {
+    let desk = Desk::new();
+    desk.write("votes", dataset([3]));
+    desk.done(&["import", "./votes"]);
+    assert_eq!(desk.count("SELECT count(*) FROM query"), 1);
+    desk.write("other.jsonl", dataset([3]));
+    desk.done(&["import", "other.jsonl", "votes"]);
+    let refused = desk.run(&["import", "votes"]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("<PATHS>"), "{}", refused.stderr);
+    desk.write("help", dataset([3]));
+    desk.done(&["import", "help"]);
+    desk.refused(
+        &["import", "votes", "other.jsonl"],
+        2,
+        &["other.jsonl:1: a: is missing"],
+    );
+}
+
+#[test]
+fn hostile_names_reach_no_terminal() {
+    let desk = Desk::new();
+    let evil = "m\u{1b}[2J\u{202e}";
+    let lines = [
+        vote(
+            "x",
+            "y",
+            evil,
+            "llm",
+            1.0,
+            json!({ "reasoning": "r\u{1b}]0;t\u{7}" }),
+        ),
+        vote(
+            "x",
+            "y",
+            evil,
+            "human",
+            1.0,
+            json!({ "reasoning": "n\u{1b}[31m" }),
+        ),
+        vote("x", "y", "bob\u{9b}", "human", -1.0, json!({})),
+    ];
+    desk.write("votes.jsonl", lines.concat());
+    for arguments in [
+        &["import", "votes", "votes.jsonl"][..],
+        &["import", "votes", "votes.jsonl", "--json"],
+        &["battles", "--query", "q"],
+        &["battles", "--query", "q", "--json"],
+        &["export", "verdicts"],
+        &["export", "verdicts", "--format", "jsonl"],
+        &["status"],
+    ] {
+        let ran = desk.done(arguments);
+        for text in [ran.text(), &ran.stderr] {
+            let csv = arguments == ["export", "verdicts"];
+            let bad = text
+                .chars()
+                .find(|ch| (ch.is_control() && *ch != '\n') || (*ch == '\u{202e}' && !csv));
+            assert_eq!(bad, None, "{arguments:?}: {text:?}");
+        }
+    }
+}

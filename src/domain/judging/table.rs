@@ -24,20 +24,27 @@ pub struct JudgePair {
 
 type Outcomes = BTreeMap<(usize, usize), BTreeMap<usize, Outcome>>;
 
-/// What each judge said, by query and battle. Of several ballots of a judge in one battle the last counts.
+/// What each judge said, by query and battle, in the orientation of the battle's first ballot. Of several ballots of a
+/// judge in one battle the last counts.
 fn outcomes(ballots: &[Ballot]) -> Outcomes {
     let mut found = Outcomes::new();
-    for ballot in ballots {
-        if let Some((_, outcome)) = ballot.on_pair() {
-            let votes = found.entry((ballot.query, ballot.battle)).or_default();
-            votes.insert(ballot.judge, outcome);
-        }
+    let mut first: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+    for ballot in ballots.iter().filter(|ballot| ballot.a != ballot.b) {
+        let battle = (ballot.query, ballot.battle);
+        let straight = *first.entry(battle).or_insert(ballot.a) == ballot.a;
+        let margin = if straight {
+            ballot.margin
+        } else {
+            ballot.margin.flipped()
+        };
+        let votes = found.entry(battle).or_default();
+        votes.insert(ballot.judge, margin.outcome());
     }
     found
 }
 
-/// Every pair of judges that occur in the ballots, in ascending order. What was A in one battle may be B in the next:
-/// outcomes are oriented to the pair's pool indexes, so that who is called A does not matter.
+/// Every pair of judges that occur in the ballots, in ascending order. The outcomes are A, tie and B as the battles are
+/// stored; κ and α depend a little on which document of a battle is called A.
 pub fn judge_pairs(ballots: &[Ballot]) -> Vec<JudgePair> {
     let mut tables: BTreeMap<(usize, usize), [[usize; 3]; 3]> = BTreeMap::new();
     let judges: BTreeSet<usize> = ballots.iter().map(|ballot| ballot.judge).collect();
@@ -98,9 +105,10 @@ mod tests {
             .enumerate()
         {
             ballots.push(ballot(4, at, 9, first));
-            // Stored the other way round.
+            // Told the other way round.
+            let battle = ballots.last().map_or(0, |first: &Ballot| first.battle);
             let turned = Ballot {
-                battle: at * 100 + 9,
+                battle,
                 ..ballot(7, 9, at, -second)
             };
             ballots.push(turned);

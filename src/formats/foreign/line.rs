@@ -104,7 +104,8 @@ fn named(
         format_args!("{key}.{text_key}"),
         findings,
         |value| match present(value).map(string).transpose()? {
-            Some(text) if text.trim().is_empty() => Err("is empty".to_owned()),
+            // An answer that came out empty is still an answer that was judged; a query without words is none.
+            Some(text) if text.trim().is_empty() && key == "query" => Err("is empty".to_owned()),
             text => Ok(text),
         },
     );

@@ -50,7 +50,6 @@ fn what_is_left_out_has_a_meaning() {
 #[case::one_document("\"id\":\"y\"", "\"id\":\"x\"", "b.id: \"x\" meets itself")]
 #[case::no_id("\"id\":\"y\"", "\"id\":\"\"", "b.id: is empty")]
 #[case::number_as_id("\"id\":\"y\"", "\"id\":7", "b.id: expected a string")]
-#[case::empty_text("\"two\"", "\" \"", "b.content: is empty")]
 #[case::no_text(
     ",\"content\":\"two\"",
     "",

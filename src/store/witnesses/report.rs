@@ -69,13 +69,21 @@ impl Report {
             .map(|pair| (name(pair.a), name(pair.b), pair))
             .collect();
         let mut units: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
+        // In the orientation of the first battle on the pair, as the judges' votes are.
+        let mut turned: BTreeMap<(usize, usize, usize), bool> = BTreeMap::new();
+        for ballot in &witnesses.ballots {
+            let key = (ballot.query, ballot.a.min(ballot.b), ballot.a.max(ballot.b));
+            turned.entry(key).or_insert(ballot.a > ballot.b);
+        }
         let mut labels = Vec::new();
         for said in &witnesses.said {
             if let Some(outcome) = said.outcome {
                 let next = units.len();
                 let key = (said.query, said.pair.low(), said.pair.high());
                 let unit = *units.entry(key).or_insert(next);
-                labels.push((unit, said.person, number(outcome)));
+                let turn = turned.get(&key).copied().unwrap_or(false);
+                let label = number(outcome);
+                labels.push((unit, said.person, if turn { 0.0 - label } else { label }));
             }
         }
         Self {

@@ -1,6 +1,8 @@
 //! `overrule status` and `overrule queries`.
 
 use super::config::Shown;
+mod certainty;
+
 use super::{Context, Outcome, output};
 use crate::domain::analysis::wilson;
 use crate::domain::sanitise;
@@ -67,6 +69,9 @@ impl Status {
         let (cyclic, triads, verdicts) =
             (sum(|s| s.cyclic), sum(|s| s.triads), sum(|s| s.verdicts));
         let offline = rows.iter().any(|(_, summary)| summary.offline);
+        let decidable = sum(|s| usize::from(s.settled.is_some()));
+        let settled = sum(|s| usize::from(s.stop));
+        let usd = store.read_blocking(|db| db.usd_per_battle())?;
         if self.json {
             output::json(&json!({
                 "project": store.path().display().to_string(),
@@ -83,6 +88,12 @@ impl Status {
                     "interval_95": wilson(unanimous, judged, 0.95),
                 },
                 "triads": { "cyclic": cyclic, "all": triads },
+                "certainty": {
+                    "queries": decidable,
+                    "settled_95": settled,
+                    "per_query": rows.iter().map(|(info, summary)| certainty::json(info, summary, usd))
+                        .collect::<Vec<_>>(),
+                },
                 "verdicts": verdicts,
                 "conflicts": conflicts,
                 "calls": calls,
@@ -127,6 +138,10 @@ impl Status {
                 "cycles      decided triads that are cyclic: {}",
                 share(cyclic, triads)
             ),
+            format!(
+                "certainty   the top is settled at 95 % for {} queries; there, further judgments do not change it",
+                share(settled, decidable)
+            ),
             format!("verdicts    {verdicts} in force{differ}"),
             format!("spent       ${spent:.4} on {calls} calls, {unpriced} without a known price"),
             format!(
@@ -149,6 +164,7 @@ impl Status {
             lines.push(format!("note        {OFFLINE_LABEL}"));
         }
         output::text(&(lines.join("\n") + "\n"))?;
+        output::text(&certainty::table(&rows, usd))?;
         Ok(())
     }
 }

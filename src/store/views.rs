@@ -5,6 +5,7 @@ use super::runs::EnsembleId;
 use super::urgency::Urgency;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
+use crate::domain::priority;
 use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
 use crate::domain::rating::Dispersion;
 use crate::domain::vote::{JudgeId, Margin, Vote};
@@ -69,6 +70,14 @@ pub struct Summary {
     pub triads: usize,
     /// Widest 90 % rank interval among the first ten, in ranks.
     pub widest: Option<usize>,
+    /// The ranks that count as the top: ten, or half of a small pool.
+    pub top: usize,
+    /// P(the top holds the documents that it should), where the model has errors and there is something to decide.
+    pub settled: Option<f64>,
+    /// Whether that probability is surely 95 % or more: then further judgments do not change the top.
+    pub stop: bool,
+    /// Further battles between the two documents at the cut until they are apart at 95 %; `None` where they are tied.
+    pub to_separate: Option<usize>,
     /// What the query adds to the estimate of the dispersion.
     pub dispersion: Option<Dispersion>,
     /// Whether every judge that counts is an offline one.
@@ -84,6 +93,9 @@ pub struct Numbers {
     pub urgency: Option<Urgency>,
 }
 
+/// The level at which a top counts as settled.
+const SURE: f64 = 0.95;
+
 /// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
 pub const ENOUGH_BATTLES: usize = 2_000;
 
@@ -92,9 +104,12 @@ impl Summary {
     pub fn of(view: &View, offline: bool) -> Self {
         let rows = view.rows();
         let (fought, battles) = view.progress();
+        let entered = view.standings.iter().flatten().count();
+        let top = priority::top_of(entered, priority::DEFAULT_TOP);
+        let certainty = priority::certainty(view, top).filter(|_| fought > 0);
         Self {
             documents: rows.documents,
-            entered: view.standings.iter().flatten().count(),
+            entered,
             fought,
             battles,
             votes: rows.battles.iter().map(|record| record.votes.len()).sum(),
@@ -106,6 +121,12 @@ impl Summary {
             cyclic: view.triads.0,
             triads: view.triads.1,
             widest: view.widest_interval(10),
+            top,
+            settled: certainty.as_ref().map(|certainty| certainty.probability),
+            stop: certainty.is_some_and(|certainty| certainty.settled(SURE)),
+            to_separate: priority::at_the_cut(view, top)
+                .and_then(|pair| priority::separation(view, pair, SURE))
+                .map(|separation| separation.battles),
             dispersion: view.dispersion(),
             offline,
         }

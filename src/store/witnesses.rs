@@ -298,6 +298,24 @@ impl Db {
         })
     }
 
+    /// US dollars that a battle costs on average: the mean price of a vote of each judge that was asked here, summed. `None`
+    /// where a price is unknown or nobody was asked.
+    pub fn usd_per_battle(&self) -> Result<Option<f64>> {
+        let mut sum = None;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT CASE WHEN count(*) = count(cost_usd) THEN avg(cost_usd) END FROM vote
+             WHERE run IS NOT NULL GROUP BY judge",
+        )?;
+        let rows = statement.query_map([], |row| row.get::<_, Option<f64>>(0))?;
+        for row in rows {
+            let Some(usd) = row? else {
+                return Ok(None);
+            };
+            sum = Some(sum.unwrap_or(0.0) + usd);
+        }
+        Ok(sum)
+    }
+
     /// Looks into the reasoning of some of a judge's votes, the same ones every time.
     pub fn audit(&self, judge: JudgeId) -> Result<Audit> {
         let mut statement = self.connection.prepare_cached(

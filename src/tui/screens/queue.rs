@@ -218,8 +218,37 @@ fn headline(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> 
             text::truncate(queue.policy.words(), columns).into_owned(),
             theme.muted(),
         ),
-        Line::default(),
+        Line::styled(
+            text::truncate(&settled(model), columns).into_owned(),
+            theme.muted(),
+        ),
     ]
+}
+
+/// The stopping rule: where the top is sure, further judgments do not change it.
+fn settled(model: &Model) -> String {
+    let scope = model.queue.scope;
+    let rows = model
+        .queries
+        .rows
+        .iter()
+        .filter(|(info, _)| scope.is_none_or(|scope| scope == info.key))
+        .filter_map(|(_, summary)| summary.as_ref())
+        .filter(|summary| summary.settled.is_some());
+    let (mut all, mut sure) = (0, 0);
+    for summary in rows {
+        all += 1;
+        sure += usize::from(summary.stop);
+    }
+    match (all, sure) {
+        (0, _) => String::new(),
+        (1, 1) => "the top is settled at 95 %: further judgments do not change it".to_owned(),
+        (all, sure) if all == sure => {
+            "every top is settled at 95 %: further judgments do not change it".to_owned()
+        }
+        (1, _) => "the top is not settled at 95 % yet".to_owned(),
+        (all, sure) => format!("the top is settled at 95 % for {sure} of {all} queries"),
+    }
 }
 
 fn empty(model: &Model, theme: &Theme) -> Vec<Line<'static>> {

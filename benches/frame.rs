@@ -51,6 +51,7 @@ fn rows() -> Rows {
         })
         .collect();
     Rows {
+        responses: Vec::new(),
         documents: K,
         depth: Some(K),
         judges: (0..3).map(JudgeId).collect(),

@@ -4,6 +4,7 @@ mod annotate;
 mod batch;
 mod battles;
 mod config;
+mod cycles;
 mod demo;
 mod doctor;
 mod export;
@@ -82,6 +83,8 @@ enum Command {
     Battles(battles::Battles),
     /// Which battles to look at first
     Queue(queue::Queue),
+    /// A over B over C over A: battles that contradict each other
+    Cycles(cycles::Cycles),
     /// How good each judge is, and how far judges and people agree
     Judges(judge_cards::Judges),
     /// Give a verdict on a pair of documents
@@ -246,6 +249,7 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Matrix(command)) => command.run(&context),
         Some(Command::Battles(command)) => command.run(&context),
         Some(Command::Queue(command)) => command.run(&context),
+        Some(Command::Cycles(command)) => command.run(&context),
         Some(Command::Judges(command)) => command.run(&context),
         Some(Command::Override(command)) => command.run(&context),
         Some(Command::Undo(command)) => command.run(&context),

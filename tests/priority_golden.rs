@@ -112,6 +112,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
         }
     };
     let rows = Rows {
+        responses: Vec::new(),
         documents,
         depth: Some(documents),
         judges: judges.clone(),

@@ -2,15 +2,19 @@
 
 use super::{Context, Failure, Outcome, output};
 use crate::config::{DEFAULT, user_file};
-use crate::domain::ranking::Settings;
+use crate::domain::judging::judge_model;
+use crate::domain::ranking::{JudgeWeights, Settings};
 use crate::domain::rating::Model;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::judge::ensemble;
+use crate::store::Store;
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(super) struct ConfigCommand {
@@ -84,6 +88,12 @@ impl<'a> Shown<'a> {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Weights {
+    Equal,
+    Joint,
+}
+
 #[derive(Debug, Args)]
 struct Project {
     /// map, mle, zbench or thurstone
@@ -104,6 +114,12 @@ struct Project {
     /// Weight of a verdict, in battles, at most 3
     #[arg(long, allow_hyphen_values = true)]
     override_weight: Option<f64>,
+    /// How judges count against each other; joint fits each judge's sharpness and position bias now, with the documents
+    #[arg(long, value_enum)]
+    judge_weights: Option<Weights>,
+    /// How people are to judge: a Markdown file that one key shows while judging, or - for none
+    #[arg(long, value_name = "FILE")]
+    guideline: Option<PathBuf>,
     /// Whose verdict counts where several people judged a pair
     #[arg(long = "final", value_enum)]
     final_rule: Option<Final>,
@@ -151,6 +167,12 @@ impl Project {
         let (before, rule) = store.read_blocking(|db| Ok((db.settings()?, db.final_rule()?)))?;
         let after = self.apply(before)?;
         let wanted = self.rule(&rule)?;
+        if let Some(path) = &self.guideline {
+            set_guideline(&store, path)?;
+        }
+        if self.judge_weights == Some(Weights::Joint) {
+            fit_judges(&store, after.lambda)?;
+        }
         if after != before {
             store.write_blocking(move |db| db.set_settings(&after))?;
         }
@@ -204,8 +226,52 @@ impl Project {
             Some(Mode::Beside) => settings.override_mode = OverrideMode::Beside,
             None => {}
         }
+        match self.judge_weights {
+            Some(Weights::Equal) => settings.judge_weights = JudgeWeights::Equal,
+            Some(Weights::Joint) => settings.judge_weights = JudgeWeights::Joint,
+            None => {}
+        }
         settings.checked().map_err(|error| {
             Failure::usage(anyhow!("--{}", error.replacen("override_", "override-", 1)))
         })
     }
+}
+
+fn set_guideline(store: &Store, path: &Path) -> Outcome {
+    let text = if path == Path::new("-") {
+        None
+    } else {
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Failure::usage(anyhow!("--guideline {}: {error}", path.display())))?;
+        Some(text)
+    };
+    store.write_blocking(move |db| db.set_guideline(text.as_deref()))?;
+    Ok(())
+}
+
+/// Fits documents and judges together and keeps what it says of the judges.
+fn fit_judges(store: &Store, lambda: f64) -> Outcome {
+    let witnesses = store.read_blocking(|db| db.witnesses(None))?;
+    let fitted = judge_model(&witnesses.ballots, lambda)
+        .map_err(|error| anyhow!("judges and documents cannot be fitted together: {error}"))?;
+    let responses: BTreeMap<i64, (f64, f64)> = fitted
+        .judges
+        .iter()
+        .filter_map(|judge| {
+            let (id, _) = witnesses.judges.get(judge.judge)?;
+            Some((id.0, (judge.beta, judge.gamma)))
+        })
+        .collect();
+    for judge in &fitted.judges {
+        let name = witnesses
+            .judges
+            .get(judge.judge)
+            .map_or("", |(_, spec)| spec.name.as_str());
+        output::complain(&format!(
+            "{name}: beta {:.2}, gamma {:.2} from {} votes ({:?})",
+            judge.beta, judge.gamma, judge.votes, judge.basis
+        ));
+    }
+    store.write_blocking(move |db| db.set_judge_responses(&responses))?;
+    Ok(())
 }

@@ -5,7 +5,7 @@ use crate::domain::agreement::{Interval, Share};
 use crate::domain::judging::{Card, judge_model};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
-use crate::store::witnesses::{Calls, Report};
+use crate::store::witnesses::{Calls, Report, Without};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
@@ -49,7 +49,17 @@ impl Judges {
                 anyhow!("judges and documents cannot be fitted together: {error}")
             })?);
         }
-        let report = Printed(report);
+        let changed = match &report.joint {
+            Some(joint) => {
+                let judges = report.witnesses.judges.iter().enumerate();
+                let responses = judges
+                    .map(|(at, (id, _))| (*id, joint.response(at)))
+                    .collect();
+                Some(store.read_blocking(move |db| db.with_responses(&responses))?)
+            }
+            None => None,
+        };
+        let report = Printed(report, changed);
         if self.json {
             Ok(output::json(&report.json())?)
         } else {
@@ -59,7 +69,7 @@ impl Judges {
 }
 
 /// The report as JSON and as words.
-struct Printed(Report);
+struct Printed(Report, Option<Without>);
 
 impl Printed {
     fn json(&self) -> Value {
@@ -117,6 +127,10 @@ impl Printed {
                 "judges_detail": self.0.alpha_judges,
             },
             "verdicts": self.0.witnesses.verdicts.len(),
+            "joint_against_equal": self.1.map(|changed| json!({
+                "queries": changed.queries, "top_changed": changed.top_changed, "leaving": changed.leaving,
+                "kendall_tau": changed.tau,
+            })),
         })
     }
 
@@ -217,6 +231,15 @@ impl Printed {
                 ],
                 &rows,
             ));
+            if let Some(changed) = self.1
+                && let Some(tau) = changed.tau
+            {
+                text.push_str(&format!(
+                    "with these weights instead of equal ones: the top changes in {} of {} queries, {} documents leave it, \
+                     mean Kendall τ {tau:.3} (overrule config project --judge-weights joint uses them)\n",
+                    changed.top_changed, changed.queries, changed.leaving
+                ));
+            }
         }
         if self.0.witnesses.verdicts.is_empty() {
             text.push_str("no verdict yet: agreement with people needs some (overrule queue --policy mixed)\n");

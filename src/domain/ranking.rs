@@ -4,7 +4,7 @@ mod inputs;
 mod rows;
 mod warning;
 
-pub use rows::{BattleRecord, Rows, Settings};
+pub use rows::{BattleRecord, JudgeWeights, Rows, Settings};
 pub use warning::{Warning, fit_warnings};
 
 use super::analysis;

@@ -6,13 +6,13 @@ use super::urgency::Urgency;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::priority;
-use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
+use crate::domain::ranking::{BattleRecord, JudgeWeights, Rows, Settings, View};
 use crate::domain::rating::Dispersion;
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{Cause, JudgeSpec};
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A vote or a failure with all that is known about the call.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,6 +157,33 @@ impl Db {
         self.connection
             .prepare_cached(
                 "INSERT INTO setting (name, value) VALUES ('rating', ?1)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            )?
+            .execute([text])?;
+        self.connection
+            .execute("UPDATE query SET revision = revision + 1", [])?;
+        Ok(())
+    }
+
+    /// β and γ of each judge as last fitted, by its row; empty before any fit.
+    pub fn judge_responses(&self) -> Result<HashMap<i64, (f64, f64)>> {
+        let stored: Option<String> = self
+            .connection
+            .prepare_cached("SELECT value FROM setting WHERE name = 'joint'")?
+            .query_row([], |row| row.get(0))
+            .optional()?;
+        stored.map_or(Ok(HashMap::new()), |text| {
+            serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))
+        })
+    }
+
+    /// Keeps β and γ of each judge, and with them changes every query's numbers where they are in use.
+    pub fn set_judge_responses(&self, responses: &BTreeMap<i64, (f64, f64)>) -> Result<()> {
+        let text = serde_json::to_string(responses)
+            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO setting (name, value) VALUES ('joint', ?1)
                  ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             )?
             .execute([text])?;
@@ -328,6 +355,7 @@ impl Db {
                 .sort_by_key(|judge| seat.get(&judge.0).copied());
         }
         Ok(Rows {
+            responses: Vec::new(),
             documents,
             depth,
             judges,
@@ -345,7 +373,13 @@ impl Db {
             settings.phi = Some(phi);
             settings.phi_battles = Some(battles);
         }
-        Ok(View::new(self.rows(query)?, settings))
+        let mut rows = self.rows(query)?;
+        if settings.judge_weights == JudgeWeights::Joint {
+            let known = self.judge_responses()?;
+            let of = |judge: &JudgeId| known.get(&judge.0).copied().unwrap_or((1.0, 0.0));
+            rows.responses = rows.judges.iter().map(of).collect();
+        }
+        Ok(View::new(rows, settings))
     }
 
     /// The dispersion estimated for the judges of a query, and the battles behind it.

@@ -40,6 +40,8 @@ pub enum Scope {
     Judge,
     /// A card a judge.
     Judges,
+    /// Cycles of a query.
+    Cycles,
     /// Overlays that list things: help, confirmations.
     List,
     /// Text inputs: only control keys leave them.
@@ -48,7 +50,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of the printed tables.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Global,
         Self::Queries,
         Self::Run,
@@ -58,6 +60,7 @@ impl Scope {
         Self::Queue,
         Self::Judge,
         Self::Judges,
+        Self::Cycles,
         Self::List,
         Self::Input,
     ];
@@ -74,6 +77,7 @@ impl Scope {
             Self::Queue => "Queue",
             Self::Judge => "Judging",
             Self::Judges => "Judges",
+            Self::Cycles => "Cycles",
             Self::List => "Overlays",
             Self::Input => "Text inputs",
         }

@@ -46,6 +46,8 @@ pub enum Screen {
     Judge,
     /// A card a judge.
     Judges,
+    /// Battles of a query that contradict each other.
+    Cycles,
 }
 
 impl Screen {
@@ -60,6 +62,7 @@ impl Screen {
             Self::Queue => Scope::Queue,
             Self::Judge => Scope::Judge,
             Self::Judges => Scope::Judges,
+            Self::Cycles => Scope::Cycles,
         }
     }
 
@@ -74,6 +77,7 @@ impl Screen {
             Self::Queue => "queue",
             Self::Judge => "judging",
             Self::Judges => "judges",
+            Self::Cycles => "cycles",
         }
     }
 }
@@ -161,6 +165,8 @@ pub struct Model {
     pub queue: QueueScreen,
     /// The judges screen.
     pub judges: JudgesScreen,
+    /// The cycle under the cursor of the cycles screen.
+    pub cycle: usize,
     /// A query that was loaded before it is wanted.
     pub prefetched: Option<OpenQuery>,
     /// The run's latest progress, of the last run where none is going on.
@@ -242,6 +248,7 @@ impl Model {
             },
             queue: QueueScreen::default(),
             judges: JudgesScreen::default(),
+            cycle: 0,
             prefetched: None,
             progress: None,
             running: false,

@@ -1,6 +1,7 @@
 //! One file a screen: what it shows and what its commands do.
 
 pub mod battle;
+pub mod cycles;
 pub mod document;
 pub mod judge;
 pub mod judges;

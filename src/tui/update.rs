@@ -165,6 +165,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::ShowQueue => screens::queue::show(model),
         Command::ShowJudges => screens::judges::show(model),
+        Command::ShowCycles => screens::cycles::show(model),
         Command::Suspend => vec![Effect::Suspend],
         Command::Redraw => {
             let mut effects = vec![Effect::Redraw, Effect::List];
@@ -199,7 +200,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                     Prompt::new("/", "words of the query or its id").with_text(&model.queue.filter),
                     PromptFor::QueueFilter,
                 ),
-                Screen::Run | Screen::Battle | Screen::Judge | Screen::Judges => {
+                Screen::Run | Screen::Battle | Screen::Judge | Screen::Judges | Screen::Cycles => {
                     model.say(
                         Level::Info,
                         "/ finds queries in the list and documents in the matrix".to_owned(),
@@ -241,6 +242,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Screen::Queue => screens::queue::update(model, command),
             Screen::Judge => screens::judge::update(model, command),
             Screen::Judges => screens::judges::update(model, command),
+            Screen::Cycles => screens::cycles::update(model, command),
         },
     }
 }
@@ -320,7 +322,7 @@ fn copy(model: &mut Model) -> Vec<Effect> {
             .map_or(String::new(), |d| d.id.to_string())
     };
     let text = match model.screen() {
-        Screen::Queries | Screen::Run | Screen::Judges => {
+        Screen::Queries | Screen::Run | Screen::Judges | Screen::Cycles => {
             return model
                 .selected_query()
                 .map(|(info, _)| Effect::Copy(info.id.to_string()))

@@ -52,6 +52,7 @@ pub fn view(
         Screen::Queue => screens::queue::view(model, theme, body, buf),
         Screen::Judge => screens::judge::view(model, theme, body, buf),
         Screen::Judges => screens::judges::view(model, theme, body, buf),
+        Screen::Cycles => screens::cycles::view(model, theme, body, buf),
     };
     let mut footer = Footer::new(model.screen().scope());
     if model.running && model.control.paused {
@@ -84,9 +85,8 @@ fn crumbs(model: &Model) -> Vec<String> {
     for screen in &model.stack {
         match (screen, &model.open) {
             (Screen::Queries, _) => {}
-            (Screen::Run | Screen::Queue | Screen::Judge | Screen::Judges, _) | (_, None) => {
-                crumbs.push(screen.title().to_owned())
-            }
+            (Screen::Run | Screen::Queue | Screen::Judge | Screen::Judges | Screen::Cycles, _)
+            | (_, None) => crumbs.push(screen.title().to_owned()),
             (Screen::Matrix, Some(open)) => {
                 crumbs.push(sanitise::line(open.info.id.as_str()).into_owned())
             }

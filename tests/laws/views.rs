@@ -27,6 +27,7 @@ fn rows() -> impl Strategy<Value = Rows> {
                 .into_iter()
                 .filter(|(a, b, _)| a != b && *a < documents && *b < documents);
             Rows {
+                responses: Vec::new(),
                 documents,
                 depth: Some(documents),
                 judges: (1..=3).map(JudgeId).collect(),
@@ -185,6 +186,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
         )
     });
     let rows = Rows {
+        responses: Vec::new(),
         documents,
         depth: Some(documents),
         judges: (1..=3).map(JudgeId).collect(),

@@ -267,6 +267,7 @@ impl World {
         }
         Self {
             rows: Rows {
+                responses: Vec::new(),
                 documents: simulation.documents,
                 depth: Some(simulation.documents),
                 judges,

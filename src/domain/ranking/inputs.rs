@@ -1,6 +1,6 @@
 //! What the fit is made of, taken from a query's rows.
 
-use super::{Rows, Settings, Stance};
+use super::{BattleRecord, JudgeWeights, Rows, Settings, Stance};
 use crate::domain::battle::{Battle, Pair};
 use crate::domain::rating::{Model, Observation};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
@@ -166,19 +166,49 @@ pub(super) fn votes_in_force(
         .battles
         .iter()
         .filter(|record| !replaced(record.battle));
-    standing
-        .filter_map(|record| {
-            let score = settings
-                .vote_rule
-                .score(record.votes.iter().map(|vote| vote.margin))?;
-            Some(Observation::new(
-                index(record.battle.a)?,
-                index(record.battle.b)?,
-                score,
-                1.0,
-            ))
-        })
-        .collect()
+    let joint = settings.judge_weights == JudgeWeights::Joint
+        && settings.model != Model::Zbench
+        && rows.responses.len() == rows.judges.len();
+    let mut observations = Vec::new();
+    for record in standing {
+        let (Some(a), Some(b)) = (index(record.battle.a), index(record.battle.b)) else {
+            continue;
+        };
+        if joint {
+            observations.extend(responses(rows, record, a, b));
+        } else if let Some(score) = settings
+            .vote_rule
+            .score(record.votes.iter().map(|vote| vote.margin))
+        {
+            observations.push(Observation::new(a, b, score, 1.0));
+        }
+    }
+    observations
+}
+
+/// A battle's votes one by one, each as its judge is known to answer; together they weigh one battle (SCIENCE §6.1).
+fn responses<'a>(
+    rows: &'a Rows,
+    record: &'a BattleRecord,
+    a: usize,
+    b: usize,
+) -> impl Iterator<Item = Observation> + 'a {
+    let weight = 1.0 / record.votes.len().max(1) as f64;
+    record.votes.iter().map(move |vote| {
+        let seat = rows.judges.iter().position(|judge| *judge == vote.judge);
+        let response = seat.and_then(|seat| rows.responses.get(seat));
+        let (slope, gamma) = response.copied().unwrap_or((1.0, 0.0));
+        let score = match vote.margin.outcome() {
+            Outcome::A => 0.0,
+            Outcome::Tie => 0.5,
+            Outcome::B => 1.0,
+        };
+        Observation {
+            slope,
+            offset: if vote.swapped { gamma } else { -gamma },
+            ..Observation::new(a, b, score, weight)
+        }
+    })
 }
 
 pub(super) fn consensus(rows: &Rows) -> (usize, usize) {

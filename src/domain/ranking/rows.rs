@@ -25,6 +25,19 @@ pub struct Settings {
     pub override_mode: OverrideMode,
     /// Weight of a verdict, in battles.
     pub override_weight: f64,
+    /// How the judges' votes count against each other.
+    pub judge_weights: JudgeWeights,
+}
+
+/// How the judges' votes count against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JudgeWeights {
+    /// Every judge alike: a battle's score is the mean of its votes.
+    #[default]
+    Equal,
+    /// Each judge with its own sharpness and position bias, fitted together with the documents (SCIENCE §6.1).
+    Joint,
 }
 
 impl Default for Settings {
@@ -37,6 +50,7 @@ impl Default for Settings {
             vote_rule: VoteRule::default(),
             override_mode: OverrideMode::default(),
             override_weight: 3.0,
+            judge_weights: JudgeWeights::default(),
         }
     }
 }
@@ -93,4 +107,6 @@ pub struct Rows {
     pub battles: Vec<BattleRecord>,
     /// The verdicts in force, one a pair.
     pub verdicts: Vec<Verdict>,
+    /// β and γ of each judge, in the order of `judges`; empty where all count alike.
+    pub responses: Vec<(f64, f64)>,
 }

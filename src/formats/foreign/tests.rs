@@ -111,7 +111,7 @@ fn a_text_is_needed_once_and_may_not_change() {
     );
     assert!(read_back[2].is_ok());
     // A line that is refused introduces nothing.
-    let refused = GOOD.replace("\"one\"", "\" \"");
+    let refused = GOOD.replace("-0.5", "-1.5");
     let read_back = read(&format!("{refused}\n{bare}\n"));
     assert!(read_back[1].is_err());
 }

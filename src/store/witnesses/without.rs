@@ -3,7 +3,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::metrics::kendall_tau_b;
 use crate::domain::priority::top_of;
-use crate::domain::ranking::View;
+use crate::domain::ranking::{JudgeWeights, Settings, Standing, View};
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
@@ -12,10 +12,10 @@ use std::collections::{HashMap, HashSet};
 /// The ranks that count as the top.
 const TOP: usize = 10;
 
-/// The rankings with a judge's votes left out, against the rankings as they are.
+/// One set of rankings against another: with and without a judge's votes, or with and without judges' own weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Without {
-    /// Queries on which the judge counts and others do too.
+    /// Queries with both rankings.
     pub queries: usize,
     /// Of those, the ones whose top changes its members.
     pub top_changed: usize,
@@ -25,7 +25,47 @@ pub struct Without {
     pub tau: Option<f64>,
 }
 
+impl Without {
+    fn add(&mut self, one: &View, other: &View, sum: &mut f64) {
+        let scores = |view: &View| -> Vec<f64> {
+            let zelo = |standing: &Option<Standing>| standing.map_or(f64::NEG_INFINITY, |s| s.zelo);
+            view.standings.iter().map(zelo).collect()
+        };
+        let top = top_of(one.standings.iter().flatten().count(), TOP);
+        let members =
+            |view: &View| -> HashSet<usize> { view.by_zelo.iter().take(top).copied().collect() };
+        let leaving = members(one).difference(&members(other)).count();
+        if let Some(tau) = kendall_tau_b(&scores(one), &scores(other)) {
+            self.queries += 1;
+            *sum += tau;
+            self.top_changed += usize::from(leaving > 0);
+            self.leaving += leaving;
+        }
+    }
+}
+
 impl Db {
+    /// The rankings with judges' own responses against those with all judges alike.
+    pub fn with_responses(&self, responses: &HashMap<JudgeId, (f64, f64)>) -> Result<Without> {
+        let mut found = Without::default();
+        let mut sum = 0.0;
+        for (key, _) in self.query_names()? {
+            let now = self.view(key)?;
+            let settings = |judge_weights| Settings {
+                judge_weights,
+                ..now.settings
+            };
+            let mut rows = now.rows().clone();
+            let equal = View::quick(rows.clone(), settings(JudgeWeights::Equal));
+            let of = |judge: &JudgeId| responses.get(judge).copied().unwrap_or((1.0, 0.0));
+            rows.responses = rows.judges.iter().map(of).collect();
+            let joint = View::quick(rows, settings(JudgeWeights::Joint));
+            found.add(&equal, &joint, &mut sum);
+        }
+        found.tau = (found.queries > 0).then(|| sum / found.queries as f64);
+        Ok(found)
+    }
+
     /// Fits every query without a judge's votes.
     pub fn without_judge(&self, judge: JudgeId) -> Result<Without> {
         let mut found = Without::default();
@@ -43,25 +83,7 @@ impl Db {
                 record.failed.retain(|id| *id != judge);
             }
             let without = View::quick(rows, with.settings);
-            let scores = |view: &View| -> Vec<f64> {
-                let zelo = |standing: &Option<_>| {
-                    standing.map_or(f64::NEG_INFINITY, |s: crate::domain::ranking::Standing| {
-                        s.zelo
-                    })
-                };
-                view.standings.iter().map(zelo).collect()
-            };
-            let top = top_of(with.standings.iter().flatten().count(), TOP);
-            let members = |view: &View| -> HashSet<usize> {
-                view.by_zelo.iter().take(top).copied().collect()
-            };
-            let leaving = members(&with).difference(&members(&without)).count();
-            if let Some(tau) = kendall_tau_b(&scores(&with), &scores(&without)) {
-                found.queries += 1;
-                sum += tau;
-                found.top_changed += usize::from(leaving > 0);
-                found.leaving += leaving;
-            }
+            found.add(&with, &without, &mut sum);
         }
         found.tau = (found.queries > 0).then(|| sum / found.queries as f64);
         Ok(found)

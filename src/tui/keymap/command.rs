@@ -98,6 +98,7 @@ commands! {
     PreviousBattle "previous-battle" "Go to the previous battle.";
     ShowQueue "show-queue" "Show which battles to look at first.";
     ShowJudges "show-judges" "Show how good each judge is.";
+    ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";
     NextPolicy "next-policy" "Order the queue by the next policy.";
     PreviousPolicy "previous-policy" "Order the queue by the previous policy.";
     WholeProject "whole-project" "Queue one query or the whole project.";

@@ -37,7 +37,9 @@ const ESC: Key = Key::code(KeyCode::Esc);
 const TAB: Key = Key::code(KeyCode::Tab);
 const BACK_TAB: Key = Key::code(KeyCode::BackTab);
 
-use Scope::{Battle, Document, Global, Input, Judge, Judges, List, Matrix, Queries, Queue, Run};
+use Scope::{
+    Battle, Cycles, Document, Global, Input, Judge, Judges, List, Matrix, Queries, Queue, Run,
+};
 
 /// Every binding of the interface.
 pub const BINDINGS: &[Binding] = &[
@@ -67,6 +69,7 @@ pub const BINDINGS: &[Binding] = &[
     quiet(Matrix, keys![k('J')], Do::NextJudgeLayer, "judge"),
     shown(Matrix, keys![k('z')], Do::Zoom, "zoom"),
     shown(Matrix, keys![k('w')], Do::ShowQueue, "queue"),
+    quiet(Matrix, keys![k('t')], Do::ShowCycles, "cycles"),
     shown(Document, keys![ENTER], Do::Open, "battle"),
     shown(Document, keys![k('e')], Do::ExpandReasoning, "reasoning"),
     shown(Document, keys![k('o')], Do::SortBattles, "sort"),
@@ -117,6 +120,8 @@ pub const BINDINGS: &[Binding] = &[
     shown(Judges, keys![ENTER], Do::Open, "its battles"),
     shown(Judges, keys![k('d')], Do::DropJudge, "without it"),
     shown(Judges, keys![k('w')], Do::ShowQueue, "queue"),
+    shown(Cycles, keys![ENTER], Do::Open, "weakest"),
+    shown(Cycles, keys![k('w')], Do::ShowQueue, "queue"),
     shown(List, keys![ENTER], Do::Open, "choose"),
     shown(List, keys![ESC, k('q')], Do::Back, "close"),
     shown(Input, keys![ENTER], Do::Submit, "accept"),

@@ -20,9 +20,12 @@ const LISTED: usize = 1_000;
 /// Goes to the queue, over the project or over the query that is open in a matrix.
 pub fn show(model: &mut Model) -> Vec<Effect> {
     let scope = match model.screen() {
-        Screen::Matrix => model.open.as_ref().map(|open| open.info.key),
+        Screen::Matrix | Screen::Cycles => model.open.as_ref().map(|open| open.info.key),
         _ => None,
     };
+    if model.screen() == Screen::Cycles {
+        model.queue.policy = Policy::Cycle;
+    }
     model.queue.scope = scope;
     show_against(model, None)
 }

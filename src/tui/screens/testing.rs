@@ -135,6 +135,7 @@ fn rows(judges: usize, documents: usize) -> Rows {
         }
     });
     Rows {
+        responses: Vec::new(),
         documents,
         depth: Some(documents.min(5)),
         judges: (1..=judges as i64).map(JudgeId).collect(),

@@ -1,0 +1,118 @@
+//! `overrule cycles`: A over B over C over A, and the pair that is most likely the mistake.
+
+use super::{Context, Outcome, output};
+use crate::domain::priority::{Triad, cyclic_triads, edges, edges_of_judge};
+use crate::domain::sanitise;
+use clap::Args;
+use serde_json::{Value, json};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A triad is cyclic when each of its three documents is preferred to the next. Its weakest pair is the one of the smallest
+strength (how far the score is from a tie), then of the smallest gap in the fit: one of the three must be wrong, and that one
+most likely is.
+
+Examples:
+  overrule cycles
+  overrule cycles --query 36 --json | jq '.[] | select(.judge == \"gpt\")'"
+)]
+pub(super) struct Cycles {
+    /// One query instead of the whole project
+    #[arg(long, value_name = "ID")]
+    query: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// A triad with names.
+struct Row {
+    query: String,
+    judge: Option<String>,
+    documents: [String; 3],
+    weakest: [String; 2],
+    triad: Triad,
+}
+
+impl Cycles {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let query = self.query.clone();
+        let rows = store.read_blocking(move |db| {
+            let scope = query.map(|query| db.find_query(&query)).transpose()?;
+            let mut rows = Vec::new();
+            for (key, name) in db.query_names()? {
+                if scope.is_some_and(|scope| scope != key) {
+                    continue;
+                }
+                let (view, documents) = (db.view(key)?, db.documents(key)?);
+                let id = |at: usize| {
+                    documents
+                        .get(at)
+                        .map_or(String::new(), |document| document.id.to_string())
+                };
+                let mut add = |judge: Option<String>, triads: Vec<Triad>| {
+                    rows.extend(triads.into_iter().map(|triad| Row {
+                        query: name.clone(),
+                        judge: judge.clone(),
+                        documents: triad.documents.map(id),
+                        weakest: [id(triad.weakest.low()), id(triad.weakest.high())],
+                        triad,
+                    }));
+                };
+                add(None, cyclic_triads(&edges(&view)));
+                for (judge, spec) in db.judges_of(key)? {
+                    add(
+                        Some(spec.name),
+                        cyclic_triads(&edges_of_judge(&view, judge)),
+                    );
+                }
+            }
+            Ok(rows)
+        })?;
+        if self.json {
+            let rows: Vec<Value> = rows
+                .iter()
+                .map(|row| {
+                    json!({
+                        "query": row.query,
+                        "judge": row.judge,
+                        "documents": row.documents,
+                        "weakest": row.weakest,
+                        "strength": row.triad.strength,
+                        "against": row.triad.against,
+                    })
+                })
+                .collect();
+            return Ok(output::json(&rows)?);
+        }
+        if rows.is_empty() {
+            output::text("no cyclic triad\n")?;
+            return Ok(());
+        }
+        let line = |text: &str| sanitise::line(text).into_owned();
+        let cells: Vec<Vec<String>> = rows
+            .iter()
+            .map(|row| {
+                vec![
+                    line(&row.query),
+                    row.judge.as_deref().map_or("ensemble".to_owned(), line),
+                    line(&row.documents.join(" ")),
+                    line(&row.weakest.join(" × ")),
+                    format!("{:.2}", row.triad.strength),
+                    format!("{:.2}", row.triad.against),
+                ]
+            })
+            .collect();
+        let header = [
+            "query",
+            "by",
+            "documents",
+            "weakest pair",
+            ">strength",
+            ">against it",
+        ];
+        output::text(&output::table(&header, &cells))?;
+        Ok(())
+    }
+}

@@ -9,11 +9,13 @@ mod demo;
 mod doctor;
 mod export;
 mod fit;
+mod gold;
 mod import;
 mod judge_cards;
 mod judges;
 mod keys;
 mod list;
+mod log;
 mod matrix;
 mod output;
 mod people;
@@ -91,6 +93,10 @@ enum Command {
     Override(verdict::Override),
     /// Take back your latest verdict
     Undo(verdict::Undo),
+    /// Who did what, when, and what it changed
+    Log(log::Log),
+    /// Pairs with a known answer, to measure people by
+    Gold(gold::Gold),
     /// Fit scores to battles: JSON on stdin, JSON on stdout
     Fit(fit::FitCommand),
     /// The key table
@@ -253,6 +259,8 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Judges(command)) => command.run(&context),
         Some(Command::Override(command)) => command.run(&context),
         Some(Command::Undo(command)) => command.run(&context),
+        Some(Command::Log(command)) => command.run(&context),
+        Some(Command::Gold(command)) => command.run(&context),
         Some(Command::Fit(command)) => command.run(),
         Some(Command::Keys(command)) => command.run(),
         Some(Command::Config(command)) => command.run(&context),

@@ -7,6 +7,7 @@ pub mod ai_scores;
 pub mod csv_cell;
 pub mod dataset;
 pub mod foreign;
+pub mod gold;
 mod json;
 mod jsonl;
 pub mod problem;

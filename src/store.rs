@@ -6,7 +6,9 @@
 pub mod batches;
 pub mod calls;
 pub mod corpus;
+pub mod gold;
 pub mod growth;
+pub mod log;
 pub mod queue;
 pub mod runs;
 mod schema;

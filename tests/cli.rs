@@ -16,5 +16,7 @@ mod hostile;
 mod importing;
 #[path = "cli/overruling.rs"]
 mod overruling;
+#[path = "cli/people.rs"]
+mod people;
 #[path = "cli/reading.rs"]
 mod reading;

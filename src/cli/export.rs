@@ -359,7 +359,8 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
     Ok(())
 }
 
-fn cell(value: &serde_json::Value) -> String {
+/// A value as a cell: nothing for null.
+pub(super) fn cell(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => String::new(),
         serde_json::Value::String(text) => text.clone(),

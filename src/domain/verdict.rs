@@ -1,10 +1,12 @@
 //! Verdicts: a person's judgment of a pair. Append-only; undo is one more row.
 
 mod gold;
+mod history;
 mod rule;
 mod why;
 
 pub use gold::{GoldItem, GoldScore, gold_score};
+pub use history::{Change, Deed, history};
 pub use rule::{FinalRule, People};
 pub use why::{Cause, Confidence};
 

@@ -21,32 +21,40 @@ pub struct Game {
     pub votes: Vec<(Vote, String)>,
 }
 
-/// A hash of a text.
-type Hash = [u8; 32];
+/// The texts of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Texts {
+    /// The query's row.
+    pub key: QueryKey,
+    /// The query text.
+    pub query: String,
+    /// The SHA-256 of each document's text, by identifier.
+    pub documents: HashMap<String, [u8; 32]>,
+}
 
 impl Db {
-    /// The SHA-256 of a query's documents by identifier, with the query's row and text; `None` for a query that is not
-    /// there.
-    pub fn text_hashes(
-        &self,
-        query: &str,
-    ) -> Result<Option<(QueryKey, String, HashMap<String, Hash>)>> {
+    /// The texts of a query by its identifier; `None` for a query that is not there.
+    pub fn texts(&self, query: &str) -> Result<Option<Texts>> {
         let found: Option<(i64, String)> = self
             .connection
             .prepare_cached("SELECT id, text FROM query WHERE name = ?1")?
-            .query_row([query], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row([query], |row| row.try_into())
             .optional()?;
-        let Some((key, text)) = found else {
+        let Some((key, query)) = found else {
             return Ok(None);
         };
         let mut statement = self.connection.prepare_cached(
             "SELECT document.name, content.hash FROM document JOIN content ON content.id = document.content
              WHERE query = ?1",
         )?;
-        let hashes = statement
-            .query_map([key], |row| Ok((row.get(0)?, row.get(1)?)))?
+        let documents = statement
+            .query_map([key], |row| row.try_into())?
             .collect::<rusqlite::Result<_>>()?;
-        Ok(Some((QueryKey(key), text, hashes)))
+        Ok(Some(Texts {
+            key: QueryKey(key),
+            query,
+            documents,
+        }))
     }
 
     /// Adds a document at the end of a pool and returns its position.

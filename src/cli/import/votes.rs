@@ -116,10 +116,10 @@ impl Votes {
 
 /// The texts that the project has of a query.
 fn known_texts(db: &Db, query: &str) -> Result<Option<KnownTexts>, String> {
-    let known = db.text_hashes(query).map_err(|error| error.to_string())?;
-    Ok(known.map(|(_, text, documents)| KnownTexts {
-        query: hash(&text),
-        documents,
+    let known = db.texts(query).map_err(|error| error.to_string())?;
+    Ok(known.map(|known| KnownTexts {
+        query: hash(&known.query),
+        documents: known.documents,
     }))
 }
 

@@ -1,0 +1,219 @@
+//! `overrule log`: who did what, when, and what it changed.
+
+use super::export::cell;
+use super::{Context, Outcome, output};
+use crate::domain::corpus::DocId;
+use crate::domain::sanitise;
+use crate::domain::verdict::Decision;
+use crate::formats::csv_cell::SafeCsv;
+use crate::store::corpus::QueryKey;
+use crate::store::log::{Event, LogEntry};
+use crate::store::{Db, Result};
+use clap::Args;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::io;
+
+const COLUMNS: [&str; 14] = [
+    "when",
+    "event",
+    "who",
+    "query",
+    "a",
+    "b",
+    "before",
+    "after",
+    "confidence",
+    "cause",
+    "note",
+    "role",
+    "uid",
+    "about",
+];
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every verdict and every one taken back, with what its annotator said of the pair before and after; runs too, unless
+--query or --annotator asks for less. Nothing in the log can be changed: rows are only ever added.
+Times are UTC. `about` is the verdict that was taken back or replaced, or what a run did.
+
+Examples:
+  overrule log --annotator ada --limit 20
+  overrule log --csv > audit.csv
+  overrule log --json | jq '.[] | select(.event == \"undo\")'"
+)]
+pub(super) struct Log {
+    /// Only this query
+    #[arg(long)]
+    query: Option<String>,
+    /// Only the latest so many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Print CSV
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Log {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let (query, who, limit) = (self.query.clone(), context.annotator.clone(), self.limit);
+        let rows = store.read_blocking(move |db| {
+            let query = query.map(|id| db.find_query(&id)).transpose()?;
+            let mut entries = db.log(query)?;
+            if let Some(who) = &who {
+                entries.retain(|entry| entry.who() == Some(who.as_str()));
+            }
+            let skip = limit.map_or(0, |limit| entries.len().saturating_sub(limit));
+            entries.drain(..skip);
+            let mut names = Names {
+                db,
+                known: HashMap::new(),
+            };
+            entries.iter().map(|entry| row(&mut names, entry)).collect()
+        })?;
+        let rows: Vec<Value> = rows;
+        if self.json {
+            return Ok(output::json(&rows)?);
+        }
+        if self.csv {
+            let mut writer = SafeCsv::new(io::stdout().lock());
+            writer.row(COLUMNS)?;
+            for row in rows {
+                writer.row(COLUMNS.map(|name| cell(&row[name])))?;
+            }
+            drop(writer.finish()?);
+            return Ok(());
+        }
+        let rows: Vec<Vec<String>> = rows.iter().map(words).collect();
+        let header = [
+            "when", "who", "event", "query", "a", "b", "before", "after", "why",
+        ];
+        Ok(output::text(&output::table(&header, &rows))?)
+    }
+}
+
+/// What queries and documents are called.
+struct Names<'a> {
+    db: &'a Db,
+    known: HashMap<QueryKey, (String, Vec<DocId>)>,
+}
+
+impl Names<'_> {
+    fn of(&mut self, query: QueryKey) -> Result<&(String, Vec<DocId>)> {
+        if !self.known.contains_key(&query) {
+            let documents = self.db.documents(query)?.into_iter();
+            let named = (
+                self.db.query(query)?.id.to_string(),
+                documents.map(|document| document.id).collect(),
+            );
+            self.known.insert(query, named);
+        }
+        Ok(&self.known[&query])
+    }
+}
+
+fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
+    let event = match &entry.event {
+        Event::Verdict(..) => "verdict",
+        Event::Undo { .. } => "undo",
+        Event::RunBegun { .. } => "run begun",
+        Event::RunEnded(_) => "run ended",
+    };
+    let mut row = json!({
+        "when": moment(entry.when_ms),
+        "event": event,
+        "who": entry.who(),
+        "query": null, "a": null, "b": null,
+        "before": null, "after": null,
+        "confidence": null, "cause": null, "note": null, "role": null,
+        "uid": entry.uid,
+        "about": null,
+    });
+    if let Some((stored, change)) = entry.verdict() {
+        let (query, documents) = names.of(stored.query)?;
+        let verdict = &stored.verdict;
+        row["query"] = json!(query);
+        row["a"] = json!(documents.get(verdict.a));
+        row["b"] = json!(documents.get(verdict.b));
+        row["before"] = json!(change.before.map(Decision::name));
+        row["after"] = json!(change.after.map(Decision::name));
+        row["confidence"] = json!(stored.confidence);
+        row["cause"] = json!(stored.cause);
+        row["note"] = json!(verdict.note);
+        row["role"] = json!(stored.role);
+        row["about"] = match &entry.event {
+            Event::Undo { .. } => json!(verdict.uid),
+            _ => json!(stored.replaces),
+        };
+    }
+    match &entry.event {
+        Event::RunBegun {
+            seed,
+            cycles,
+            judges,
+        } => {
+            let judges = judges.join(", ");
+            row["about"] = json!(format!("{cycles} cycles, seed {seed}, judges {judges}"));
+        }
+        Event::RunEnded(state) => row["about"] = json!(state),
+        Event::Verdict(..) | Event::Undo { .. } => {}
+    }
+    Ok(row)
+}
+
+/// A row of the table.
+fn words(row: &Value) -> Vec<String> {
+    let plain = |name: &str| match &row[name] {
+        Value::String(text) => sanitise::line(text).into_owned(),
+        _ => String::new(),
+    };
+    let said = |name: &str| match &row[name] {
+        Value::String(text) => sanitise::line(text).into_owned(),
+        _ if row["query"].is_null() => String::new(),
+        _ => "–".to_owned(),
+    };
+    let why = match row["query"].is_null() {
+        true => plain("about"),
+        false => ["confidence", "cause", "note"]
+            .map(plain)
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect::<Vec<_>>()
+            .join("; "),
+    };
+    vec![
+        plain("when"),
+        plain("who"),
+        plain("event"),
+        plain("query"),
+        plain("a"),
+        plain("b"),
+        said("before"),
+        said("after"),
+        why,
+    ]
+}
+
+/// RFC 3339 in UTC, to the millisecond; the number itself where no calendar has it.
+fn moment(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(time) => format!("{time:.3}"),
+        Err(_) => ms.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_spelled_as_rfc_3339_has_it() {
+        assert_eq!(moment(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(moment(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
+        assert_eq!(moment(i64::MAX), i64::MAX.to_string());
+    }
+}

@@ -1,0 +1,138 @@
+//! What a person said of a pair before and after each thing they did.
+
+use super::{Decision, Verdict};
+use crate::domain::battle::Pair;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// One thing somebody did, on a query that `Q` stands for.
+#[derive(Clone, Copy, Debug)]
+pub enum Deed<'a, Q> {
+    /// Gave a verdict, perhaps in place of an earlier one.
+    Gave {
+        /// The query.
+        query: Q,
+        /// The verdict.
+        verdict: &'a Verdict,
+        /// The identifier of the one it stands for.
+        replaces: Option<&'a str>,
+    },
+    /// Took the verdict with this identifier back.
+    TookBack(&'a str),
+}
+
+/// What an annotator says of a pair before and after, as seen with the deed's document A first; `None` for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// Before the deed.
+    pub before: Option<Decision>,
+    /// After it.
+    pub after: Option<Decision>,
+}
+
+/// A verdict that has not been taken back, and what it stands for.
+type Live<'a> = Vec<(&'a Verdict, Option<&'a str>)>;
+
+/// What each deed changed, in the order of the deeds: the order in which they were done.
+pub fn history<'a, Q: Copy + Eq + Hash>(
+    deeds: impl IntoIterator<Item = Deed<'a, Q>>,
+) -> Vec<Change> {
+    let mut live: HashMap<(Q, Option<Pair>, &'a str), Live<'a>> = HashMap::new();
+    let mut given: HashMap<&'a str, (Q, &'a Verdict)> = HashMap::new();
+    let place = |query, verdict: &'a Verdict| {
+        let pair = Pair::new(verdict.a, verdict.b);
+        (query, pair, verdict.annotator.as_str())
+    };
+    let deeds = deeds.into_iter().map(|deed| match deed {
+        Deed::Gave {
+            query,
+            verdict,
+            replaces,
+        } => {
+            given.insert(&verdict.uid, (query, verdict));
+            let live = live.entry(place(query, verdict)).or_default();
+            let before = standing(live, verdict.a);
+            live.push((verdict, replaces));
+            Change {
+                before,
+                after: standing(live, verdict.a),
+            }
+        }
+        Deed::TookBack(uid) => {
+            let Some((query, verdict)) = given.get(uid).copied() else {
+                return Change::default();
+            };
+            let live = live.entry(place(query, verdict)).or_default();
+            let before = standing(live, verdict.a);
+            live.retain(|(verdict, _)| verdict.uid != uid);
+            Change {
+                before,
+                after: standing(live, verdict.a),
+            }
+        }
+    });
+    deeds.collect()
+}
+
+/// The latest of the verdicts that no other stands for.
+fn standing(live: &Live<'_>, a: usize) -> Option<Decision> {
+    let replaced = |uid: &str| live.iter().any(|(_, replaces)| *replaces == Some(uid));
+    let mut latest_first = live.iter().rev();
+    latest_first
+        .find(|(verdict, _)| !replaced(&verdict.uid))
+        .map(|(verdict, _)| verdict.seen_from(a))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(uid: &str, annotator: &str, a: usize, decision: Decision) -> Verdict {
+        Verdict {
+            uid: uid.to_owned(),
+            a,
+            b: 1 - a,
+            decision,
+            note: None,
+            annotator: annotator.to_owned(),
+            created_ms: 0,
+        }
+    }
+
+    #[test]
+    fn each_deed_knows_what_it_changed_for_its_own_annotator() {
+        use Decision::{A, B, MuchB, Tie};
+        let first = verdict("1", "ada", 0, A);
+        let turned = verdict("2", "ada", 1, A);
+        let other = verdict("3", "eve", 0, Tie);
+        let explained = verdict("4", "ada", 0, MuchB);
+        let gave = |verdict, replaces| Deed::Gave {
+            query: 7,
+            verdict,
+            replaces,
+        };
+        let changes = history([
+            gave(&first, None),
+            gave(&turned, None),
+            gave(&other, None),
+            gave(&explained, Some("2")),
+            Deed::TookBack("4"),
+            Deed::TookBack("2"),
+            Deed::TookBack("9"),
+        ]);
+        let change = |before, after| Change { before, after };
+        assert_eq!(
+            changes,
+            [
+                change(None, Some(A)),
+                // Seen with the verdict's own A first, the one before said the opposite.
+                change(Some(B), Some(A)),
+                change(None, Some(Tie)),
+                change(Some(B), Some(MuchB)),
+                change(Some(MuchB), Some(B)),
+                change(Some(A), Some(B)),
+                Change::default(),
+            ]
+        );
+    }
+}

@@ -1,0 +1,101 @@
+//! Gold items: pairs with a known answer, and how people do on them.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::Pair;
+use crate::domain::verdict::{Decision, GoldItem, GoldScore, gold_score};
+use rusqlite::{OptionalExtension, params};
+use std::collections::{BTreeMap, HashMap};
+
+/// What became of a gold item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoldAdded {
+    /// It was new.
+    New,
+    /// The same answer is there.
+    Same,
+    /// Another answer was there and has given way.
+    Replaced,
+    /// This other answer is there and stays, as seen with the same document first.
+    Contradicts(Decision),
+}
+
+impl Db {
+    /// Adds a pair with a known answer. Where another answer is there, `replace` says which of the two stays; a note stays
+    /// with its answer.
+    pub fn add_gold(&self, query: QueryKey, item: &GoldItem, replace: bool) -> Result<GoldAdded> {
+        let (a, b) = (item.a.min(item.b), item.a.max(item.b));
+        let turned = item.a > item.b;
+        let turn = |decision: Decision| if turned { decision.flipped() } else { decision };
+        let decision = turn(item.decision);
+        let stored: Option<String> = self
+            .connection
+            .prepare_cached("SELECT decision FROM gold WHERE query = ?1 AND a = ?2 AND b = ?3")?
+            .query_row(params![query.0, a, b], |row| row.get(0))
+            .optional()?;
+        let outcome = match stored.as_deref().map(decided).transpose()? {
+            None => GoldAdded::New,
+            Some(stored) if stored == decision => return Ok(GoldAdded::Same),
+            Some(_) if replace => GoldAdded::Replaced,
+            Some(stored) => return Ok(GoldAdded::Contradicts(turn(stored))),
+        };
+        self.connection
+            .prepare_cached(
+                "INSERT INTO gold (query, a, b, decision, note) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT (query, a, b) DO UPDATE SET decision = excluded.decision, note = excluded.note",
+            )?
+            .execute(params![query.0, a, b, decision.name(), item.note])?;
+        Ok(outcome)
+    }
+
+    /// The gold items of one query or of all, by query and pair.
+    pub fn gold(&self, query: Option<QueryKey>) -> Result<Vec<(QueryKey, GoldItem)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query, a, b, decision, note FROM gold WHERE ?1 IS NULL OR query = ?1 ORDER BY query, a, b",
+        )?;
+        let mut rows = statement.query([query.map(|query| query.0)])?;
+        let mut items = Vec::new();
+        while let Some(row) = rows.next()? {
+            let item = GoldItem {
+                a: row.get(1)?,
+                b: row.get(2)?,
+                decision: decided(&row.get::<_, String>(3)?)?,
+                note: row.get(4)?,
+            };
+            items.push((QueryKey(row.get(0)?), item));
+        }
+        Ok(items)
+    }
+
+    /// How each annotator who judged a gold item does on them, by name: with the verdict that each of them stands by.
+    pub fn gold_scores(&self) -> Result<Vec<(String, GoldScore)>> {
+        let known: HashMap<(QueryKey, Pair), Decision> = self
+            .gold(None)?
+            .into_iter()
+            .filter_map(|(query, item)| Some(((query, Pair::new(item.a, item.b)?), item.decision)))
+            .collect();
+        // Later verdicts of the same person on the same pair take the place of earlier ones.
+        let mut answers: BTreeMap<String, HashMap<(QueryKey, Pair), Decision>> = BTreeMap::new();
+        for row in self.standing_verdicts(None)? {
+            let verdict = row.verdict;
+            if let Some(pair) = Pair::new(verdict.a, verdict.b)
+                && known.contains_key(&(row.query, pair))
+            {
+                let given = verdict.seen_from(pair.low());
+                let own = answers.entry(verdict.annotator).or_default();
+                own.insert((row.query, pair), given);
+            }
+        }
+        let scored = answers.into_iter().map(|(annotator, given)| {
+            let both = given
+                .iter()
+                .filter_map(|(item, given)| Some((*known.get(item)?, *given)));
+            (annotator, gold_score(both))
+        });
+        Ok(scored.collect())
+    }
+}
+
+fn decided(word: &str) -> Result<Decision> {
+    word.parse().map_err(StoreError::Corrupt)
+}

@@ -1,0 +1,197 @@
+//! The audit log: every verdict, every one that was taken back, and every run, as facts from rows that are never changed.
+
+use super::corpus::QueryKey;
+use super::runs::EnsembleId;
+use super::verdicts::StoredVerdict;
+use super::{Db, Result};
+use crate::domain::verdict::{Change, Deed, history};
+use std::collections::HashMap;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// When, in milliseconds since the Unix epoch.
+    pub when_ms: i64,
+    /// Globally unique: of the verdict, the undo or the run.
+    pub uid: String,
+    /// What.
+    pub event: Event,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Somebody gave a verdict.
+    Verdict(Box<StoredVerdict>, Change),
+    /// Somebody took a verdict back.
+    Undo {
+        /// Who.
+        by: String,
+        /// The verdict.
+        verdict: Box<StoredVerdict>,
+        /// What it changed.
+        change: Change,
+    },
+    /// A run began.
+    RunBegun {
+        /// Seed of plan and presentations.
+        seed: u64,
+        /// Cycles a query.
+        cycles: usize,
+        /// The judges' names.
+        judges: Vec<String>,
+    },
+    /// A run ended, in this state.
+    RunEnded(String),
+}
+
+impl LogEntry {
+    /// Who did it, where it was a person.
+    pub fn who(&self) -> Option<&str> {
+        match &self.event {
+            Event::Verdict(verdict, _) => Some(&verdict.verdict.annotator),
+            Event::Undo { by, .. } => Some(by),
+            Event::RunBegun { .. } | Event::RunEnded(_) => None,
+        }
+    }
+
+    /// The verdict that was given or taken back, and what that changed.
+    pub fn verdict(&self) -> Option<(&StoredVerdict, Change)> {
+        match &self.event {
+            Event::Verdict(verdict, change)
+            | Event::Undo {
+                verdict, change, ..
+            } => Some((verdict, *change)),
+            Event::RunBegun { .. } | Event::RunEnded(_) => None,
+        }
+    }
+}
+
+/// A row of `undo`.
+struct UndoRow {
+    uid: String,
+    verdict: String,
+    by: String,
+    created_ms: i64,
+}
+
+impl Db {
+    /// Everything that happened, earliest first: on one query, or on the whole project with its runs.
+    pub fn log(&self, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
+        let verdicts = self.verdicts_ever(query)?;
+        let of: HashMap<&str, &StoredVerdict> = verdicts
+            .iter()
+            .map(|row| (row.verdict.uid.as_str(), row))
+            .collect();
+        let undos = self.undos()?;
+        let undos: Vec<(&UndoRow, &StoredVerdict)> = undos
+            .iter()
+            .filter_map(|undo| Some((undo, *of.get(undo.verdict.as_str())?)))
+            .collect();
+        enum Deeds<'a> {
+            Gave(&'a StoredVerdict),
+            TookBack(&'a UndoRow, &'a StoredVerdict),
+        }
+        let gave = verdicts.iter().map(|row| {
+            let verdict = &row.verdict;
+            (
+                (verdict.created_ms, 0, verdict.uid.as_str()),
+                Deeds::Gave(row),
+            )
+        });
+        // A verdict comes before its undo, also where two machines' clocks disagree.
+        let took = undos.into_iter().map(|(undo, row)| {
+            let when = undo.created_ms.max(row.verdict.created_ms);
+            ((when, 1, undo.uid.as_str()), Deeds::TookBack(undo, row))
+        });
+        let mut deeds: Vec<_> = gave.chain(took).collect();
+        deeds.sort_by_key(|(key, _)| *key);
+        let changes = history(deeds.iter().map(|(_, deed)| match deed {
+            Deeds::Gave(row) => Deed::Gave {
+                query: row.query,
+                verdict: &row.verdict,
+                replaces: row.replaces.as_deref(),
+            },
+            Deeds::TookBack(undo, _) => Deed::TookBack(&undo.verdict),
+        }));
+        let mut entries: Vec<((i64, i64), LogEntry)> = Vec::new();
+        for (((when, rank, uid), deed), change) in deeds.into_iter().zip(changes) {
+            let (when_ms, event) = match deed {
+                Deeds::Gave(row) => (when, Event::Verdict(Box::new(row.clone()), change)),
+                Deeds::TookBack(undo, row) => {
+                    let verdict = Box::new(row.clone());
+                    let by = undo.by.clone();
+                    (
+                        undo.created_ms,
+                        Event::Undo {
+                            by,
+                            verdict,
+                            change,
+                        },
+                    )
+                }
+            };
+            let uid = uid.to_owned();
+            entries.push((
+                (when, rank),
+                LogEntry {
+                    when_ms,
+                    uid,
+                    event,
+                },
+            ));
+        }
+        if query.is_none() {
+            let runs = self.run_entries()?.into_iter();
+            entries.extend(runs.map(|entry| ((entry.when_ms, -1), entry)));
+            // The sort is stable: what people did stays in its order.
+            entries.sort_by_key(|(key, _)| *key);
+        }
+        Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+    }
+
+    fn undos(&self) -> Result<Vec<UndoRow>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT uid, verdict, annotator, created_ms FROM undo")?;
+        let rows = statement.query_map([], |row| {
+            Ok(UndoRow {
+                uid: row.get(0)?,
+                verdict: row.get(1)?,
+                by: row.get(2)?,
+                created_ms: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn run_entries(&self) -> Result<Vec<LogEntry>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, seed, cycles, ensemble, started_ms, ended_ms, state FROM run ORDER BY id",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut entries = Vec::new();
+        while let Some(row) = rows.next()? {
+            let uid: String = row.get(0)?;
+            let judges = self.ensemble_judges(EnsembleId(row.get(3)?))?.into_iter();
+            entries.push(LogEntry {
+                when_ms: row.get(4)?,
+                uid: uid.clone(),
+                event: Event::RunBegun {
+                    seed: row.get::<_, i64>(1)?.cast_unsigned(),
+                    cycles: row.get(2)?,
+                    judges: judges.map(|(_, spec)| spec.name).collect(),
+                },
+            });
+            if let Some(when_ms) = row.get(5)? {
+                let event = Event::RunEnded(row.get(6)?);
+                entries.push(LogEntry {
+                    when_ms,
+                    uid,
+                    event,
+                });
+            }
+        }
+        Ok(entries)
+    }
+}

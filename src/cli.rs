@@ -17,6 +17,7 @@ mod keys;
 mod list;
 mod log;
 mod matrix;
+mod merge;
 mod output;
 mod people;
 mod queue;
@@ -75,6 +76,8 @@ enum Command {
     Import(import::Import),
     /// Write what the project holds: annotated, ai-scores, votes, verdicts
     Export(export::Export),
+    /// Take over what another analyst's project file has
+    Merge(merge::Merge),
     /// How far the project is
     Status(list::Status),
     /// One row a query
@@ -250,6 +253,7 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Batch(command)) => command.run(&context),
         Some(Command::Import(command)) => command.run(&context),
         Some(Command::Export(command)) => command.run(&context),
+        Some(Command::Merge(command)) => command.run(&context),
         Some(Command::Status(command)) => command.run(&context),
         Some(Command::Queries(command)) => command.run(&context),
         Some(Command::Matrix(command)) => command.run(&context),

@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod gold;
 pub mod growth;
 pub mod log;
+pub mod merge;
 pub mod queue;
 pub mod runs;
 mod schema;

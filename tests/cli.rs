@@ -14,6 +14,8 @@ mod foreign;
 mod hostile;
 #[path = "cli/importing.rs"]
 mod importing;
+#[path = "cli/merging.rs"]
+mod merging;
 #[path = "cli/overruling.rs"]
 mod overruling;
 #[path = "cli/people.rs"]

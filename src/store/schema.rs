@@ -47,7 +47,7 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
 }
 
 /// The schema version, 0 for an empty file; an error for anything that is not an Overrule project of a known version.
-fn check(path: &Path, connection: &Connection) -> Result<i64> {
+pub(super) fn check(path: &Path, connection: &Connection) -> Result<i64> {
     let pragma = |name: &str| -> Result<i64> {
         connection
             .pragma_query_value(None, name, |row| row.get(0))

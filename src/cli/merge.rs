@@ -1,0 +1,150 @@
+//! `overrule merge`: what another analyst's file has and this one has not.
+
+use super::{Context, Failure, Outcome, output};
+use crate::domain::sanitise;
+use crate::store::merge::{Merged, Snapshot};
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Queries and documents are matched by name and must have the same texts, battles by pair and game, judges by model,
+prompt and parameters, verdicts and undos by their globally unique names. Nothing is replaced: where a judge has voted
+differently on the same battle, the vote of this project stays. A merge can be repeated, and it is all or nothing.
+The other file is read from a private copy and never written to; settings are left as they are.
+
+Examples:
+  overrule merge ../ada/overrule.db --dry-run
+  overrule --project both.db merge eve.db --json"
+)]
+pub(super) struct Merge {
+    /// The other project
+    #[arg(value_name = "OTHER.db")]
+    other: PathBuf,
+    /// Say what would be taken over and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Merge {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let store = context.open()?;
+        let real = |path: &Path| path.canonicalize().ok();
+        if real(&self.other).is_some() && real(&self.other) == real(context.project()) {
+            return Err(Failure::usage(anyhow!(
+                "{}: is this project itself; name another one",
+                self.other.display()
+            )));
+        }
+        let keep = !self.dry_run;
+        let snapshot = Snapshot::of(&self.other)?;
+        let merged = store
+            .write_blocking(move |db| db.merge(&snapshot, keep))
+            .with_context(|| format!("{}: nothing is merged", self.other.display()))?;
+        if self.json {
+            output::json(&self.as_json(&merged))?;
+        } else {
+            output::text(&self.words(&merged))?;
+        }
+        for note in notes(&merged) {
+            output::complain(&format!("note: {note}"));
+        }
+        for (query, reason) in &merged.refused {
+            let query = sanitise::line(query);
+            output::complain(&format!("query {query:?} is left out: {reason}"));
+        }
+        match merged.refused.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::incomplete()),
+        }
+    }
+
+    fn as_json(&self, merged: &Merged) -> serde_json::Value {
+        let refused: Vec<_> = merged
+            .refused
+            .iter()
+            .map(|(query, reason)| json!({ "query": query, "reason": reason }))
+            .collect();
+        json!({
+            "other": self.other.display().to_string(),
+            "dry_run": self.dry_run,
+            "queries_added": merged.queries_added,
+            "documents_added": merged.documents_added,
+            "battles": merged.battles,
+            "votes": merged.votes,
+            "vote_clashes": merged.vote_clashes,
+            "failures": merged.failures,
+            "spent_usd": merged.spent_usd,
+            "verdicts": merged.verdicts,
+            "undos": merged.undos,
+            "gold": merged.gold,
+            "gold_clashes": merged.gold_clashes,
+            "queries_keeping_their_judges": merged.keep_their_judges,
+            "conflicts": merged.conflicts,
+            "calls_pending": merged.calls_pending,
+            "refused": refused,
+        })
+    }
+
+    fn words(&self, merged: &Merged) -> String {
+        let what = if self.dry_run {
+            "would be taken over"
+        } else {
+            "taken over"
+        };
+        format!(
+            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}), {} verdicts, {} undos, {} gold items\n",
+            sanitise::line(&self.other.display().to_string()),
+            merged.queries_added,
+            merged.documents_added,
+            merged.battles,
+            merged.votes,
+            merged.failures,
+            merged.spent_usd,
+            merged.verdicts,
+            merged.undos,
+            merged.gold,
+        )
+    }
+}
+
+/// What should not go unsaid.
+fn notes(merged: &Merged) -> Vec<String> {
+    let mut notes = Vec::new();
+    if merged.vote_clashes > 0 {
+        notes.push(format!(
+            "{} votes differ from those of the same judge on the same battle here, which stay",
+            merged.vote_clashes
+        ));
+    }
+    if merged.gold_clashes > 0 {
+        notes.push(format!(
+            "{} gold items have another answer here, which stays",
+            merged.gold_clashes
+        ));
+    }
+    if merged.keep_their_judges > 0 {
+        notes.push(format!(
+            "other judges count there for {} queries; here those count that counted before",
+            merged.keep_their_judges
+        ));
+    }
+    if merged.calls_pending > 0 {
+        notes.push(format!(
+            "batches of the other file are still making {} calls; fetch them there and merge again",
+            merged.calls_pending
+        ));
+    }
+    if merged.conflicts > 0 {
+        notes.push(format!(
+            "people differ on {} pairs of the project (overrule config project --final …)",
+            merged.conflicts
+        ));
+    }
+    notes
+}

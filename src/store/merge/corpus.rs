@@ -1,0 +1,186 @@
+//! Queries and documents by name, and whose votes count.
+
+use super::{Matched, Merge};
+use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+use crate::domain::vote::JudgeId;
+use crate::store::Result;
+use crate::store::corpus::QueryKey;
+use std::collections::HashMap;
+
+/// A query's row in the other file.
+pub(super) struct Theirs {
+    key: i64,
+    name: String,
+    text: String,
+    extra: String,
+    line: String,
+    dataset: String,
+    depth: Option<usize>,
+    ensemble: Option<i64>,
+}
+
+/// A document of the other file without its text.
+struct Known {
+    name: String,
+    hash: Vec<u8>,
+    content: i64,
+}
+
+impl Merge<'_> {
+    pub(super) fn queries(&self) -> Result<Vec<Theirs>> {
+        let mut statement = self.from.prepare(
+            "SELECT id, name, text, extra, line, dataset, depth, ensemble FROM query ORDER BY id",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(Theirs {
+                key: row.get(0)?,
+                name: row.get(1)?,
+                text: row.get(2)?,
+                extra: row.get(3)?,
+                line: row.get(4)?,
+                dataset: row.get(5)?,
+                depth: row.get(6)?,
+                ensemble: row.get(7)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// A query of the other file as it is here, with the documents that were missing; `None` where one name stands for
+    /// two texts, which is noted.
+    pub(super) fn matched(&mut self, theirs: &Theirs) -> Result<Option<Matched>> {
+        let documents = self.documents(theirs.key)?;
+        let known = self.db.texts(&theirs.name)?;
+        let differs = known.as_ref().and_then(|known| {
+            if known.query != theirs.text {
+                return Some("it has another text there".to_owned());
+            }
+            let other = documents.iter().find(|document| {
+                let known = &known.documents;
+                known
+                    .get(&document.name)
+                    .is_some_and(|hash| hash[..] != document.hash[..])
+            })?;
+            Some(format!("document {:?} has another text there", other.name))
+        });
+        if let Some(reason) = differs {
+            self.merged.refused.push((theirs.name.clone(), reason));
+            return Ok(None);
+        }
+        let mut changed = false;
+        let (ours, mut places) = match known {
+            Some(known) => {
+                let documents = self.db.documents(known.key)?.into_iter().enumerate();
+                let places = documents.map(|(at, document)| (document.id.to_string(), at));
+                (known.key, places.collect())
+            }
+            None => {
+                changed = true;
+                self.merged.queries_added += 1;
+                (self.add_query(theirs)?, HashMap::new())
+            }
+        };
+        let mut matched = Vec::with_capacity(documents.len());
+        for (position, document) in documents.iter().enumerate() {
+            let place = match places.get(&document.name) {
+                Some(place) => *place,
+                None => {
+                    let added = self.document(theirs.key, position, document)?;
+                    let place = self.db.add_document(ours, &added)?;
+                    places.insert(document.name.clone(), place);
+                    self.merged.documents_added += 1;
+                    changed = true;
+                    place
+                }
+            };
+            matched.push(place);
+        }
+        Ok(Some(Matched {
+            theirs: theirs.key,
+            ours,
+            places: matched,
+            changed,
+        }))
+    }
+
+    fn add_query(&self, theirs: &Theirs) -> Result<QueryKey> {
+        let pool = Pool {
+            query: Query {
+                id: QueryId::new(theirs.name.as_str()),
+                text: theirs.text.clone(),
+                extra: JsonObject::from_compact(theirs.extra.as_str()),
+            },
+            documents: Vec::new(),
+            extra: JsonObject::from_compact(theirs.line.as_str()),
+        };
+        Ok(self.db.add_pool(&pool, &theirs.dataset)?.key())
+    }
+
+    fn documents(&self, query: i64) -> Result<Vec<Known>> {
+        let mut statement = self.from.prepare_cached(
+            "SELECT document.name, content.hash, content.id FROM document JOIN content ON content.id = document.content
+             WHERE query = ?1 ORDER BY position",
+        )?;
+        let rows = statement.query_map([query], |row| {
+            Ok(Known {
+                name: row.get(0)?,
+                hash: row.get(1)?,
+                content: row.get(2)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn document(&self, query: i64, position: usize, known: &Known) -> Result<Document> {
+        let content = self
+            .from
+            .prepare_cached("SELECT text FROM content WHERE id = ?1")?
+            .query_row([known.content], |row| row.get(0))?;
+        let mut statement = self.from.prepare_cached(
+            "SELECT title, metadata, extra, score FROM document WHERE query = ?1 AND position = ?2",
+        )?;
+        Ok(statement.query_row((query, position), |row| {
+            Ok(Document {
+                id: DocId::new(known.name.as_str()),
+                title: row.get(0)?,
+                content,
+                metadata: JsonObject::from_compact(row.get::<_, String>(1)?),
+                extra: JsonObject::from_compact(row.get::<_, String>(2)?),
+                input_score: row.get(3)?,
+            })
+        })?)
+    }
+
+    /// Whose votes count: where nobody's do here, those that count there; where both were imported, all of them;
+    /// otherwise those that count here.
+    pub(super) fn seats(&mut self, query: &mut Matched, theirs: &Theirs) -> Result<()> {
+        let Some(ensemble) = theirs.ensemble else {
+            return Ok(());
+        };
+        let there = self.ensemble(ensemble)?;
+        let here = self.db.judges_of(query.ours)?.into_iter();
+        let here: Vec<JudgeId> = here.map(|(judge, _)| judge).collect();
+        if there.iter().all(|judge| here.contains(judge)) {
+            return Ok(());
+        }
+        let (mut seats, mut depth) = (here, None);
+        if seats.is_empty() {
+            depth = theirs.depth.map(|depth| {
+                let entered = query.places.iter().take(depth);
+                entered.max().map_or(0, |last| last + 1)
+            });
+        } else if theirs.depth.is_some() || self.db.is_planned(query.ours)? {
+            self.merged.keep_their_judges += 1;
+            return Ok(());
+        }
+        for judge in there {
+            if !seats.contains(&judge) {
+                seats.push(judge);
+            }
+        }
+        let ensemble = self.db.ensemble(&seats)?;
+        self.db.set_ensemble(query.ours, ensemble, depth)?;
+        query.changed = true;
+        Ok(())
+    }
+}

@@ -1,0 +1,121 @@
+//! A private copy of another project, so that neither its owner nor its file notices the reading.
+
+use crate::store::{PATIENCE, Result, StoreError, schema};
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use uuid::Uuid;
+
+/// How often a file that changes while it is copied is copied again.
+const TRIES: usize = 3;
+
+/// A copy of a project as it was at one moment, brought up to date in itself, and gone when dropped.
+#[derive(Debug)]
+pub struct Snapshot {
+    // Closed before its folder goes.
+    connection: Option<Connection>,
+    folder: PathBuf,
+}
+
+impl Snapshot {
+    /// Copies the project at `path`, which other processes may be writing to.
+    pub fn of(path: &Path) -> Result<Self> {
+        let found = match fs::metadata(path) {
+            Ok(found) => found,
+            Err(error) => return Err(unreadable(path, &error)),
+        };
+        let refuse = |reason: &str| StoreError::NotAProject {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        };
+        if !found.is_file() {
+            return Err(refuse("it is not a file"));
+        }
+        if found.len() == 0 {
+            return Err(refuse("it is empty"));
+        }
+        let folder = std::env::temp_dir().join(format!("overrule-merge-{}", Uuid::now_v7()));
+        private_folder(&folder).map_err(|error| unreadable(&folder, &error))?;
+        let mut snapshot = Self {
+            connection: None,
+            folder,
+        };
+        let copy = snapshot.folder.join("other.db");
+        if !copied(path, &copy).map_err(|error| unreadable(path, &error))? {
+            vacuumed(path, &copy)?;
+        }
+        let connection = schema::open(&copy).map_err(|error| match error {
+            StoreError::NotAProject { reason, .. } => refuse(&reason),
+            StoreError::Newer { found, known, .. } => StoreError::Newer {
+                path: path.to_owned(),
+                found,
+                known,
+            },
+            other => other,
+        })?;
+        // Nothing here outlives the process, so nothing has to reach the disk.
+        connection.pragma_update(None, "synchronous", "off")?;
+        snapshot.connection = Some(connection);
+        Ok(snapshot)
+    }
+
+    pub(super) fn connection(&self) -> Result<&Connection> {
+        self.connection.as_ref().ok_or(StoreError::Closed)
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        drop(self.connection.take());
+        drop(fs::remove_dir_all(&self.folder));
+    }
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> StoreError {
+    StoreError::NotFound(format!("{}: cannot be read: {error}", path.display()))
+}
+
+#[cfg(unix)]
+fn private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn private_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir(path)
+}
+
+/// Copies a file in which everything is: says whether there is no log beside it, and nobody wrote to it meanwhile.
+fn copied(path: &Path, copy: &Path) -> io::Result<bool> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let has_log = || fs::metadata(&log).is_ok_and(|log| log.len() > 0);
+    let stamp = |found: Metadata| Ok::<_, io::Error>((found.len(), found.modified()?));
+    for _ in 0..TRIES {
+        if has_log() {
+            return Ok(false);
+        }
+        let before = stamp(fs::metadata(path)?)?;
+        // Into a file of our own, which may be written to whatever the mode of the other.
+        io::copy(&mut fs::File::open(path)?, &mut fs::File::create(copy)?)?;
+        if !has_log() && stamp(fs::metadata(path)?)? == before {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Lets SQLite write the copy, log included, with the locks that keep writers and readers apart.
+fn vacuumed(path: &Path, copy: &Path) -> Result<()> {
+    if copy.exists() {
+        fs::remove_file(copy).map_err(|error| unreadable(copy, &error))?;
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    schema::check(path, &connection)?;
+    connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! Battles by pair and game, with the votes and failures on them.
+
+use super::{Matched, Merge};
+use crate::store::{Result, StoreError};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params, params_from_iter};
+use std::collections::HashMap;
+
+/// A battle of the other file here, and whether it is stored the other way round.
+type Battles = HashMap<i64, (i64, bool)>;
+
+/// What of a vote has no counterpart to look up.
+const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking, cost_usd, latency_ms, truncated,
+    created_ms, call_key, model, stop_reason, request_id, reasoning, raw";
+
+impl Merge<'_> {
+    pub(super) fn votes(&mut self, query: &mut Matched) -> Result<()> {
+        let battles = self.battles(query)?;
+        let mut statement = self.from.prepare_cached(&format!(
+            "SELECT vote.battle, vote.judge, vote.run, swapped, margin, {PLAIN}
+             FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1 ORDER BY vote.id"
+        ))?;
+        let mut rows = statement.query([query.theirs])?;
+        while let Some(row) = rows.next()? {
+            let (battle, turned) = found(&battles, row.get(0)?)?;
+            let judge = self.judge(row.get(1)?)?;
+            let swapped = row.get::<_, bool>(3)? != turned;
+            let margin = turn(row.get(4)?, turned);
+            let there: Option<(bool, f64, String)> = self
+                .db
+                .connection
+                .prepare_cached(
+                    "SELECT swapped, margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2",
+                )?
+                .query_row(params![battle, judge.0], |row| row.try_into())
+                .optional()?;
+            if let Some(known) = there {
+                let reasoning: String = row.get("reasoning")?;
+                if known != (swapped, margin, reasoning) {
+                    self.merged.vote_clashes += 1;
+                }
+                continue;
+            }
+            let run = row.get::<_, Option<i64>>(2)?;
+            let run = run.map(|run| self.run(run)).transpose()?;
+            let mut values: Vec<Value> = vec![
+                battle.into(),
+                judge.0.into(),
+                run.into(),
+                i64::from(swapped).into(),
+                margin.into(),
+            ];
+            for column in 0..PLAIN.split(',').count() {
+                values.push(row.get(5 + column)?);
+            }
+            self.db
+                .connection
+                .prepare_cached(&format!(
+                    "INSERT INTO vote (battle, judge, run, swapped, margin, {PLAIN})
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
+                ))?
+                .execute(params_from_iter(values))?;
+            self.merged.votes += 1;
+            self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
+            query.changed = true;
+        }
+        self.failures(query, &battles)
+    }
+
+    /// Failures have no name of their own: one with the same words at the same moment is the same.
+    fn failures(&mut self, query: &mut Matched, battles: &Battles) -> Result<()> {
+        const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd, latency_ms, created_ms, raw";
+        let mut statement = self.from.prepare_cached(&format!(
+            "SELECT failure.battle, failure.judge, failure.run, swapped, {COLUMNS}
+             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1 ORDER BY failure.id"
+        ))?;
+        let mut rows = statement.query([query.theirs])?;
+        while let Some(row) = rows.next()? {
+            let (battle, turned) = found(battles, row.get(0)?)?;
+            let judge = self.judge(row.get(1)?)?;
+            let there = self.exists(
+                "SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2 AND cause = ?3 AND message = ?4 AND attempt = ?5
+                 AND created_ms = ?6",
+                params![
+                    battle,
+                    judge.0,
+                    row.get::<_, String>("cause")?,
+                    row.get::<_, String>("message")?,
+                    row.get::<_, i64>("attempt")?,
+                    row.get::<_, i64>("created_ms")?,
+                ],
+            )?;
+            if there {
+                continue;
+            }
+            let run = row.get::<_, Option<i64>>(2)?;
+            let run = run.map(|run| self.run(run)).transpose()?;
+            let swapped = row.get::<_, bool>(3)? != turned;
+            let mut values: Vec<Value> = vec![
+                battle.into(),
+                judge.0.into(),
+                run.into(),
+                i64::from(swapped).into(),
+            ];
+            for column in 0..COLUMNS.split(',').count() {
+                values.push(row.get(4 + column)?);
+            }
+            self.db
+                .connection
+                .prepare_cached(&format!(
+                    "INSERT INTO failure (battle, judge, run, swapped, {COLUMNS})
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+                ))?
+                .execute(params_from_iter(values))?;
+            self.merged.failures += 1;
+            self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
+            query.changed = true;
+        }
+        Ok(())
+    }
+
+    /// The other file's battles, added where they are new. A battle that wants only some judges goes on wanting those.
+    fn battles(&mut self, query: &mut Matched) -> Result<Battles> {
+        let mut known: HashMap<(usize, usize, i64), (i64, usize)> = HashMap::new();
+        let mut ours = self
+            .db
+            .connection
+            .prepare_cached("SELECT id, a, b, game FROM battle WHERE query = ?1")?;
+        let mut rows = ours.query([query.ours.0])?;
+        while let Some(row) = rows.next()? {
+            let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+            known.insert((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a));
+        }
+        let mut battles = Battles::new();
+        let mut theirs = self.from.prepare_cached(
+            "SELECT id, a, b, game, cycle, origin FROM battle WHERE query = ?1 ORDER BY id",
+        )?;
+        let mut rows = theirs.query([query.theirs])?;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            let (a, b) = (query.place(row.get(1)?)?, query.place(row.get(2)?)?);
+            let game: i64 = row.get(3)?;
+            if let Some((ours, ours_a)) = known.get(&(a.min(b), a.max(b), game)) {
+                battles.insert(id, (*ours, *ours_a != a));
+                self.tasks(id, *ours, false)?;
+                continue;
+            }
+            self.db
+                .connection
+                .prepare_cached(
+                    "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
+                .execute(params![
+                    query.ours.0,
+                    a,
+                    b,
+                    game,
+                    row.get::<_, i64>(4)?,
+                    row.get::<_, String>(5)?
+                ])?;
+            let ours = self.db.connection.last_insert_rowid();
+            battles.insert(id, (ours, false));
+            self.tasks(id, ours, true)?;
+            self.merged.battles += 1;
+            query.changed = true;
+        }
+        Ok(battles)
+    }
+
+    /// The judges that a battle was for: a new one's as they are, and added to those of a battle that has some here.
+    fn tasks(&mut self, theirs: i64, ours: i64, new: bool) -> Result<()> {
+        let mut statement = self
+            .from
+            .prepare_cached("SELECT judge, round FROM task WHERE battle = ?1")?;
+        let tasks: Vec<(i64, i64)> = statement
+            .query_map([theirs], |row| row.try_into())?
+            .collect::<rusqlite::Result<_>>()?;
+        if tasks.is_empty()
+            || (!new && !self.exists("SELECT 1 FROM task WHERE battle = ?1", [ours])?)
+        {
+            return Ok(());
+        }
+        for (judge, round) in tasks {
+            let judge = self.judge(judge)?;
+            self.db
+                .connection
+                .prepare_cached(
+                    "INSERT INTO task (battle, judge, round) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                )?
+                .execute(params![ours, judge.0, round])?;
+        }
+        Ok(())
+    }
+}
+
+fn found(battles: &Battles, id: i64) -> Result<(i64, bool)> {
+    let battle = battles.get(&id).copied();
+    battle.ok_or_else(|| StoreError::Corrupt(format!("battle {id} is not there")))
+}
+
+/// A margin as seen from the other document.
+fn turn(margin: f64, turned: bool) -> f64 {
+    if turned { 0.0 - margin } else { margin }
+}

@@ -1,0 +1,452 @@
+//! `overrule merge`: two analysts' files become one, as often as one likes, and neither loses anything.
+
+use crate::support::{AI_SCORES, Desk, dataset};
+use rusqlite::types::Value as Cell;
+use rusqlite::{Connection, OpenFlags};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// Every row of every table that holds facts, in an order of its own.
+fn rows(path: &Path) -> Vec<(String, Vec<Vec<Cell>>)> {
+    let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let names = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
+    let mut statement = db.prepare(names).unwrap();
+    let names = statement.query_map([], |row| row.get(0)).unwrap();
+    let names: Vec<String> = names.collect::<Result<_, _>>().unwrap();
+    names
+        .into_iter()
+        .map(|name| {
+            let mut statement = db.prepare(&format!("SELECT * FROM {name}")).unwrap();
+            let columns = statement.column_count();
+            let rows = statement
+                .query_map([], |row| (0..columns).map(|at| row.get(at)).collect())
+                .unwrap();
+            let rows = rows.collect::<Result<_, _>>().unwrap();
+            (name, rows)
+        })
+        .collect()
+}
+
+fn merge(desk: &Desk, other: &Desk, more: &[&str]) -> Value {
+    let path = other.project();
+    desk.json(&[&["merge", path.to_str().unwrap(), "--json"], more].concat())
+}
+
+/// Two desks with the same dataset, judged by the same judges up to different depths.
+fn two() -> (Desk, Desk) {
+    let (ada, eve) = (Desk::new(), Desk::new());
+    for (desk, cycles) in [(&ada, "2"), (&eve, "3")] {
+        desk.write("in.jsonl", dataset([8, 5]));
+        desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", cycles]);
+    }
+    (ada, eve)
+}
+
+fn says(desk: &Desk, who: &str, a: &str, b: &str, verdict: &str) {
+    let arguments = [
+        "override",
+        "--query",
+        "q0",
+        "--annotator",
+        who,
+        "--a",
+        a,
+        "--b",
+        b,
+        "--verdict",
+        verdict,
+    ];
+    desk.done(&arguments);
+}
+
+/// What two projects with the same facts have in common, whatever their rows are called.
+fn facts(desk: &Desk) -> [String; 5] {
+    let text = |arguments: &[&str]| desk.done(arguments).text().to_owned();
+    let mut votes: Vec<String> = text(&["export", "votes", "--format", "jsonl"])
+        .lines()
+        .map(|line| {
+            let mut vote: Value = serde_json::from_str(line).unwrap();
+            // Both have judged it, and one was faster.
+            vote["latency_ms"] = Value::Null;
+            vote.to_string()
+        })
+        .collect();
+    votes.sort();
+    [
+        votes.join("\n"),
+        text(&["export", "verdicts", "--format", "jsonl"]),
+        text(&["log", "--query", "q0", "--json"]),
+        text(&["gold", "list", "--json"]),
+        text(&["export", "annotated", "--query", "q1"]),
+    ]
+}
+
+#[test]
+fn either_way_round_the_union_is_the_same_and_a_second_merge_changes_nothing() {
+    let (ada, eve) = two();
+    says(&ada, "ada", "d0", "d1", "a");
+    says(&ada, "ada", "d2", "d3", "much-b");
+    says(&eve, "eve", "d1", "d0", "a");
+    says(&eve, "eve", "d4", "d5", "tie");
+    eve.done(&["undo", "--annotator", "eve"]);
+    eve.write("gold", "query,a,b,decision\nq0,d6,d7,tie\n");
+    eve.done(&["gold", "import", "gold"]);
+    let (of_ada, of_eve) = (rows(&ada.project()), rows(&eve.project()));
+    let third = Desk::new();
+    fs::copy(ada.project(), third.project()).unwrap();
+
+    let tried = merge(&ada, &eve, &["--dry-run"]);
+    assert_eq!(
+        (&tried["dry_run"], &tried["verdicts"]),
+        (&json!(true), &json!(2))
+    );
+    assert_eq!(rows(&ada.project()), of_ada, "a dry run changes nothing");
+
+    let merged = merge(&ada, &eve, &[]);
+    for what in ["votes", "battles", "verdicts", "undos", "gold"] {
+        assert_eq!(merged[what], tried[what]);
+        assert!(merged[what].as_u64().unwrap() > 0, "{what}");
+    }
+    assert_eq!(
+        (&merged["vote_clashes"], &merged["refused"]),
+        (&json!(0), &json!([]))
+    );
+    assert_eq!(merged["conflicts"], 1);
+    let united = rows(&ada.project());
+    let again = merge(&ada, &eve, &[]);
+    for what in [
+        "queries_added",
+        "documents_added",
+        "battles",
+        "votes",
+        "failures",
+        "verdicts",
+        "undos",
+        "gold",
+    ] {
+        assert_eq!(again[what], 0, "{what}");
+    }
+    assert_eq!(rows(&ada.project()), united, "not a row, not a revision");
+    assert_eq!(rows(&eve.project()), of_eve, "the other file is as it was");
+
+    merge(&eve, &third, &[]);
+    for (eves, adas) in facts(&eve).iter().zip(&facts(&ada)) {
+        assert_eq!(eves, adas);
+    }
+    // And back again: there is nothing left to take.
+    let back = merge(&ada, &eve, &[]);
+    assert_eq!((&back["votes"], &back["verdicts"]), (&json!(0), &json!(0)));
+    assert_eq!(rows(&ada.project()), united);
+}
+
+#[test]
+fn a_merge_needs_no_second_purchase() {
+    let (ada, eve) = two();
+    Connection::open(eve.project())
+        .unwrap()
+        .execute_batch("UPDATE vote SET cost_usd = 0.25")
+        .unwrap();
+    let merged = merge(&ada, &eve, &[]);
+    let votes = merged["votes"].as_u64().unwrap();
+    assert!(votes > 0);
+    assert_eq!(merged["spent_usd"], 0.25 * votes as f64);
+    assert_eq!(
+        ada.json(&["status", "--json"])["spent_usd"],
+        0.25 * votes as f64
+    );
+    // What the other had judged is not asked for again.
+    let before = ada.count("SELECT count(*) FROM vote");
+    ada.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "3"]);
+    assert_eq!(ada.count("SELECT count(*) FROM vote"), before);
+    eve.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "3"]);
+    assert_eq!(ada.read("out.jsonl"), eve.read("out.jsonl"));
+}
+
+fn foreign(query: &str, a: &str, b: &str, by: &str, score: f64) -> String {
+    let document = |id: &str| json!({ "id": id, "content": format!("text of {id}") });
+    let line = json!({
+        "query": { "id": query, "query": format!("what is {query}?") }, "a": document(a), "b": document(b),
+        "by": by, "kind": "llm", "score": score, "reasoning": format!("{a} {b} {score}"),
+    });
+    format!("{line}\n")
+}
+
+#[test]
+fn pools_in_another_order_are_matched_by_name() {
+    let (ada, eve) = (Desk::new(), Desk::new());
+    ada.write(
+        "v.jsonl",
+        [
+            foreign("q", "x", "y", "m1", -1.0),
+            foreign("q", "y", "z", "m1", -0.5),
+        ]
+        .concat(),
+    );
+    // The other file begins with y, and its battle of x and y is stored the other way round.
+    eve.write(
+        "v.jsonl",
+        [
+            foreign("q", "y", "x", "m2", 0.75),
+            foreign("q", "w", "y", "m2", 1.0),
+            foreign("other", "x", "y", "m2", 0.0),
+        ]
+        .concat(),
+    );
+    for desk in [&ada, &eve] {
+        desk.done(&["import", "votes", "v.jsonl"]);
+    }
+    eve.write("gold", "query,a,b,decision\nq,y,x,b\n");
+    eve.done(&["gold", "import", "gold"]);
+    eve.done(&[
+        "override",
+        "--query",
+        "q",
+        "--a",
+        "w",
+        "--b",
+        "x",
+        "--verdict",
+        "much-a",
+    ]);
+    let merged = merge(&ada, &eve, &[]);
+    assert_eq!(
+        (
+            &merged["queries_added"],
+            &merged["documents_added"],
+            &merged["battles"],
+            &merged["votes"]
+        ),
+        (&json!(1), &json!(3), &json!(2), &json!(3))
+    );
+    let battles = ada.json(&["battles", "--query", "q", "--json"]);
+    let first = &battles["battles"][0];
+    assert_eq!((&first["a"], &first["b"]), (&json!("x"), &json!("y")));
+    let votes: Vec<_> = first["votes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|vote| (&vote["judge"], &vote["margin"], &vote["swapped"]))
+        .collect();
+    assert_eq!(
+        votes,
+        [
+            (&json!("m1"), &json!(-1.0), &json!(false)),
+            // It was shown y first, and preferred x.
+            (&json!("m2"), &json!(-0.75), &json!(true)),
+        ]
+    );
+    assert_eq!(
+        ada.json(&["gold", "list", "--json"])["items"][0]["decision"],
+        "a"
+    );
+    let verdict = &battles["judged_without_battle"][0];
+    assert_eq!(
+        (
+            &verdict["a"],
+            &verdict["b"],
+            &verdict["verdict"]["decision"]
+        ),
+        (&json!("x"), &json!("w"), &json!("much-b"))
+    );
+    let judges = ada.json(&["status", "--json"])["judges"].clone();
+    assert_eq!(
+        judges[0]["judges"],
+        json!(["m1", "m2"]),
+        "imported judges count together"
+    );
+}
+
+#[test]
+fn one_name_for_two_texts_leaves_the_query_out_and_takes_the_rest() {
+    let (ada, eve) = (Desk::new(), Desk::new());
+    ada.write("v.jsonl", foreign("q", "x", "y", "m", 1.0));
+    let spoiled = foreign("q", "x", "v", "m", 1.0).replace("text of x", "another text");
+    eve.write(
+        "v.jsonl",
+        [spoiled, foreign("good", "x", "y", "m", 1.0)].concat(),
+    );
+    for desk in [&ada, &eve] {
+        desk.done(&["import", "votes", "v.jsonl"]);
+    }
+    eve.done(&[
+        "override",
+        "--query",
+        "q",
+        "--a",
+        "x",
+        "--b",
+        "v",
+        "--verdict",
+        "a",
+    ]);
+    let path = eve.project();
+    let ran = ada.run(&["merge", path.to_str().unwrap(), "--json"]);
+    assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("query \"q\" is left out: document \"x\" has another text there"),
+        "{}",
+        ran.stderr
+    );
+    let merged: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(
+        (
+            &merged["votes"],
+            &merged["verdicts"],
+            &merged["refused"][0]["query"]
+        ),
+        (&json!(1), &json!(0), &json!("q"))
+    );
+    assert_eq!(ada.count("SELECT count(*) FROM query"), 2);
+    assert_eq!(ada.count("SELECT documents FROM query WHERE name = 'q'"), 2);
+}
+
+#[test]
+fn two_votes_of_one_judge_on_one_battle_are_a_clash_and_ours_stays() {
+    let (ada, eve) = (Desk::new(), Desk::new());
+    ada.write(
+        "v.jsonl",
+        [
+            foreign("q", "x", "y", "m", 1.0),
+            foreign("q", "x", "z", "m", 1.0),
+        ]
+        .concat(),
+    );
+    eve.write(
+        "v.jsonl",
+        [
+            foreign("q", "x", "y", "m", -1.0),
+            foreign("q", "x", "z", "m", 1.0),
+        ]
+        .concat(),
+    );
+    for desk in [&ada, &eve] {
+        desk.done(&["import", "votes", "v.jsonl"]);
+    }
+    let before = rows(&ada.project());
+    for _ in 0..2 {
+        let path = eve.project();
+        let ran = ada.done(&["merge", path.to_str().unwrap(), "--json"]);
+        let merged: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        assert_eq!(
+            (&merged["votes"], &merged["vote_clashes"]),
+            (&json!(0), &json!(1))
+        );
+        assert!(ran.stderr.contains("1 votes differ"), "{}", ran.stderr);
+        assert_eq!(rows(&ada.project()), before);
+    }
+}
+
+#[test]
+fn failures_come_once_and_stay_failures() {
+    let (ada, eve) = (Desk::new(), Desk::new());
+    let mut recorded: Value = serde_json::from_slice(&fs::read(AI_SCORES).unwrap()).unwrap();
+    recorded["scored_pairs"][0]["openai_score"] = json!({ "thought": "", "score": 0.0 });
+    eve.write("ai_scores.json", recorded.to_string());
+    eve.done(&["import", "ai_scores.json"]);
+    ada.write("in.jsonl", dataset([3]));
+    ada.done(&["import", "in.jsonl"]);
+    assert_eq!(merge(&ada, &eve, &[])["failures"], 1);
+    assert_eq!(merge(&ada, &eve, &[])["failures"], 0);
+    let status = ada.json(&["status", "--json"]);
+    assert_eq!(
+        (&status["votes"], &status["failures"]),
+        (&json!(23), &json!(1))
+    );
+    assert_eq!(
+        ada.done(&["export", "ai-scores"]).text(),
+        eve.done(&["export", "ai-scores"]).text()
+    );
+}
+
+#[test]
+fn the_other_file_may_be_in_use_older_or_write_protected() {
+    let (ada, eve) = two();
+    says(&eve, "eve", "d0", "d1", "a");
+    // A writer that has not folded its log back: the verdict is beside the file, not in it.
+    let store = overrule::store::Store::open_existing(&eve.project()).unwrap();
+    let added = store.write_blocking(|db| {
+        let query = db.find_query("q0")?;
+        db.add_verdict(&overrule::store::verdicts::NewVerdict {
+            query,
+            a: 2,
+            b: 3,
+            annotator: "live".to_owned(),
+            ..Default::default()
+        })
+    });
+    added.unwrap();
+    assert_eq!(merge(&ada, &eve, &[])["verdicts"], 2);
+    drop(store);
+
+    let before = fs::read(eve.project()).unwrap();
+    let mut permissions = fs::metadata(eve.project()).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(eve.project(), permissions).unwrap();
+    let third = Desk::new();
+    third.write("v.jsonl", foreign("q0", "x", "y", "m", 1.0));
+    third.done(&["import", "votes", "v.jsonl"]);
+    let path = eve.project();
+    let ran = third.run(&["merge", path.to_str().unwrap(), "--json"]);
+    assert_eq!(
+        ran.code,
+        Some(3),
+        "q0 is another query there: {}",
+        ran.stderr
+    );
+    assert_eq!(fs::read(eve.project()).unwrap(), before);
+    let names: Vec<_> = fs::read_dir(eve.path(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert!(
+        names
+            .iter()
+            .all(|name| !name.to_string_lossy().contains("-wal")),
+        "{names:?}"
+    );
+
+    let old = Desk::new();
+    let schema = include_str!("../../assets/migrations/0001.sql");
+    let db = Connection::open(old.project()).unwrap();
+    db.execute_batch(schema).unwrap();
+    db.execute_batch(
+        "INSERT INTO query VALUES (1, 'old', 'text', '{}', '{}', 'd', 0, NULL, NULL, 0)",
+    )
+    .unwrap();
+    db.execute_batch("PRAGMA user_version = 1; PRAGMA application_id = 0x4f56524c")
+        .unwrap();
+    drop(db);
+    let before = fs::read(old.project()).unwrap();
+    assert_eq!(merge(&ada, &old, &[])["queries_added"], 1);
+    assert_eq!(fs::read(old.project()).unwrap(), before);
+}
+
+#[test]
+fn what_is_no_other_project_is_refused_by_name() {
+    let (ada, _) = two();
+    let before = rows(&ada.project());
+    ada.write(
+        "notes.db",
+        "a text file that is not a database, and long enough to have a header of its own",
+    );
+    ada.write("empty.db", "");
+    for (name, words) in [
+        ("notes.db", "not an Overrule project"),
+        ("empty.db", "it is empty"),
+        ("absent.db", "cannot be read"),
+        (".", "not a file"),
+        ("./overrule.db", "is this project itself"),
+    ] {
+        ada.refused(&["merge", name], 2, &[name, words]);
+    }
+    let whole = fs::read(ada.project()).unwrap();
+    ada.write("cut.db", &whole[..whole.len() / 2]);
+    let ran = ada.run(&["merge", "cut.db"]);
+    assert_ne!(ran.code, Some(0));
+    assert!(ran.stderr.contains("cut.db"), "{}", ran.stderr);
+    assert_eq!(rows(&ada.project()), before);
+    fs::remove_file(ada.path("overrule.db")).unwrap();
+    ada.refused(&["merge", "cut.db"], 2, &["no such project"]);
+}

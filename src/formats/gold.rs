@@ -6,7 +6,7 @@ use super::jsonl::{Lines, Step, members, optional, required, text};
 use super::problem::{Findings, Problem, quoted};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
-use std::io::BufRead;
+use std::io::Read;
 
 /// One item, as the file names things.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,24 +29,22 @@ pub struct GoldLine {
 /// else CSV with a header.
 ///
 /// `file` is what problems call the file.
-pub fn read_gold(mut reader: impl BufRead, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
-    let start = match reader.fill_buf() {
-        Ok(start) => String::from_utf8_lossy(start).into_owned(),
-        Err(error) => {
-            let problem = Problem::new(file, None, &format!("cannot be read: {error}"));
-            return (Vec::new(), vec![problem]);
-        }
-    };
-    let bare = start.trim_start_matches('\u{feff}').trim_start();
-    match bare.chars().next() {
-        Some('{' | '[') => from_lines(reader, file),
-        _ => from_csv(reader, file),
+pub fn read_gold(mut reader: impl Read, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
+    let mut bytes = Vec::new();
+    if let Err(error) = reader.read_to_end(&mut bytes) {
+        let problem = Problem::new(file, None, &format!("cannot be read: {error}"));
+        return (Vec::new(), vec![problem]);
+    }
+    let bare = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    match bare.trim_ascii_start().first() {
+        Some(b'{' | b'[') => from_lines(&bytes, file),
+        _ => from_csv(bare, file),
     }
 }
 
-fn from_lines(reader: impl BufRead, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
+fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
-    let mut lines = Lines::new(reader, file);
+    let mut lines = Lines::new(bytes, file);
     loop {
         match lines.advance() {
             Step::End => return (items, problems),
@@ -101,9 +99,9 @@ fn item(bytes: &[u8], last: bool, line: u64) -> Result<GoldLine, Vec<String>> {
     }
 }
 
-fn from_csv(reader: impl BufRead, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
+fn from_csv(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
-    let mut table = csv::Reader::from_reader(reader);
+    let mut table = csv::Reader::from_reader(bytes);
     let headers = match table.headers() {
         Ok(headers) => headers.clone(),
         Err(error) => return (items, vec![broken(file, &error)]),
@@ -125,6 +123,18 @@ fn from_csv(reader: impl BufRead, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
         return (items, vec![Problem::new(file, Some(1), &what)]);
     };
     let note = column("note");
+    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    let place = |record: &csv::StringRecord| {
+        // The position is that of the blank lines before, where there are some.
+        let mut line = record.position().map_or(1, csv::Position::line);
+        while lines
+            .get((line as usize).saturating_sub(1))
+            .is_some_and(|line| line.trim_ascii().is_empty())
+        {
+            line += 1;
+        }
+        line
+    };
     for record in table.records() {
         let record = match record {
             Ok(record) => record,
@@ -133,7 +143,7 @@ fn from_csv(reader: impl BufRead, file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
                 continue;
             }
         };
-        let line = record.position().map_or(0, csv::Position::line);
+        let line = place(&record);
         let cell = |column: usize, name: &str| match record.get(column) {
             Some(cell) if !cell.trim().is_empty() => Ok(cell.to_owned()),
             _ => Err(format!("{name}: is empty")),

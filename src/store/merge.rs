@@ -56,7 +56,7 @@ pub struct Merged {
 struct Merge<'a> {
     db: &'a Db,
     from: &'a Connection,
-    judges: HashMap<i64, JudgeId>,
+    judges: HashMap<i64, (JudgeId, String)>,
     runs: HashMap<i64, i64>,
     merged: Merged,
 }
@@ -145,8 +145,13 @@ impl<'a> Merge<'a> {
 
     /// A judge of the other file, here.
     fn judge(&mut self, theirs: i64) -> Result<JudgeId> {
+        Ok(self.named_judge(theirs)?.0)
+    }
+
+    /// A judge of the other file, here, and its name.
+    fn named_judge(&mut self, theirs: i64) -> Result<(JudgeId, String)> {
         if let Some(judge) = self.judges.get(&theirs) {
-            return Ok(*judge);
+            return Ok(judge.clone());
         }
         let spec = self
             .from
@@ -162,20 +167,21 @@ impl<'a> Merge<'a> {
                     params: row.get(4)?,
                 })
             })?;
-        let judge = self.db.judge(&spec)?;
-        self.judges.insert(theirs, judge);
+        let judge = (self.db.judge(&spec)?, spec.name);
+        self.judges.insert(theirs, judge.clone());
         Ok(judge)
     }
 
     /// The judges of an ensemble of the other file, here.
-    fn ensemble(&mut self, theirs: i64) -> Result<Vec<JudgeId>> {
+    fn ensemble(&mut self, theirs: i64) -> Result<Vec<(JudgeId, String)>> {
         let members: String = self
             .from
             .prepare_cached("SELECT judges FROM ensemble WHERE id = ?1")?
             .query_row([theirs], |row| row.get(0))?;
         let members: Vec<i64> = serde_json::from_str(&members)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        members.into_iter().map(|judge| self.judge(judge)).collect()
+        let members = members.into_iter();
+        members.map(|judge| self.named_judge(judge)).collect()
     }
 
     /// A run of the other file, here. One that was going on when it came may have ended since.
@@ -190,7 +196,11 @@ impl<'a> Merge<'a> {
                 "SELECT uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state FROM run WHERE id = ?1",
             )?
             .query_row([theirs], |row| row.try_into())?;
-        let seats = self.ensemble(ensemble)?;
+        let seats: Vec<JudgeId> = self
+            .ensemble(ensemble)?
+            .into_iter()
+            .map(|seat| seat.0)
+            .collect();
         let EnsembleId(ensemble) = self.db.ensemble(&seats)?;
         self.db
             .connection

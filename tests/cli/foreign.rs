@@ -248,7 +248,7 @@ fn votes_join_a_dataset_and_stay_apart_from_its_run() {
     let ran = desk.done(&["import", "votes", "votes.jsonl"]);
     assert!(
         ran.stderr
-            .contains("1 queries keep the judges of their own runs"),
+            .contains("1 queries keep the judges that counted there"),
         "{}",
         ran.stderr
     );
@@ -273,6 +273,25 @@ fn votes_join_a_dataset_and_stay_apart_from_its_run() {
     assert_eq!(report["documents_added"], 1);
     let judges = desk.json(&["status", "--json"])["judges"][0]["judges"].clone();
     assert_eq!(judges, json!(["openai", "gemini", "anthropic", "m1"]));
+
+    // One name is one judge: another of the same name does not count.
+    line["by"] = json!("openai");
+    desk.write("votes.jsonl", line.to_string());
+    let report = desk.json(&["import", "votes", "votes.jsonl", "--json"])[0].clone();
+    assert_eq!(
+        (&report["votes"], &report["queries_keeping_their_judges"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(
+        desk.json(&["status", "--json"])["judges"][0]["judges"],
+        judges
+    );
+    let lines = desk.done(&["export", "votes", "--format", "jsonl"]);
+    let uncounted = lines
+        .text()
+        .lines()
+        .filter(|line| line.contains("\"counts\":false"));
+    assert_eq!(uncounted.count(), 1);
 }
 
 #[rstest]

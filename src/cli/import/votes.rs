@@ -60,7 +60,7 @@ struct Report {
     unchanged: usize,
     judges: Vec<String>,
     annotators: Vec<String>,
-    /// Queries of the file whose own run decides whose votes count.
+    /// Queries of the file for which not all of its judges count.
     keep_their_judges: usize,
     /// Pairs of the file's queries on which people differ.
     conflicts: usize,
@@ -238,7 +238,7 @@ impl Report {
         }
         if self.keep_their_judges > 0 {
             notes.push(format!(
-                "{} queries keep the judges of their own runs; the votes imported there are stored and do not count",
+                "{} queries keep the judges that counted there; the votes of others are stored and do not count",
                 self.keep_their_judges
             ));
         }

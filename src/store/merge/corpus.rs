@@ -151,19 +151,20 @@ impl Merge<'_> {
         })?)
     }
 
-    /// Whose votes count: where nobody's do here, those that count there; where both were imported, all of them;
-    /// otherwise those that count here.
+    /// Whose votes count: where nobody's do here, those that count there; where both were imported, all of them, as far as
+    /// their names differ; otherwise those that count here.
     pub(super) fn seats(&mut self, query: &mut Matched, theirs: &Theirs) -> Result<()> {
         let Some(ensemble) = theirs.ensemble else {
             return Ok(());
         };
         let there = self.ensemble(ensemble)?;
         let here = self.db.judges_of(query.ours)?.into_iter();
-        let here: Vec<JudgeId> = here.map(|(judge, _)| judge).collect();
-        if there.iter().all(|judge| here.contains(judge)) {
+        let mut seats: Vec<(JudgeId, String)> =
+            here.map(|(judge, spec)| (judge, spec.name)).collect();
+        if there.iter().all(|judge| seats.contains(judge)) {
             return Ok(());
         }
-        let (mut seats, mut depth) = (here, None);
+        let mut depth = None;
         if seats.is_empty() {
             depth = theirs.depth.map(|depth| {
                 let entered = query.places.iter().take(depth);
@@ -173,11 +174,20 @@ impl Merge<'_> {
             self.merged.keep_their_judges += 1;
             return Ok(());
         }
-        for judge in there {
-            if !seats.contains(&judge) {
-                seats.push(judge);
+        let before = seats.len();
+        for judge in &there {
+            // A name stands for one judge of an ensemble.
+            if seats.iter().all(|(_, name)| *name != judge.1) {
+                seats.push(judge.clone());
             }
         }
+        if !there.iter().all(|judge| seats.contains(judge)) {
+            self.merged.keep_their_judges += 1;
+        }
+        if seats.len() == before {
+            return Ok(());
+        }
+        let seats: Vec<JudgeId> = seats.into_iter().map(|(judge, _)| judge).collect();
         let ensemble = self.db.ensemble(&seats)?;
         self.db.set_ensemble(query.ours, ensemble, depth)?;
         query.changed = true;

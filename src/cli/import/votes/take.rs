@@ -1,19 +1,22 @@
 //! Votes into rows: pools grow, every vote finds its game, and every person's vote becomes a verdict.
 
+mod games;
+mod verdicts;
+
 use super::Report;
-use crate::domain::battle::BattleId;
+use crate::domain::battle::Pair;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
-use crate::domain::verdict::Decision;
-use crate::domain::vote::{JudgeId, Margin, Outcome};
-use crate::formats::foreign::{ForeignDocument, ForeignVote, Kind, hash};
+use crate::domain::vote::JudgeId;
+use crate::formats::foreign::{ForeignDocument, ForeignVote, Kind};
 use crate::formats::problem::Problem;
 use crate::judge::{JudgeSpec, Usage};
 use crate::store::calls::{CallRecord, CallResult};
 use crate::store::corpus::QueryKey;
-use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, StoreError};
+use games::{Cast, Games};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
+use verdicts::Said;
 
 /// The provider's name of judges whose votes were imported.
 const PROVIDER: &str = "import";
@@ -26,7 +29,8 @@ pub(super) struct Taking<'a> {
     /// When votes and verdicts that say nothing else were given.
     now_ms: i64,
     judges: HashMap<String, JudgeId>,
-    seats: Vec<JudgeId>,
+    /// The file's judges with their names, in order of their first vote.
+    seats: Vec<(JudgeId, String)>,
     queries: HashMap<String, Taken>,
     report: Report,
 }
@@ -36,37 +40,10 @@ struct Taken {
     key: QueryKey,
     fresh: bool,
     places: HashMap<String, usize>,
-    games: HashMap<(usize, usize), Vec<Game>>,
-    people: People,
+    games: HashMap<Pair, Games>,
+    said: Said,
     voted: bool,
     changed: bool,
-}
-
-/// What the file's people have said of a query so far.
-#[derive(Default)]
-struct People {
-    /// How often each verdict was given, word for word.
-    given: HashMap<[u8; 32], u32>,
-    /// The latest that does not say when it was given, by annotator and pair.
-    latest: HashMap<(String, usize, usize), String>,
-}
-
-/// A battle of a pair.
-struct Game {
-    battle: BattleId,
-    a: usize,
-    number: u32,
-    votes: Vec<Known>,
-}
-
-/// A vote that is stored. `met` says that a line of the file stands for it.
-struct Known {
-    judge: JudgeId,
-    first: usize,
-    /// Oriented to the battle.
-    margin: Margin,
-    reasoning: [u8; 32],
-    met: bool,
 }
 
 impl<'a> Taking<'a> {
@@ -148,7 +125,7 @@ impl<'a> Taking<'a> {
             fresh,
             places,
             games: HashMap::new(),
-            people: People::default(),
+            said: Said::default(),
             voted: false,
             changed: fresh,
         })
@@ -182,21 +159,14 @@ impl<'a> Taking<'a> {
         if let Some(judge) = self.judges.get(name) {
             return Ok(*judge);
         }
-        let judge = self.db.judge(&JudgeSpec {
-            name: name.to_owned(),
-            provider: PROVIDER.to_owned(),
-            model: name.to_owned(),
-            prompt_hash: String::new(),
-            params: "{}".to_owned(),
-        })?;
+        let judge = self.db.judge(&recorded(name))?;
         self.judges.insert(name.to_owned(), judge);
-        self.seats.push(judge);
+        self.seats.push((judge, name.to_owned()));
         self.report.judges.push(name.to_owned());
         Ok(judge)
     }
 
-    /// Stores a model's vote, unless the same is there and no other line stands for it. It goes into the first game that
-    /// the judge has not voted in and whose voters saw the same document first, or else into another game.
+    /// Stores a model's vote, unless the same is there and no other line stands for it.
     fn vote(
         &mut self,
         query: &mut Taken,
@@ -206,63 +176,27 @@ impl<'a> Taking<'a> {
     ) -> Result<(), StoreError> {
         let judge = self.judge(&vote.by)?;
         query.voted = true;
-        let (first, reasoning) = (if vote.swapped { b } else { a }, hash(&vote.reasoning));
-        let games = match query.games.entry((a.min(b), a.max(b))) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) if query.fresh => entry.insert(Vec::new()),
-            Entry::Vacant(entry) => entry.insert(stored_games(self.db, query.key, a, b)?),
-        };
-        let oriented = |game: &Game| match game.a == a {
-            true => vote.score,
-            false => vote.score.flipped(),
-        };
-        for game in games.iter_mut() {
-            let margin = oriented(game);
-            let same = game.votes.iter_mut().find(|known| {
-                !known.met
-                    && (known.judge, known.first, known.margin) == (judge, first, margin)
-                    && known.reasoning == reasoning
-            });
-            if let Some(known) = same {
-                known.met = true;
-                self.report.unchanged += 1;
-                return Ok(());
-            }
-        }
-        let free = games.iter().position(|game| {
-            let shown_alike = game.votes.iter().any(|known| known.first == first);
-            let voted = game.votes.iter().any(|known| known.judge == judge);
-            !voted && (shown_alike || game.votes.is_empty())
-        });
-        let at = match free {
-            Some(at) => at,
-            None => {
-                let number = games.last().map_or(0, |game| game.number + 1);
-                games.push(Game {
-                    battle: self.db.add_fought_battle(query.key, a, b, number)?,
-                    a,
-                    number,
-                    votes: Vec::new(),
-                });
-                self.report.battles += 1;
-                games.len() - 1
-            }
-        };
-        let Some(game) = games.get_mut(at) else {
+        let Some(pair) = Pair::new(a, b) else {
             return Ok(());
         };
-        let margin = oriented(game);
-        game.votes.push(Known {
-            judge,
-            first,
-            margin,
-            reasoning,
-            met: true,
-        });
+        let games = match query.games.entry(pair) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) if query.fresh => entry.insert(Games::default()),
+            Entry::Vacant(entry) => entry.insert(Games::stored(self.db, query.key, pair)?),
+        };
+        let cast = Cast::new(judge, vote, a, b);
+        if games.meet(&cast) {
+            self.report.unchanged += 1;
+            return Ok(());
+        }
+        let seated = games.seat(&cast, |number| {
+            self.report.battles += 1;
+            self.db.add_fought_battle(query.key, a, b, number)
+        })?;
         self.db.record(&CallRecord {
-            battle: game.battle,
+            battle: seated.battle,
             judge,
-            swapped: first != game.a,
+            swapped: seated.swapped,
             attempt: 1,
             usage: Usage::default(),
             cost_usd: None,
@@ -273,7 +207,7 @@ impl<'a> Taking<'a> {
             created_ms: vote.created_ms.unwrap_or(self.now_ms),
             raw: None,
             result: CallResult::Vote {
-                margin,
+                margin: seated.margin,
                 reasoning: vote.reasoning.clone(),
                 model: None,
                 stop_reason: None,
@@ -282,73 +216,6 @@ impl<'a> Taking<'a> {
         })?;
         query.changed = true;
         self.report.votes += 1;
-        Ok(())
-    }
-
-    /// Stores a person's vote as a verdict on the pair as it was shown to them. Its identifier follows from the line, so
-    /// that the same line is the same verdict in every project.
-    fn verdict(
-        &mut self,
-        query: &mut Taken,
-        vote: &ForeignVote,
-        a: usize,
-        b: usize,
-    ) -> Result<(), StoreError> {
-        if !self.report.annotators.contains(&vote.by) {
-            self.report.annotators.push(vote.by.clone());
-        }
-        let straight = match vote.score.outcome() {
-            Outcome::A => Decision::A,
-            Outcome::Tie => Decision::Tie,
-            Outcome::B => Decision::B,
-        };
-        let (shown, decision) = match vote.swapped {
-            false => ((a, b), straight),
-            true => ((b, a), straight.flipped()),
-        };
-        let line = serde_json::json!([
-            vote.query,
-            vote.a.id,
-            vote.b.id,
-            vote.by,
-            straight,
-            vote.swapped,
-            vote.reasoning,
-            vote.created_ms,
-        ]);
-        let people = &mut query.people;
-        let before = people.given.entry(hash(&line.to_string())).or_default();
-        let uid = uid(&format!("{line} {before}"));
-        *before += 1;
-        // Verdicts without a time follow each other as their lines do.
-        let replaces = match vote.created_ms {
-            Some(_) => None,
-            None => {
-                let whose = (vote.by.clone(), a.min(b), a.max(b));
-                people.latest.insert(whose, uid.clone())
-            }
-        };
-        let added = self.db.add_verdict_as(
-            &uid,
-            &NewVerdict {
-                query: query.key,
-                a: shown.0,
-                b: shown.1,
-                decision,
-                note: Some(vote.reasoning.clone()).filter(|note| !note.is_empty()),
-                annotator: vote.by.clone(),
-                blind: true,
-                created_ms: vote.created_ms.unwrap_or(self.now_ms),
-                role: Some("import".to_owned()),
-                replaces,
-                ..NewVerdict::default()
-            },
-        )?;
-        match added {
-            true => self.report.verdicts += 1,
-            false => self.report.unchanged += 1,
-        }
-        query.changed |= added;
         Ok(())
     }
 
@@ -384,63 +251,41 @@ impl<'a> Taking<'a> {
     }
 
     /// Lets the file's judges count for a query beside those of earlier imports, and says whether that changed anything.
-    /// Where a run of the project has chosen the judges, they stay.
+    /// Where a run of the project has chosen the judges, they stay; so does a judge whose name is taken.
     fn seat(&self, query: QueryKey) -> Result<bool, StoreError> {
         if self.db.is_planned(query)? {
             return Ok(false);
         }
-        let mut seats: Vec<JudgeId> = self.seated(query)?;
+        let mut seats = self.db.judges_of(query)?;
         let before = seats.len();
-        for judge in &self.seats {
-            if !seats.contains(judge) {
-                seats.push(*judge);
+        for (judge, name) in &self.seats {
+            if seats.iter().all(|(_, spec)| spec.name != *name) {
+                seats.push((*judge, recorded(name)));
             }
         }
-        if seats.len() > before {
+        let grown = seats.len() > before;
+        if grown {
+            let seats: Vec<JudgeId> = seats.into_iter().map(|(judge, _)| judge).collect();
             let ensemble = self.db.ensemble(&seats)?;
             self.db.set_ensemble(query, ensemble, None)?;
         }
-        Ok(seats.len() > before)
+        Ok(grown)
     }
 
     fn seats_all(&self, query: QueryKey) -> Result<bool, StoreError> {
-        let seated = self.seated(query)?;
-        Ok(self.seats.iter().all(|judge| seated.contains(judge)))
-    }
-
-    fn seated(&self, query: QueryKey) -> Result<Vec<JudgeId>, StoreError> {
-        let judges = self.db.judges_of(query)?.into_iter();
-        Ok(judges.map(|(judge, _)| judge).collect())
+        let seated = self.db.judges_of(query)?;
+        let counts = |judge: JudgeId| seated.iter().any(|(seat, _)| *seat == judge);
+        Ok(self.seats.iter().all(|(judge, _)| counts(*judge)))
     }
 }
 
-fn stored_games(db: &Db, query: QueryKey, a: usize, b: usize) -> Result<Vec<Game>, StoreError> {
-    let games = db.games(query, a, b)?.into_iter();
-    Ok(games
-        .map(|game| {
-            let other = if game.a == a { b } else { a };
-            let votes = game.votes.into_iter().map(|(vote, reasoning)| Known {
-                judge: vote.judge,
-                first: if vote.swapped { other } else { game.a },
-                margin: vote.margin,
-                reasoning: hash(&reasoning),
-                met: false,
-            });
-            Game {
-                battle: game.battle,
-                a: game.a,
-                number: game.game,
-                votes: votes.collect(),
-            }
-        })
-        .collect())
-}
-
-/// An identifier that is the same for the same text, in the form of the others.
-fn uid(text: &str) -> String {
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash(text)[..16]);
-    uuid::Builder::from_custom_bytes(bytes)
-        .into_uuid()
-        .to_string()
+/// A judge of whom only the name and the votes are known.
+fn recorded(name: &str) -> JudgeSpec {
+    JudgeSpec {
+        name: name.to_owned(),
+        provider: PROVIDER.to_owned(),
+        model: name.to_owned(),
+        prompt_hash: String::new(),
+        params: "{}".to_owned(),
+    }
 }

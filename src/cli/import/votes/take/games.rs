@@ -1,0 +1,155 @@
+//! Which game of a pair a vote belongs to.
+
+use crate::domain::battle::{BattleId, Pair};
+use crate::domain::vote::{JudgeId, Margin};
+use crate::formats::foreign::{ForeignVote, hash};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+
+/// The battles of a pair.
+#[derive(Default)]
+pub(super) struct Games(Vec<Game>);
+
+struct Game {
+    battle: BattleId,
+    /// Position of its document A.
+    a: usize,
+    number: u32,
+    votes: Vec<Known>,
+}
+
+/// A vote that is stored.
+struct Known {
+    judge: JudgeId,
+    first: usize,
+    /// Oriented to the battle.
+    margin: Margin,
+    reasoning: [u8; 32],
+    /// Whether a line of the file stands for it.
+    met: bool,
+}
+
+/// A vote that was cast.
+pub(super) struct Cast {
+    judge: JudgeId,
+    /// Position of the document called `a`.
+    a: usize,
+    /// Position of the document that was shown first.
+    first: usize,
+    /// Negative prefers `a`.
+    score: Margin,
+    reasoning: [u8; 32],
+}
+
+impl Cast {
+    pub(super) fn new(judge: JudgeId, vote: &ForeignVote, a: usize, b: usize) -> Self {
+        Self {
+            judge,
+            a,
+            first: if vote.swapped { b } else { a },
+            score: vote.score,
+            reasoning: hash(&vote.reasoning),
+        }
+    }
+
+    fn margin(&self, game: &Game) -> Margin {
+        match game.a == self.a {
+            true => self.score,
+            false => self.score.flipped(),
+        }
+    }
+}
+
+/// Where a vote found its place.
+pub(super) struct Seated {
+    pub(super) battle: BattleId,
+    /// Oriented to the battle.
+    pub(super) margin: Margin,
+    /// Whether the battle's B was shown first.
+    pub(super) swapped: bool,
+}
+
+impl Games {
+    /// The pair's battles as the project has them.
+    pub(super) fn stored(db: &Db, query: QueryKey, pair: Pair) -> Result<Self> {
+        let games = db.games(query, pair.low(), pair.high())?.into_iter();
+        let games = games.map(|game| Game {
+            battle: game.battle,
+            a: game.a,
+            number: game.game,
+            votes: game
+                .votes
+                .into_iter()
+                .map(|(vote, reasoning)| Known {
+                    judge: vote.judge,
+                    first: match vote.swapped {
+                        true => pair.other(game.a).unwrap_or(game.a),
+                        false => game.a,
+                    },
+                    margin: vote.margin,
+                    reasoning: hash(&reasoning),
+                    met: false,
+                })
+                .collect(),
+        });
+        Ok(Self(games.collect()))
+    }
+
+    /// Whether the same vote is there, word for word, and no other line stands for it. From now on one does.
+    pub(super) fn meet(&mut self, cast: &Cast) -> bool {
+        for game in &mut self.0 {
+            let margin = cast.margin(game);
+            let same = game.votes.iter_mut().find(|known| {
+                !known.met
+                    && (known.judge, known.first, known.margin) == (cast.judge, cast.first, margin)
+                    && known.reasoning == cast.reasoning
+            });
+            if let Some(known) = same {
+                known.met = true;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The first game that the judge has not voted in and whose voters saw the same document first, or else another game,
+    /// which `begin` adds with document `a` as its A.
+    pub(super) fn seat(
+        &mut self,
+        cast: &Cast,
+        begin: impl FnOnce(u32) -> Result<BattleId>,
+    ) -> Result<Seated> {
+        let free = self.0.iter().position(|game| {
+            let shown_alike = game.votes.iter().any(|known| known.first == cast.first);
+            let voted = game.votes.iter().any(|known| known.judge == cast.judge);
+            !voted && (shown_alike || game.votes.is_empty())
+        });
+        let mut game = match free {
+            Some(at) => self.0.remove(at),
+            None => {
+                let number = self.0.iter().map(|game| game.number + 1).max().unwrap_or(0);
+                Game {
+                    battle: begin(number)?,
+                    a: cast.a,
+                    number,
+                    votes: Vec::new(),
+                }
+            }
+        };
+        let margin = cast.margin(&game);
+        game.votes.push(Known {
+            judge: cast.judge,
+            first: cast.first,
+            margin,
+            reasoning: cast.reasoning,
+            met: true,
+        });
+        let seated = Seated {
+            battle: game.battle,
+            margin,
+            swapped: cast.first != game.a,
+        };
+        self.0.insert(free.unwrap_or(self.0.len()), game);
+        Ok(seated)
+    }
+}

@@ -162,6 +162,7 @@ fn verdicts(from: &Connection, query: &Matched) -> Result<Vec<(String, NewVerdic
             revealed_ms: row.get("revealed_ms")?,
             shown: row.get("shown")?,
             replaces: row.get("replaces")?,
+            ..NewVerdict::default()
         };
         verdicts.push((row.get("uid")?, verdict));
     }

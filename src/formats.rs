@@ -4,11 +4,15 @@
 //! they keep, so that writing a file back loses nothing.
 
 pub mod ai_scores;
+pub mod beir;
 pub mod csv_cell;
 pub mod dataset;
 pub mod foreign;
 pub mod gold;
 mod json;
 mod jsonl;
+mod lines;
 pub mod problem;
+pub mod recognise;
 pub mod svg;
+pub mod trec;

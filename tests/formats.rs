@@ -7,6 +7,8 @@
 
 #[path = "formats/ai_scores.rs"]
 mod ai_scores;
+#[path = "formats/benchmarks.rs"]
+mod benchmarks;
 
 use overrule::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use overrule::formats::ai_scores::{Ensemble, read_scored_pairs};

@@ -8,7 +8,7 @@ mod write;
 
 pub use write::{Unscored, write_annotated, write_pool};
 
-use super::jsonl::{Lines, Step};
+use super::lines::Lines;
 use super::problem::Problem;
 use crate::domain::corpus::Pool;
 use std::collections::VecDeque;
@@ -42,12 +42,11 @@ impl<R: BufRead> Iterator for Pools<R> {
             if let Some(problem) = self.pending.pop_front() {
                 return Some(Err(problem));
             }
-            match self.lines.advance() {
-                Step::End => return None,
-                Step::Problem(problem) => return Some(Err(problem)),
-                Step::Line => {}
-            }
-            match line::parse(self.lines.content(), self.lines.is_last()) {
+            let parsed = match self.lines.next()? {
+                Ok(line) => line::parse(line.bytes, line.last),
+                Err(problem) => return Some(Err(problem)),
+            };
+            match parsed {
                 Ok(pool) => match self.first_line(&pool) {
                     None => return Some(Ok(pool)),
                     Some(first) => {

@@ -9,7 +9,7 @@ mod texts;
 
 pub use texts::{KnownTexts, hash};
 
-use super::jsonl::{Lines, Step};
+use super::lines::Lines;
 use super::problem::Problem;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::vote::Margin;
@@ -103,13 +103,11 @@ where
             if let Some(problem) = self.pending.pop_front() {
                 return Some(Err(problem));
             }
-            match self.lines.advance() {
-                Step::End => return None,
-                Step::Problem(problem) => return Some(Err(problem)),
-                Step::Line => {}
-            }
-            let vote = line::parse(self.lines.content(), self.lines.is_last())
-                .and_then(|vote| self.texts.agree(&vote).map(|()| vote));
+            let parsed = match self.lines.next()? {
+                Ok(line) => line::parse(line.bytes, line.last),
+                Err(problem) => return Some(Err(problem)),
+            };
+            let vote = parsed.and_then(|vote| self.texts.agree(&vote).map(|()| vote));
             match vote {
                 Ok(vote) => return Some(Ok(vote)),
                 Err(messages) => {

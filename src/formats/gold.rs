@@ -2,7 +2,8 @@
 //! `note`. Other fields are passed over.
 
 use super::json::string;
-use super::jsonl::{Lines, Step, members, optional, required, text};
+use super::jsonl::{members, optional, required, text};
+use super::lines::Lines;
 use super::problem::{Findings, Problem, quoted};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
@@ -45,18 +46,16 @@ pub fn read_gold(mut reader: impl Read, file: &str) -> (Vec<GoldLine>, Vec<Probl
 fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
     let mut lines = Lines::new(bytes, file);
-    loop {
-        match lines.advance() {
-            Step::End => return (items, problems),
-            Step::Problem(problem) => problems.push(problem),
-            Step::Line => match item(lines.content(), lines.is_last(), lines.number()) {
-                Ok(item) => items.push(item),
-                Err(messages) => {
-                    problems.extend(messages.iter().map(|message| lines.problem(message)));
-                }
-            },
+    while let Some(line) = lines.next() {
+        match line.map(|line| item(line.bytes, line.last, line.number)) {
+            Err(problem) => problems.push(problem),
+            Ok(Ok(item)) => items.push(item),
+            Ok(Err(messages)) => {
+                problems.extend(messages.iter().map(|message| lines.problem(message)));
+            }
         }
     }
+    (items, problems)
 }
 
 fn item(bytes: &[u8], last: bool, line: u64) -> Result<GoldLine, Vec<String>> {

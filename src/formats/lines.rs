@@ -1,0 +1,153 @@
+//! The lines of a text file, one of them in memory at a time.
+
+use super::problem::Problem;
+use std::io::{BufRead, Read as _};
+
+/// A line may have taken half a gigabyte; the lines after it need not hold on to that.
+const KEPT_CAPACITY: usize = 64 << 20;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A file's lines that are not blank. A byte order mark and CRLF are fine.
+pub(super) struct Lines<R> {
+    reader: R,
+    file: String,
+    number: u64,
+    bytes: Vec<u8>,
+    /// The longest line, in bytes.
+    limit: u64,
+    done: bool,
+}
+
+/// A line without its break and the white space before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line<'a> {
+    /// From 1.
+    pub(super) number: u64,
+    pub(super) bytes: &'a [u8],
+    /// Whether the file ends with it, without a line break.
+    pub(super) last: bool,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The lines of what problems call `file`.
+    pub(super) fn new(reader: R, file: &str) -> Self {
+        Self {
+            reader,
+            file: file.to_owned(),
+            number: 0,
+            bytes: Vec::new(),
+            limit: u64::MAX,
+            done: false,
+        }
+    }
+
+    /// The same, refusing lines of more than `limit` bytes, so that a file without line breaks is not read whole.
+    pub(super) fn at_most(self, limit: u64) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Something wrong with the line that was read last.
+    pub(super) fn problem(&self, message: &str) -> Problem {
+        Problem::new(&self.file, Some(self.number), message)
+    }
+
+    /// The next line that is not blank. Nothing follows a problem: the file is no text, or cannot be read further.
+    pub(super) fn next(&mut self) -> Option<Result<Line<'_>, Problem>> {
+        if let Err(problem) = self.advance()? {
+            self.done = true;
+            return Some(Err(problem));
+        }
+        Some(Ok(Line {
+            number: self.number,
+            bytes: content(&self.bytes, self.number == 1),
+            last: self.bytes.last() != Some(&b'\n'),
+        }))
+    }
+
+    fn advance(&mut self) -> Option<Result<(), Problem>> {
+        while !self.done {
+            self.bytes.clear();
+            self.bytes.shrink_to(KEPT_CAPACITY);
+            let mut line = self.reader.by_ref().take(self.limit.saturating_add(1));
+            let read = line.read_until(b'\n', &mut self.bytes);
+            if matches!(read, Ok(0)) {
+                self.done = true;
+                break;
+            }
+            self.number += 1;
+            if let Err(error) = read {
+                return Some(Err(self.problem(&format!("cannot read further: {error}"))));
+            }
+            if self.bytes.len() as u64 > self.limit {
+                let what = format!("is longer than {} bytes, which no record is", self.limit);
+                return Some(Err(self.problem(&what)));
+            }
+            let bytes = content(&self.bytes, self.number == 1);
+            if self.number == 1
+                && let Some(what) = foreign(bytes)
+            {
+                return Some(Err(Problem::new(&self.file, None, what)));
+            }
+            if !bytes.is_empty() {
+                return Some(Ok(()));
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Line<'a> {
+    /// The line's text, or why it has none.
+    pub(super) fn text(&self) -> Result<&'a str, String> {
+        std::str::from_utf8(self.bytes).map_err(|error| {
+            let at = error.valid_up_to();
+            if self.last && error.error_len().is_none() {
+                format!(
+                    "the file is cut off in the middle of a character (byte {}); write it again",
+                    at + 1
+                )
+            } else {
+                format!(
+                    "invalid UTF-8 at byte {} of the line (0x{:02x}); save the file as UTF-8",
+                    at + 1,
+                    self.bytes.get(at).copied().unwrap_or_default()
+                )
+            }
+        })
+    }
+}
+
+/// The line without the mark at the file's start and its line break.
+fn content(bytes: &[u8], first: bool) -> &[u8] {
+    let bytes = match bytes.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) if first => rest,
+        _ => bytes,
+    };
+    bytes.trim_ascii_end()
+}
+
+/// What the file is where its first bytes show that it is not text.
+fn foreign(bytes: &[u8]) -> Option<&'static str> {
+    const GZIP: &[u8] = b"\x1f\x8b";
+    const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+    if bytes.starts_with(GZIP) {
+        Some("is compressed with gzip; unpack it first (gunzip)")
+    } else if bytes.starts_with(ZSTD) {
+        Some("is compressed with zstd; unpack it first (unzstd)")
+    } else if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        Some("is UTF-16 text; save it as UTF-8")
+    } else if bytes.starts_with(b"PAR1")
+        || bytes.starts_with(b"SQLite format 3\0")
+        || bytes.starts_with(b"PK\x03\x04")
+    {
+        Some("is not a text file; name one with a record a line")
+    } else {
+        None
+    }
+}

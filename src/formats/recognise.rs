@@ -1,0 +1,66 @@
+//! What a file of labels or rankings is, told by its first line.
+
+use super::lines::Lines;
+use super::problem::{Problem, quoted};
+use super::trec::LONGEST;
+use std::io::BufRead;
+
+/// What a file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Labels in TREC's four columns.
+    Qrels,
+    /// Labels in BEIR's three columns, with a header.
+    BeirQrels,
+    /// Rankings in TREC's six columns.
+    Run,
+    /// JSON lines: pools of documents with scores or grades.
+    Dataset,
+}
+
+impl Kind {
+    /// What it is, in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Qrels | Self::BeirQrels => "labels (qrels)",
+            Self::Run => "a run",
+            Self::Dataset => "a dataset",
+        }
+    }
+}
+
+/// The kind of a file by its first line that is not blank; `file` is what the problem calls it.
+pub fn recognise(mut reader: impl BufRead, file: &str) -> Result<Kind, Problem> {
+    let start = reader
+        .fill_buf()
+        .map_err(|error| Problem::new(file, None, &format!("cannot be read: {error}")))?;
+    // A pool may be longer than any line of columns.
+    let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
+    if start.trim_ascii_start().starts_with(b"{") {
+        return Ok(Kind::Dataset);
+    }
+    let mut lines = Lines::new(reader, file).at_most(LONGEST);
+    let (kind, number) = match lines.next() {
+        None => return Err(Problem::new(file, None, "is empty")),
+        Some(Err(problem)) => return Err(problem),
+        Some(Ok(line)) => (line.text().and_then(kind), line.number),
+    };
+    kind.map_err(|what| Problem::new(file, Some(number), &what))
+}
+
+fn kind(line: &str) -> Result<Kind, String> {
+    let cells: Vec<&str> = line.split_ascii_whitespace().collect();
+    match cells[..] {
+        ["query-id", "corpus-id", "score"] => Ok(Kind::BeirQrels),
+        [_, _, _, _] => Ok(Kind::Qrels),
+        [_, _, _, _, _, _] => Ok(Kind::Run),
+        [_, _, _] => Err(
+            "has 3 columns and no header; BEIR's qrels begin with query-id, corpus-id, score"
+                .to_owned(),
+        ),
+        _ => Err(format!(
+            "begins with {}, which is neither qrels (4 columns, or BEIR's 3 with a header), a run (6 columns) nor JSON lines",
+            quoted(line.trim())
+        )),
+    }
+}

@@ -1,0 +1,136 @@
+//! Records into labels and rankings, each document once a query.
+
+use super::{Label, Placed, named};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{Qrels, Run};
+use crate::formats::problem::Problem;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
+/// Documents by query, best first, with their scores where there are any.
+pub type Candidates = BTreeMap<QueryId, Vec<(DocId, Option<f64>)>>;
+
+/// The labels of `rows`; `report` is told of bad lines and of second labels, which are left out.
+pub fn collect_qrels(
+    rows: impl Iterator<Item = Result<(u64, Label), Problem>>,
+    file: &str,
+    report: &mut dyn FnMut(Problem),
+) -> Qrels {
+    let mut qrels = Qrels::new();
+    for row in rows {
+        let (line, label) = match row {
+            Ok(row) => row,
+            Err(problem) => {
+                report(problem);
+                continue;
+            }
+        };
+        let known = || named(&label.query, &label.document);
+        match qrels
+            .entry(label.query.clone())
+            .or_default()
+            .entry(label.document.clone())
+        {
+            Entry::Vacant(entry) => {
+                entry.insert(label.grade);
+            }
+            Entry::Occupied(_) => {
+                let what = format!("{} has a label on an earlier line; keep one", known());
+                report(Problem::new(file, Some(line), &what));
+            }
+        }
+    }
+    qrels
+}
+
+/// The rankings of `rows`, which all have scores; `report` is told of bad lines and of documents that come twice.
+pub fn collect_run(
+    rows: impl Iterator<Item = Result<(u64, Placed), Problem>>,
+    file: &str,
+    report: &mut dyn FnMut(Problem),
+) -> Run {
+    let mut run = Run::new();
+    let mut lines: BTreeMap<QueryId, Vec<u64>> = BTreeMap::new();
+    for row in rows {
+        match row {
+            Ok((line, placed)) => {
+                let Some(score) = placed.score else { continue };
+                lines.entry(placed.query.clone()).or_default().push(line);
+                let documents = run.entry(placed.query).or_default();
+                documents.push((placed.document, score));
+            }
+            Err(problem) => report(problem),
+        }
+    }
+    for ((query, documents), lines) in run.iter().zip(lines.values()) {
+        once(
+            query,
+            documents.iter().map(|(id, _)| id),
+            lines,
+            file,
+            report,
+        );
+    }
+    run
+}
+
+/// The candidates of `rows` in the order of their lines; `report` is told of bad lines, of documents that come twice and
+/// of ranks that do not rise.
+pub fn collect_candidates(
+    rows: impl Iterator<Item = Result<(u64, Placed), Problem>>,
+    file: &str,
+    report: &mut dyn FnMut(Problem),
+) -> Candidates {
+    let mut candidates = Candidates::new();
+    let mut places: BTreeMap<QueryId, (Vec<u64>, Option<i64>)> = BTreeMap::new();
+    for row in rows {
+        match row {
+            Ok((line, placed)) => {
+                let (lines, above) = places.entry(placed.query.clone()).or_default();
+                if let (Some(rank), Some(above)) = (placed.rank, *above)
+                    && rank <= above
+                {
+                    let what = format!("rank {rank} comes after rank {above}; sort the file");
+                    report(Problem::new(file, Some(line), &what));
+                }
+                lines.push(line);
+                *above = placed.rank.or(*above);
+                let documents = candidates.entry(placed.query).or_default();
+                documents.push((placed.document, placed.score));
+            }
+            Err(problem) => report(problem),
+        }
+    }
+    for ((query, documents), (lines, _)) in candidates.iter().zip(places.values()) {
+        once(
+            query,
+            documents.iter().map(|(id, _)| id),
+            lines,
+            file,
+            report,
+        );
+    }
+    candidates
+}
+
+/// Reports every document that is not the first of its id.
+fn once<'a>(
+    query: &QueryId,
+    documents: impl Iterator<Item = &'a DocId>,
+    lines: &[u64],
+    file: &str,
+    report: &mut dyn FnMut(Problem),
+) {
+    let mut found: Vec<(&DocId, u64)> = documents.zip(lines.iter().copied()).collect();
+    found.sort_unstable();
+    for same in found.chunk_by(|x, y| x.0 == y.0) {
+        for (document, line) in same.iter().skip(1) {
+            let first = same.first().map_or(0, |(_, line)| *line);
+            let what = format!(
+                "{} is already on line {first}; keep one",
+                named(query, document)
+            );
+            report(Problem::new(file, Some(*line), &what));
+        }
+    }
+}

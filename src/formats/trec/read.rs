@@ -1,0 +1,163 @@
+//! One line to one record, strictly.
+
+use super::{Label, Placed};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::formats::lines::Lines;
+use crate::formats::problem::{Problem, quoted};
+use std::io::BufRead;
+
+/// The longest line of a file in columns, in bytes.
+pub(in crate::formats) const LONGEST: u64 = 1 << 20;
+
+/// What the header of a candidate file may be recognised by.
+const HEADINGS: [&str; 5] = ["query-id", "query_id", "corpus-id", "corpus_id", "score"];
+
+/// The record on a line, `None` where it is a header. The second argument tells the file's first line.
+type Parse<T> = fn(&str, bool) -> Result<Option<T>, String>;
+
+/// The records of a file with their line numbers, one line in memory at a time. A bad line gives a problem, and the next
+/// one follows.
+pub struct Rows<R, T> {
+    lines: Lines<R>,
+    parse: Parse<T>,
+    first: bool,
+}
+
+impl<R: BufRead, T> Rows<R, T> {
+    pub(in crate::formats) fn new(reader: R, file: &str, parse: Parse<T>) -> Self {
+        Self {
+            lines: Lines::new(reader, file).at_most(LONGEST),
+            parse,
+            first: true,
+        }
+    }
+}
+
+impl<R: BufRead, T> Iterator for Rows<R, T> {
+    type Item = Result<(u64, T), Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (number, record) = match self.lines.next()? {
+                Ok(line) => {
+                    let first = std::mem::take(&mut self.first);
+                    let record = line.text().and_then(|text| (self.parse)(text, first));
+                    (line.number, record)
+                }
+                Err(problem) => return Some(Err(problem)),
+            };
+            match record {
+                Ok(Some(record)) => return Some(Ok((number, record))),
+                Ok(None) => {}
+                Err(message) => return Some(Err(self.lines.problem(&message))),
+            }
+        }
+    }
+}
+
+/// Reads qrels in TREC's form; `file` is what problems call the file.
+pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> Rows<R, Label> {
+    Rows::new(reader, file, |text, _| {
+        let [query, _, document, value] = columns(
+            text.split_ascii_whitespace(),
+            "a line of qrels has 4: query, iteration, document, grade",
+        )?;
+        Ok(Some(Label {
+            query: QueryId::new(query),
+            document: DocId::new(document),
+            grade: grade(value)?,
+        }))
+    })
+}
+
+/// Reads a run; `file` is what problems call the file.
+pub fn read_run<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
+    Rows::new(reader, file, |text, _| {
+        let [query, _, document, rank, score, _] = columns(
+            text.split_ascii_whitespace(),
+            "a line of a run has 6: query, Q0, document, rank, score, name",
+        )?;
+        Ok(Some(Placed {
+            query: QueryId::new(query),
+            document: DocId::new(document),
+            // Some programs leave it open; nobody reads it.
+            rank: rank.parse().ok(),
+            score: Some(number(score)?),
+        }))
+    })
+}
+
+/// Reads a list of candidates: query and document, then rank and score where there are any. The first line may be a
+/// header. `file` is what problems call the file.
+pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
+    Rows::new(reader, file, |text, first| {
+        let cells: Vec<&str> = text.split_ascii_whitespace().collect();
+        if first && cells.iter().any(|cell| HEADINGS.contains(cell)) {
+            return Ok(None);
+        }
+        let (query, document, rank, score) = match cells[..] {
+            [query, document] => (query, document, None, None),
+            [query, document, rank] => (query, document, Some(rank), None),
+            [query, document, rank, score] => (query, document, Some(rank), Some(score)),
+            _ => {
+                return Err(format!(
+                    "{}; a line of candidates has 2 to 4: query, document, rank, score",
+                    count(cells.len())
+                ));
+            }
+        };
+        let rank = rank.map(|rank| {
+            rank.parse::<i64>()
+                .map_err(|_| format!("the rank {} is not a whole number", quoted(rank)))
+        });
+        Ok(Some(Placed {
+            query: QueryId::new(query),
+            document: DocId::new(document),
+            rank: rank.transpose()?,
+            score: score.map(number).transpose()?,
+        }))
+    })
+}
+
+/// The N cells of a line, or how many there are instead of what is `expected`.
+pub(in crate::formats) fn columns<'a, const N: usize>(
+    cells: impl Iterator<Item = &'a str>,
+    expected: &str,
+) -> Result<[&'a str; N], String> {
+    let cells: Vec<&str> = cells.collect();
+    let found = cells.len();
+    cells
+        .try_into()
+        .map_err(|_| format!("{}; {expected}", count(found)))
+}
+
+fn count(columns: usize) -> String {
+    match columns {
+        1 => "has 1 column".to_owned(),
+        columns => format!("has {columns} columns"),
+    }
+}
+
+/// A grade, which is a whole number.
+pub(in crate::formats) fn grade(text: &str) -> Result<i32, String> {
+    text.parse().map_err(|_| {
+        format!(
+            "the grade {} is not a whole number; scores belong into a run",
+            quoted(text)
+        )
+    })
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| !number.is_nan());
+    number.ok_or_else(|| format!("the score {} is not a number", quoted(text)))
+}
+
+/// A document of a query, in words.
+pub(in crate::formats) fn named(query: &QueryId, document: &DocId) -> String {
+    format!(
+        "document {} of query {}",
+        quoted(document.as_str()),
+        quoted(query.as_str())
+    )
+}

@@ -1,0 +1,45 @@
+//! Labels and rankings back to TREC's columns.
+
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::Qrels;
+use std::io::{self, Write};
+
+/// Writes labels as qrels. Buffer `out`.
+///
+/// # Errors
+/// An identifier that is empty or holds white space, which columns cannot.
+pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
+    for (query, grades) in qrels {
+        let query = cell(query.as_str())?;
+        for (document, grade) in grades {
+            writeln!(out, "{query} 0 {} {grade}", cell(document.as_str())?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes one query's ranking, best first, as lines of a run called `name`. Buffer `out`.
+///
+/// # Errors
+/// As for [`write_qrels`].
+pub fn write_run(
+    out: &mut impl Write,
+    query: &QueryId,
+    ranking: &[(DocId, f64)],
+    name: &str,
+) -> io::Result<()> {
+    let (query, name) = (cell(query.as_str())?, cell(name)?);
+    for (above, (document, score)) in ranking.iter().enumerate() {
+        let (document, rank) = (cell(document.as_str())?, above + 1);
+        writeln!(out, "{query} Q0 {document} {rank} {score} {name}")?;
+    }
+    Ok(())
+}
+
+fn cell(text: &str) -> io::Result<&str> {
+    if text.is_empty() || text.contains(|c: char| c.is_ascii_whitespace()) {
+        let what = format!("{text:?} is empty or holds white space, which TREC's columns cannot");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    Ok(text)
+}

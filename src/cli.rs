@@ -3,10 +3,13 @@
 mod annotate;
 mod batch;
 mod battles;
+mod benchmark;
+mod compare;
 mod config;
 mod cycles;
 mod demo;
 mod doctor;
+mod evaluate;
 mod export;
 mod fit;
 mod gold;
@@ -102,6 +105,10 @@ enum Command {
     Gold(gold::Gold),
     /// Fit scores to battles: JSON on stdin, JSON on stdout
     Fit(fit::FitCommand),
+    /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
+    Evaluate(evaluate::Evaluate),
+    /// Compare two rankings query by query, against the same labels
+    Compare(compare::Compare),
     /// The key table
     Keys(keys::Keys),
     /// The configuration, and the project's own settings
@@ -266,6 +273,8 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Log(command)) => command.run(&context),
         Some(Command::Gold(command)) => command.run(&context),
         Some(Command::Fit(command)) => command.run(),
+        Some(Command::Evaluate(command)) => command.run(),
+        Some(Command::Compare(command)) => command.run(),
         Some(Command::Keys(command)) => command.run(),
         Some(Command::Config(command)) => command.run(&context),
         Some(Command::Doctor(command)) => command.run(&context),

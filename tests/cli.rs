@@ -6,6 +6,8 @@ mod support;
 
 #[path = "cli/annotated.rs"]
 mod annotated;
+#[path = "cli/evaluating.rs"]
+mod evaluating;
 #[path = "cli/fitting.rs"]
 mod fitting;
 #[path = "cli/foreign.rs"]

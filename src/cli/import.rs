@@ -18,8 +18,6 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// Problems printed before the rest is only counted.
-const SHOWN: usize = 50;
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -172,7 +170,7 @@ enum Kind {
     AiScores,
 }
 
-fn open(path: &Path) -> Result<BufReader<File>, Failure> {
+pub(super) fn open(path: &Path) -> Result<BufReader<File>, Failure> {
     let file = File::open(path).map_err(|error| {
         Failure::usage(anyhow!("{}: cannot be opened: {error}", path.display()))
     })?;
@@ -192,7 +190,7 @@ fn open(path: &Path) -> Result<BufReader<File>, Failure> {
     Ok(BufReader::with_capacity(1 << 18, file))
 }
 
-fn display_name(path: &Path) -> String {
+pub(super) fn display_name(path: &Path) -> String {
     path.display().to_string()
 }
 
@@ -213,46 +211,17 @@ fn recognise(path: &Path) -> Result<Kind, Failure> {
     })
 }
 
-/// Prints what is wrong with a file, up to a point, and counts it.
-struct Complaints {
-    name: String,
-    bad: usize,
-}
-
-impl Complaints {
-    fn new(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            bad: 0,
-        }
-    }
-
-    fn add(&mut self, problem: &Problem) {
-        self.bad += 1;
-        if self.bad <= SHOWN {
-            output::complain(&problem.to_string());
-        }
-    }
-
-    fn count(self) -> usize {
-        if self.bad > SHOWN {
-            output::complain(&format!("{}: and {} more", self.name, self.bad - SHOWN));
-        }
-        self.bad
-    }
-}
-
 /// Reads the whole file, prints what is wrong, and counts it.
 fn check(path: &Path, kind: Kind) -> Result<usize, Failure> {
     let name = display_name(path);
-    let mut complaints = Complaints::new(&name);
+    let mut complaints = output::Complaints::about(&name);
     match kind {
         Kind::Dataset => {
             let mut any = false;
             for pool in dataset::read_pools(open(path)?, &name) {
                 any = true;
                 if let Err(problem) = pool {
-                    complaints.add(&problem);
+                    complaints.tell(&problem);
                 }
             }
             if !any {
@@ -269,27 +238,23 @@ fn check(path: &Path, kind: Kind) -> Result<usize, Failure> {
                 match pair {
                     Ok(pair) => {
                         if let Some(what) = texts.contradicted_by(&pair) {
-                            complaints.add(&Problem::new(
+                            complaints.tell(&Problem::new(
                                 &name,
                                 None,
                                 &format!("scored_pairs[{at}]: {what}"),
                             ));
                         }
                     }
-                    Err(problem) => complaints.add(&problem),
+                    Err(problem) => complaints.tell(&problem),
                 }
             }
         }
     }
-    Ok(complaints.count())
+    Ok(complaints.end())
 }
 
 fn refused(path: &Path, bad: usize) -> Failure {
-    let problems = if bad == 1 {
-        "1 problem".to_owned()
-    } else {
-        format!("{bad} problems")
-    };
+    let problems = output::counted(bad, "problem");
     Failure::usage(anyhow!(
         "{}: {problems}, nothing imported; mend the file or leave the bad parts out with --skip-bad",
         path.display()

@@ -1,6 +1,7 @@
 //! What commands share for printing: data to stdout, people's text to stderr, nothing raw from a document.
 
 use crate::domain::sanitise;
+use crate::formats::problem::Problem;
 use anyhow::Context as _;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::io::{self, Write};
@@ -108,6 +109,50 @@ pub(super) fn text(text: &str) -> anyhow::Result<()> {
 /// Tells a person something, on stderr. A closed stderr is nobody to tell.
 pub(super) fn complain(line: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitise::block(line)));
+}
+
+/// Problems of one file on their way to stderr: the first ones in full, the others counted.
+pub(super) struct Complaints {
+    file: String,
+    count: usize,
+}
+
+impl Complaints {
+    /// Problems printed before the rest is only counted.
+    const SHOWN: usize = 50;
+
+    /// None yet of `file`.
+    pub(super) fn about(file: &str) -> Self {
+        Self {
+            file: file.to_owned(),
+            count: 0,
+        }
+    }
+
+    /// Tells of one more.
+    pub(super) fn tell(&mut self, problem: &Problem) {
+        self.count += 1;
+        if self.count <= Self::SHOWN {
+            complain(&problem.to_string());
+        }
+    }
+
+    /// How many there were in all; says how many were not told.
+    pub(super) fn end(self) -> usize {
+        if let Some(more) = self.count.checked_sub(Self::SHOWN).filter(|more| *more > 0) {
+            complain(&format!("{}: and {more} more", self.file));
+        }
+        self.count
+    }
+}
+
+/// `count` of something in words: `1 document`, `2 documents`, `3 queries`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
 }
 
 /// Whether the reader of stdout has gone away, which is no failure of ours.

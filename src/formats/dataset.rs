@@ -4,8 +4,10 @@
 //! format does not know are kept as `extra` and written after the known ones; `metadata` is kept as it is spelled.
 
 mod line;
+mod marks;
 mod write;
 
+pub use marks::Marks;
 pub use write::{Unscored, write_annotated, write_pool};
 
 use super::lines::Lines;

@@ -2,7 +2,7 @@
 
 mod take;
 
-use super::{Complaints, Context, Failure, Outcome, display_name, label, open, output, refused};
+use super::{Context, Failure, Outcome, display_name, label, open, output, refused};
 use crate::domain::sanitise;
 use crate::domain::verdict::FinalRule;
 use crate::engine::now_ms;
@@ -131,7 +131,7 @@ fn check(
     texts: &mut HashMap<String, KnownTexts>,
 ) -> Result<usize, Failure> {
     let name = display_name(path);
-    let mut complaints = Complaints::new(&name);
+    let mut complaints = output::Complaints::about(&name);
     let mut votes = read_votes(open(path)?, &name, |query: &str| {
         let id = query.to_owned();
         match (texts.get(query), project) {
@@ -146,7 +146,7 @@ fn check(
     for vote in votes.by_ref() {
         any = true;
         if let Err(problem) = vote {
-            complaints.add(&problem);
+            complaints.tell(&problem);
         }
     }
     if !any {
@@ -156,7 +156,7 @@ fn check(
     }
     let seen = votes.into_texts();
     texts.extend(seen);
-    Ok(complaints.count())
+    Ok(complaints.end())
 }
 
 /// A few names, and how many more there are.

@@ -1,0 +1,142 @@
+//! Labels, rankings and pools from files, for the commands that measure.
+
+use super::import::{display_name, open};
+use super::{Failure, output};
+use crate::domain::corpus::Pool;
+use crate::domain::metrics::{Qrels, Run};
+use crate::formats::dataset::{self, Marks};
+use crate::formats::problem::Problem;
+use crate::formats::recognise::{Kind, recognise};
+use crate::formats::{beir, trec};
+use anyhow::anyhow;
+use std::path::Path;
+
+/// What a file holds.
+pub(super) fn kind(path: &Path) -> Result<Kind, Failure> {
+    recognise(open(path)?, &display_name(path)).map_err(Failure::usage)
+}
+
+/// The labels of a file: qrels of TREC or BEIR, or the grades of a dataset.
+pub(super) fn labels(path: &Path) -> Result<Qrels, Failure> {
+    let name = display_name(path);
+    let mut complaints = output::Complaints::about(&name);
+    let mut tell = |problem: Problem| complaints.tell(&problem);
+    let qrels = match kind(path)? {
+        Kind::Qrels => trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut tell),
+        Kind::BeirQrels => {
+            trec::collect_qrels(beir::read_qrels(open(path)?, &name), &name, &mut tell)
+        }
+        Kind::Dataset => grades(path, &mut tell)?,
+        Kind::Run => {
+            return Err(Failure::usage(anyhow!(
+                "{name}: is a run, not labels; the file of labels comes first"
+            )));
+        }
+    };
+    refuse(&name, complaints.end())?;
+    if qrels.values().all(|grades| grades.is_empty()) {
+        return Err(Failure::usage(anyhow!(
+            "{name}: holds no labels; name qrels, or documents with metadata.grade (for scores as the truth: --profile zbench)"
+        )));
+    }
+    Ok(qrels)
+}
+
+fn grades(path: &Path, tell: &mut dyn FnMut(Problem)) -> Result<Qrels, Failure> {
+    let name = display_name(path);
+    let mut qrels = Qrels::new();
+    let mut pools = dataset::read_pools(open(path)?, &name);
+    while let Some(pool) = pools.next() {
+        let pool = match pool {
+            Ok(pool) => pool,
+            Err(problem) => {
+                tell(problem);
+                continue;
+            }
+        };
+        let grades = qrels.entry(pool.query.id).or_default();
+        for (at, document) in pool.documents.into_iter().enumerate() {
+            match Marks::of(&document) {
+                Ok(marks) => grades.extend(marks.grade.map(|grade| (document.id, grade))),
+                Err(what) => tell(Problem::new(
+                    &name,
+                    Some(pools.line()),
+                    &format!("documents[{at}].{what}"),
+                )),
+            }
+        }
+    }
+    Ok(qrels)
+}
+
+/// The rankings of a file: a run of TREC's, or the scores of a dataset. What was left out goes into `notes`.
+pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<Run, Failure> {
+    let name = display_name(path);
+    let run = match kind(path)? {
+        Kind::Run => {
+            let mut complaints = output::Complaints::about(&name);
+            let rows = trec::read_run(open(path)?, &name);
+            let run = trec::collect_run(rows, &name, &mut |problem| complaints.tell(&problem));
+            refuse(&name, complaints.end())?;
+            run
+        }
+        Kind::Dataset => {
+            let mut run = Run::new();
+            let mut missing = 0;
+            for pool in pools(path)? {
+                let documents = run.entry(pool.query.id).or_default();
+                for document in pool.documents {
+                    match document.input_score {
+                        Some(score) => documents.push((document.id, score)),
+                        None => missing += 1,
+                    }
+                }
+            }
+            run.retain(|_, documents| !documents.is_empty());
+            if missing > 0 && !run.is_empty() {
+                notes.push(format!(
+                    "{name}: {} without a score are left out",
+                    output::counted(missing, "document")
+                ));
+            }
+            run
+        }
+        Kind::Qrels | Kind::BeirQrels => {
+            return Err(Failure::usage(anyhow!(
+                "{name}: holds labels, not a ranking; the file of labels comes first, then a run or documents with scores"
+            )));
+        }
+    };
+    if run.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "{name}: holds no scores; `overrule annotate` gives documents theirs"
+        )));
+    }
+    Ok(run)
+}
+
+/// The pools of a dataset without a bad line.
+pub(super) fn pools(path: &Path) -> Result<Vec<Pool>, Failure> {
+    let name = display_name(path);
+    let mut complaints = output::Complaints::about(&name);
+    let mut pools = Vec::new();
+    for pool in dataset::read_pools(open(path)?, &name) {
+        match pool {
+            Ok(pool) => pools.push(pool),
+            Err(problem) => complaints.tell(&problem),
+        }
+    }
+    refuse(&name, complaints.end())?;
+    Ok(pools)
+}
+
+/// Refuses a file with problems, which have been told.
+pub(super) fn refuse(name: &str, problems: usize) -> Result<(), Failure> {
+    if problems == 0 {
+        return Ok(());
+    }
+    Err(Failure::usage(anyhow!(
+        "{name}: {}, nothing was done; mend the file",
+        output::counted(problems, "problem")
+    )))
+}

@@ -1,0 +1,365 @@
+//! `evaluate` and `compare`: trec_eval's numbers from every form of file, and what is refused.
+
+use crate::support::Desk;
+use rstest::rstest;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+const TREC: &str = include_str!("../golden/metrics/trec_eval.json");
+
+/// The golden labels in both forms, the run, and the run as documents with scores.
+fn golden() -> (Desk, Value) {
+    let golden: Value = serde_json::from_str(TREC).unwrap();
+    let (mut qrels, mut run, mut pools) = (String::new(), String::new(), String::new());
+    let mut beir = "query-id\tcorpus-id\tscore\r\n".to_owned();
+    for (query, of) in golden["queries"].as_object().unwrap() {
+        for (document, grade) in of["qrels"].as_object().into_iter().flatten() {
+            writeln!(qrels, "{query}\t0\t{document}\t{grade}").unwrap();
+            write!(beir, "{query}\t{document}\t{grade}\r\n").unwrap();
+        }
+        let mut documents = Vec::new();
+        for (document, score) in of["run"].as_object().into_iter().flatten() {
+            writeln!(run, "{query} Q0 {document} 0 {score} golden").unwrap();
+            documents.push(json!({"id": document, "content": "x", "score": score}));
+        }
+        if !documents.is_empty() {
+            let line = json!({"query": {"id": query, "query": "x"}, "documents": documents});
+            writeln!(pools, "{line}").unwrap();
+        }
+    }
+    let desk = Desk::new();
+    desk.write("qrels.txt", qrels);
+    desk.write("qrels.tsv", beir);
+    desk.write("run.txt", run);
+    desk.write("run.jsonl", pools);
+    (desk, golden)
+}
+
+#[rstest]
+#[case("qrels.txt", "run.txt")]
+#[case("qrels.tsv", "run.jsonl")]
+fn every_value_is_trec_evals(#[case] truth: &str, #[case] test: &str) {
+    let (desk, golden) = golden();
+    let known = golden["metrics"].as_array().unwrap();
+    let names = ["map", "mrr", "ndcg@10", "recall@10", "p@5"];
+    let found = desk.json(&[
+        "evaluate",
+        truth,
+        test,
+        "--metrics",
+        &names.join(","),
+        "--json",
+    ]);
+    assert_eq!(found["queries"], 50);
+    let mut checked = 0;
+    for name in names {
+        let at = known.iter().position(|known| known == name).unwrap();
+        let metric = &found["metrics"][name];
+        for (query, value) in metric["per_query"].as_object().unwrap() {
+            let golden = golden["queries"][query]["values"][at].as_f64().unwrap();
+            assert!(
+                (value.as_f64().unwrap() - golden).abs() <= 1e-12,
+                "{query} {name}"
+            );
+            checked += 1;
+        }
+        let (mean, low, high) = (&metric["mean"], &metric["low"], &metric["high"]);
+        let mean = mean.as_f64().unwrap();
+        assert!(
+            (mean - golden["mean"][at].as_f64().unwrap()).abs() <= 1e-12,
+            "{name}"
+        );
+        assert!(
+            low.as_f64().unwrap() <= mean && mean <= high.as_f64().unwrap(),
+            "{name}"
+        );
+    }
+    assert_eq!(checked, 50 * names.len());
+    let warnings = found["warnings"].to_string();
+    for words in [
+        "3 queries without a relevant document",
+        "q41, q42, q43",
+        "1 query missing from the ranking",
+        "1 query without labels: left out",
+        "with equal scores for documents of different grades",
+    ] {
+        assert!(warnings.contains(words), "{words}: {warnings}");
+    }
+}
+
+#[test]
+fn levels_and_missing_queries_follow_the_flags() {
+    let (desk, golden) = golden();
+    let at = golden["metrics"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .position(|name| name == "map")
+        .unwrap();
+    let map = |more: &[&str]| {
+        let arguments = [
+            &[
+                "evaluate",
+                "qrels.txt",
+                "run.txt",
+                "--metrics",
+                "map",
+                "--json",
+            ],
+            more,
+        ]
+        .concat();
+        desk.json(&arguments)
+    };
+    let strict = map(&["--level", "2"]);
+    for (query, of) in golden["queries"].as_object().unwrap() {
+        if let Some(value) = of["level_2"][at].as_f64() {
+            let found = strict["metrics"]["map"]["per_query"][query]
+                .as_f64()
+                .unwrap();
+            assert!((found - value).abs() <= 1e-12, "{query}");
+        }
+    }
+    let (some, all) = (map(&[]), map(&["--count-missing"]));
+    assert_eq!(
+        (&some["queries"], &all["queries"]),
+        (&json!(50), &json!(51))
+    );
+    assert_eq!(all["metrics"]["map"]["per_query"]["q_missing_in_run"], 0.0);
+}
+
+const QRELS: &str = "q1 0 a 1\nq2 0 a 1\nq3 0 a 1\n";
+
+fn run(places: [usize; 3]) -> String {
+    let mut text = String::new();
+    for (query, place) in places.iter().enumerate() {
+        for rank in 1..=4 {
+            let id = if rank == *place {
+                "a".to_owned()
+            } else {
+                format!("x{rank}")
+            };
+            writeln!(text, "q{} Q0 {id} {rank} {} name", query + 1, 5 - rank).unwrap();
+        }
+    }
+    text
+}
+
+#[test]
+fn a_baseline_is_compared_query_by_query() {
+    let desk = Desk::new();
+    desk.write("qrels", QRELS);
+    desk.write("new", run([1, 1, 2]));
+    desk.write("old", run([2, 4, 2]));
+    let found = desk.json(&[
+        "evaluate",
+        "qrels",
+        "new",
+        "--metrics",
+        "mrr,p@1",
+        "--baseline",
+        "old",
+        "--json",
+    ]);
+    let mrr = &found["metrics"]["mrr"];
+    assert_eq!(
+        (
+            mrr["mean"].as_f64().unwrap() * 3.0,
+            mrr["baseline"].as_f64().unwrap() * 3.0
+        ),
+        (2.5, 1.25)
+    );
+    let difference = &mrr["difference"];
+    assert!((difference["mean"].as_f64().unwrap() - 1.25 / 3.0).abs() < 1e-15);
+    assert_eq!(
+        [
+            &difference["better"],
+            &difference["equal"],
+            &difference["worse"]
+        ],
+        [&json!(2), &json!(1), &json!(0)]
+    );
+    // Four of the eight sign patterns of (½, ¾, 0) have a sum as far from zero.
+    assert_eq!(difference["p_randomisation"], 0.5);
+    assert!(difference["p_t_test"].as_f64().is_some());
+    let compared = desk.json(&[
+        "compare",
+        "new",
+        "old",
+        "--truth",
+        "qrels",
+        "--metrics",
+        "mrr,p@1",
+        "--json",
+    ]);
+    assert_eq!(compared, found);
+    let text = desk.done(&[
+        "compare",
+        "new",
+        "old",
+        "--truth",
+        "qrels",
+        "--metrics",
+        "mrr",
+    ]);
+    let row = text.text().lines().nth(2).unwrap();
+    assert!(
+        row.starts_with("mrr") && row.contains("+0.4167") && row.ends_with("2/1/0"),
+        "{row}"
+    );
+}
+
+#[test]
+fn the_order_of_close_scores_is_said_to_hang_on_their_width() {
+    let desk = Desk::new();
+    desk.write("qrels", "q 0 a 1\n");
+    desk.write("run", "q Q0 a 1 1.00000001 x\nq Q0 b 2 1.0 x\n");
+    let mrr = |more: &[&str]| {
+        desk.json(
+            &[
+                &["evaluate", "qrels", "run", "--metrics", "mrr", "--json"],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    let (single, double) = (mrr(&[]), mrr(&["--scores", "double"]));
+    assert_eq!(
+        (
+            &single["metrics"]["mrr"]["mean"],
+            &double["metrics"]["mrr"]["mean"]
+        ),
+        (&json!(0.5), &json!(1.0))
+    );
+    for found in [single, double] {
+        assert!(
+            found["warnings"].to_string().contains("--scores"),
+            "{found}"
+        );
+        assert_eq!(
+            found["metrics"]["mrr"]["low"],
+            Value::Null,
+            "one query has no interval"
+        );
+    }
+}
+
+#[test]
+fn grades_of_documents_are_labels() {
+    let desk = Desk::new();
+    let document = |id: &str, metadata: Value, score: f64| json!({"id": id, "content": id, "metadata": metadata, "score": score});
+    let line = json!({"query": {"id": "q", "query": "x"}, "documents": [
+        document("a", json!({"grade": 2}), 0.1), document("b", json!({"grade": null}), 0.5), document("c", json!({"grade": 0}), 0.3)]});
+    desk.write("pools.jsonl", line.to_string());
+    let found = desk.json(&[
+        "evaluate",
+        "pools.jsonl",
+        "pools.jsonl",
+        "--metrics",
+        "mrr,judged@3",
+        "--json",
+    ]);
+    assert_eq!(found["metrics"]["mrr"]["mean"].as_f64(), Some(1.0 / 3.0));
+    assert_eq!(
+        found["metrics"]["judged@3"]["mean"].as_f64(),
+        Some(2.0 / 3.0)
+    );
+    desk.write(
+        "bad.jsonl",
+        line.to_string().replace("{\"grade\":2}", "{\"grade\":0.5}"),
+    );
+    desk.refused(
+        &["evaluate", "bad.jsonl", "pools.jsonl"],
+        2,
+        &[
+            "bad.jsonl:1: documents[0].metadata.grade",
+            "1 problem",
+            "mend the file",
+        ],
+    );
+}
+
+/// The example of zBench's notebook: the source's scores against zELO.
+const ZELO: [f64; 3] = [-1.8984783374773527, 4.8935459093094655, -2.995067571832113];
+
+fn scored(scores: &[f64]) -> String {
+    let documents: Vec<Value> = scores
+        .iter()
+        .enumerate()
+        .map(|(at, score)| json!({"id": format!("d{at}"), "content": "x", "score": score}))
+        .collect();
+    json!({"query": {"id": "q", "query": "x"}, "documents": documents}).to_string()
+}
+
+#[test]
+fn zbenchs_own_numbers_come_out() {
+    let desk = Desk::new();
+    desk.write("zelo.jsonl", scored(&ZELO));
+    desk.write("source.jsonl", scored(&[0.9, 0.7, 0.2]));
+    let of = |more: &[&str]| {
+        desk.json(
+            &[
+                &[
+                    "evaluate",
+                    "zelo.jsonl",
+                    "source.jsonl",
+                    "--profile",
+                    "zbench",
+                    "--json",
+                ],
+                more,
+            ]
+            .concat(),
+        )
+    };
+    let found = of(&[]);
+    let mean = |name: &str| found["metrics"][name]["mean"].as_f64().unwrap();
+    assert!((mean("ndcg") - 0.6316740659321393).abs() < 1e-12);
+    assert_eq!((mean("accuracy"), mean("recall@5")), (2.0 / 3.0, 0.6));
+    let few = of(&["--metrics", "recall@1,recall@2/1", "--document-limit", "2"]);
+    assert_eq!(few["metrics"]["recall@1"]["mean"], 0.0);
+    assert_eq!(few["metrics"]["recall@2/1"]["mean"], 1.0);
+    desk.refused(
+        &[
+            "evaluate",
+            "zelo.jsonl",
+            "source.jsonl",
+            "--profile",
+            "zbench",
+            "--metrics",
+            "map",
+        ],
+        2,
+        &["\"map\" is not a metric of zBench's", "recall@K/G"],
+    );
+    desk.write("run", "q Q0 d0 1 1 x\n");
+    desk.refused(
+        &["evaluate", "zelo.jsonl", "run", "--profile", "zbench"],
+        2,
+        &["run: holds a run; --profile zbench takes datasets with scores"],
+    );
+}
+
+#[rstest]
+#[case::swapped(&["run", "qrels"], &["run: is a run, not labels; the file of labels comes first"])]
+#[case::two_labels(&["qrels", "qrels"], &["qrels: holds labels, not a ranking"])]
+#[case::strange(&["qrels", "strange"], &["strange:1: begins with \"a,b\"", "6 columns"])]
+#[case::no_file(&["nowhere", "run"], &["nowhere: cannot be opened"])]
+#[case::no_scores(&["qrels", "bare.jsonl"], &["bare.jsonl: holds no scores; `overrule annotate`"])]
+#[case::no_grades(&["bare.jsonl", "run"], &["bare.jsonl: holds no labels", "--profile zbench"])]
+#[case::other_queries(&["qrels", "other"], &["other: shares no query with the labels"])]
+#[case::bad_line(&["qrels", "bad"], &["bad:2: the score \"x\" is not a number", "bad:3: document \"a\" of query \"q1\" is already on line 1", "bad: 2 problems"])]
+#[case::bad_metric(&["qrels", "run", "--metrics", "p"], &["--metrics: \"p\" is not a metric: expected ndcg[@K]"])]
+fn what_cannot_be_measured_is_refused(#[case] arguments: &[&str], #[case] words: &[&str]) {
+    let desk = Desk::new();
+    desk.write("qrels", QRELS);
+    desk.write("run", run([1, 2, 3]));
+    desk.write("other", "z Q0 a 1 1 x\n");
+    desk.write("bad", "q1 Q0 a 1 1 x\nq1 Q0 b 1 x x\nq1 Q0 a 1 1 x\n");
+    desk.write("strange", "a,b\n");
+    desk.write(
+        "bare.jsonl",
+        r#"{"query":{"id":"q","query":"x"},"documents":[{"id":"a","content":"x"}]}"#,
+    );
+    desk.refused(&[&["evaluate"], arguments].concat(), 2, words);
+}

@@ -23,6 +23,7 @@ mod matrix;
 mod merge;
 mod output;
 mod people;
+mod pool;
 mod queue;
 mod verdict;
 
@@ -105,6 +106,8 @@ enum Command {
     Gold(gold::Gold),
     /// Fit scores to battles: JSON on stdin, JSON on stdout
     Fit(fit::FitCommand),
+    /// Candidate pools from a benchmark: BM25 over its corpus, with the labelled documents
+    Pool(pool::PoolCommand),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
     Evaluate(evaluate::Evaluate),
     /// Compare two rankings query by query, against the same labels
@@ -273,6 +276,7 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Log(command)) => command.run(&context),
         Some(Command::Gold(command)) => command.run(&context),
         Some(Command::Fit(command)) => command.run(),
+        Some(Command::Pool(command)) => command.run(&context),
         Some(Command::Evaluate(command)) => command.run(),
         Some(Command::Compare(command)) => command.run(),
         Some(Command::Keys(command)) => command.run(),

@@ -22,5 +22,7 @@ mod merging;
 mod overruling;
 #[path = "cli/people.rs"]
 mod people;
+#[path = "cli/pooling.rs"]
+mod pooling;
 #[path = "cli/reading.rs"]
 mod reading;

@@ -138,7 +138,7 @@ pub(super) fn check_target(path: &Path, inputs: &[(&str, &Path)]) -> Outcome {
 }
 
 /// Writes a file beside its final name and moves it there when it is whole.
-fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outcome) -> Outcome {
+pub(super) fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outcome) -> Outcome {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);

@@ -241,3 +241,31 @@ pub(crate) fn dataset(sizes: impl IntoIterator<Item = usize>) -> Vec<u8> {
     }
     lines
 }
+
+/// A benchmark in BEIR's form, in the folder `beir`: two queries with labels, of which the first stage misses one.
+pub(crate) fn benchmark(desk: &Desk) {
+    std::fs::create_dir_all(desk.path("beir/qrels")).unwrap();
+    desk.write(
+        "beir/corpus.jsonl",
+        r#"{"_id":"d1","title":"Aspirin","text":"Aspirin lowers fever in adults.","metadata":{"year":1.50}}
+{"_id":"d2","title":"","text":"Fever is common among children in winter, and most of it passes by itself."}
+{"_id":"d3","title":"Fever","text":"What a fever is and is not, and when aspirin helps."}
+{"_id":"d4","title":"Bread","text":"Sourdough needs a warm kitchen and time."}
+{"_id":"d5","title":"Salicylates","text":"Acetylsalicylic acid is antipyretic."}
+{"_id":"d6","title":"Ovens","text":"An oven for bread is hot. Bread rises in a warm kitchen."}
+{"_id":"d7","title":"Flour","text":"Rye flour and wheat flour make bread of different kinds."}
+{"_id":"empty","title":"","text":""}
+"#,
+    );
+    desk.write(
+        "beir/queries.jsonl",
+        r#"{"_id":"10","text":"How is bread made in a warm kitchen?","metadata":{}}
+{"_id":"7","text":"Nobody labelled anything for this one."}
+{"_id":"2","text":"Does aspirin lower fever?","metadata":{"d1":[{"sentences":[2],"label":"SUPPORT"},{"sentences":[0],"label":"SUPPORT"}]}}
+"#,
+    );
+    desk.write(
+        "beir/qrels/test.tsv",
+        "query-id\tcorpus-id\tscore\n2\td5\t1\n2\td1\t2\n2\td2\t0\n10\td6\t1\n",
+    );
+}

@@ -1,0 +1,368 @@
+//! `overrule pool build`: candidate pools from a benchmark.
+
+mod form;
+mod stage;
+
+use super::{Context, Failure, Outcome, benchmark, export, output};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{Measure, Metric, Qrels, Resampling, Rules, Run, evaluate};
+use crate::domain::retrieval::{JudgingPool, Layout, Profile, Source, build_pool};
+use crate::domain::sanitise;
+use crate::formats::beir::Question;
+use crate::formats::{dataset, trec};
+use anyhow::anyhow;
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use stage::{FirstStage, Folder};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(super) struct PoolCommand {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Search every query of a benchmark and put its labelled documents among the first ones found
+    Build(Build),
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A pool holds all labelled documents of a query, filled up to --depth with the best of the first stage. Pools are a dataset
+(JSON lines in zBench's form) that `annotate`, `pick` and `court` read. Each document's metadata says its grade, where
+it comes from (source: label-found, label-missed or fill), its first_stage_rank and its slot; no judge is shown any of that.
+
+The slots are shuffled by the seed. With --layout original the labelled documents come first, as in the study that this
+re-creates: a judge that always names the first slots is then always right.
+
+Examples:
+  overrule pool build --beir scifact --out pools.jsonl --run-out bm25.trec
+  overrule pool build --beir scifact --profile duckdb --layout original --out pools.jsonl --json"
+)]
+struct Build {
+    /// The benchmark: a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv
+    #[arg(long, value_name = "DIR")]
+    beir: PathBuf,
+    /// Whose labels, and with them which queries
+    #[arg(long, default_value = "test")]
+    split: String,
+    /// Documents of a pool
+    #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    depth: u32,
+    /// How texts are read and weighed: as DuckDB's full-text search does, or better
+    #[arg(long, value_enum, default_value = "overrule")]
+    profile: ProfileName,
+    /// Take the first stage from a run, or from lines of query, document[, rank, score], instead of searching
+    #[arg(long, value_name = "FILE", conflicts_with = "profile")]
+    candidates: Option<PathBuf>,
+    /// The order of the documents in a pool
+    #[arg(long, value_enum, default_value = "shuffled")]
+    layout: LayoutName,
+    /// Seed of the shuffle [default: the configured one]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// The grade from which on a document is relevant
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    level: i32,
+    /// Write what the first stage found as a run of TREC's
+    #[arg(long, value_name = "FILE")]
+    run_out: Option<PathBuf>,
+    /// Documents a query in that run [default: as --depth]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    run_depth: Option<u32>,
+    /// Where the pools go [default: stdout]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print the summary as JSON; wants --out
+    #[arg(long, requires = "out")]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ProfileName {
+    Overrule,
+    Duckdb,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LayoutName {
+    Shuffled,
+    Original,
+}
+
+impl PoolCommand {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let Action::Build(build) = self.action;
+        build.run(context.config.run.seed)
+    }
+}
+
+/// What was built.
+struct Built {
+    queries: Vec<Question>,
+    run: Run,
+    pools: Vec<JudgingPool>,
+    notes: Vec<String>,
+}
+
+impl Build {
+    fn run(&self, seed: u64) -> Outcome {
+        let folder = Folder::new(&self.beir, &self.split)?;
+        let inputs = folder.files();
+        let inputs: Vec<(&str, &std::path::Path)> = inputs
+            .iter()
+            .map(|(what, path)| (*what, path.as_path()))
+            .collect();
+        for path in self.out.iter().chain(&self.run_out) {
+            export::check_target(path, &inputs)?;
+        }
+        let qrels = benchmark::labels(&folder.qrels)?;
+        let stage = self.first_stage(&folder, &qrels)?;
+        let layout = match self.layout {
+            LayoutName::Original => Layout::Original,
+            LayoutName::Shuffled => Layout::Shuffled {
+                seed: self.seed.unwrap_or(seed),
+            },
+        };
+        let built = self.build(&folder, &qrels, &stage, layout)?;
+        if let Some(path) = &self.run_out {
+            export::whole_file(path, |out| self.write_run(&built, out))?;
+        }
+        let pools = form::pools(&folder, &built.queries, &built.pools, &qrels)?;
+        let write = |out: &mut dyn Write| -> Outcome {
+            let mut out = out;
+            for pool in &pools {
+                dataset::write_pool(&mut out, pool)?;
+            }
+            Ok(())
+        };
+        let summary = self.summary(&built, &qrels, &stage, layout)?;
+        match &self.out {
+            Some(path) => export::whole_file(path, write)?,
+            None => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                write(&mut out)?;
+                out.flush()?;
+            }
+        }
+        for note in &built.notes {
+            output::complain(&format!("note: {note}"));
+        }
+        if self.json {
+            output::json(&summary)?;
+        } else if self.out.is_some() {
+            output::text(&words(&summary))?;
+        } else {
+            output::complain(words(&summary).trim_end());
+        }
+        Ok(())
+    }
+
+    fn first_stage(&self, folder: &Folder, qrels: &Qrels) -> Result<FirstStage, Failure> {
+        match &self.candidates {
+            Some(path) => FirstStage::given(folder, qrels, path),
+            None => FirstStage::search(
+                folder,
+                qrels,
+                match self.profile {
+                    ProfileName::Overrule => Profile::Overrule,
+                    ProfileName::Duckdb => Profile::Duckdb,
+                },
+            ),
+        }
+    }
+
+    fn build(
+        &self,
+        folder: &Folder,
+        qrels: &Qrels,
+        stage: &FirstStage,
+        layout: Layout,
+    ) -> Result<Built, Failure> {
+        let depth = self.depth as usize;
+        let run_depth = self.run_depth.map_or(depth, |depth| depth as usize);
+        let mut built = Built {
+            queries: folder.queries(qrels)?,
+            run: Run::new(),
+            pools: Vec::new(),
+            notes: Vec::new(),
+        };
+        let unknown = qrels.len() - built.queries.len();
+        if unknown > 0 {
+            let what = output::counted(unknown, "query");
+            built.notes.push(format!(
+                "{what} of the labels missing from queries.jsonl: no pool"
+            ));
+        }
+        let mut left_out = 0;
+        for question in &built.queries {
+            let ranking = stage.ranking(question, run_depth.max(depth))?;
+            let positives: Vec<DocId> = qrels
+                .get(&question.id)
+                .into_iter()
+                .flatten()
+                .filter(|(_, grade)| **grade >= self.level)
+                .map(|(document, _)| document.clone())
+                .collect();
+            let shown: Vec<DocId> = positives
+                .iter()
+                .filter(|document| stage.has_text(document))
+                .cloned()
+                .collect();
+            left_out += positives.len() - shown.len();
+            let found: Vec<DocId> = ranking
+                .iter()
+                .map(|(document, _)| document.clone())
+                .collect();
+            let pool = build_pool(&question.id, &shown, &found, depth, layout);
+            built.pools.push(pool);
+            let mut ranking = ranking;
+            ranking.truncate(run_depth);
+            built.run.insert(question.id.clone(), ranking);
+        }
+        if left_out > 0 {
+            let what = output::counted(left_out, "relevant document");
+            built.notes.push(format!(
+                "{what} missing from the corpus, or empty there: in no pool"
+            ));
+        }
+        built.notes.extend(stage.note());
+        Ok(built)
+    }
+
+    fn write_run(&self, built: &Built, mut out: &mut dyn Write) -> Outcome {
+        let name = match (&self.candidates, self.profile) {
+            (Some(_), _) => "candidates",
+            (None, ProfileName::Overrule) => "bm25-overrule",
+            (None, ProfileName::Duckdb) => "bm25-duckdb",
+        };
+        for question in &built.queries {
+            if let Some(ranking) = built.run.get(&question.id) {
+                trec::write_run(&mut out, &question.id, ranking, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn summary(
+        &self,
+        built: &Built,
+        qrels: &Qrels,
+        stage: &FirstStage,
+        layout: Layout,
+    ) -> Result<Value, Failure> {
+        let depth = self.depth as usize;
+        let rules = Rules {
+            relevant_from: self.level,
+            ..Rules::default()
+        };
+        let metrics = [Measure::Recall, Measure::Mrr]
+            .map(|measure| Metric::new(measure, Some(depth)))
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
+        let evaluation = evaluate(qrels, &built.run, &metrics, &rules)?;
+        let mut first_stage = serde_json::Map::new();
+        for metric in metrics {
+            let estimate = evaluation.estimate(metric, &Resampling::default());
+            let interval = estimate.and_then(|estimate| estimate.interval);
+            first_stage.insert(
+                metric.to_string(),
+                json!({
+                    "mean": estimate.map(|estimate| estimate.mean),
+                    "low": interval.map(|(low, _)| low),
+                    "high": interval.map(|(_, high)| high),
+                }),
+            );
+        }
+        let mut sources: BTreeMap<Source, usize> = BTreeMap::new();
+        for slot in built.pools.iter().flat_map(|pool| &pool.slots) {
+            *sources.entry(slot.source()).or_default() += 1;
+        }
+        let of = |source| sources.get(&source).copied().unwrap_or(0);
+        let (found, missed, fill) = (
+            of(Source::LabelFound),
+            of(Source::LabelMissed),
+            of(Source::Fill),
+        );
+        let short = built
+            .pools
+            .iter()
+            .filter(|pool| pool.slots.len() < depth)
+            .count();
+        Ok(json!({
+            "queries": evaluation.queries.len(),
+            "documents": stage.documents(),
+            "first_stage": first_stage,
+            "pools": {
+                "count": built.pools.len(),
+                "depth": depth,
+                "short": short,
+                "layout": layout,
+                "slots": found + missed + fill,
+                "positives": found + missed,
+                "label_found": found,
+                "label_missed": missed,
+                "fill": fill,
+            },
+            "warnings": built.notes,
+        }))
+    }
+}
+
+/// The summary for people.
+fn words(summary: &Value) -> String {
+    let pools = &summary["pools"];
+    let mut text = format!(
+        "{} documents, {} queries\n",
+        summary["documents"], summary["queries"]
+    );
+    let rows: Vec<Vec<String>> = summary["first_stage"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| {
+            let number = |key: &str| {
+                value[key]
+                    .as_f64()
+                    .map_or("–".to_owned(), |value| format!("{value:.4}"))
+            };
+            vec![
+                sanitise::line(name).into_owned(),
+                number("mean"),
+                format!("{} to {}", number("low"), number("high")),
+            ]
+        })
+        .collect();
+    text.push_str(&output::table(
+        &["first stage", ">mean", "95 % interval"],
+        &rows,
+    ));
+    text.push_str(&format!(
+        "{} pools with {} documents: {} labelled relevant ({} found by the first stage, {} not), {} fill\n",
+        pools["count"],
+        pools["slots"],
+        pools["positives"],
+        pools["label_found"],
+        pools["label_missed"],
+        pools["fill"]
+    ));
+    text
+}
+
+/// Queries in the order of their numbers where all ids are numbers, else as they came.
+fn in_order(mut queries: Vec<Question>) -> Vec<Question> {
+    let number = |id: &QueryId| id.as_str().parse::<u64>().ok();
+    if queries.iter().all(|query| number(&query.id).is_some()) {
+        queries.sort_by_key(|query| number(&query.id));
+    }
+    queries
+}
+
+/// Bad input, in a file's own words.
+fn usage(message: String) -> Failure {
+    Failure::usage(anyhow!("{message}"))
+}

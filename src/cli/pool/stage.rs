@@ -1,0 +1,237 @@
+//! A benchmark's folder, and the first stage over it.
+
+use super::super::import::{display_name, open};
+use super::super::{Failure, benchmark, output};
+use super::{in_order, usage};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{Qrels, Rules, ranking};
+use crate::domain::retrieval::{Index, Profile};
+use crate::formats::beir::{self, Passage, Question};
+use crate::formats::problem::Problem;
+use crate::formats::recognise::Kind;
+use crate::formats::trec;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Where a benchmark's files are.
+pub(super) struct Folder {
+    pub(super) corpus: PathBuf,
+    queries: PathBuf,
+    pub(super) qrels: PathBuf,
+}
+
+impl Folder {
+    /// The files of a split, which is there.
+    pub(super) fn new(folder: &Path, split: &str) -> Result<Self, Failure> {
+        let qrels = folder.join("qrels");
+        let file = qrels.join(format!("{split}.tsv"));
+        if !file.is_file() {
+            let names = std::fs::read_dir(&qrels).into_iter().flatten().flatten();
+            let mut known: Vec<String> = names
+                .filter_map(|entry| entry.path().file_stem()?.to_str().map(str::to_owned))
+                .collect();
+            known.sort();
+            let known = match known.is_empty() {
+                true => "there are no labels at all".to_owned(),
+                false => format!("--split is one of {}", known.join(", ")),
+            };
+            return Err(usage(format!("{}: is not there; {known}", file.display())));
+        }
+        Ok(Self {
+            corpus: folder.join("corpus.jsonl"),
+            queries: folder.join("queries.jsonl"),
+            qrels: file,
+        })
+    }
+
+    /// What must not be overwritten.
+    pub(super) fn files(&self) -> [(&'static str, PathBuf); 3] {
+        [
+            ("corpus", self.corpus.clone()),
+            ("queries", self.queries.clone()),
+            ("labels", self.qrels.clone()),
+        ]
+    }
+
+    /// The queries that have labels.
+    pub(super) fn queries(&self, qrels: &Qrels) -> Result<Vec<Question>, Failure> {
+        let name = display_name(&self.queries);
+        let mut complaints = output::Complaints::about(&name);
+        let mut queries = Vec::new();
+        for question in beir::read_queries(open(&self.queries)?, &name) {
+            match question {
+                Ok(question) if qrels.contains_key(&question.id) => queries.push(question),
+                Ok(_) => {}
+                Err(problem) => complaints.tell(&problem),
+            }
+        }
+        benchmark::refuse(&name, complaints.end())?;
+        if queries.is_empty() {
+            return Err(usage(format!(
+                "{name}: has no query of the labels; compare the ids"
+            )));
+        }
+        Ok(in_order(queries))
+    }
+
+    /// Reads the corpus through, one document in memory at a time.
+    pub(super) fn each(&self, mut take: impl FnMut(Passage)) -> Result<(), Failure> {
+        let name = display_name(&self.corpus);
+        let mut complaints = output::Complaints::about(&name);
+        for passage in beir::read_corpus(open(&self.corpus)?, &name) {
+            match passage {
+                Ok(passage) => take(passage),
+                Err(problem) => complaints.tell(&problem),
+            }
+        }
+        benchmark::refuse(&name, complaints.end())
+    }
+}
+
+/// What was found for each query, and which documents there are.
+pub(super) struct FirstStage {
+    found: Found,
+    documents: usize,
+    /// The labelled and given documents that have a text.
+    texts: HashSet<DocId>,
+    /// Given documents that cannot be shown.
+    unknown: usize,
+}
+
+enum Found {
+    Index(Box<Index>),
+    Given(HashMap<QueryId, Vec<(DocId, f64)>>),
+}
+
+impl FirstStage {
+    /// Indexes the corpus.
+    pub(super) fn search(
+        folder: &Folder,
+        qrels: &Qrels,
+        profile: Profile,
+    ) -> Result<Self, Failure> {
+        let began = Instant::now();
+        let labelled: HashSet<&DocId> = qrels.values().flat_map(|grades| grades.keys()).collect();
+        let mut index = Index::new(profile);
+        let mut texts = HashSet::new();
+        folder.each(|passage| {
+            if labelled.contains(&passage.id) && !passage.content().is_empty() {
+                texts.insert(passage.id.clone());
+            }
+            index.add(passage.id, &passage.title, &passage.text);
+        })?;
+        output::complain(&format!(
+            "indexed {} in {:.2} s: {} terms",
+            output::counted(index.documents(), "document"),
+            began.elapsed().as_secs_f64(),
+            index.vocabulary()
+        ));
+        Ok(Self {
+            documents: index.documents(),
+            found: Found::Index(Box::new(index)),
+            texts,
+            unknown: 0,
+        })
+    }
+
+    /// Takes rankings from a file: a run, or a list of candidates.
+    pub(super) fn given(folder: &Folder, qrels: &Qrels, path: &Path) -> Result<Self, Failure> {
+        let mut rankings = rankings(path)?;
+        let given = rankings.values().flatten().map(|(document, _)| document);
+        let wanted: HashSet<DocId> = qrels
+            .values()
+            .flat_map(|grades| grades.keys())
+            .chain(given)
+            .cloned()
+            .collect();
+        let (mut documents, mut texts) = (0, HashSet::new());
+        folder.each(|passage| {
+            documents += 1;
+            if wanted.contains(&passage.id) && !passage.content().is_empty() {
+                texts.insert(passage.id);
+            }
+        })?;
+        let mut unknown = 0;
+        for ranking in rankings.values_mut() {
+            let before = ranking.len();
+            ranking.retain(|(document, _)| texts.contains(document));
+            unknown += before - ranking.len();
+        }
+        Ok(Self {
+            found: Found::Given(rankings),
+            documents,
+            texts,
+            unknown,
+        })
+    }
+
+    /// The best documents of a query.
+    pub(super) fn ranking(
+        &self,
+        question: &Question,
+        depth: usize,
+    ) -> Result<Vec<(DocId, f64)>, Failure> {
+        Ok(match &self.found {
+            Found::Index(index) => index
+                .search(&question.text, depth)
+                .into_iter()
+                .filter_map(|hit| Some((index.id(hit.document)?.clone(), hit.score)))
+                .collect(),
+            Found::Given(rankings) => {
+                let ranking = rankings.get(&question.id).map_or(&[][..], Vec::as_slice);
+                ranking[..ranking.len().min(depth)].to_vec()
+            }
+        })
+    }
+
+    /// Whether a labelled document is in the corpus and not empty.
+    pub(super) fn has_text(&self, document: &DocId) -> bool {
+        self.texts.contains(document)
+    }
+
+    /// Documents of the corpus.
+    pub(super) fn documents(&self) -> usize {
+        self.documents
+    }
+
+    /// What was left out.
+    pub(super) fn note(&self) -> Option<String> {
+        (self.unknown > 0).then(|| {
+            format!(
+                "{} missing from the corpus, or empty there: left out",
+                output::counted(self.unknown, "candidate")
+            )
+        })
+    }
+}
+
+/// The rankings of a file, best first.
+fn rankings(path: &Path) -> Result<HashMap<QueryId, Vec<(DocId, f64)>>, Failure> {
+    let name = display_name(path);
+    if benchmark::kind(path).ok() == Some(Kind::Run) {
+        let run = benchmark::ranking(path, &mut Vec::new())?;
+        let sorted = run.iter().map(|(query, documents)| {
+            let ranked = ranking(query, documents, Rules::default().scores)?;
+            Ok((query.clone(), ranked.into_iter().cloned().collect()))
+        });
+        return sorted.collect::<Result<_, Failure>>();
+    }
+    let mut complaints = output::Complaints::about(&name);
+    let mut tell = |problem: Problem| complaints.tell(&problem);
+    let rows = trec::read_candidates(open(path)?, &name);
+    let candidates = trec::collect_candidates(rows, &name, &mut tell);
+    benchmark::refuse(&name, complaints.end())?;
+    // Where lines have no scores their order is all that is known: the rank itself makes one.
+    let scored = |documents: Vec<(DocId, Option<f64>)>| {
+        let count = documents.len();
+        let places = documents.into_iter().enumerate();
+        places
+            .map(|(above, (document, _))| (document, (count - above) as f64))
+            .collect()
+    };
+    Ok(candidates
+        .into_iter()
+        .map(|(query, documents)| (query, scored(documents)))
+        .collect())
+}

@@ -1,0 +1,257 @@
+//! `pool build`: a benchmark's folder in, a run and pools out.
+
+use crate::support::{Desk, benchmark};
+use rstest::rstest;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+const BUILD: [&str; 8] = [
+    "pool",
+    "build",
+    "--beir",
+    "beir",
+    "--out",
+    "pools.jsonl",
+    "--depth",
+    "4",
+];
+
+fn build(desk: &Desk, more: &[&str]) -> Vec<Value> {
+    desk.done(&[&BUILD[..], more].concat());
+    lines(desk)
+}
+
+fn lines(desk: &Desk) -> Vec<Value> {
+    let text = desk.read("pools.jsonl");
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+/// Ids, sources and first-stage ranks in the order of the file.
+fn shown(pool: &Value) -> Vec<(&str, &str, Option<u64>)> {
+    let documents = pool["documents"].as_array().unwrap();
+    documents
+        .iter()
+        .enumerate()
+        .map(|(at, document)| {
+            let marks = &document["metadata"];
+            assert_eq!(marks["slot"], at as u64 + 1);
+            (
+                document["id"].as_str().unwrap(),
+                marks["source"].as_str().unwrap(),
+                marks["first_stage_rank"].as_u64(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn the_original_layout_has_the_labelled_documents_first() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    let pools = build(&desk, &["--layout", "original", "--run-out", "run.trec"]);
+    let ids: Vec<&str> = pools
+        .iter()
+        .map(|pool| pool["query"]["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["2", "10"], "numbers are ordered as numbers");
+    assert_eq!(
+        shown(&pools[0]),
+        [
+            ("d1", "label-found", Some(1)),
+            ("d5", "label-missed", None),
+            ("d3", "fill", Some(2)),
+            ("d2", "fill", Some(3)),
+        ]
+    );
+    let first = &pools[0]["documents"][0];
+    assert_eq!(
+        first["content"],
+        "Aspirin\n\nAspirin lowers fever in adults."
+    );
+    assert_eq!(
+        first["metadata"].to_string(),
+        r#"{"title":"Aspirin","grade":2,"label":"SUPPORT","evidence_sentences":[0,2],"source":"label-found","first_stage_rank":1,"slot":1,"corpus":{"year":1.5}}"#
+    );
+    let text = desk.read("pools.jsonl");
+    assert!(
+        text.contains(r#""corpus":{"year":1.50}}"#),
+        "digits are kept"
+    );
+    assert_eq!(
+        pools[0]["documents"][3]["metadata"]["grade"], 0,
+        "judged, and not relevant"
+    );
+    assert_eq!(
+        pools[0]["documents"][2]["metadata"].get("grade"),
+        None,
+        "unjudged"
+    );
+    assert_eq!(
+        pools[0]["pool"],
+        json!({"layout": "original", "positives": 2})
+    );
+    let run = desk.read("run.trec");
+    let columns: Vec<&str> = run.lines().next().unwrap().split(' ').collect();
+    assert_eq!(
+        [columns[0], columns[1], columns[2], columns[3], columns[5]],
+        ["2", "Q0", "d1", "1", "bm25-overrule"]
+    );
+    let found = desk.json(&[
+        "evaluate",
+        "beir/qrels/test.tsv",
+        "run.trec",
+        "--metrics",
+        "recall@4",
+        "--json",
+    ]);
+    let summary = desk.json(&[&BUILD[..], &["--json"]].concat());
+    assert_eq!(
+        found["metrics"]["recall@4"]["mean"],
+        summary["first_stage"]["recall@4"]["mean"]
+    );
+}
+
+#[test]
+fn slots_are_shuffled_by_a_recorded_seed() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    let order = |pools: &[Value]| -> Vec<Vec<String>> {
+        let ids = |pool| {
+            shown(pool)
+                .into_iter()
+                .map(|(id, ..)| id.to_owned())
+                .collect()
+        };
+        pools.iter().map(ids).collect()
+    };
+    let seeds: Vec<Vec<Vec<String>>> = (0..12)
+        .map(|seed: u64| {
+            let pools = build(&desk, &["--seed", &seed.to_string()]);
+            assert_eq!(
+                pools[0]["pool"]["layout"],
+                json!({"shuffled": {"seed": seed}})
+            );
+            order(&pools)
+        })
+        .collect();
+    assert_eq!(order(&build(&desk, &["--seed", "3"])), seeds[3]);
+    let firsts: BTreeMap<&str, usize> = seeds.iter().fold(BTreeMap::new(), |mut counts, pools| {
+        *counts.entry(pools[0][0].as_str()).or_default() += 1;
+        counts
+    });
+    assert!(firsts.len() > 2, "{firsts:?}");
+    let sorted = |pools: &[Vec<String>]| {
+        let mut pools = pools.to_vec();
+        pools.iter_mut().for_each(|pool| pool.sort());
+        pools
+    };
+    assert!(seeds.iter().all(|pools| sorted(pools) == sorted(&seeds[0])));
+}
+
+#[test]
+fn pools_are_a_dataset_that_can_be_annotated() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    build(&desk, &[]);
+    desk.done(&["annotate", "pools.jsonl", "zelo.jsonl", "--judges", "bm25"]);
+    let found = desk.json(&[
+        "evaluate",
+        "pools.jsonl",
+        "zelo.jsonl",
+        "--metrics",
+        "ndcg@4",
+        "--json",
+    ]);
+    assert_eq!(found["queries"], 2);
+    let ran = desk.done(&["pool", "build", "--beir", "beir", "--depth", "4"]);
+    assert_eq!(ran.text(), desk.read("pools.jsonl"), "stdout without --out");
+    assert!(
+        ran.stderr
+            .contains("2 pools with 7 documents: 3 labelled relevant"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_is_missing_is_said_and_left_out() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    let labels = desk.read("beir/qrels/test.tsv");
+    // A document that is nowhere, one that is empty, a query that is nowhere.
+    desk.write(
+        "beir/qrels/test.tsv",
+        format!("{labels}2\tnowhere\t1\n2\tempty\t1\n99\td1\t1\n"),
+    );
+    let summary = desk.json(&[&BUILD[..], &["--json"]].concat());
+    assert_eq!(summary["pools"]["positives"], 3);
+    let warnings = summary["warnings"].to_string();
+    for words in [
+        "1 query of the labels missing from queries.jsonl",
+        "2 relevant documents missing from the corpus, or empty there",
+    ] {
+        assert!(warnings.contains(words), "{warnings}");
+    }
+    // They are missed by the first stage all the same.
+    assert_eq!(
+        summary["first_stage"]["recall@4"]["mean"],
+        (0.25 + 1.0) / 2.0
+    );
+}
+
+#[test]
+fn another_first_stage_may_be_given() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    desk.write(
+        "c.tsv",
+        "query-id\tcorpus-id\n2\td4\n2\tempty\n2\td2\n10\td1\n",
+    );
+    let pools = build(&desk, &["--candidates", "c.tsv", "--layout", "original"]);
+    let expected = [
+        ("d1", "label-missed", None),
+        ("d5", "label-missed", None),
+        ("d4", "fill", Some(1)),
+        ("d2", "fill", Some(2)),
+    ];
+    assert_eq!(shown(&pools[0]), expected);
+    desk.write("run.trec", "2 Q0 d2 1 0.5 x\n2 Q0 d4 2 0.7 x\n");
+    let pools = build(&desk, &["--candidates", "run.trec", "--layout", "original"]);
+    assert_eq!(
+        shown(&pools[0]),
+        expected,
+        "a run is in the order of its scores"
+    );
+}
+
+#[rstest]
+#[case::split(&["--split", "dev"], &["beir/qrels/dev.tsv: is not there; --split is one of test"])]
+#[case::overwrite(&["--run-out", "beir/corpus.jsonl"], &["would overwrite the corpus"])]
+#[case::depth(&["--depth", "0"], &["--depth"])]
+fn bad_usage_is_refused(#[case] more: &[&str], #[case] words: &[&str]) {
+    let desk = Desk::new();
+    benchmark(&desk);
+    let fixed = ["pool", "build", "--beir", "beir", "--out", "pools.jsonl"];
+    desk.refused(&[&fixed[..], more].concat(), 2, words);
+    assert!(!desk.path("pools.jsonl").exists());
+}
+
+#[rstest]
+#[case("corpus.jsonl", "{\"_id\":\"d1\",\"text\":\"x\"}\n{\"_id\":7}\n",
+    &["corpus.jsonl:2: _id: expected a string, found the number \"7\"", "corpus.jsonl:2: text: is missing", "2 problems"])]
+#[case("queries.jsonl", "{\"_id\":\"2\",\"text\":\"\"}\n", &["queries.jsonl:1: text: is empty"])]
+#[case("queries.jsonl", "{\"_id\":\"x\",\"text\":\"y\"}\n", &["queries.jsonl: has no query of the labels"])]
+#[case("qrels/test.tsv", "2\td1\t1\n", &["test.tsv:1: has 3 columns and no header"])]
+fn broken_files_name_file_and_line(
+    #[case] file: &str,
+    #[case] content: &str,
+    #[case] words: &[&str],
+) {
+    let desk = Desk::new();
+    benchmark(&desk);
+    desk.write(&format!("beir/{file}"), content);
+    desk.refused(&BUILD, 2, words);
+    assert!(!desk.path("pools.jsonl").exists());
+}

@@ -1,5 +1,6 @@
 //! Configuration: command line over environment over file over defaults.
 
+use crate::domain::priority::Policy;
 use crate::domain::ranking::Settings;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -17,8 +18,38 @@ pub struct Config {
     pub screen: Screen,
     /// How runs go.
     pub run: Run,
+    /// How people judge.
+    pub judging: Judging,
     /// The numbers of a new project.
     pub rating: Settings,
+}
+
+/// How people judge.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Judging {
+    /// What comes first in the queue.
+    pub policy: Policy,
+    /// Whether the judges are hidden until one has decided, in the queue.
+    pub queue_blind: bool,
+    /// The same for a battle opened from the matrix or a document.
+    pub battle_blind: bool,
+    /// Share of gold items in the queue, while there are some that one has not judged; 0..=1.
+    pub gold: f64,
+    /// Share of the pairs that others have judged that one is to judge too; 0..=1.
+    pub overlap: f64,
+}
+
+impl Default for Judging {
+    fn default() -> Self {
+        Self {
+            policy: Policy::default(),
+            queue_blind: true,
+            battle_blind: false,
+            gold: 0.1,
+            overlap: 0.0,
+        }
+    }
 }
 
 /// What the screen looks like.
@@ -115,6 +146,16 @@ impl Config {
     }
 
     fn checked(self) -> Result<Self, String> {
+        for (name, share) in [
+            ("gold", self.judging.gold),
+            ("overlap", self.judging.overlap),
+        ] {
+            if !(0.0..=1.0).contains(&share) {
+                return Err(format!(
+                    "[judging] {name} = {share}: expected a share from 0 to 1"
+                ));
+            }
+        }
         self.rating
             .checked()
             .map_err(|error| format!("[rating] {error}"))?;

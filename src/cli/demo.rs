@@ -112,6 +112,7 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
             pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
             ..Control::default()
         },
+        judging: config.judging.clone(),
         project: if demo {
             "sample".to_owned()
         } else {

@@ -30,12 +30,15 @@ Examples:
   overrule queue --policy impact --limit 12
   overrule queue --policy mixed --query 36 --json | jq '.[0]'")]
 pub(super) struct Queue {
-    /// What comes first
-    #[arg(long, default_value = "value")]
-    policy: Policy,
+    /// What comes first [default: judging.policy, value]
+    #[arg(long)]
+    policy: Option<Policy>,
     /// One query instead of the whole project
     #[arg(long, value_name = "ID")]
     query: Option<String>,
+    /// Share of the pairs judged by others that are to be judged again [default: judging.overlap]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    overlap: Option<f64>,
     /// Only battles on which this judge says something else than the others
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
@@ -82,9 +85,12 @@ impl Queue {
             }
             None => None,
         };
+        let policy = self.policy.unwrap_or(context.config.judging.policy);
         let request = QueueRequest {
+            gold: context.config.judging.gold,
+            overlap: self.overlap.unwrap_or(context.config.judging.overlap),
             against,
-            policy: self.policy,
+            policy,
             scope,
             annotator: self.annotator.unwrap_or_else(|| context.config.annotator()),
             seed: self.seed.unwrap_or(context.config.run.seed),
@@ -117,7 +123,7 @@ impl Queue {
                     let [query, a, b] = named(item);
                     json!({
                         "query": query, "a": a, "b": b,
-                        "policy": self.policy,
+                        "policy": policy,
                         "priority": item.priority,
                         "draw": draw_name(item.draw),
                         "chance": item.draw.chance(),
@@ -150,8 +156,17 @@ impl Queue {
             .collect();
         let header = [">", "query", "a", "b", ">priority", "by", ""];
         output::text(&output::table(&header, &rows))?;
-        output::complain(&format!("{}: {}", self.policy, self.policy.words()));
+        output::complain(&format!("{policy}: {}", policy.words()));
         Ok(())
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share: f64 = text.parse().map_err(|_| "not a number".to_owned())?;
+    if (0.0..=1.0).contains(&share) {
+        Ok(share)
+    } else {
+        Err("expected a share from 0 to 1".to_owned())
     }
 }
 

@@ -5,6 +5,7 @@ use super::urgency::{LedgerLine, query_number};
 use super::{Db, Result, Store};
 use crate::domain::battle::Pair;
 use crate::domain::priority::{Candidate, Design, Draw, Key, Policy, Shown, queue};
+use crate::domain::sampling::Dice;
 use crate::domain::vote::JudgeId;
 use std::collections::{HashMap, HashSet};
 
@@ -21,6 +22,10 @@ pub struct QueueRequest {
     pub seed: u64,
     /// Items at most.
     pub limit: usize,
+    /// Share of gold items among the items, in 0..=1.
+    pub gold: f64,
+    /// Share of the pairs judged by others that this person is to judge too, in 0..=1.
+    pub overlap: f64,
     /// Only pairs on which this judge says something else than the others.
     pub against: Option<JudgeId>,
 }
@@ -148,6 +153,18 @@ impl Db {
             });
         }
         let ledger = self.full_ledger(&request.annotator, request.scope)?;
+        if request.overlap > 0.0 {
+            let others = self.judged_by_others(&request.annotator)?;
+            for candidate in &mut candidates {
+                let query = keys.get(&candidate.key.query).copied();
+                let wanted = share_of(request.seed, candidate.key) < request.overlap;
+                if wanted
+                    && query.is_some_and(|query| others.contains(&(query, candidate.key.pair)))
+                {
+                    candidate.priority = Some(f64::MAX);
+                }
+            }
+        }
         let shown: Vec<Shown> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
         let design = Design::new(request.policy, request.seed, &request.annotator);
         let waiting = |line: &LedgerLine, standing| QueueItem {
@@ -179,9 +196,88 @@ impl Db {
                 .iter()
                 .map(|line| waiting(line, Standing::Later)),
         );
+        let gold = self.open_gold(request, &shown)?;
+        mix_in(&mut items, gold, request.gold);
         items.truncate(request.limit);
         Ok(items)
     }
+
+    /// The gold items that a person has not been shown, in the order of the seed.
+    fn open_gold(&self, request: &QueueRequest, shown: &[Shown]) -> Result<Vec<QueueItem>> {
+        if request.gold <= 0.0 {
+            return Ok(Vec::new());
+        }
+        let seen: HashSet<Key> = shown.iter().map(|line| line.key).collect();
+        let numbers: HashMap<QueryKey, u64> = self
+            .query_names()?
+            .into_iter()
+            .map(|(key, name)| (key, query_number(&name)))
+            .collect();
+        let mut items = Vec::new();
+        for (query, gold) in self.gold(request.scope)? {
+            let (Some(pair), Some(number)) = (Pair::new(gold.a, gold.b), numbers.get(&query))
+            else {
+                continue;
+            };
+            let key = Key {
+                query: *number,
+                pair,
+            };
+            if !seen.contains(&key) {
+                items.push(QueueItem {
+                    query,
+                    pair,
+                    draw: Draw::Priority,
+                    priority: None,
+                    standing: Standing::Fresh,
+                });
+            }
+        }
+        Dice::new(request.seed, &["gold", &request.annotator]).shuffle(&mut items);
+        Ok(items)
+    }
+
+    /// The pairs on which a verdict of somebody else stands.
+    fn judged_by_others(&self, annotator: &str) -> Result<HashSet<(QueryKey, Pair)>> {
+        let standing = self.standing_verdicts(None)?.into_iter();
+        Ok(standing
+            .filter(|stored| stored.verdict.annotator != annotator)
+            .filter_map(|stored| {
+                let verdict = &stored.verdict;
+                Some((stored.query, Pair::new(verdict.a, verdict.b)?))
+            })
+            .collect())
+    }
+}
+
+/// Puts a gold item at the end of every stretch of 1/`share` items.
+fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
+    if share <= 0.0 || gold.is_empty() {
+        return;
+    }
+    let stretch = (1.0 / share).round().max(1.0) as usize;
+    let mut gold = gold.into_iter();
+    let known: HashSet<(QueryKey, Pair)> = gold
+        .as_slice()
+        .iter()
+        .map(|item| (item.query, item.pair))
+        .collect();
+    items.retain(|item| !known.contains(&(item.query, item.pair)));
+    let mut mixed = Vec::with_capacity(items.len() + gold.len());
+    for (at, item) in items.drain(..).enumerate() {
+        if (at + 1) % stretch == 0 {
+            mixed.extend(gold.next());
+        }
+        mixed.push(item);
+    }
+    mixed.extend(gold);
+    *items = mixed;
+}
+
+/// Where a pair falls in 0..1, for good.
+fn share_of(seed: u64, key: Key) -> f64 {
+    let pair = format!("{}/{}/{}", key.query, key.pair.low(), key.pair.high());
+    Dice::new(seed, &["overlap", &pair]).unit()
 }
 
 impl Store {
@@ -200,5 +296,47 @@ impl Store {
             told(stale.len());
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(low: usize) -> QueueItem {
+        QueueItem {
+            query: QueryKey(1),
+            pair: Pair::new(low, 99).unwrap_or_else(|| unreachable!()),
+            draw: Draw::Priority,
+            priority: None,
+            standing: Standing::Fresh,
+        }
+    }
+
+    fn lows(items: &[QueueItem]) -> Vec<usize> {
+        items.iter().map(|item| item.pair.low()).collect()
+    }
+
+    #[test]
+    fn gold_comes_at_its_rate_and_never_twice() {
+        let mut items: Vec<QueueItem> = (0..7).map(item).collect();
+        mix_in(&mut items, vec![item(20), item(3), item(21)], 1.0 / 3.0);
+        assert_eq!(lows(&items), [0, 1, 20, 2, 4, 5, 3, 6, 21]);
+        let mut items: Vec<QueueItem> = (0..3).map(item).collect();
+        mix_in(&mut items, vec![item(20)], 0.0);
+        assert_eq!(lows(&items), [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_overlap_is_the_share_that_is_asked_for() {
+        let key = |low: usize| Key {
+            query: 5,
+            pair: Pair::new(low, 5_000).unwrap_or_else(|| unreachable!()),
+        };
+        let inside = (0..2_000)
+            .filter(|low| share_of(1, key(*low)) < 0.2)
+            .count();
+        assert!((350..450).contains(&inside), "{inside}");
+        assert_eq!(share_of(1, key(3)).to_bits(), share_of(1, key(3)).to_bits());
     }
 }

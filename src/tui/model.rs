@@ -19,6 +19,7 @@ use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::Prompt;
 use super::widgets::toast::Toast;
+use crate::config::Judging;
 use crate::engine::Control;
 use crate::engine::progress::Progress;
 use crate::store::corpus::QueryInfo;
@@ -134,6 +135,8 @@ pub struct Options {
     pub request: crate::engine::Request,
     /// How it is steered at first.
     pub control: Control,
+    /// How pairs are judged.
+    pub judging: Judging,
     /// What the header calls the project.
     pub project: String,
     /// Whether this is the bundled sample.
@@ -246,7 +249,10 @@ impl Model {
                 together: true,
                 ..BattleScreen::default()
             },
-            queue: QueueScreen::default(),
+            queue: QueueScreen {
+                policy: options.judging.policy,
+                ..QueueScreen::default()
+            },
             judges: JudgesScreen::default(),
             cycle: 0,
             prefetched: None,

@@ -283,7 +283,9 @@ fn back(model: &mut Model) -> Vec<Effect> {
     }
     if model.stack.len() > 1 {
         let mut effects = screens::judge::leave(model);
-        model.stack.pop();
+        if model.stack.pop() == Some(Screen::Judge) {
+            model.queue.desk = None;
+        }
         model.battle.blind = false;
         if model.screen() == Screen::Queries {
             model.battle.moved = None;

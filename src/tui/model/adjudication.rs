@@ -53,6 +53,8 @@ pub struct Desk {
     pub item: QueueItem,
     /// Whether it was the queue's own first item when it was taken up.
     pub first: bool,
+    /// Whether it comes from the queue, and not from a matrix or a document.
+    pub queued: bool,
     /// Since when the texts have been in sight.
     pub since: Option<Instant>,
     /// The blind verdict, once given, from the screen's A and B.
@@ -75,6 +77,7 @@ impl Desk {
         Self {
             item,
             first,
+            queued: true,
             since: None,
             blind: None,
             decision: None,

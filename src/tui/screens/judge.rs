@@ -4,7 +4,7 @@
 mod act;
 mod panel;
 
-pub use act::{leave, note, ready, reapply, take_up};
+pub use act::{leave, note, ready, reapply, take_up, take_up_pair};
 
 use super::battle;
 use crate::domain::sanitise;

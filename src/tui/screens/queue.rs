@@ -51,6 +51,8 @@ pub fn ask(model: &mut Model) -> Vec<Effect> {
         seed: model.options.request.seed,
         limit: LISTED,
         against: model.queue.against,
+        gold: model.options.judging.gold,
+        overlap: model.options.judging.overlap,
     };
     vec![Effect::Queue(request, model.queue.generation)]
 }
@@ -343,6 +345,12 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Guideline => return vec![Effect::Guideline],
         Command::Open => {
             if let Some(at) = shown(model).get(cursor).copied() {
+                if !model.options.judging.queue_blind {
+                    let item = model.queue.items[at];
+                    let mut effects = model.open_query(item.query);
+                    effects.extend(model.open_battle(item.pair.low(), item.pair.high()));
+                    return effects;
+                }
                 model.stack.push(Screen::Judge);
                 return super::judge::take_up(model, at);
             }

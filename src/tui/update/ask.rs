@@ -73,6 +73,12 @@ impl Model {
 
     /// Goes to a pair of documents, fought or not, shown as A and B in the order in which the battle is stored.
     pub fn open_battle(&mut self, a: usize, b: usize) -> Vec<Effect> {
+        if self.options.judging.battle_blind
+            && self.screen() != Screen::Queue
+            && let Some(pair) = Pair::new(a, b)
+        {
+            return screens::judge::take_up_pair(self, pair);
+        }
         let stored = self.open.as_ref().and_then(|open| {
             let pair = Pair::new(a, b)?;
             let index = *open.view.battles_of(pair).first()?;

@@ -1,13 +1,15 @@
 //! What happens to the pair on the desk.
 
 use super::super::{battle, queue};
+use crate::domain::battle::Pair;
 use crate::domain::priority::Draw;
 use crate::domain::sampling::Dice;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Cause, Decision};
+use crate::store::queue::{QueueItem, Standing};
 use crate::store::urgency::NewShown;
 use crate::store::verdicts::NewVerdict;
-use crate::tui::model::{BattleScreen, Desk, Effect, Model, Overlay, PromptFor};
+use crate::tui::model::{BattleScreen, Desk, Effect, Model, Overlay, PromptFor, Screen};
 use crate::tui::widgets::prompt::Prompt;
 use crate::tui::widgets::toast::Level;
 use std::time::Instant;
@@ -45,7 +47,7 @@ pub fn take_up(model: &mut Model, at: usize) -> Vec<Effect> {
 
 /// Which of the two is shown as A: drawn by seed, annotator and pair, so that it is the same after a restart and
 /// another one for a repeat.
-fn side(model: &Model, item: &crate::store::queue::QueueItem) -> bool {
+fn side(model: &Model, item: &QueueItem) -> bool {
     let again = if item.draw == Draw::Repeat {
         "again"
     } else {
@@ -118,6 +120,7 @@ pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     } else {
         Draw::Priority
     };
+    let item = desk.queued.then_some(NewShown { policy, draw });
     let (query, a, b) = (desk.item.query, model.battle.a, model.battle.b);
     model.battle.blind = false;
     battle::ghost(model, decision.words("A", "B"));
@@ -127,7 +130,7 @@ pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         blind: true,
         active_ms,
         confidence,
-        item: Some(NewShown { policy, draw }),
+        item,
         ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
     })]
 }
@@ -206,6 +209,11 @@ fn go_on(model: &mut Model) -> Vec<Effect> {
     let Some(done) = model.queue.desk.take() else {
         return Vec::new();
     };
+    if !done.queued {
+        model.stack.pop();
+        model.battle.blind = false;
+        return Vec::new();
+    }
     let (query, pair) = (done.item.query, done.item.pair);
     model
         .queue
@@ -226,6 +234,10 @@ fn go_on(model: &mut Model) -> Vec<Effect> {
 pub(super) fn put_off(model: &mut Model) -> Vec<Effect> {
     let policy = model.queue.policy;
     match &model.queue.desk {
+        Some(desk) if !desk.queued => {
+            model.say(Level::Info, "only the queue has a later".to_owned());
+            Vec::new()
+        }
         Some(desk) if desk.is_blind() => {
             let draw = if desk.first {
                 desk.item.draw
@@ -245,8 +257,41 @@ pub(super) fn put_off(model: &mut Model) -> Vec<Effect> {
     }
 }
 
+/// Lays a pair of the open query on the desk, blind, from wherever it was chosen.
+pub fn take_up_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
+    let Some(query) = model.open.as_ref().map(|open| open.info.key) else {
+        return Vec::new();
+    };
+    let item = QueueItem {
+        query,
+        pair,
+        draw: Draw::Priority,
+        priority: None,
+        standing: Standing::Fresh,
+    };
+    let turned = side(model, &item);
+    model.queue.desk = Some(Desk {
+        queued: false,
+        ..Desk::new(item, false)
+    });
+    model.battle = BattleScreen {
+        a: if turned { pair.high() } else { pair.low() },
+        b: if turned { pair.low() } else { pair.high() },
+        together: model.battle.together,
+        blind: true,
+        ..BattleScreen::default()
+    };
+    model.stack.push(Screen::Judge);
+    ready(model);
+    battle::enter(model)
+}
+
 /// Goes to the next or the previous item; nothing is written but a verdict that was changed and not kept.
 pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
+    if model.queue.desk.as_ref().is_some_and(|desk| !desk.queued) {
+        model.say(Level::Info, "only the queue has a next pair".to_owned());
+        return Vec::new();
+    }
     let here = model.queue.desk.as_ref().and_then(|desk| {
         let items = &model.queue.items;
         items

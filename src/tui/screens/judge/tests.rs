@@ -189,3 +189,33 @@ fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
     let page = page(&mut model, (80, 24));
     assert!(page.contains("Nothing left to judge"), "{page}");
 }
+
+#[test]
+fn a_battle_of_the_matrix_is_judged_blind_where_that_is_asked_for() {
+    let mut model = model(Screen::Matrix);
+    model.options.judging.battle_blind = true;
+    model.open_battle(0, 1);
+    assert_eq!(model.screen(), Screen::Judge);
+    later(&mut model, 1);
+    let effects = on_command(&mut model, Command::JudgeB);
+    let [Effect::Save(blind)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert!(blind.blind && blind.item.is_none());
+    let effects = on_command(&mut model, Command::Open);
+    assert!(
+        matches!(effects.as_slice(), [Effect::Save(_)]),
+        "{effects:?}"
+    );
+    assert_eq!(model.screen(), Screen::Matrix);
+}
+
+#[test]
+fn a_queue_that_is_not_blind_opens_the_battle() {
+    let mut model = desk();
+    model.stack = vec![Screen::Queries, Screen::Queue];
+    model.options.judging.queue_blind = false;
+    on_command(&mut model, Command::Open);
+    assert_eq!(model.screen(), Screen::Battle);
+    assert!(!model.battle.blind);
+}

@@ -39,6 +39,9 @@ pub(super) struct Queue {
     /// Share of the pairs judged by others that are to be judged again [default: judging.overlap]
     #[arg(long, value_name = "SHARE", value_parser = share)]
     overlap: Option<f64>,
+    /// Only pairs on which people differ
+    #[arg(long)]
+    conflicts: bool,
     /// Only battles on which this judge says something else than the others
     #[arg(long, value_name = "NAME")]
     against: Option<String>,
@@ -87,6 +90,7 @@ impl Queue {
         };
         let policy = self.policy.unwrap_or(context.config.judging.policy);
         let request = QueueRequest {
+            conflicts: self.conflicts,
             gold: context.config.judging.gold,
             overlap: self.overlap.unwrap_or(context.config.judging.overlap),
             against,

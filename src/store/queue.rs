@@ -26,6 +26,8 @@ pub struct QueueRequest {
     pub gold: f64,
     /// Share of the pairs judged by others that this person is to judge too, in 0..=1.
     pub overlap: f64,
+    /// Only pairs on which people differ.
+    pub conflicts: bool,
     /// Only pairs on which this judge says something else than the others.
     pub against: Option<JudgeId>,
 }
@@ -151,6 +153,21 @@ impl Db {
                 let query = keys.get(&candidate.key.query);
                 query.is_some_and(|query| against.contains(&(*query, candidate.key.pair)))
             });
+        }
+        if request.conflicts {
+            let conflicts: HashSet<(QueryKey, Pair)> = self
+                .conflicts(request.scope)?
+                .into_iter()
+                .filter_map(|(query, a, b)| Some((query, Pair::new(a, b)?)))
+                .collect();
+            candidates.retain(|candidate| {
+                let query = keys.get(&candidate.key.query);
+                query.is_some_and(|query| conflicts.contains(&(*query, candidate.key.pair)))
+            });
+            // A pair is settled for the policies once somebody has judged it; here that is the point.
+            for candidate in &mut candidates {
+                candidate.priority = candidate.priority.or(Some(0.0));
+            }
         }
         let ledger = self.full_ledger(&request.annotator, request.scope)?;
         if request.overlap > 0.0 {

@@ -102,6 +102,7 @@ commands! {
     NextPolicy "next-policy" "Order the queue by the next policy.";
     PreviousPolicy "previous-policy" "Order the queue by the previous policy.";
     WholeProject "whole-project" "Queue one query or the whole project.";
+    Conflicts "conflicts" "Queue only the pairs on which people differ, or all.";
     PutOff "put-off" "Judge this pair after all others.";
     Guideline "guideline" "Read the project's guideline.";
     Guess "guess" "Say that the verdict is a guess.";

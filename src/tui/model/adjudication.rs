@@ -17,6 +17,8 @@ pub struct QueueScreen {
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,
+    /// Only pairs on which people differ.
+    pub conflicts: bool,
     /// Only battles on which this judge parts from the others.
     pub against: Option<JudgeId>,
     /// What is to be judged, first things first.

@@ -51,6 +51,7 @@ pub fn ask(model: &mut Model) -> Vec<Effect> {
         seed: model.options.request.seed,
         limit: LISTED,
         against: model.queue.against,
+        conflicts: model.queue.conflicts,
         gold: model.options.judging.gold,
         overlap: model.options.judging.overlap,
     };
@@ -208,7 +209,9 @@ fn headline(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> 
     } else {
         format!(" · filter: {}", sanitise::line(&queue.filter))
     };
-    let against = if queue.against.is_some() {
+    let against = if queue.conflicts {
+        " · where people differ"
+    } else if queue.against.is_some() {
         " · one judge against the others"
     } else {
         ""
@@ -337,6 +340,13 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 Some(_) => None,
                 None => here,
             };
+            model.queue.cursor = 0;
+            model.queue.loaded = false;
+            model.queue.items.clear();
+            return ask(model);
+        }
+        Command::Conflicts => {
+            model.queue.conflicts = !model.queue.conflicts;
             model.queue.cursor = 0;
             model.queue.loaded = false;
             model.queue.items.clear();

@@ -5,6 +5,7 @@
 //! calls are spent. Round 0 is one random cycle through all documents, the first cycle of the plain plan. No judge is
 //! ever asked twice about a pair: at temperature 0 it would say the same again. A call that failed counts as asked.
 
+mod campaign;
 mod greedy;
 mod information;
 mod seats;
@@ -14,6 +15,7 @@ mod swiss;
 #[cfg(test)]
 mod tests;
 
+pub use campaign::Campaign;
 pub use information::{mutual_information, top_probabilities};
 pub use seats::{MAX_SEATS, Seats};
 pub use state::{Asked, State};

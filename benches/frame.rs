@@ -47,6 +47,7 @@ fn rows() -> Rows {
                 },
                 votes,
                 failed: Vec::new(),
+                asked: None,
             }
         })
         .collect();

@@ -2,7 +2,8 @@
 //!
 //! One task owns the run and plans it. Each judge then goes through the queries in a lane of its own, so that one that is
 //! slow, limited or down leaves the others alone, and holds no more than the texts of the query it works on, so that
-//! memory does not grow with the number of battles. A call's result is counted only after the store has confirmed it.
+//! memory does not grow with the number of battles. Where a query is played in rounds, its next one is planned when the
+//! last one is over; a judge that makes no more calls holds no round up. A call's result is counted only after the store has confirmed it.
 //! Whoever watches gets the latest [`Progress`], never a backlog; whoever steers sends a [`Control`].
 
 pub mod batch;
@@ -15,8 +16,10 @@ pub mod limits;
 pub mod lock;
 mod plan;
 pub mod progress;
+mod rounds;
 
 use crate::domain::sampling;
+use crate::domain::sampling::adaptive::Campaign;
 use crate::judge::{Ensemble, JudgeSpec};
 use crate::store::calls::Holes;
 use crate::store::corpus::QueryKey;
@@ -34,8 +37,10 @@ pub struct Request {
     pub queries: Option<Vec<QueryKey>>,
     /// The seed of plan and presentations.
     pub seed: u64,
-    /// Cycles a query.
+    /// Cycles a query, where it is not played in rounds.
     pub cycles: usize,
+    /// Plays every query in rounds instead of by the plain plan.
+    pub campaign: Option<Campaign>,
     /// Documents a query at most, from the top.
     pub depth: Option<usize>,
     /// Which calls are to be made.
@@ -50,6 +55,7 @@ impl Default for Request {
             queries: None,
             seed: 0,
             cycles: sampling::DEFAULT_CYCLES,
+            campaign: None,
             depth: None,
             holes: Holes::Fresh,
             at_most: None,
@@ -112,8 +118,8 @@ pub struct Outcome {
     pub cancelled: bool,
     /// Whether it ended because the budget allows no further call.
     pub broke: bool,
-    /// Votes of the plan that are not there, failed calls of earlier runs included; `None` where it was told to stop
-    /// before everything was planned.
+    /// Votes of the plan that are not there, failed calls of earlier runs and rounds that were not played included;
+    /// `None` where it was told to stop before everything was planned.
     pub missing: Option<usize>,
 }
 

@@ -11,6 +11,7 @@ pub mod growth;
 pub mod log;
 pub mod merge;
 pub mod queue;
+pub mod rounds;
 pub mod runs;
 mod schema;
 pub mod tally;

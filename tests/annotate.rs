@@ -39,7 +39,11 @@ fn undisturbed() -> &'static str {
 }
 
 fn start(desk: &Desk) -> Guarded {
-    let mut command = desk.command(&ARGUMENTS);
+    started(desk, &ARGUMENTS)
+}
+
+fn started(desk: &Desk, arguments: &[&str]) -> Guarded {
+    let mut command = desk.command(arguments);
     Guarded(
         command
             .stdout(Stdio::null())
@@ -164,6 +168,50 @@ fn killed_runs_lose_no_vote_and_double_none() {
     assert_eq!(integrity(&desk), "ok");
     assert!(
         desk.read("out.jsonl") == undisturbed(),
+        "the scores differ from those of an undisturbed run"
+    );
+}
+
+#[test]
+fn killed_campaigns_go_on_with_the_rounds_they_were_in() {
+    let arguments = [
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--sampler",
+        "top",
+        "--judging",
+        "escalate",
+        "--battles",
+        "2",
+    ];
+    let sizes = [DOCUMENTS; 12];
+    let calls = 12 * 2 * DOCUMENTS * JUDGES;
+    let calm = Desk::new();
+    calm.write("in.jsonl", dataset(sizes));
+    calm.done(&arguments);
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset(sizes));
+    let mut known = Votes::new();
+    for more in [1, 150, 40, 220] {
+        let mut run = started(&desk, &arguments);
+        until_voted(&desk, &mut run, known.len(), more);
+        run.0.kill().unwrap();
+        assert_eq!(run.0.wait().unwrap().signal(), Some(9));
+        let now = votes(&desk.project());
+        assert!(now.len() < calls, "{} votes", now.len());
+        assert_kept(&known, &now);
+        known = now;
+    }
+    desk.done(&arguments);
+    let end = votes(&desk.project());
+    assert_eq!(end.len(), calls);
+    assert_kept(&known, &end);
+    assert!(end.values().all(|(_, _, attempt, _)| *attempt == 1));
+    assert_eq!(desk.count("SELECT count(*) FROM task"), calls as i64);
+    assert_eq!(integrity(&desk), "ok");
+    assert!(
+        desk.read("out.jsonl") == calm.read("out.jsonl"),
         "the scores differ from those of an undisturbed run"
     );
 }

@@ -7,6 +7,8 @@ mod support;
 mod bench;
 #[path = "laws/files.rs"]
 mod files;
+#[path = "laws/rounds.rs"]
+mod rounds;
 #[path = "laws/runs.rs"]
 mod runs;
 #[path = "laws/scripted.rs"]

@@ -109,6 +109,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
             },
             votes: judges.iter().zip(votes).map(vote).collect(),
             failed: Vec::new(),
+            asked: None,
         }
     };
     let rows = Rows {

@@ -2,6 +2,7 @@
 
 mod batch;
 mod cost;
+mod rounds;
 mod watch;
 
 use super::judges::{self, unpriced};
@@ -21,7 +22,10 @@ Nothing that was judged is asked again.
 Examples:
   overrule annotate in.jsonl out.jsonl
   overrule annotate in.jsonl --cycles 6 --document-limit 50 --dry-run
-  overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch"
+  overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch
+  overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2   pools of 100: half the calls,
+      a better top; pairs are chosen round by round (overrule bench-sampler says what a strategy is worth)
+  overrule annotate in.jsonl out.jsonl --sampler swiss    scores that are to be training targets: swiss or eig"
 )]
 pub(super) struct Annotate {
     /// Queries with documents, JSON lines in zBench's form
@@ -63,6 +67,8 @@ pub(super) struct Annotate {
     /// Hand the calls to the providers' batch endpoints: half the price, answers within a day
     #[arg(long)]
     batch: bool,
+    #[command(flatten)]
+    sampling: rounds::Sampling,
     /// Do not ask before money is spent
     #[arg(long)]
     yes: bool,
@@ -88,6 +94,7 @@ impl Annotate {
             queries: None,
             seed: self.seed.unwrap_or(context.config.run.seed),
             cycles: self.cycles.map_or(context.config.run.cycles, usize::from),
+            campaign: None,
             depth: self.document_limit.map(|limit| limit as usize),
             holes: if self.retry_failed {
                 Holes::FreshAndFailed
@@ -96,9 +103,17 @@ impl Annotate {
             },
             at_most: self.batch.then_some(1),
         };
+        let campaign = self
+            .sampling
+            .campaign(&self.dataset, self.skip_bad, &ensemble, &request)?;
         if self.batch {
+            rounds::check_batch(campaign.as_ref())?;
             batch::check(&ensemble)?;
         }
+        let request = Request {
+            campaign,
+            ..request
+        };
         let plan = cost::Plan {
             dataset: &self.dataset,
             skip_bad: self.skip_bad,

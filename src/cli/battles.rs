@@ -114,8 +114,10 @@ fn judge(loaded: &Loaded, id: JudgeId) -> Option<&JudgeSpec> {
 }
 
 fn battle_json(loaded: &Loaded, index: usize, votes: &[VoteDetail]) -> Value {
-    let battle = loaded.view.rows().battles[index].battle;
-    let numbers = loaded.view.battles[index];
+    let record = &loaded.view.rows().battles[index];
+    let (battle, numbers) = (record.battle, loaded.view.battles[index]);
+    let asked = loaded.judges.iter().filter(|(id, _)| record.is_asked(*id));
+    let asked: Vec<&str> = asked.map(|(_, spec)| spec.name.as_str()).collect();
     let pair = Pair::new(battle.a, battle.b);
     let verdict = pair.map_or(Value::Null, |pair| in_force(loaded, pair, battle.a));
     let (said, conflict) = pair.map_or((json!([]), false), |pair| loaded.said.json(pair, battle.a));
@@ -152,6 +154,7 @@ fn battle_json(loaded: &Loaded, index: usize, votes: &[VoteDetail]) -> Value {
         "expected": numbers.expected,
         "surprise": numbers.surprise,
         "missing": numbers.missing,
+        "asked": asked,
         "verdict": verdict,
         "said": said,
         "conflict": conflict,

@@ -98,15 +98,24 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
     }
     let config = &context.config;
     let latest = store.read_blocking(|db| db.latest_run())?;
-    let (seed, cycles, depth) = latest.unwrap_or((config.run.seed, config.run.cycles, None));
-    let options = Options {
-        annotator: context.annotator(),
-        request: Request {
-            seed,
-            cycles,
-            depth,
+    // What a run without a screen began goes on here.
+    let request = match latest {
+        Some(run) => Request {
+            seed: run.seed,
+            cycles: run.cycles,
+            campaign: run.campaign,
+            depth: run.depth,
             ..Request::default()
         },
+        None => Request {
+            seed: config.run.seed,
+            cycles: config.run.cycles,
+            ..Request::default()
+        },
+    };
+    let options = Options {
+        annotator: context.annotator(),
+        request,
         control: Control {
             concurrency: config.run.concurrency,
             pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),

@@ -8,7 +8,7 @@ pub use rows::{BattleRecord, JudgeWeights, Rows, Settings};
 pub use warning::{Warning, fit_warnings};
 
 use super::analysis;
-use super::battle::{Battle, Pair};
+use super::battle::Pair;
 use super::rating::{self, Covariance, Fit, Observation, RankInterval, RatingError};
 use super::verdict::{OverrideMode, Verdict};
 use inputs::{Inputs, consensus, votes_in_force};
@@ -390,16 +390,17 @@ impl View {
         BattleView {
             score,
             expected: self.expected(battle.b, battle.a),
-            surprise: self.surprise(battle, score, replaced),
-            missing: self.rows.judges.len().saturating_sub(record.votes.len()),
+            surprise: self.surprise(record, score, replaced),
+            missing: record.missing(self.rows.judges.len()),
             replaced,
         }
     }
 
-    fn surprise(&self, battle: Battle, score: Option<f64>, replaced: bool) -> Option<f64> {
+    fn surprise(&self, record: &BattleRecord, score: Option<f64>, replaced: bool) -> Option<f64> {
         let (fit, covariance) = (self.fit.as_ref().ok()?, self.covariance.as_ref()?);
+        let (battle, weight) = (record.battle, record.weight(self.rows.judges.len()));
         let (a, b) = (self.compact[battle.a]?, self.compact[battle.b]?);
-        let observation = Observation::new(a, b, score?, 1.0);
+        let observation = Observation::new(a, b, score?, weight);
         let expected = observation.expected(self.settings.model, &fit.scores);
         let leverage = rating::leverage(&observation, &self.settings.rating(), fit, covariance);
         // A battle in the fit has pulled its own expectation towards its score; one that is not adds the fit's error to
@@ -409,7 +410,7 @@ impl View {
         } else {
             1.0 - leverage.min(LEVERAGE_CAP)
         };
-        let scale = (self.phi * expected * (1.0 - expected) * spread).sqrt();
+        let scale = (self.phi / weight * expected * (1.0 - expected) * spread).sqrt();
         (scale > 0.0).then(|| (observation.score - expected) / scale)
     }
 

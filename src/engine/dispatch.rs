@@ -1,25 +1,24 @@
 //! The task that owns a run: it plans, lets each judge go its way, counts what is on disk, and refits.
 
+mod play;
+
 use super::budget::Budget;
-use super::lane::{Ended, Event, Lane, Shared, Valve, lock};
+use super::lane::{Ended, Event, Valve, lock};
 use super::limits::{Pace, Window};
 use super::lock::RunLock;
-use super::plan::plan_query;
+use super::plan::{enter_plan, share};
 use super::progress::{Phase, Progress};
+use super::rounds::{Open, Rounds, Visit};
 use super::{Control, EngineError, Outcome, Request, now_ms};
 use crate::domain::vote::JudgeId;
 use crate::judge::{Ensemble, Usage};
+use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::{Db, Store, StoreError};
-use crate::store::{
-    calls::Holes,
-    runs::{EnsembleId, RunId, RunRow},
-};
+use crate::store::runs::{EnsembleId, RunId, RunRow};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
 use uuid::Uuid;
 
 /// How often watchers are told.
@@ -29,42 +28,6 @@ const BACKLOG: usize = 1024;
 
 /// Queries whose plans share a transaction.
 const PLANNED_TOGETHER: usize = 64;
-
-/// What entering a query's plan came to.
-struct Entered {
-    battles: usize,
-    /// Calls to make, for each judge.
-    calls: Vec<usize>,
-    /// Votes that are not there, whether or not this run is to ask for them.
-    holes: usize,
-}
-
-fn enter_plan(
-    db: &Db,
-    query: QueryKey,
-    request: &Request,
-    ensemble: EnsembleId,
-    names: &[String],
-    judges: &[JudgeId],
-) -> Result<Entered, StoreError> {
-    let info = db.query(query)?;
-    let plan = plan_query(request, info.id.as_str(), info.documents, names);
-    db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
-    let mut calls = vec![0; judges.len()];
-    for call in db.outstanding(query, &plan.planned, judges, &plan.swapped, request.holes)? {
-        calls[call.judge] += 1;
-    }
-    let all = Holes::FreshAndFailed;
-    let holes = db
-        .outstanding(query, &plan.planned, judges, &plan.swapped, all)?
-        .len()
-        + db.pending(query, judges)?;
-    Ok(Entered {
-        battles: plan.planned.len(),
-        calls,
-        holes,
-    })
-}
 
 struct Dispatcher {
     store: Store,
@@ -78,8 +41,16 @@ struct Dispatcher {
     valves: Vec<Arc<Mutex<Valve>>>,
     started: Instant,
     reported: Instant,
-    /// Calls left of each query that is not done.
-    open: HashMap<QueryKey, usize>,
+    /// The queries that are not done.
+    open: HashMap<QueryKey, Open>,
+    /// Where the run is played in rounds.
+    rounds: Option<Rounds>,
+    /// The way to each judge's lane, while there may be more for it to do.
+    visits: Vec<mpsc::UnboundedSender<Visit>>,
+    /// Judges whose lanes have ended.
+    gone: Vec<bool>,
+    /// Calls that have not ended, those of judges that are gone left out.
+    waited_for: usize,
     missing: usize,
     broke: bool,
 }
@@ -105,7 +76,7 @@ pub(super) async fn run(
     }
     let _lock = RunLock::take(store.path())?;
     let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
-    let row = (request.seed, request.cycles, request.depth);
+    let row = request.clone();
     let (judges, ensemble_id, run) = store
         .write(move |db| {
             let judges = specs
@@ -115,9 +86,10 @@ pub(super) async fn run(
             let ensemble = db.ensemble(&judges)?;
             let run = db.start_run(&RunRow {
                 uid: Uuid::now_v7().to_string(),
-                seed: row.0,
-                cycles: row.1,
-                depth: row.2,
+                seed: row.seed,
+                cycles: row.cycles,
+                depth: row.depth,
+                campaign: row.campaign,
                 ensemble,
                 started_ms: now_ms(),
             })?;
@@ -145,8 +117,12 @@ pub(super) async fn run(
         .collect();
     let mut progress = progress_to.borrow().clone();
     progress.spent_before_usd = spent_usd;
+    let rounds = request
+        .campaign
+        .map(|campaign| Rounds::new(store.clone(), campaign, request.clone(), &judges));
     let mut dispatcher = Dispatcher {
         store: store.clone(),
+        gone: vec![false; judges.len()],
         ensemble,
         judges,
         run,
@@ -158,6 +134,9 @@ pub(super) async fn run(
         started: now,
         reported: now,
         open: HashMap::new(),
+        rounds,
+        visits: Vec::new(),
+        waited_for: 0,
         missing: 0,
         broke: false,
     };
@@ -231,31 +210,35 @@ impl Dispatcher {
             if self.control.borrow().cancelled {
                 break;
             }
-            let (request, names, judges) = (
-                Arc::clone(&request),
-                Arc::clone(&names),
-                Arc::clone(&judges),
-            );
+            let (request, names) = (Arc::clone(&request), Arc::clone(&names));
             let keys = queries.to_vec();
+            let seats = Arc::clone(&judges);
             let plans = self
                 .store
                 .write(move |db| {
-                    let plan = |query| enter_plan(db, query, &request, ensemble, &names, &judges);
+                    let plan = |query| enter_plan(db, query, &request, ensemble, &names, &seats);
                     keys.into_iter().map(plan).collect::<Result<Vec<_>, _>>()
                 })
                 .await?;
             for (query, plan) in queries.iter().zip(plans) {
-                let total: usize = plan.calls.iter().sum();
-                for (judge, count) in self.progress.judges.iter_mut().zip(&plan.calls) {
-                    judge.total += count;
+                let total = plan.calls.iter().sum::<usize>() + plan.unplanned;
+                for (seat, judge) in self.progress.judges.iter_mut().enumerate() {
+                    judge.total += plan.calls[seat] + share(plan.unplanned, judges.len(), seat);
                 }
                 self.progress.total += total;
                 self.progress.battles += plan.battles;
-                self.progress.already += plan.battles * plan.calls.len() - plan.holes;
+                self.progress.already += plan.already;
                 self.progress.queries_planned += 1;
                 self.missing += plan.holes;
+                self.waited_for += total - plan.unplanned;
                 if total > 0 {
-                    self.open.insert(*query, total);
+                    let open = Open {
+                        place: waiting.len(),
+                        calls: plan.calls,
+                        unplanned: plan.unplanned,
+                        short: false,
+                    };
+                    self.open.insert(*query, open);
                     waiting.push(*query);
                 } else {
                     self.progress.queries_done += 1;
@@ -270,68 +253,6 @@ impl Dispatcher {
             self.progress.total = self.progress.judges.iter().map(|judge| judge.total).sum();
         }
         Ok(waiting)
-    }
-
-    /// Lets every judge work through the queries, and counts.
-    async fn judge(
-        &mut self,
-        request: &Request,
-        queries: Vec<QueryKey>,
-    ) -> Result<(), EngineError> {
-        let (events, mut heard) = mpsc::channel(BACKLOG);
-        let shared = Arc::new(Shared {
-            store: self.store.clone(),
-            run: self.run,
-            ensemble: self.ensemble.clone(),
-            judges: self.judges.clone(),
-            names: self
-                .ensemble
-                .iter()
-                .map(|judge| judge.spec().name.clone())
-                .collect(),
-            request: request.clone(),
-            queries,
-            control: self.control.clone(),
-            budget: self.budget.clone(),
-            events,
-            pools: Mutex::default(),
-            next_call: Mutex::new(Instant::now()),
-        });
-        let mut lanes = JoinSet::new();
-        for (seat, valve) in self.valves.iter().enumerate() {
-            lanes.spawn(Lane::new(Arc::clone(&shared), seat, Arc::clone(valve)).work());
-        }
-        // The channel ends when the last lane and the last call have let go of it.
-        drop(shared);
-        let mut control = self.control.clone();
-        self.steer(*control.borrow_and_update());
-        let mut failed = None;
-        loop {
-            tokio::select! {
-                event = heard.recv() => match event {
-                    Some(event) => if let Some(error) = self.hear(event).await? {
-                        failed.get_or_insert(error);
-                        lanes.abort_all();
-                    },
-                    None => break,
-                },
-                changed = control.changed() => if changed.is_ok() {
-                    self.steer(*control.borrow_and_update());
-                } else {
-                    lanes.abort_all();
-                },
-                () = tokio::time::sleep(REPORT_EVERY) => {}
-            }
-            self.report(false);
-        }
-        while let Some(ended) = lanes.join_next().await {
-            if let Err(error) = ended
-                && error.is_panic()
-            {
-                failed.get_or_insert(EngineError::Crashed(error.to_string()));
-            }
-        }
-        failed.map_or(Ok(()), Err)
     }
 
     fn steer(&mut self, control: Control) {
@@ -376,16 +297,19 @@ impl Dispatcher {
                     self.progress.say(line);
                 }
             }
-            Event::Broke => {
-                if !self.broke {
-                    self.progress
-                        .say("the budget is reached: no further call".to_owned());
-                }
-                self.broke = true;
-            }
+            Event::Found { seat, query, calls } => self.found(seat, query, calls).await?,
+            Event::Broke => self.is_broke(),
             Event::Failed(error) => return Ok(Some(error)),
         }
         Ok(None)
+    }
+
+    fn is_broke(&mut self) {
+        if !self.broke {
+            self.progress
+                .say("the budget is reached: no further call".to_owned());
+        }
+        self.broke = true;
     }
 
     fn count(&mut self, seat: usize, usage: Usage, cost_usd: Option<f64>) {
@@ -411,13 +335,13 @@ impl Dispatcher {
             let line = format!("{}: {failure}", judge.name);
             self.progress.say(line);
         }
-        if let Some(left) = self.open.get_mut(&ended.query) {
-            *left -= 1;
-            if *left == 0 {
-                self.open.remove(&ended.query);
-                self.summarise(ended.query).await?;
-                self.progress.queries_done += 1;
-            }
+        // Nobody waits any more for the calls of a judge that has left.
+        if let Some(open) = self.open.get_mut(&ended.query)
+            && open.calls[ended.seat] > 0
+        {
+            open.calls[ended.seat] -= 1;
+            self.waited_for -= 1;
+            self.settle(ended.query).await?;
         }
         Ok(())
     }

@@ -1,11 +1,12 @@
 //! What a run would need, without making a call or changing the project.
 
+mod need;
+
 use super::Request;
-use super::plan::plan_query;
 use crate::domain::corpus::Pool;
 use crate::judge::{Case, Ensemble, PoolText};
-use crate::store::calls::Holes;
 use crate::store::{Store, StoreError};
+use need::Need;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub struct JudgeEstimate {
 pub struct Estimate {
     /// Queries of the run.
     pub queries: usize,
-    /// Battles of the plan, those already fought included.
+    /// Battles of the plan, those already fought included; at most so many in rounds.
     pub battles: usize,
     /// Votes that are there already.
     pub already: usize,
@@ -44,6 +45,9 @@ pub struct Estimate {
     pub pending: usize,
     /// Whether the calls are to be made in batches, at the price of batches.
     pub batch: bool,
+    /// Whether the calls are chosen in rounds: there may be fewer, and a judge may get a few more of them and another
+    /// fewer.
+    pub rounds: bool,
     /// One entry a judge.
     pub judges: Vec<JudgeEstimate>,
 }
@@ -143,44 +147,31 @@ impl Estimate {
             .iter()
             .map(|judge| judge.spec().name.clone())
             .collect();
-        let plan = plan_query(request, id, text.documents.len(), &names);
-        let planned = plan.planned.len();
-        let mut calls = vec![
-            if request.holes == Holes::Failed {
-                0
-            } else {
-                planned
-            };
-            ensemble.len()
-        ];
-        let mut pending = 0;
-        if let Some(store) = store {
-            let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
-            let (id, planned, swapped) = (id.to_owned(), plan.planned.clone(), plan.swapped);
-            let holes = request.holes;
-            let known = store
-                .read_blocking(move |db| db.calls_left(&id, &planned, &specs, &swapped, holes))?;
-            if let Some((left, owed)) = known {
-                (calls, pending) = (left, owed);
+        self.rounds = request.campaign.is_some();
+        let need = match &request.campaign {
+            None => Need::of_plan(id, text.documents.len(), &names, ensemble, request, store)?,
+            Some(campaign) => {
+                let documents = text.documents.len();
+                Need::of_rounds(id, documents, campaign, &names, ensemble, request, store)?
             }
-        }
+        };
         self.queries += 1;
-        self.battles += planned;
-        self.already += planned * ensemble.len() - calls.iter().sum::<usize>() - pending;
-        self.pending += pending;
-        let step = planned.div_ceil(SAMPLE).max(1);
-        for ((judge, count), of) in ensemble.iter().zip(calls).zip(&mut self.judges) {
+        self.battles += need.battles;
+        self.already += need.already;
+        self.pending += need.pending;
+        let step = need.pairs.len().div_ceil(SAMPLE).max(1);
+        for ((judge, count), of) in ensemble.iter().zip(need.calls).zip(&mut self.judges) {
             of.calls += count;
             if count == 0 {
                 continue;
             }
             let (mut input, mut output, mut looked_at) = (0, 0, 0u64);
             let (mut cost, mut worst) = (Some(0.0), Some(0.0));
-            for battle in plan.planned.iter().step_by(step) {
+            for pair in need.pairs.iter().step_by(step) {
                 let case = Case {
                     pool: Arc::clone(text),
-                    first: battle.pair.low(),
-                    second: battle.pair.high(),
+                    first: pair.low(),
+                    second: pair.high(),
                 };
                 let prompt = judge.prompt(&case);
                 let (usage, price, most) = match judge.batch().filter(|_| self.batch) {

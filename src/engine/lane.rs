@@ -4,15 +4,17 @@
 use super::budget::{Budget, Reserved};
 use super::call::{self, Ticket};
 use super::limits::{Pace, Window};
-use super::plan::plan_query;
+use super::plan::plan_so_far;
+use super::rounds::Visit;
 use super::{Control, EngineError, Request};
 use crate::domain::vote::JudgeId;
 use crate::judge::{Case, Ensemble, Judge, PoolText, Prompt, Usage, offline};
 use crate::store::Store;
+use crate::store::calls::{Holes, Outstanding};
 use crate::store::corpus::QueryKey;
-use crate::store::{calls::Outstanding, runs::RunId};
+use crate::store::runs::RunId;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
@@ -20,12 +22,20 @@ use tokio::task::JoinSet;
 
 /// How long calls in flight may still run after a cancel.
 const GRACE: Duration = Duration::from_millis(700);
+/// Pools that are kept between their rounds.
+const KEPT: usize = 16;
 /// How often a lane that waits for other lanes' money looks again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What lanes tell the run.
 #[derive(Debug)]
 pub(super) enum Event {
+    /// A judge is about to make its calls on a query.
+    Found {
+        seat: usize,
+        query: QueryKey,
+        calls: usize,
+    },
     /// A call is over and what came of it is on disk.
     Ended(Ended),
     /// A call failed and cost something, and is made again.
@@ -70,6 +80,8 @@ pub(super) struct Shared {
     pub(super) budget: Budget,
     pub(super) events: mpsc::Sender<Event>,
     pub(super) pools: Mutex<HashMap<QueryKey, Weak<PoolText>>>,
+    /// The latest of them, where their queries' next rounds are to come.
+    pub(super) kept: Mutex<VecDeque<Arc<PoolText>>>,
     pub(super) next_call: Mutex<Instant>,
 }
 
@@ -111,6 +123,13 @@ impl Shared {
         }
         pools.retain(|_, pool| pool.strong_count() > 0);
         pools.insert(query, Arc::downgrade(&pool));
+        if self.request.campaign.is_some() {
+            let mut kept = lock(&self.kept);
+            kept.push_back(Arc::clone(&pool));
+            if kept.len() > KEPT {
+                kept.pop_front();
+            }
+        }
         Ok(pool)
     }
 
@@ -142,6 +161,17 @@ pub(super) struct Lane {
     pub(super) valve: Arc<Mutex<Valve>>,
     calls: JoinSet<()>,
     control: watch::Receiver<Control>,
+    visits: mpsc::UnboundedReceiver<Visit>,
+    /// Queries to look at, by their place in the run.
+    waiting: BTreeMap<usize, Holes>,
+    broke: bool,
+}
+
+/// How a lane ended.
+pub(super) struct Left {
+    pub(super) seat: usize,
+    /// Whether the budget did not allow another call.
+    pub(super) broke: bool,
 }
 
 enum Admission {
@@ -150,7 +180,12 @@ enum Admission {
 }
 
 impl Lane {
-    pub(super) fn new(shared: Arc<Shared>, seat: usize, valve: Arc<Mutex<Valve>>) -> Self {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        seat: usize,
+        valve: Arc<Mutex<Valve>>,
+        visits: mpsc::UnboundedReceiver<Visit>,
+    ) -> Self {
         let control = shared.control.clone();
         Self {
             shared,
@@ -158,27 +193,43 @@ impl Lane {
             valve,
             calls: JoinSet::new(),
             control,
+            visits,
+            waiting: BTreeMap::new(),
+            broke: false,
         }
     }
 
     /// Works through the queries; what goes wrong is told, not returned.
-    pub(super) async fn work(mut self) {
+    pub(super) async fn work(mut self) -> Left {
         if let Err(error) = self.through_queries().await {
             drop(self.shared.events.send(Event::Failed(error)).await);
         }
         self.drain().await;
+        Left {
+            seat: self.seat,
+            broke: self.broke,
+        }
     }
 
     async fn through_queries(&mut self) -> Result<(), EngineError> {
         let shared = Arc::clone(&self.shared);
         let judge = Arc::clone(&shared.ensemble[self.seat]);
         let mut left = shared.request.at_most.unwrap_or(usize::MAX);
-        for query in &shared.queries {
-            let calls = self.outstanding(*query).await?;
+        while let Some((place, holes)) = self.next_visit().await {
+            let Some(query) = shared.queries.get(place).copied() else {
+                continue;
+            };
+            let calls = self.outstanding(query, holes).await?;
+            let event = Event::Found {
+                seat: self.seat,
+                query,
+                calls: calls.len(),
+            };
+            drop(shared.events.send(event).await);
             if calls.is_empty() {
                 continue;
             }
-            let pool = shared.pool(*query).await?;
+            let pool = shared.pool(query).await?;
             for call in calls {
                 if left == 0 {
                     return Ok(());
@@ -200,7 +251,7 @@ impl Lane {
                     shared: Arc::clone(&shared),
                     valve: Arc::clone(&self.valve),
                     seat: self.seat,
-                    query: *query,
+                    query,
                     call_key: call_key(judge.as_ref(), &prompt),
                     call,
                     case,
@@ -213,23 +264,45 @@ impl Lane {
         Ok(())
     }
 
-    async fn outstanding(&self, query: QueryKey) -> Result<Vec<Outstanding>, EngineError> {
+    /// The next query to look at, once there is one; `None` when there is none to come.
+    async fn next_visit(&mut self) -> Option<(usize, Holes)> {
+        loop {
+            while let Ok(visit) = self.visits.try_recv() {
+                self.waiting.insert(visit.place, visit.holes);
+            }
+            if self.shared.is_over(self.seat) || lock(&self.valve).stopped.is_some() {
+                return None;
+            }
+            if let Some(first) = self.waiting.pop_first() {
+                return Some(first);
+            }
+            tokio::select! {
+                visit = self.visits.recv() => {
+                    let visit = visit?;
+                    self.waiting.insert(visit.place, visit.holes);
+                }
+                _ = self.calls.join_next(), if !self.calls.is_empty() => {}
+                changed = self.control.changed() => if changed.is_err() {
+                    return None;
+                }
+            }
+        }
+    }
+
+    async fn outstanding(
+        &self,
+        query: QueryKey,
+        holes: Holes,
+    ) -> Result<Vec<Outstanding>, EngineError> {
         let (shared, seat) = (Arc::clone(&self.shared), self.seat);
         let calls = self
             .shared
             .store
             .read(move |db| {
-                let info = db.query(query)?;
                 let names = std::slice::from_ref(&shared.names[seat]);
-                let plan = plan_query(&shared.request, info.id.as_str(), info.documents, names);
                 let judges = std::slice::from_ref(&shared.judges[seat]);
-                db.outstanding(
-                    query,
-                    &plan.planned,
-                    judges,
-                    &plan.swapped,
-                    shared.request.holes,
-                )
+                let plan = plan_so_far(db, query, &shared.request, names, judges)?;
+                db.outstanding(query, &plan.planned, judges, &plan.shown, holes)
             })
             .await?;
         Ok(calls)
@@ -268,6 +341,7 @@ impl Lane {
                                 wake = Some(now + LOOK_AGAIN)
                             }
                             None => {
+                                self.broke = true;
                                 drop(self.shared.events.send(Event::Broke).await);
                                 return Admission::End;
                             }

@@ -1,35 +1,200 @@
-//! A query's plan: its battles, and a presentation for each judge and battle.
+//! A query's plan: its battles, and a presentation for each judge that is asked about them.
 
 use super::Request;
+use crate::domain::sampling::adaptive::Campaign;
 use crate::domain::sampling::{self, Planned};
+use crate::domain::vote::JudgeId;
+use crate::store::calls::Holes;
+use crate::store::corpus::QueryKey;
+use crate::store::rounds::TaskRow;
+use crate::store::runs::EnsembleId;
+use crate::store::{Db, StoreError};
+use std::collections::HashMap;
 
 /// What a request means for one query.
 pub(super) struct QueryPlan {
     /// The battles, in order.
     pub(super) planned: Vec<Planned>,
-    /// For each judge, whether it is shown B first, in the order of `planned`.
-    pub(super) swapped: Vec<Vec<bool>>,
+    /// For each judge, in the order of `planned`, whether it is shown B first; `None` where it is not asked.
+    pub(super) shown: Vec<Vec<Option<bool>>>,
     /// Documents entered, from the top.
     pub(super) depth: usize,
 }
 
+/// The plain plan: random cycles, every judge asked about every battle.
 pub(super) fn plan_query(
     request: &Request,
     name: &str,
     documents: usize,
     judges: &[String],
 ) -> QueryPlan {
-    let depth = request
-        .depth
-        .map_or(documents, |limit| limit.min(documents));
+    let depth = entered(request, documents);
     let planned = sampling::plan(request.seed, name, depth, request.cycles);
-    let swapped = judges
+    let shown = judges
         .iter()
-        .map(|judge| sampling::presentations(request.seed, name, judge, &planned))
+        .map(|judge| {
+            let swapped = sampling::presentations(request.seed, name, judge, &planned);
+            swapped.into_iter().map(Some).collect()
+        })
         .collect();
     QueryPlan {
         planned,
-        swapped,
+        shown,
         depth,
     }
+}
+
+/// Documents of a pool that a request enters.
+pub(super) fn entered(request: &Request, documents: usize) -> usize {
+    request
+        .depth
+        .map_or(documents, |limit| limit.min(documents))
+}
+
+/// The plan as far as it is known: the plain one, or the rounds that have been entered.
+pub(super) fn plan_so_far(
+    db: &Db,
+    query: QueryKey,
+    request: &Request,
+    names: &[String],
+    judges: &[JudgeId],
+) -> Result<QueryPlan, StoreError> {
+    let info = db.query(query)?;
+    if request.campaign.is_none() {
+        return Ok(plan_query(request, info.id.as_str(), info.documents, names));
+    }
+    let tasks = db.tasks(query, judges)?;
+    let (planned, shown) = in_rounds(request.seed, info.id.as_str(), &tasks, names, judges);
+    Ok(QueryPlan {
+        planned,
+        shown,
+        depth: entered(request, info.documents),
+    })
+}
+
+/// The battles of the tasks, and the presentations: balanced within each round of each judge.
+fn in_rounds(
+    seed: u64,
+    name: &str,
+    tasks: &[TaskRow],
+    names: &[String],
+    judges: &[JudgeId],
+) -> (Vec<Planned>, Vec<Vec<Option<bool>>>) {
+    let mut planned: Vec<Planned> = Vec::new();
+    let mut place = HashMap::new();
+    for TaskRow { battle, .. } in tasks {
+        place.entry((battle.pair, battle.game)).or_insert_with(|| {
+            planned.push(*battle);
+            planned.len() - 1
+        });
+    }
+    let shown = names.iter().zip(judges).map(|(judge, id)| {
+        let mine = tasks.iter().filter(|task| task.judge == *id);
+        let mine: Vec<Planned> = mine.map(|task| task.battle).collect();
+        let swapped = sampling::presentations(seed, name, judge, &mine);
+        let mut shown = vec![None; planned.len()];
+        for (battle, swapped) in mine.iter().zip(swapped) {
+            if let Some(at) = place.get(&(battle.pair, battle.game)) {
+                shown[*at] = Some(swapped);
+            }
+        }
+        shown
+    });
+    let shown = shown.collect();
+    (planned, shown)
+}
+
+/// What a query's plan comes to.
+pub(super) struct Ahead {
+    /// Battles that are there.
+    pub(super) battles: usize,
+    /// Calls to make, for each judge.
+    pub(super) calls: Vec<usize>,
+    /// Calls that rounds to come may ask for at most.
+    pub(super) unplanned: usize,
+    /// Votes that are there.
+    pub(super) already: usize,
+    /// Votes that are not there, whether or not this run is to ask for them.
+    pub(super) holes: usize,
+}
+
+/// Enters a query's plain plan, or makes the query ready for its rounds, and counts.
+pub(super) fn enter_plan(
+    db: &Db,
+    query: QueryKey,
+    request: &Request,
+    ensemble: EnsembleId,
+    names: &[String],
+    judges: &[JudgeId],
+) -> Result<Ahead, StoreError> {
+    if let Some(campaign) = &request.campaign {
+        let depth = entered(request, db.query(query)?.documents);
+        db.add_plan(query, &[], depth, ensemble)?;
+        return ahead(db, query, request, campaign, names, judges);
+    }
+    let plan = plan_so_far(db, query, request, names, judges)?;
+    db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
+    let (calls, holes) = count(db, query, request, &plan, judges)?;
+    Ok(Ahead {
+        battles: plan.planned.len(),
+        already: plan.planned.len() * judges.len() - holes,
+        calls,
+        unplanned: 0,
+        holes,
+    })
+}
+
+/// What is to be asked of a query that is played in rounds; changes nothing.
+pub(super) fn ahead(
+    db: &Db,
+    query: QueryKey,
+    request: &Request,
+    campaign: &Campaign,
+    names: &[String],
+    judges: &[JudgeId],
+) -> Result<Ahead, StoreError> {
+    let plan = plan_so_far(db, query, request, names, judges)?;
+    let played = db.played(query, plan.depth, judges)?;
+    let (calls, holes) = count(db, query, request, &plan, judges)?;
+    let unplanned = match request.holes {
+        Holes::Failed => 0,
+        Holes::Fresh | Holes::FreshAndFailed => campaign
+            .calls(plan.depth, judges.len())
+            .saturating_sub(played.calls())
+            .min(
+                campaign
+                    .askable(plan.depth, judges.len())
+                    .saturating_sub(played.met()),
+            ),
+    };
+    let fought = played.asked.iter().filter(|entry| !entry.judges.is_empty());
+    Ok(Ahead {
+        battles: fought.count(),
+        calls,
+        unplanned,
+        already: played.votes(),
+        holes: holes + unplanned,
+    })
+}
+
+/// The calls that a request makes of a plan, for each judge, and the votes of it that are not there.
+fn count(
+    db: &Db,
+    query: QueryKey,
+    request: &Request,
+    plan: &QueryPlan,
+    judges: &[JudgeId],
+) -> Result<(Vec<usize>, usize), StoreError> {
+    let outstanding = |holes| db.outstanding(query, &plan.planned, judges, &plan.shown, holes);
+    let mut calls = vec![0; judges.len()];
+    for call in outstanding(request.holes)? {
+        calls[call.judge] += 1;
+    }
+    let holes = outstanding(Holes::FreshAndFailed)?.len() + db.pending(query, judges)?;
+    Ok((calls, holes))
+}
+
+/// A judge's part of calls that are not planned yet: all judges get the same, but for a rest.
+pub(super) fn share(calls: usize, judges: usize, seat: usize) -> usize {
+    calls / judges.max(1) + usize::from(seat < calls % judges.max(1))
 }

@@ -100,15 +100,16 @@ type BattleIndex = HashMap<(usize, usize, u32), (i64, bool)>;
 impl Db {
     /// The calls that the planned battles of a query still need from the judges of an ensemble, battle by battle.
     ///
-    /// `swapped[judge][battle]` follows the order of `planned`. A battle that exists in the project but not in
-    /// `planned` needs nothing, and neither does one that is planned but not entered yet, nor a call that an open batch
-    /// is to make.
+    /// `shown[judge][battle]` follows the order of `planned`: whether the judge is to be shown B first, `None` where it
+    /// is not to be asked. A battle that exists in the project but not in `planned` needs nothing, and neither does one
+    /// that is planned but not entered yet, nor a call that an open batch is to make. A pair that a round has shown to a
+    /// judge is shown to it the other way round.
     pub fn outstanding(
         &self,
         query: QueryKey,
         planned: &[Planned],
         judges: &[JudgeId],
-        swapped: &[Vec<bool>],
+        shown: &[Vec<Option<bool>>],
         holes: Holes,
     ) -> Result<Vec<Outstanding>> {
         let battles = self.battle_index(query)?;
@@ -127,6 +128,7 @@ impl Db {
              WHERE query = ?1 GROUP BY 1, 2",
             query,
         )?;
+        let in_rounds = self.shown_in_rounds(query)?;
         let mut outstanding = Vec::new();
         for (index, plan) in planned.iter().enumerate() {
             let Some((id, reversed)) = battles.get(&(plan.pair.low(), plan.pair.high(), plan.game))
@@ -134,6 +136,9 @@ impl Db {
                 continue;
             };
             for (judge, judge_id) in judges.iter().enumerate() {
+                let Some(Some(later_first)) = shown.get(judge).and_then(|of| of.get(index)) else {
+                    continue;
+                };
                 let failed = failures.get(&(*id, judge_id.0)).copied().unwrap_or(0);
                 let wanted = match holes {
                     Holes::Fresh => failed == 0,
@@ -145,17 +150,15 @@ impl Db {
                     continue;
                 }
                 let (a, b) = (plan.pair.low(), plan.pair.high());
+                let later_first = in_rounds
+                    .get(&(a, b, judge_id.0))
+                    .map_or(*later_first, |before| !before);
                 outstanding.push(Outstanding {
                     battle: BattleId(*id),
                     a: if *reversed { b } else { a },
                     b: if *reversed { a } else { b },
                     judge,
-                    swapped: swapped
-                        .get(judge)
-                        .and_then(|of| of.get(index))
-                        .copied()
-                        .unwrap_or(false)
-                        ^ reversed,
+                    swapped: later_first ^ reversed,
                     attempt: failed + 1,
                 });
             }
@@ -170,7 +173,7 @@ impl Db {
         query: &str,
         planned: &[Planned],
         specs: &[JudgeSpec],
-        swapped: &[Vec<bool>],
+        shown: &[Vec<Option<bool>>],
         holes: Holes,
     ) -> Result<Option<(Vec<usize>, usize)>> {
         let query = match self.find_query(query) {
@@ -178,12 +181,8 @@ impl Db {
             Err(StoreError::NotFound(_)) => return Ok(None),
             Err(error) => return Err(error),
         };
-        // A judge that the project does not know has made no call.
-        let judges: Vec<JudgeId> = specs
-            .iter()
-            .map(|spec| Ok(self.known_judge(spec)?.unwrap_or(JudgeId(0))))
-            .collect::<Result<_>>()?;
-        let entered = self.outstanding(query, planned, &judges, swapped, holes)?;
+        let judges = self.known_judges(specs)?;
+        let entered = self.outstanding(query, planned, &judges, shown, holes)?;
         let known = self.battle_index(query)?;
         let new = |battle: &&Planned| {
             !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))

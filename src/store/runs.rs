@@ -1,8 +1,9 @@
 //! Judges, plans, votes and failures.
 
 use super::corpus::QueryKey;
-use super::{Db, Result};
+use super::{Db, Result, StoreError};
 use crate::domain::sampling::Planned;
+use crate::domain::sampling::adaptive::Campaign;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use rusqlite::{OptionalExtension, params};
@@ -26,6 +27,8 @@ pub struct RunRow {
     pub cycles: usize,
     /// Documents a query at most.
     pub depth: Option<usize>,
+    /// How the battles were chosen where that was done in rounds.
+    pub campaign: Option<Campaign>,
     /// The judges.
     pub ensemble: EnsembleId,
     /// Milliseconds since the Unix epoch.
@@ -46,7 +49,13 @@ impl Db {
         Ok(JudgeId(self.connection.last_insert_rowid()))
     }
 
-    pub(super) fn known_judge(&self, spec: &JudgeSpec) -> Result<Option<JudgeId>> {
+    /// The rows of judges; for one that the project does not know, and that has made no call, a row that nobody has.
+    pub fn known_judges(&self, specs: &[JudgeSpec]) -> Result<Vec<JudgeId>> {
+        let known = |spec| Ok(self.known_judge(spec)?.unwrap_or(JudgeId(0)));
+        specs.iter().map(known).collect()
+    }
+
+    fn known_judge(&self, spec: &JudgeSpec) -> Result<Option<JudgeId>> {
         let id = self
             .connection
             .prepare_cached(
@@ -104,10 +113,16 @@ impl Db {
         self.connection
             .prepare_cached("UPDATE run SET state = 'killed' WHERE state = 'running'")?
             .execute([])?;
+        let campaign = run
+            .campaign
+            .map(|campaign| serde_json::to_string(&campaign));
+        let campaign = campaign
+            .transpose()
+            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
         self.connection
             .prepare_cached(
-                "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'running')",
+                "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, campaign, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running')",
             )?
             .execute(params![
                 run.uid,
@@ -115,7 +130,8 @@ impl Db {
                 run.cycles,
                 run.depth,
                 run.ensemble.0,
-                run.started_ms
+                run.started_ms,
+                campaign
             ])?;
         Ok(RunId(self.connection.last_insert_rowid()))
     }
@@ -128,19 +144,26 @@ impl Db {
         Ok(())
     }
 
-    /// Seed, cycles and depth of the latest run on the project.
-    pub fn latest_run(&self) -> Result<Option<(u64, usize, Option<usize>)>> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT seed, cycles, depth FROM run ORDER BY id DESC LIMIT 1")?
-            .query_row([], |row| {
-                Ok((
-                    row.get::<_, i64>(0)?.cast_unsigned(),
-                    row.get(1)?,
-                    row.get(2)?,
-                ))
-            })
-            .optional()?)
+    /// What the latest run on the project was asked to do.
+    pub fn latest_run(&self) -> Result<Option<RunRow>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, seed, cycles, depth, ensemble, started_ms, campaign FROM run ORDER BY id DESC LIMIT 1",
+        )?;
+        let mut rows = statement.query([])?;
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
+        let campaign: Option<String> = row.get(6)?;
+        let campaign = campaign.map(|text| serde_json::from_str(&text)).transpose();
+        Ok(Some(RunRow {
+            uid: row.get(0)?,
+            seed: row.get::<_, i64>(1)?.cast_unsigned(),
+            cycles: row.get(2)?,
+            depth: row.get(3)?,
+            ensemble: EnsembleId(row.get(4)?),
+            started_ms: row.get(5)?,
+            campaign: campaign.map_err(|error| StoreError::Corrupt(error.to_string()))?,
+        }))
     }
 
     /// The queries that a run over the whole project is about: all but those that came with recorded votes, whose
@@ -162,7 +185,8 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Enters a plan for a query: battles that are already there stay, the depth grows, the ensemble is now this one.
+    /// Enters a plan for a query: battles that are already there stay and want all judges, the depth grows, the ensemble
+    /// is now this one.
     pub fn add_plan(
         &self,
         query: QueryKey,
@@ -180,6 +204,7 @@ impl Db {
                 )?
                 .execute(params![query.0, battle.pair.low(), battle.pair.high(), battle.game, battle.cycle])?;
         }
+        added += self.widen(query, planned, ensemble)?;
         self.connection
             .prepare_cached(
                 "UPDATE query SET depth = max(coalesce(depth, 0), ?2), ensemble = ?3, revision = revision + 1

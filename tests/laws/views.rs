@@ -65,6 +65,7 @@ fn record(id: usize, a: usize, b: usize, margins: [Option<f64>; 3]) -> BattleRec
         battle,
         votes,
         failed,
+        asked: None,
     }
 }
 

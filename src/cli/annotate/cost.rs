@@ -68,8 +68,9 @@ impl Plan<'_> {
 
 /// The estimate as a table, with what it rests on.
 pub(super) fn words(estimate: &Estimate) -> String {
+    let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
-        "{} queries, {} battles, {} votes there already\n",
+        "{} queries, {most}{} battles, {} votes there already\n",
         estimate.queries, estimate.battles, estimate.already
     );
     let usd = |usd: Option<f64>| usd.map_or("price unknown".to_owned(), |usd| format!("${usd:.4}"));
@@ -97,7 +98,7 @@ pub(super) fn words(estimate: &Estimate) -> String {
     ];
     text.push_str(&output::table(&header, &rows));
     text.push_str(&format!(
-        "total: {} calls, {} expected, {} at most\n",
+        "total: {most}{} calls, {} expected, {} at most\n",
         estimate.calls(),
         usd(estimate.cost_usd()),
         usd(estimate.worst_usd())

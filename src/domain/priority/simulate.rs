@@ -253,6 +253,7 @@ impl World {
                 },
                 votes,
                 failed: Vec::new(),
+                asked: None,
             });
             let seen = gap + simulation.person_sd * draw();
             verdicts.push(Verdict {

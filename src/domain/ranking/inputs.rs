@@ -180,20 +180,23 @@ pub(super) fn votes_in_force(
             .vote_rule
             .score(record.votes.iter().map(|vote| vote.margin))
         {
-            observations.push(Observation::new(a, b, score, 1.0));
+            let weight = record.weight(rows.judges.len());
+            observations.push(Observation::new(a, b, score, weight));
         }
     }
     observations
 }
 
-/// A battle's votes one by one, each as its judge is known to answer; together they weigh one battle (SCIENCE §6.1).
+/// A battle's votes one by one, each as its judge is known to answer; together they weigh what the battle does
+/// (SCIENCE §6.1).
 fn responses<'a>(
     rows: &'a Rows,
     record: &'a BattleRecord,
     a: usize,
     b: usize,
 ) -> impl Iterator<Item = Observation> + 'a {
-    let weight = 1.0 / record.votes.len().max(1) as f64;
+    let votes = record.votes.len().max(1) as f64;
+    let weight = record.weight(rows.judges.len()) / votes;
     record.votes.iter().map(move |vote| {
         let seat = rows.judges.iter().position(|judge| *judge == vote.judge);
         let response = seat.and_then(|seat| rows.responses.get(seat));

@@ -92,6 +92,33 @@ pub struct BattleRecord {
     pub votes: Vec<Vote>,
     /// Judges of the ensemble whose calls failed and that have not voted since.
     pub failed: Vec<JudgeId>,
+    /// The judges of the ensemble that were asked, those that have voted or failed included, where a round chose them;
+    /// `None` where all are.
+    pub asked: Option<Vec<JudgeId>>,
+}
+
+impl BattleRecord {
+    /// Whether this judge is to vote on the battle or has.
+    pub fn is_asked(&self, judge: JudgeId) -> bool {
+        self.asked
+            .as_ref()
+            .is_none_or(|asked| asked.contains(&judge))
+    }
+
+    /// Votes of an ensemble of `judges` that are missing, failed calls included.
+    pub fn missing(&self, judges: usize) -> usize {
+        let asked = self.asked.as_ref().map_or(judges, Vec::len);
+        asked.saturating_sub(self.votes.len())
+    }
+
+    /// How much the votes count in the fit: 1, and the share of the ensemble that has voted where a round chose the
+    /// judges (SCIENCE §5).
+    pub fn weight(&self, judges: usize) -> f64 {
+        match self.asked {
+            None => 1.0,
+            Some(_) => self.votes.len() as f64 / judges.max(1) as f64,
+        }
+    }
 }
 
 /// Everything that a view is computed from.

@@ -177,7 +177,7 @@ impl Submitter<'_> {
                 let info = db.query(query)?;
                 let plan = plan_query(&request, info.id.as_str(), info.documents, &[name]);
                 let calls =
-                    db.outstanding(query, &plan.planned, &[id], &plan.swapped, request.holes)?;
+                    db.outstanding(query, &plan.planned, &[id], &plan.shown, request.holes)?;
                 let wanted = if calls.is_empty() { 0 } else { plan.depth };
                 let documents = (0..wanted)
                     .map(|at| db.document_text(query, at))

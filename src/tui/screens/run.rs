@@ -441,7 +441,8 @@ pub fn ask_to_start(model: &mut Model, estimate: &Estimate) -> Vec<Effect> {
         None => "No budget is set (b on the run screen sets one).".to_owned(),
     };
     let question = format!(
-        "{} calls to language models: {cost}. {budget} Start?",
+        "{}{} calls to language models: {cost}. {budget} Start?",
+        if estimate.rounds { "At most " } else { "" },
         text::count(estimate.calls())
     );
     model.overlays.push(Overlay::Confirm(

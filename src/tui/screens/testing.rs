@@ -132,6 +132,7 @@ fn rows(judges: usize, documents: usize) -> Rows {
             } else {
                 Vec::new()
             },
+            asked: None,
         }
     });
     Rows {

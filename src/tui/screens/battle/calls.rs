@@ -29,6 +29,8 @@ pub(in crate::tui) enum Said {
     Failed,
     /// No answer is recorded.
     NotRun,
+    /// A round chose other judges for this battle.
+    NotAsked,
 }
 
 /// One judge on one battle.
@@ -65,7 +67,8 @@ pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec
             Some(vote) if turned => Said::Prefers(vote.margin.flipped()),
             Some(vote) => Said::Prefers(vote.margin),
             None if record.failed.contains(judge) => Said::Failed,
-            None => Said::NotRun,
+            None if record.is_asked(*judge) => Said::NotRun,
+            None => Said::NotAsked,
         };
         let swapped = vote
             .map(|vote| vote.swapped)
@@ -111,6 +114,7 @@ impl Call<'_> {
         let said = match self.said {
             Said::Failed => "failed".to_owned(),
             Said::NotRun => "not run".to_owned(),
+            Said::NotAsked => "not asked".to_owned(),
             Said::Prefers(margin) => match margin.outcome() {
                 Outcome::Tie => "= tie".to_owned(),
                 Outcome::A => format!("→ A {}", size(margin)),
@@ -189,6 +193,10 @@ pub(in crate::tui) fn spoken(
             (Said::NotRun, _) => plain(
                 "not run: no answer of this judge is recorded",
                 theme.missing(),
+            ),
+            (Said::NotAsked, _) => plain(
+                "not asked: a round chose other judges for this battle",
+                theme.muted(),
             ),
             (_, false) => plain("loading the reasoning …", theme.missing()),
             (_, true) => plain("no reasoning is recorded", theme.missing()),

@@ -114,6 +114,7 @@ fn tabs(calls: &[Call<'_>], chosen: usize, theme: &Theme, columns: usize) -> Vec
             (true, _) => theme.tab_on(),
             (false, Said::Failed) => theme.bad(),
             (false, Said::NotRun) => theme.missing(),
+            (false, Said::NotAsked) => theme.faint(),
             (false, Said::Prefers(_)) => theme.judge(call.seat),
         };
         if let Some((spans, used)) = rows.last_mut() {

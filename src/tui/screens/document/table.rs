@@ -235,6 +235,7 @@ fn line(
         let (words, style) = match call.said {
             Said::Failed => ("failed".to_owned(), theme.bad()),
             Said::NotRun => ("–".to_owned(), theme.missing()),
+            Said::NotAsked => ("·".to_owned(), theme.faint()),
             Said::Prefers(margin) if margin.outcome() == Outcome::Tie => {
                 ("tie".to_owned(), Style::new())
             }

@@ -1,0 +1,233 @@
+//! The calls of a run: lanes at work, queries that are over, and rounds to come.
+
+use super::{BACKLOG, Dispatcher, REPORT_EVERY};
+use crate::engine::lane::{Lane, Left, Shared};
+use crate::engine::plan::share;
+use crate::engine::rounds::{Entered, Rounds, Visit};
+use crate::engine::{EngineError, Request};
+use crate::store::calls::Holes;
+use crate::store::corpus::QueryKey;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+impl Dispatcher {
+    /// Lets every judge work through the queries, and counts.
+    pub(super) async fn judge(
+        &mut self,
+        request: &Request,
+        queries: Vec<QueryKey>,
+    ) -> Result<(), EngineError> {
+        let (events, mut heard) = mpsc::channel(BACKLOG);
+        let shared = Arc::new(Shared {
+            store: self.store.clone(),
+            run: self.run,
+            ensemble: self.ensemble.clone(),
+            judges: self.judges.clone(),
+            names: self
+                .ensemble
+                .iter()
+                .map(|judge| judge.spec().name.clone())
+                .collect(),
+            request: request.clone(),
+            queries,
+            control: self.control.clone(),
+            budget: self.budget.clone(),
+            events,
+            pools: Mutex::default(),
+            kept: Mutex::default(),
+            next_call: Mutex::new(Instant::now()),
+        });
+        let mut lanes = JoinSet::new();
+        for (seat, valve) in self.valves.iter().enumerate() {
+            let (visits, to_visit) = mpsc::unbounded_channel();
+            self.visits.push(visits);
+            lanes.spawn(Lane::new(Arc::clone(&shared), seat, Arc::clone(valve), to_visit).work());
+        }
+        self.begin(&shared.queries, request.holes);
+        // The channel ends when the last lane and the last call have let go of it.
+        drop(shared);
+        let mut control = self.control.clone();
+        self.steer(*control.borrow_and_update());
+        let mut failed = None;
+        loop {
+            if failed.is_some() || !self.goes_on() {
+                self.visits.clear();
+            }
+            tokio::select! {
+                event = heard.recv() => match event {
+                    Some(event) => if let Some(error) = self.hear(event).await? {
+                        failed.get_or_insert(error);
+                        lanes.abort_all();
+                    },
+                    None => break,
+                },
+                entered = next_round(&mut self.rounds) => match entered {
+                    Ok(entered) => self.entered(entered).await?,
+                    Err(error) => {
+                        failed.get_or_insert(error);
+                        lanes.abort_all();
+                    }
+                },
+                Some(left) = lanes.join_next() => match left {
+                    Ok(left) => self.go_on_without(left).await?,
+                    Err(error) if error.is_panic() => {
+                        failed.get_or_insert(EngineError::Crashed(error.to_string()));
+                        lanes.abort_all();
+                    }
+                    Err(_) => {}
+                },
+                changed = control.changed() => if changed.is_ok() {
+                    self.steer(*control.borrow_and_update());
+                } else {
+                    lanes.abort_all();
+                },
+                () = tokio::time::sleep(REPORT_EVERY) => {}
+            }
+            self.report(false);
+        }
+        while let Some(ended) = lanes.join_next().await {
+            if let Err(error) = ended
+                && error.is_panic()
+            {
+                failed.get_or_insert(EngineError::Crashed(error.to_string()));
+            }
+        }
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Sends every lane to the queries that have calls for it.
+    fn begin(&mut self, queries: &[QueryKey], holes: Holes) {
+        for (place, query) in queries.iter().enumerate() {
+            let Some(open) = self.open.get(query) else {
+                continue;
+            };
+            let calls = open.calls.iter().zip(&self.visits);
+            for (_, visits) in calls.filter(|(calls, _)| **calls > 0) {
+                // A lane that has ended has nothing more to do.
+                drop(visits.send(Visit { place, holes }));
+            }
+            if let Some(rounds) = &mut self.rounds
+                && open.calls.iter().all(|calls| *calls == 0)
+            {
+                rounds.want(place, *query);
+            }
+        }
+    }
+
+    /// Plans what rounds can be planned; false when no lane will be sent anywhere any more.
+    fn goes_on(&mut self) -> bool {
+        let over = self.broke || self.control.borrow().cancelled;
+        let Some(rounds) = self.rounds.as_mut().filter(|_| !over) else {
+            return false;
+        };
+        let somebody = self.gone.iter().any(|gone| !gone);
+        somebody && (rounds.plan() || self.waited_for > 0)
+    }
+
+    /// Sends the lanes to a round's calls; a query without another round is over.
+    async fn entered(&mut self, entered: Entered) -> Result<(), EngineError> {
+        let (query, judges) = (entered.query, self.judges.len());
+        let Some(open) = self.open.get_mut(&query) else {
+            return Ok(());
+        };
+        let calls: usize = entered.calls.iter().sum();
+        let before = open.unplanned;
+        open.unplanned = if calls == 0 {
+            0
+        } else {
+            before.saturating_sub(calls)
+        };
+        // What cannot be asked any more is not missing.
+        let never = before.saturating_sub(open.unplanned + calls);
+        self.missing -= never;
+        self.progress.total -= never;
+        self.progress.battles += entered.battles;
+        for (seat, count) in entered.calls.into_iter().enumerate() {
+            let judge = &mut self.progress.judges[seat];
+            judge.total += count + share(open.unplanned, judges, seat);
+            judge.total -= share(before, judges, seat);
+            if count == 0 {
+                continue;
+            }
+            if self.gone[seat] {
+                open.short = true;
+                continue;
+            }
+            open.calls[seat] = count;
+            self.waited_for += count;
+            if let Some(visits) = self.visits.get(seat) {
+                let (place, holes) = (open.place, Holes::Fresh);
+                drop(visits.send(Visit { place, holes }));
+            }
+        }
+        self.settle(query).await
+    }
+
+    /// Lets rounds go on without a judge whose lane has ended.
+    async fn go_on_without(&mut self, left: Left) -> Result<(), EngineError> {
+        self.gone[left.seat] = true;
+        if left.broke {
+            self.is_broke();
+        }
+        if self.rounds.is_none() || self.broke || self.control.borrow().cancelled {
+            return Ok(());
+        }
+        let mut stalled = Vec::new();
+        for (query, open) in &mut self.open {
+            let calls = std::mem::take(&mut open.calls[left.seat]);
+            if calls > 0 {
+                self.waited_for -= calls;
+                open.short = true;
+                stalled.push(*query);
+            }
+        }
+        for query in stalled {
+            self.settle(query).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes in how many calls a lane has found to make on a query.
+    pub(super) async fn found(
+        &mut self,
+        seat: usize,
+        query: QueryKey,
+        calls: usize,
+    ) -> Result<(), EngineError> {
+        if let Some(open) = self.open.get_mut(&query).filter(|_| !self.gone[seat]) {
+            self.waited_for -= std::mem::replace(&mut open.calls[seat], calls);
+            self.waited_for += calls;
+            self.settle(query).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends a query or wants its next round, where all its calls have ended.
+    pub(super) async fn settle(&mut self, query: QueryKey) -> Result<(), EngineError> {
+        let Some(open) = self.open.get(&query) else {
+            return Ok(());
+        };
+        if open.calls.iter().any(|calls| *calls > 0) {
+            return Ok(());
+        }
+        if let Some(rounds) = self.rounds.as_mut().filter(|_| open.unplanned > 0) {
+            rounds.want(open.place, query);
+            return Ok(());
+        }
+        let done = !open.short;
+        self.open.remove(&query);
+        self.summarise(query).await?;
+        self.progress.queries_done += usize::from(done);
+        Ok(())
+    }
+}
+
+/// The next round that has been entered; never in a run without rounds.
+async fn next_round(rounds: &mut Option<Rounds>) -> Result<Entered, EngineError> {
+    match rounds {
+        Some(rounds) => rounds.entered().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,249 @@
+//! Rounds: what a campaign has asked of a query, task by task, and what came of it.
+//!
+//! A battle with tasks wants the judges of its tasks and no others. A task is written down with its whole round, before
+//! any call of it is made.
+
+use super::corpus::QueryKey;
+use super::runs::EnsembleId;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::Pair;
+use crate::domain::sampling::Planned;
+use crate::domain::sampling::adaptive::{Asked, Seats, Task};
+use crate::domain::vote::{JudgeId, Margin};
+use rusqlite::params;
+use std::collections::{BTreeMap, HashMap};
+
+/// The round of a task that a plain plan added to a battle which began with fewer judges. No round asks for it.
+const PLAIN: i64 = -1;
+
+/// What is known of a query when its next round is planned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Played {
+    /// What was asked, one entry a battle, by pair and game. A call that failed, that a batch is to make or that a round
+    /// has entered counts as asked.
+    pub asked: Vec<Asked>,
+    /// Rounds entered.
+    pub rounds: usize,
+}
+
+impl Played {
+    /// Calls made and calls entered.
+    pub fn calls(&self) -> usize {
+        self.asked.iter().map(|entry| entry.judges.len()).sum()
+    }
+
+    /// Votes.
+    pub fn votes(&self) -> usize {
+        self.asked.iter().map(|entry| entry.votes.len()).sum()
+    }
+
+    /// Pairs and judges that have met, second battles of a pair not counted again.
+    pub fn met(&self) -> usize {
+        let mut seats: HashMap<Pair, Seats> = HashMap::new();
+        for entry in &self.asked {
+            let known = seats.entry(entry.pair).or_default();
+            *known = known.with(entry.judges);
+        }
+        seats.into_values().map(Seats::len).sum()
+    }
+}
+
+/// A judge to be asked about a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskRow {
+    /// The pair's first battle, its round for the cycle.
+    pub battle: Planned,
+    /// The judge.
+    pub judge: JudgeId,
+}
+
+impl Db {
+    /// What the judges of an ensemble were asked about the first `depth` documents of a query, whoever planned it.
+    pub fn played(&self, query: QueryKey, depth: usize, judges: &[JudgeId]) -> Result<Played> {
+        let seats: HashMap<i64, usize> = (0..).zip(judges).map(|(at, id)| (id.0, at)).collect();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT id, min(a, b), max(a, b), game, a > b FROM battle WHERE query = ?1",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        let mut battles: BTreeMap<(Pair, u32), Asked> = BTreeMap::new();
+        let mut place: HashMap<i64, ((Pair, u32), bool)> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let (low, high): (usize, usize) = (row.get(1)?, row.get(2)?);
+            if let Some(pair) = Pair::new(low, high).filter(|_| high < depth) {
+                let (judges, votes) = (Seats::EMPTY, Vec::new());
+                battles.insert(
+                    (pair, row.get(3)?),
+                    Asked {
+                        pair,
+                        judges,
+                        votes,
+                    },
+                );
+                place.insert(row.get(0)?, ((pair, row.get(3)?), row.get(4)?));
+            }
+        }
+        let mut seen = |battle: i64, judge: i64, margin: Option<Margin>| {
+            if let Some((key, turned)) = place.get(&battle)
+                && let Some(seat) = seats.get(&judge)
+                && let Some(entry) = battles.get_mut(key)
+            {
+                entry.judges = entry.judges.with(Seats::one(*seat));
+                let margin = margin.map(|margin| if *turned { margin.flipped() } else { margin });
+                entry.votes.extend(margin.map(Margin::outcome));
+            }
+        };
+        let mut statement = self.connection.prepare_cached(
+            "SELECT vote.battle, vote.judge, vote.margin FROM vote JOIN battle ON battle.id = vote.battle
+             WHERE query = ?1",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let margin: f64 = row.get(2)?;
+            let margin = Margin::new(margin)
+                .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?;
+            seen(row.get(0)?, row.get(1)?, Some(margin));
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT failure.battle, failure.judge FROM failure JOIN battle ON battle.id = failure.battle
+             WHERE query = ?1
+             UNION SELECT task.battle, task.judge FROM battle JOIN task ON task.battle = battle.id
+             WHERE query = ?1 AND round != ?2
+             UNION SELECT batch_call.battle, batch.judge FROM battle
+             JOIN batch_call ON batch_call.battle = battle.id JOIN batch ON batch.id = batch_call.batch
+             WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL",
+        )?;
+        let mut rows = statement.query(params![query.0, PLAIN])?;
+        while let Some(row) = rows.next()? {
+            seen(row.get(0)?, row.get(1)?, None);
+        }
+        let rounds = self.tasks(query, judges)?;
+        Ok(Played {
+            asked: battles.into_values().collect(),
+            rounds: rounds
+                .iter()
+                .map(|task| task.battle.cycle + 1)
+                .max()
+                .unwrap_or(0),
+        })
+    }
+
+    /// The tasks of a query's rounds for some judges, in order of round and pair.
+    pub fn tasks(&self, query: QueryKey, judges: &[JudgeId]) -> Result<Vec<TaskRow>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT a, b, game, round, judge FROM battle JOIN task ON task.battle = battle.id
+             WHERE query = ?1 AND round != ?2 ORDER BY round, min(a, b), max(a, b), game, judge",
+        )?;
+        let mut rows = statement.query(params![query.0, PLAIN])?;
+        let mut tasks = Vec::new();
+        while let Some(row) = rows.next()? {
+            let judge = JudgeId(row.get(4)?);
+            if let Some(pair) = Pair::new(row.get(0)?, row.get(1)?)
+                && judges.contains(&judge)
+            {
+                let battle = Planned {
+                    pair,
+                    game: row.get(2)?,
+                    cycle: row.get(3)?,
+                };
+                tasks.push(TaskRow { battle, judge });
+            }
+        }
+        Ok(tasks)
+    }
+
+    /// Enters a round: a task for each judge of each pair, and a battle for each pair that has none. Returns the battles
+    /// added.
+    pub fn add_round(
+        &self,
+        query: QueryKey,
+        round: usize,
+        tasks: &[Task],
+        judges: &[JudgeId],
+    ) -> Result<usize> {
+        let mut added = 0;
+        for task in tasks {
+            let (low, high) = (task.pair.low(), task.pair.high());
+            added += self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, 0, ?4, 'adaptive')
+                     ON CONFLICT DO NOTHING",
+                )?
+                .execute(params![query.0, low, high, round])?;
+            for judge in task.judges.iter().filter_map(|seat| judges.get(seat)) {
+                self.connection
+                    .prepare_cached(
+                        "INSERT INTO task (battle, judge, round) SELECT id, ?4, ?5 FROM battle
+                         WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = 0
+                         ON CONFLICT (battle, judge) DO UPDATE SET round = excluded.round",
+                    )?
+                    .execute(params![query.0, low, high, judge.0, round])?;
+            }
+        }
+        self.connection
+            .prepare_cached("UPDATE query SET revision = revision + 1 WHERE id = ?1")?
+            .execute([query.0])?;
+        Ok(added)
+    }
+
+    /// Lets the battles of a plain plan that began in a round want all judges of the ensemble. Returns the tasks added.
+    pub(super) fn widen(
+        &self,
+        query: QueryKey,
+        planned: &[Planned],
+        ensemble: EnsembleId,
+    ) -> Result<usize> {
+        let mut added = 0;
+        if !self.has_tasks(query)? {
+            return Ok(added);
+        }
+        for battle in planned {
+            added += self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO task (battle, judge, round)
+                     SELECT battle.id, member.value, ?6 FROM battle, ensemble, json_each(ensemble.judges) AS member
+                     WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4 AND ensemble.id = ?5
+                         AND EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)
+                     ON CONFLICT DO NOTHING",
+                )?
+                .execute(params![
+                    query.0,
+                    battle.pair.low(),
+                    battle.pair.high(),
+                    battle.game,
+                    ensemble.0,
+                    PLAIN
+                ])?;
+        }
+        Ok(added)
+    }
+
+    /// How rounds have shown pairs to judges: by (low, high, judge), whether the later document of the pool came first.
+    pub(super) fn shown_in_rounds(
+        &self,
+        query: QueryKey,
+    ) -> Result<HashMap<(usize, usize, i64), bool>> {
+        if !self.has_tasks(query)? {
+            return Ok(HashMap::new());
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT min(a, b), max(a, b), vote.judge, swapped != (a > b) FROM battle
+             JOIN vote ON vote.battle = battle.id
+             WHERE query = ?1 AND EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)",
+        )?;
+        let rows = statement.query_map([query.0], |row| {
+            Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn has_tasks(&self, query: QueryKey) -> Result<bool> {
+        Ok(self
+            .connection
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM battle JOIN task ON task.battle = battle.id WHERE query = ?1)",
+            )?
+            .query_row([query.0], |row| row.get(0))?)
+    }
+}

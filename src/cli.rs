@@ -3,6 +3,7 @@
 mod annotate;
 mod batch;
 mod battles;
+mod bench_sampler;
 mod benchmark;
 mod compare;
 mod config;
@@ -96,6 +97,8 @@ enum Command {
     Cycles(cycles::Cycles),
     /// How good each judge is, and how far judges and people agree
     Judges(judge_cards::Judges),
+    /// What a sampling strategy is worth, in simulation
+    BenchSampler(bench_sampler::BenchSampler),
     /// Give a verdict on a pair of documents
     Override(verdict::Override),
     /// Take back your latest verdict
@@ -271,6 +274,7 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Queue(command)) => command.run(&context),
         Some(Command::Cycles(command)) => command.run(&context),
         Some(Command::Judges(command)) => command.run(&context),
+        Some(Command::BenchSampler(command)) => command.run(&context),
         Some(Command::Override(command)) => command.run(&context),
         Some(Command::Undo(command)) => command.run(&context),
         Some(Command::Log(command)) => command.run(&context),

@@ -26,3 +26,5 @@ mod people;
 mod pooling;
 #[path = "cli/reading.rs"]
 mod reading;
+#[path = "cli/sampling.rs"]
+mod sampling;

@@ -1,0 +1,231 @@
+//! `overrule annotate --sampler …` and `bench-sampler`: runs in rounds, their budgets, and what they are worth.
+
+use crate::support::{Desk, dataset};
+use rstest::rstest;
+use serde_json::Value;
+
+const SIZES: [usize; 3] = [12, 1, 9];
+
+fn prepared() -> Desk {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset(SIZES));
+    desk
+}
+
+#[test]
+fn a_run_in_rounds_keeps_its_budget_and_is_done() {
+    let desk = prepared();
+    let arguments = [
+        "annotate",
+        "in.jsonl",
+        "out.jsonl",
+        "--sampler",
+        "top",
+        "--judging",
+        "escalate",
+        "--battles",
+        "1.5",
+    ];
+    let dry = desk.done(&[&arguments[..], &["--dry-run"]].concat());
+    assert!(
+        dry.text().contains("total: at most 94 calls"),
+        "{}",
+        dry.text()
+    );
+    assert!(!desk.project().exists());
+
+    let ran = desk.done(&arguments);
+    assert!(
+        ran.stderr.contains("94 votes and 0 failures"),
+        "{}",
+        ran.stderr
+    );
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!(
+        (&status["votes"], &status["votes_missing"]),
+        (&94.into(), &0.into())
+    );
+    let out = desk.read("out.jsonl");
+    assert_eq!(
+        out.matches("\"score\":").count(),
+        SIZES.iter().sum::<usize>()
+    );
+
+    let dry = desk.done(&[&arguments[..], &["--dry-run", "--json"]].concat());
+    let dry: Value = serde_json::from_slice(&dry.stdout).unwrap();
+    assert_eq!(
+        (&dry["rounds"], &dry["already"], &dry["judges"][0]["calls"]),
+        (&true.into(), &94.into(), &0.into())
+    );
+    let again = desk.done(&arguments);
+    assert!(
+        again.stderr.contains(": 0 votes and 0 failures"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(desk.read("out.jsonl"), out);
+}
+
+#[test]
+fn the_battles_say_who_was_asked() {
+    let desk = prepared();
+    desk.done(&[
+        "annotate",
+        "in.jsonl",
+        "--judging",
+        "rotate",
+        "--battles",
+        "1",
+    ]);
+    let told = desk.json(&["battles", "--query", "q0", "--json"]);
+    let battles = told["battles"].as_array().unwrap();
+    assert_eq!(battles.len(), 36);
+    for battle in battles {
+        let votes = battle["votes"].as_array().unwrap();
+        assert_eq!((votes.len(), &battle["missing"]), (1, &0.into()));
+        assert_eq!(
+            battle["asked"],
+            Value::from(vec![votes[0]["judge"].clone()])
+        );
+    }
+}
+
+#[test]
+fn a_total_is_shared_out_by_documents() {
+    let desk = prepared();
+    // 50 calls for 22 documents: 27 for the pool of 12, 20 for the one of 9, and 2 for the one with nobody to fight.
+    let arguments = [
+        "annotate",
+        "in.jsonl",
+        "--sampler",
+        "swiss",
+        "--judging",
+        "rotate",
+        "--max-calls",
+        "50",
+    ];
+    desk.done(&arguments);
+    let queries = desk.json(&["queries", "--json"]);
+    let votes: Vec<u64> = queries
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["votes"].as_u64().unwrap())
+        .collect();
+    assert_eq!(votes, [27, 0, 20]);
+}
+
+#[test]
+fn the_plain_plan_knows_nothing_of_rounds() {
+    let desk = prepared();
+    desk.done(&[
+        "annotate",
+        "in.jsonl",
+        "--sampler",
+        "cycles",
+        "--judging",
+        "all",
+    ]);
+    assert_eq!(desk.count("SELECT count(*) FROM task"), 0);
+    assert_eq!(
+        desk.count("SELECT count(*) FROM run WHERE campaign IS NULL"),
+        1
+    );
+    assert_eq!(
+        desk.count("SELECT count(*) FROM battle WHERE origin = 'plan'"),
+        4 * 21
+    );
+}
+
+#[rstest]
+#[case(&["--sampler", "best"], "expected cycles, swiss, eig or top")]
+#[case(&["--sampler", "swiss", "--judging", "escalate"], "use eig or top")]
+#[case(&["--sampler", "swiss", "--focus", "0.5"], "--focus goes with --sampler top")]
+#[case(&["--top", "5"], "--top goes with --sampler top")]
+#[case(&["--sampler", "top", "--focus", "2"], "expected a number from 0 to 1")]
+#[case(&["--sampler", "top", "--round", "0"], "expected a number of pairs from 1")]
+#[case(&["--sampler", "top", "--battles", "0"], "expected a number above 0")]
+#[case(&["--sampler", "top", "--max-calls", "0"], "max-calls")]
+#[case(&["--sampler", "top", "--batch"], "each round waits for the votes")]
+fn what_makes_no_sense_is_refused(#[case] options: &[&str], #[case] why: &str) {
+    let desk = prepared();
+    desk.refused(&[&["annotate", "in.jsonl"], options].concat(), 2, &[why]);
+    assert!(!desk.project().exists());
+}
+
+#[test]
+fn the_help_says_which_sampler_is_for_training() {
+    let desk = Desk::new();
+    let help = desk.done(&["annotate", "--help"]);
+    let words = help.text().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("When scores are to be training targets, use swiss or eig"));
+}
+
+#[test]
+fn a_simulation_depends_on_its_seed_and_not_on_threads() {
+    let desk = Desk::new();
+    let simulate = |threads: &str, seed: &str| {
+        desk.json(&[
+            "bench-sampler",
+            "--documents",
+            "16",
+            "--queries",
+            "6",
+            "--strategies",
+            "cycles:4,top+escalate:2",
+            "--threads",
+            threads,
+            "--seed",
+            seed,
+            "--json",
+        ])
+    };
+    let one = simulate("1", "3");
+    assert_eq!(one, simulate("4", "3"));
+    assert_ne!(one, simulate("4", "4"));
+    let strategies = one["strategies"].as_array().unwrap();
+    assert_eq!(one["against"], "cycles:4");
+    assert_eq!(strategies[0]["change"], Value::Null);
+    let informed = &strategies[1];
+    assert_eq!(informed["strategy"], "top+escalate:2");
+    assert_eq!(informed["battles_per_document"], 2.0);
+    for part in [&informed["quality"]["ndcg@10"], &informed["change"]["tau"]] {
+        let [low, mean, high] = ["low", "mean", "high"].map(|key| part[key].as_f64().unwrap());
+        assert!(low < mean && mean < high && part["queries"] == 6);
+    }
+}
+
+#[test]
+fn the_projects_own_judges_can_be_simulated() {
+    let desk = prepared();
+    desk.refused(&["bench-sampler", "--resample"], 2, &["no such project"]);
+    desk.done(&["import", "in.jsonl"]);
+    desk.refused(&["bench-sampler", "--resample"], 2, &["no query has votes"]);
+    desk.done(&["annotate", "in.jsonl"]);
+    let arguments = [
+        "bench-sampler",
+        "--resample",
+        "--queries",
+        "5",
+        "--strategies",
+        "cycles:2,swiss:2",
+    ];
+    let ran = desk.done(&arguments);
+    assert!(
+        ran.text().contains("drawn from 2 of the project"),
+        "{}",
+        ran.text()
+    );
+    assert!(ran.text().contains("no model was asked"));
+    assert!(ran.stderr.contains("1 query left out"), "{}", ran.stderr);
+    let told = desk.json(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(told["noise"]["judges"].as_array().unwrap().len(), 3);
+}
+
+#[rstest]
+#[case("top", "SAMPLER:BATTLES")]
+#[case("best:2", "expected cycles, swiss, eig or top")]
+#[case("top:-1", "expected a number above 0")]
+fn a_strategy_that_is_none_is_refused(#[case] strategy: &str, #[case] why: &str) {
+    Desk::new().refused(&["bench-sampler", "--strategies", strategy], 2, &[why]);
+}

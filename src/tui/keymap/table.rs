@@ -92,7 +92,7 @@ pub const BINDINGS: &[Binding] = &[
     shown(Queue, keys![k('o')], Do::NextPolicy, "order"),
     quiet(Queue, keys![k('O')], Do::PreviousPolicy, "order back"),
     shown(Queue, keys![k('m')], Do::WholeProject, "scope"),
-    shown(Queue, keys![k('d')], Do::Conflicts, "people differ"),
+    shown(Queue, keys![k('d')], Do::Conflicts, "conflicts"),
     shown(Queue, keys![k('v')], Do::Guideline, "guideline"),
     shown(Judge, keys![k('a')], Do::JudgeA, "A better"),
     shown(Judge, keys![k('b')], Do::JudgeB, "B better"),

@@ -7,6 +7,7 @@ mod bench_sampler;
 mod benchmark;
 mod compare;
 mod config;
+mod court;
 mod cycles;
 mod demo;
 mod doctor;
@@ -24,8 +25,10 @@ mod matrix;
 mod merge;
 mod output;
 mod people;
+mod pick;
 mod pool;
 mod queue;
+mod signals;
 mod verdict;
 
 use crate::config::Config;
@@ -111,6 +114,10 @@ enum Command {
     Fit(fit::FitCommand),
     /// Candidate pools from a benchmark: BM25 over its corpus, with the labelled documents
     Pool(pool::PoolCommand),
+    /// Have judges pick the relevant documents of pools
+    Pick(pick::Pick),
+    /// Hold picks against the labels, beside chance
+    Court(court::Court),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
     Evaluate(evaluate::Evaluate),
     /// Compare two rankings query by query, against the same labels
@@ -281,6 +288,8 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Gold(command)) => command.run(&context),
         Some(Command::Fit(command)) => command.run(),
         Some(Command::Pool(command)) => command.run(&context),
+        Some(Command::Pick(command)) => command.run(&context),
+        Some(Command::Court(command)) => command.run(),
         Some(Command::Evaluate(command)) => command.run(),
         Some(Command::Compare(command)) => command.run(),
         Some(Command::Keys(command)) => command.run(),

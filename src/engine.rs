@@ -14,6 +14,7 @@ pub mod estimate;
 mod lane;
 pub mod limits;
 pub mod lock;
+pub mod picks;
 mod plan;
 pub mod progress;
 mod rounds;

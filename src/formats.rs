@@ -12,6 +12,7 @@ pub mod gold;
 mod json;
 mod jsonl;
 mod lines;
+pub mod picks;
 pub mod problem;
 pub mod recognise;
 pub mod svg;

@@ -13,6 +13,7 @@ pub mod provider;
 
 pub use failure::{CallError, Cause, Exchange, Retry};
 
+use crate::domain::court::Ask;
 use crate::domain::vote::Margin;
 use futures::future::BoxFuture;
 use parse::ParseError;
@@ -92,6 +93,15 @@ impl Case {
     pub fn second_text(&self) -> &str {
         self.pool.documents.get(self.second).map_or("", |text| text)
     }
+}
+
+/// A pool in the order in which a judge is shown it, and how many of its documents it is asked to pick.
+#[derive(Clone, Debug)]
+pub struct Lineup {
+    /// The pool's texts, the first in slot 1.
+    pub pool: Arc<PoolText>,
+    /// How many.
+    pub ask: Ask,
 }
 
 /// What is sent.
@@ -208,6 +218,21 @@ pub trait Judge: Send + Sync + fmt::Debug {
         prompt: &'a Prompt,
     ) -> BoxFuture<'a, Result<Reply, CallError>>;
 
+    /// What would be sent to have the documents of `lineup` picked; `None` where the judge can only compare two.
+    fn lineup(&self, _lineup: &Lineup) -> Option<Prompt> {
+        None
+    }
+
+    /// Asks for picks, once. The reply is for [`parse::slots`].
+    fn pick<'a>(
+        &'a self,
+        _lineup: &'a Lineup,
+        _prompt: &'a Prompt,
+    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        let message = "this judge can only compare two documents";
+        Box::pin(async move { Err(CallError::new(Cause::BadRequest, message)) })
+    }
+
     /// What one call on `prompt` is expected to use: tokens, and dollars where the price is known.
     fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>);
 
@@ -228,6 +253,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
     /// Whether the judge does not see all of a document of `case`.
     fn truncated(&self, _case: &Case) -> bool {
+        false
+    }
+
+    /// Whether the judge does not see all of a document of `lineup`.
+    fn cuts(&self, _lineup: &Lineup) -> bool {
         false
     }
 

@@ -5,12 +5,10 @@ mod cost;
 mod rounds;
 mod watch;
 
-use super::judges::{self, unpriced};
-use super::{Context, Failure, Outcome, export, import, output};
+use super::{Context, Failure, Outcome, export, import, judges, output};
 use crate::engine::lock::RunLock;
 use crate::engine::{Control, Request};
 use crate::store::calls::Holes;
-use anyhow::anyhow;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -132,9 +130,12 @@ impl Annotate {
             return Ok(());
         }
         if let Some(budget) = self.budget {
-            self.check_budget(budget, &unpriced(&ensemble))?;
+            judges::check_budget(budget, &ensemble)?;
         }
-        let out = self.out.clone().unwrap_or_else(|| beside(&self.dataset));
+        let out = self
+            .out
+            .clone()
+            .unwrap_or_else(|| beside(&self.dataset, "annotated"));
         export::check_target(
             &out,
             &[("dataset", &self.dataset), ("project", context.project())],
@@ -211,24 +212,8 @@ impl Annotate {
     }
 }
 
-impl Annotate {
-    fn check_budget(&self, budget: f64, unpriced: &[&str]) -> Outcome {
-        if !budget.is_finite() || budget < 0.0 {
-            return Err(Failure::usage(anyhow!(
-                "--budget {budget}: expected dollars from 0 up"
-            )));
-        }
-        if !unpriced.is_empty() {
-            return Err(Failure::usage(anyhow!(
-                "--budget cannot be kept: no price is known for {}; give `price` in overrule.toml",
-                unpriced.join(", ")
-            )));
-        }
-        Ok(())
-    }
-}
-
-fn beside(dataset: &Path) -> PathBuf {
+/// `DATASET_what.jsonl` in the dataset's folder.
+pub(super) fn beside(dataset: &Path, what: &str) -> PathBuf {
     let stem = dataset.file_stem().unwrap_or_default().to_string_lossy();
-    dataset.with_file_name(format!("{stem}_annotated.jsonl"))
+    dataset.with_file_name(format!("{stem}_{what}.jsonl"))
 }

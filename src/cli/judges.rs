@@ -1,11 +1,16 @@
 //! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
 
-use super::{Context, Failure};
+use super::{Context, Failure, Outcome, output};
+use crate::domain::court::Ask;
 use crate::domain::sanitise;
-use crate::judge::ensemble::{Dotenv, JudgesFile, Missing, Sources, ensemble_from};
+use crate::engine::estimate::JudgeEstimate;
+use crate::judge::ensemble::{
+    Dotenv, EnsembleError, JudgesFile, Missing, Sources, ensemble_from, pickers_from,
+};
 use crate::judge::provider::http::Patience;
-use crate::judge::{Ensemble, Judge, Prompt, offline};
+use crate::judge::{Ensemble, Judge, Lineup, PoolText, Prompt, offline};
 use anyhow::anyhow;
+use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,11 +23,54 @@ pub(super) struct Chosen {
     pub(super) notes: Vec<String>,
 }
 
+/// How judges are made from a file.
+type Make = fn(&JudgesFile, &Sources<'_>) -> Result<(Ensemble, Vec<Missing>), EnsembleError>;
+
 /// The judges named, or all of them; those of `overrule.toml` beside the project come first, the offline ones after.
 pub(super) fn choose(
     context: &Context,
     names: &[String],
     insecure_http: bool,
+) -> Result<Chosen, Failure> {
+    chosen(context, names, insecure_http, ensemble_from)
+}
+
+/// The same for picks. Judges that can only compare two documents are left out, unless they are named.
+pub(super) fn choose_pickers(
+    context: &Context,
+    names: &[String],
+    insecure_http: bool,
+) -> Result<Chosen, Failure> {
+    let mut chosen = chosen(context, names, insecure_http, pickers_from)?;
+    let empty = Lineup {
+        pool: Arc::new(PoolText::new("", Vec::new())),
+        ask: Ask::AnyNumber,
+    };
+    let cannot = |judge: &Arc<dyn Judge>| judge.lineup(&empty).is_none();
+    for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
+        let why = format!(
+            "{} can only compare two documents",
+            sanitise::line(&judge.spec().name)
+        );
+        if !names.is_empty() {
+            return Err(Failure::usage(anyhow!("--judges: {why}")));
+        }
+        chosen.notes.push(format!("left out: {why}"));
+    }
+    chosen.ensemble.retain(|judge| !cannot(judge));
+    if chosen.ensemble.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "no judge is left that can pick; name some with --judges"
+        )));
+    }
+    Ok(chosen)
+}
+
+fn chosen(
+    context: &Context,
+    names: &[String],
+    insecure_http: bool,
+    make: Make,
 ) -> Result<Chosen, Failure> {
     for (at, name) in names.iter().enumerate() {
         if names[..at].contains(name) {
@@ -51,7 +99,7 @@ pub(super) fn choose(
         insecure_http,
         patience: Patience::default(),
     };
-    let (network, missing) = ensemble_from(&file, &sources).map_err(Failure::usage)?;
+    let (network, missing) = make(&file, &sources).map_err(Failure::usage)?;
     if names.is_empty() {
         return Ok(all(network, &missing, found.is_some()));
     }
@@ -128,6 +176,71 @@ fn named(name: &str, network: &Ensemble, missing: &[Missing]) -> Result<Arc<dyn 
 /// Whether a call of the judge may cost money.
 pub(super) fn is_paid(judge: &dyn Judge) -> bool {
     !judge.spec().is_offline() && judge.worst(&Prompt::default()).1 != Some(0.0)
+}
+
+/// Refuses a budget that is none, or that cannot be kept.
+pub(super) fn check_budget(budget: f64, ensemble: &Ensemble) -> Outcome {
+    if !budget.is_finite() || budget < 0.0 {
+        return Err(Failure::usage(anyhow!(
+            "--budget {budget}: expected dollars from 0 up"
+        )));
+    }
+    let unpriced = unpriced(ensemble);
+    if !unpriced.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "--budget cannot be kept: no price is known for {}; give `price` in overrule.toml",
+            unpriced.join(", ")
+        )));
+    }
+    Ok(())
+}
+
+/// Says what is about to be spent and asks, where there is somebody to ask.
+pub(super) fn agree(words: &str, yes: bool) -> Outcome {
+    output::complain(words.trim_end());
+    if yes || !io::stdin().is_terminal() {
+        return Ok(());
+    }
+    output::complain("Start? Type y and press Enter; anything else leaves. (--yes does not ask.)");
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    match answer.trim() {
+        "y" | "Y" | "yes" => Ok(()),
+        _ => Err(Failure::usage(anyhow!(
+            "not started; nothing was called and nothing was spent"
+        ))),
+    }
+}
+
+/// What each judge would need.
+pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
+    let rows: Vec<Vec<String>> = judges
+        .iter()
+        .map(|judge| {
+            vec![
+                sanitise::line(&judge.name).into_owned(),
+                judge.calls.to_string(),
+                judge.tokens_input.to_string(),
+                judge.tokens_output.to_string(),
+                usd(judge.cost_usd),
+                usd(judge.worst_usd),
+            ]
+        })
+        .collect();
+    let header = [
+        "judge",
+        ">calls",
+        ">tokens in (est.)",
+        ">tokens out (est.)",
+        ">expected",
+        ">at most",
+    ];
+    output::table(&header, &rows)
+}
+
+/// Dollars in words.
+pub(super) fn usd(usd: Option<f64>) -> String {
+    usd.map_or("price unknown".to_owned(), |usd| format!("${usd:.4}"))
 }
 
 /// Names of the judges whose price is unknown.

@@ -9,14 +9,13 @@ use crate::judge::{CallError, Case, Cause, Exchange, Judge, Opinion, Prompt, Rep
 use crate::store::calls::{CallRecord, CallResult, Outstanding};
 use crate::store::corpus::QueryKey;
 use futures::FutureExt;
+use std::any::Any;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Times one call is made before it counts as failed.
-const ATTEMPTS: u32 = 8;
-/// So many calls refused as wrong in a row are the judge's fault, not the documents'.
-const REFUSED: u32 = 25;
+pub(super) const ATTEMPTS: u32 = 8;
 
 /// Everything a call needs.
 pub(super) struct Ticket {
@@ -158,58 +157,17 @@ impl Ticket {
         let now = Instant::now();
         match answer {
             Ok(Ok(reply)) => {
-                {
-                    let mut valve = lock(&self.valve);
-                    valve.window.answered(reply.latency);
-                    valve.refused = 0;
-                    valve.pace.hear(&reply.limits, self.tokens, now);
-                }
+                lock(&self.valve).answered(&reply, self.tokens, now);
                 match judge.parse(&reply) {
                     Ok(opinion) => Answer::Voted(Box::new(reply), opinion),
-                    Err(error) => Answer::Failed(CallError {
-                        raw: Some(reply.text),
-                        retry: Retry::Never,
-                        exchange: Box::new(Exchange {
-                            status: None,
-                            request_id: reply.request_id,
-                            model: reply.model,
-                            stop_reason: reply.stop_reason,
-                            usage: reply.usage,
-                            cost_usd: reply.cost_usd,
-                            latency: reply.latency,
-                            limits: reply.limits,
-                        }),
-                        ..CallError::new(Cause::Malformed, error.to_string())
-                    }),
+                    Err(error) => Answer::Failed(unreadable(reply, error.to_string())),
                 }
             }
             Ok(Err(mut error)) => {
-                let mut valve = lock(&self.valve);
-                valve.pace.hear(&error.exchange.limits, self.tokens, now);
-                let overloaded = matches!(error.exchange.status, Some(429 | 503 | 529));
-                if error.cause == Cause::RateLimited || overloaded {
-                    valve.window.too_much(began, now);
-                }
-                if error.cause == Cause::BadRequest {
-                    valve.refused += 1;
-                    if valve.refused >= REFUSED && !error.stops_judge {
-                        error.stops_judge = true;
-                        error.message = format!(
-                            "{} ({REFUSED} calls in a row were refused like this; mend overrule.toml, then --retry-failed)",
-                            error.message
-                        );
-                    }
-                }
+                lock(&self.valve).failed(&mut error, self.tokens, began, now);
                 Answer::Failed(error)
             }
-            Err(panic) => {
-                let message = panic
-                    .downcast_ref::<&str>()
-                    .map(|text| (*text).to_owned())
-                    .or_else(|| panic.downcast_ref::<String>().cloned())
-                    .unwrap_or_default();
-                Answer::Failed(CallError::new(Cause::Crashed, message))
-            }
+            Err(panic) => Answer::Failed(crashed(panic.as_ref())),
         }
     }
 
@@ -361,6 +319,35 @@ impl Ticket {
             failure,
         }
     }
+}
+
+/// The failure of a reply that came and says nothing; it was paid for all the same.
+pub(super) fn unreadable(reply: Reply, message: String) -> CallError {
+    CallError {
+        raw: Some(reply.text),
+        retry: Retry::Never,
+        exchange: Box::new(Exchange {
+            status: None,
+            request_id: reply.request_id,
+            model: reply.model,
+            stop_reason: reply.stop_reason,
+            usage: reply.usage,
+            cost_usd: reply.cost_usd,
+            latency: reply.latency,
+            limits: reply.limits,
+        }),
+        ..CallError::new(Cause::Malformed, message)
+    }
+}
+
+/// The failure of a judge that panicked.
+pub(super) fn crashed(panic: &(dyn Any + Send)) -> CallError {
+    let message = panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default();
+    CallError::new(Cause::Crashed, message)
 }
 
 fn failure(error: &CallError) -> CallResult {

@@ -4,7 +4,6 @@ mod play;
 
 use super::budget::Budget;
 use super::lane::{Ended, Event, Valve, lock};
-use super::limits::{Pace, Window};
 use super::lock::RunLock;
 use super::plan::{enter_plan, share};
 use super::progress::{Phase, Progress};
@@ -103,16 +102,8 @@ pub(super) async fn run(
     let valves = ensemble
         .iter()
         .map(|judge| {
-            let limits = judge.limits();
-            let most = limits
-                .concurrency
-                .unwrap_or_else(|| control.borrow().concurrency);
-            Arc::new(Mutex::new(Valve {
-                window: Window::new(most, !judge.spec().is_offline()),
-                pace: Pace::new(limits, now),
-                stopped: None,
-                refused: 0,
-            }))
+            let concurrency = control.borrow().concurrency;
+            Arc::new(Mutex::new(Valve::new(judge.as_ref(), concurrency, now)))
         })
         .collect();
     let mut progress = progress_to.borrow().clone();

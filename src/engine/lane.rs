@@ -8,7 +8,9 @@ use super::plan::plan_so_far;
 use super::rounds::Visit;
 use super::{Control, EngineError, Request};
 use crate::domain::vote::JudgeId;
-use crate::judge::{Case, Ensemble, Judge, PoolText, Prompt, Usage, offline};
+use crate::judge::{
+    CallError, Case, Cause, Ensemble, Judge, JudgeSpec, PoolText, Prompt, Reply, Usage, offline,
+};
 use crate::store::Store;
 use crate::store::calls::{Holes, Outstanding};
 use crate::store::corpus::QueryKey;
@@ -21,11 +23,11 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 /// How long calls in flight may still run after a cancel.
-const GRACE: Duration = Duration::from_millis(700);
+pub(super) const GRACE: Duration = Duration::from_millis(700);
 /// Pools that are kept between their rounds.
 const KEPT: usize = 16;
 /// How often a lane that waits for other lanes' money looks again.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What lanes tell the run.
 #[derive(Debug)]
@@ -148,6 +150,55 @@ pub(super) struct Valve {
     pub(super) stopped: Option<String>,
     /// Calls refused as wrong in a row.
     pub(super) refused: u32,
+}
+
+/// So many calls refused as wrong in a row are the judge's fault, not the documents'.
+const REFUSED: u32 = 25;
+
+impl Valve {
+    /// Nothing known yet of a judge that may have `concurrency` calls in flight, unless it has a limit of its own.
+    pub(super) fn new(judge: &dyn Judge, concurrency: usize, now: Instant) -> Self {
+        let limits = judge.limits();
+        let most = limits.concurrency.unwrap_or(concurrency);
+        Self {
+            window: Window::new(most, !judge.spec().is_offline()),
+            pace: Pace::new(limits, now),
+            stopped: None,
+            refused: 0,
+        }
+    }
+
+    /// A reply came for a call that needed `tokens`.
+    pub(super) fn answered(&mut self, reply: &Reply, tokens: u64, now: Instant) {
+        self.window.answered(reply.latency);
+        self.refused = 0;
+        self.pace.hear(&reply.limits, tokens, now);
+    }
+
+    /// A call that needed `tokens` failed; one that was refused as too many before it stops the judge.
+    pub(super) fn failed(
+        &mut self,
+        error: &mut CallError,
+        tokens: u64,
+        began: Instant,
+        now: Instant,
+    ) {
+        self.pace.hear(&error.exchange.limits, tokens, now);
+        let overloaded = matches!(error.exchange.status, Some(429 | 503 | 529));
+        if error.cause == Cause::RateLimited || overloaded {
+            self.window.too_much(began, now);
+        }
+        if error.cause == Cause::BadRequest {
+            self.refused += 1;
+            if self.refused >= REFUSED && !error.stops_judge {
+                error.stops_judge = true;
+                error.message = format!(
+                    "{} ({REFUSED} calls in a row were refused like this; mend overrule.toml, then --retry-failed)",
+                    error.message
+                );
+            }
+        }
+    }
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -402,10 +453,11 @@ impl Lane {
 
 /// What makes two calls the same: the judge and every character it is sent. Offline judges are quicker than looking.
 pub(super) fn call_key(judge: &dyn Judge, prompt: &Prompt) -> Option<[u8; 32]> {
-    let spec = judge.spec();
-    if spec.is_offline() {
-        return None;
-    }
+    (!judge.spec().is_offline()).then(|| key_of(judge.spec(), prompt))
+}
+
+/// The hash of a judge and of every character it is sent.
+pub(super) fn key_of(spec: &JudgeSpec, prompt: &Prompt) -> [u8; 32] {
     let mut hash = Sha256::new();
     let parts = [
         &spec.name,
@@ -420,5 +472,5 @@ pub(super) fn call_key(judge: &dyn Judge, prompt: &Prompt) -> Option<[u8; 32]> {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    Some(hash.finalize().into())
+    hash.finalize().into()
 }

@@ -156,6 +156,32 @@ pub fn ensemble_from(
     file: &JudgesFile,
     sources: &Sources<'_>,
 ) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
+    judges_from(file, sources, Task::Battle)
+}
+
+/// The same judges with the prompt that asks for picks. Some can only compare two documents; their [`Judge::lineup`]
+/// gives nothing.
+pub fn pickers_from(
+    file: &JudgesFile,
+    sources: &Sources<'_>,
+) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
+    judges_from(file, sources, Task::Pick)
+}
+
+/// What judges are asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    /// Compare two documents.
+    Battle,
+    /// Pick the relevant ones of many.
+    Pick,
+}
+
+fn judges_from(
+    file: &JudgesFile,
+    sources: &Sources<'_>,
+    task: Task,
+) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
     let mut names = HashSet::new();
     let own = match &file.prices {
         Some(path) => Some(read_prices(&sources.folder.join(path))?),
@@ -184,7 +210,7 @@ pub fn ensemble_from(
             })?);
             continue;
         }
-        match build::judge(config, sources, own.as_ref(), &http).map_err(wrong)? {
+        match build::judge(config, sources, task, own.as_ref(), &http).map_err(wrong)? {
             Ok(judge) => ensemble.push(Arc::new(judge) as Arc<dyn Judge>),
             Err(key_env) => missing.push(Missing {
                 judge: config.name.clone(),

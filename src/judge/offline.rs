@@ -7,6 +7,7 @@ mod analysis;
 mod bm25;
 mod margin;
 mod ngram;
+mod picks;
 mod proximity;
 mod reading;
 mod wording;
@@ -14,8 +15,8 @@ mod wording;
 pub use analysis::Analysis;
 
 use super::{
-    CallError, Case, Ensemble, Judge, JudgeSpec, OFFLINE, PoolText, Prompt, RateLimits, Reply,
-    Usage,
+    CallError, Case, Ensemble, Judge, JudgeSpec, Lineup, OFFLINE, PoolText, Prompt, RateLimits,
+    Reply, Usage, prompt,
 };
 use crate::domain::text;
 use futures::FutureExt;
@@ -122,6 +123,22 @@ impl Lexical {
     }
 }
 
+impl Lexical {
+    fn reply(&self, text: String, usage: Usage, started: Instant) -> Reply {
+        Reply {
+            text,
+            model: Some(self.spec.model.clone()),
+            stop_reason: Some("stop".to_owned()),
+            request_id: None,
+            usage,
+            cost_usd: Some(0.0),
+            latency: started.elapsed(),
+            odds: None,
+            limits: RateLimits::default(),
+        }
+    }
+}
+
 /// All embedded judges.
 pub fn ensemble() -> Ensemble {
     Method::ALL
@@ -181,22 +198,44 @@ impl Judge for Lexical {
             .sum::<u64>()
             + 1;
         let score = analysis.margin(self.method, case.first, case.second);
-        let reply = Reply {
-            text: json!({"thoughts": thoughts, "score": score}).to_string(),
-            model: Some(self.spec.model.clone()),
-            stop_reason: Some("stop".to_owned()),
-            request_id: None,
-            usage: Usage {
-                input: LABEL_WORDS + analysis.words(case.first, case.second),
-                output,
-                ..Usage::default()
-            },
-            cost_usd: Some(0.0),
-            latency: started.elapsed(),
-            odds: None,
-            limits: RateLimits::default(),
+        let text = json!({"thoughts": thoughts, "score": score}).to_string();
+        let usage = Usage {
+            input: LABEL_WORDS + analysis.words(case.first, case.second),
+            output,
+            ..Usage::default()
         };
-        ready(Ok(reply)).boxed()
+        ready(Ok(self.reply(text, usage, started))).boxed()
+    }
+
+    fn lineup(&self, lineup: &Lineup) -> Option<Prompt> {
+        let pool = &lineup.pool;
+        let mut user = format!("Query:\n{}\n", text::readable(&pool.query));
+        for (at, document) in pool.documents.iter().enumerate() {
+            let document = text::readable(document);
+            user.push_str(&format!("\nDocument {}:\n{document}\n", at + 1));
+        }
+        let task = prompt::task(lineup.ask, pool.documents.len());
+        user.push_str(&format!("\n{task}\n"));
+        Some(Prompt {
+            user,
+            ..Prompt::default()
+        })
+    }
+
+    fn pick<'a>(
+        &'a self,
+        lineup: &'a Lineup,
+        prompt: &'a Prompt,
+    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        let started = Instant::now();
+        let slots = picks::slots(self.method, lineup);
+        let usage = Usage {
+            input: prompt.user.split_whitespace().count() as u64,
+            output: slots.len() as u64,
+            ..Usage::default()
+        };
+        let text = json!({ "slots": slots }).to_string();
+        ready(Ok(self.reply(text, usage, started))).boxed()
     }
 
     /// Words; the output is the length of a typical note.

@@ -20,11 +20,13 @@
 mod choice;
 mod number;
 mod scan;
+mod slots;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use choice::from_odds;
 pub use choice::{choice, letter};
+pub use slots::slots;
 
 use super::{Cause, Opinion};
 use crate::domain::vote::Margin;

@@ -5,10 +5,15 @@
 //! `{{b}}` stand for the texts, `{{mark}}` for twelve digits that cannot be known to who wrote a text (they are a hash
 //! of all three), and `{{cut_a}}`, `{{cut_b}}` for a remark on a document that was cut. Texts are put in once and never
 //! looked at again, so that a `{{b}}` inside a document stays what it is.
+//!
+//! The template for picks begins with `answer: slots`; its message has `{{query}}`, `{{documents}}`, `{{task}}` and
+//! `{{mark}}`.
 
 mod document;
+mod lineup;
 
 pub use document::Cut;
+pub(super) use lineup::task;
 
 use super::{Case, Prompt};
 use serde_json::{Value, json};
@@ -21,6 +26,8 @@ pub const SCORE: &str = include_str!("../../assets/prompts/score.md");
 pub const CHOICE: &str = include_str!("../../assets/prompts/choice.md");
 /// The template that asks for one letter: for small models whose log-probabilities are read.
 pub const LETTER: &str = include_str!("../../assets/prompts/letter.md");
+/// The template that asks for the relevant documents of a pool.
+pub const PICK: &str = include_str!("../../assets/prompts/pick.md");
 
 /// Part of every prompt hash; goes up when the code below changes what is sent for the same template.
 const LAYOUT: &str = "overrule prompt layout 1";
@@ -28,7 +35,8 @@ const SYSTEM: &str = "=== system ===";
 const CASE: &str = "=== case ===";
 /// What may stand in a case; the texts come first and must.
 const TEXTS: usize = 3;
-const NAMES: [&str; 6] = ["query", "a", "b", "mark", "cut_a", "cut_b"];
+const PAIR: &[&str] = &["query", "a", "b", "mark", "cut_a", "cut_b"];
+const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
 
 /// What a template asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +47,8 @@ pub enum Answer {
     Choice,
     /// One letter: A, B or T.
     Letter,
+    /// `{"thoughts": […], "slots": [1, …]}`
+    Slots,
 }
 
 impl Answer {
@@ -47,6 +57,7 @@ impl Answer {
         let last = match self {
             Self::Score => json!({"score": {"type": "number"}}),
             Self::Choice => json!({"choice": {"type": "string", "enum": ["A", "B", "tie"]}}),
+            Self::Slots => json!({"slots": {"type": "array", "items": {"type": "integer"}}}),
             Self::Letter => return None,
         };
         let mut properties = json!({"thoughts": {"type": "array", "items": {"type": "string"}}});
@@ -63,6 +74,14 @@ impl Answer {
         }))
     }
 
+    /// What may stand in a case.
+    fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Slots => LINEUP,
+            _ => PAIR,
+        }
+    }
+
     /// What is appended to the message when an answer could not be read.
     fn reminder(self) -> &'static str {
         match self {
@@ -76,6 +95,11 @@ impl Answer {
             }
             Self::Letter => {
                 "An earlier answer to this message could not be read. Answer with exactly one letter: A, B or T."
+            }
+            Self::Slots => {
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON object of the members \
+                 \"thoughts\" and \"slots\", and no other text; keep to the numbers that exist, to how many are asked \
+                 for, and name none twice."
             }
         }
     }
@@ -98,10 +122,13 @@ pub enum TemplateError {
     #[error("the prompt's case never mentions {{{{{0}}}}}")]
     Missing(&'static str),
     /// A placeholder that stands for nothing.
-    #[error(
-        "the prompt mentions {{{{{0}}}}}, which stands for nothing; there are query, a, b, mark, cut_a, cut_b"
-    )]
-    Unknown(String),
+    #[error("the prompt mentions {{{{{name}}}}}, which stands for nothing; there are {known}")]
+    Unknown {
+        /// The placeholder.
+        name: String,
+        /// Those that stand for something.
+        known: String,
+    },
 }
 
 /// A prompt to be filled in.
@@ -130,14 +157,16 @@ impl Template {
             "answer: score" => Answer::Score,
             "answer: choice" => Answer::Choice,
             "answer: letter" => Answer::Letter,
+            "answer: slots" => Answer::Slots,
             _ => return Err(TemplateError::Answer),
         };
         let (_, rest) = divide(rest, SYSTEM).ok_or(TemplateError::Divider(SYSTEM))?;
         let (system, case) = divide(rest, CASE).ok_or(TemplateError::Divider(CASE))?;
-        let case = pieces(case.trim())?;
+        let names = answer.names();
+        let case = pieces(case.trim(), names)?;
         let shown = |slot: &usize| case.contains(&Piece::Slot(*slot));
         if let Some(slot) = (0..TEXTS).find(|slot| !shown(slot)) {
-            return Err(TemplateError::Missing(NAMES[slot]));
+            return Err(TemplateError::Missing(names[slot]));
         }
         let digest = Sha256::digest(format!("{LAYOUT}\n{text}"));
         Ok(Self {
@@ -148,19 +177,24 @@ impl Template {
         })
     }
 
-    /// The prompt for a case, its documents cut to `cut`.
+    /// The prompt for a case, its documents cut to `cut`. For a template that asks about two documents.
     pub fn fill(&self, case: &Case, cut: Cut) -> Prompt {
         let query = document::clean(&case.pool.query);
         let (a, said_a) = cut.apply(case.first_text());
         let (b, said_b) = cut.apply(case.second_text());
         let (a, b) = (document::clean(a), document::clean(b));
         let mark = mark(&[&query, &a, &b]);
-        let values: [Cow<'_, str>; 6] = [query, a, b, mark.into(), said_a.into(), said_b.into()];
-        let mut user = String::with_capacity(values[1].len() + values[2].len() + 2048);
+        // In the order of the names.
+        self.filled(&[query, a, b, mark.into(), said_a.into(), said_b.into()])
+    }
+
+    fn filled(&self, values: &[Cow<'_, str>]) -> Prompt {
+        let texts: usize = values.iter().map(|value| value.len()).sum();
+        let mut user = String::with_capacity(texts + 2048);
         for piece in &self.case {
             match piece {
                 Piece::Text(text) => user.push_str(text),
-                Piece::Slot(name) => user.push_str(&values[*name]),
+                Piece::Slot(name) => user.push_str(values.get(*name).map_or("", |value| value)),
             }
         }
         Prompt {
@@ -191,15 +225,18 @@ fn divide<'a>(text: &'a str, divider: &str) -> Option<(&'a str, &'a str)> {
     None
 }
 
-fn pieces(text: &str) -> Result<Vec<Piece>, TemplateError> {
+fn pieces(text: &str, names: &[&str]) -> Result<Vec<Piece>, TemplateError> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
         let Some((name, after)) = after.split_once("}}") else {
             break;
         };
-        let slot = NAMES.iter().position(|known| *known == name.trim());
-        let slot = slot.ok_or_else(|| TemplateError::Unknown(name.trim().to_owned()))?;
+        let slot = names.iter().position(|known| *known == name.trim());
+        let slot = slot.ok_or_else(|| TemplateError::Unknown {
+            name: name.trim().to_owned(),
+            known: names.join(", "),
+        })?;
         found.push(Piece::Text(before.to_owned()));
         found.push(Piece::Slot(slot));
         rest = after;

@@ -24,7 +24,9 @@ pub use settings::{ESTIMATE, Settings};
 
 use super::parse::{self, ParseError};
 use super::prompt::Answer;
-use super::{CallError, Case, Cause, Judge, JudgeLimits, JudgeSpec, Opinion, Prompt, Reply, Usage};
+use super::{
+    CallError, Case, Cause, Judge, JudgeLimits, JudgeSpec, Lineup, Opinion, Prompt, Reply, Usage,
+};
 use batch::{Batch, BatchApi};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -64,6 +66,8 @@ pub trait Wire: Send + Sync + fmt::Debug {
             Answer::Score => parse::parse(&reply.text),
             Answer::Choice => parse::choice(&reply.text),
             Answer::Letter => parse::letter(&reply.text, reply.odds),
+            // Slots are picks, which are no opinion on two documents.
+            Answer::Slots => Err(ParseError::Missing("score")),
         }
     }
 }
@@ -155,6 +159,15 @@ impl Network {
             .build_request(&self.settings, prompt, self.state.load(Ordering::Relaxed))
     }
 
+    fn send<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Reply, CallError>> {
+        async move {
+            self.exchange(prompt)
+                .await
+                .map_err(|error| self.connection.redact_error(error))
+        }
+        .boxed()
+    }
+
     async fn exchange(&self, prompt: &Prompt) -> Result<Reply, CallError> {
         let mut left = ADAPTIONS;
         loop {
@@ -203,12 +216,20 @@ impl Judge for Network {
         _: &'a Case,
         prompt: &'a Prompt,
     ) -> BoxFuture<'a, Result<Reply, CallError>> {
-        async move {
-            self.exchange(prompt)
-                .await
-                .map_err(|error| self.connection.redact_error(error))
-        }
-        .boxed()
+        self.send(prompt)
+    }
+
+    fn lineup(&self, lineup: &Lineup) -> Option<Prompt> {
+        let template = &self.settings.template;
+        (template.answer == Answer::Slots).then(|| template.fill_lineup(lineup, self.settings.cut))
+    }
+
+    fn pick<'a>(
+        &'a self,
+        _: &'a Lineup,
+        prompt: &'a Prompt,
+    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        self.send(prompt)
     }
 
     fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
@@ -238,6 +259,12 @@ impl Judge for Network {
     fn truncated(&self, case: &Case) -> bool {
         let cut = self.settings.cut;
         cut.cuts(case.first_text()) || cut.cuts(case.second_text())
+    }
+
+    fn cuts(&self, lineup: &Lineup) -> bool {
+        let documents = &lineup.pool.documents;
+        let cut = self.settings.cut.shared(documents.len());
+        documents.iter().any(|text| cut.cuts(text))
     }
 
     fn limits(&self) -> JudgeLimits {

@@ -1,14 +1,11 @@
 //! What a run would need, said beforehand.
 
 use super::super::import::pools;
-use super::super::judges::is_paid;
-use super::super::{Context, Failure, output};
-use crate::domain::sanitise;
+use super::super::judges::{self, is_paid};
+use super::super::{Context, Failure};
 use crate::engine::Request;
 use crate::engine::estimate::Estimate;
 use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
-use anyhow::anyhow;
-use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 /// What is to be judged, by whom, and how.
@@ -48,21 +45,7 @@ impl Plan<'_> {
         if estimate.calls() == 0 {
             return Ok(());
         }
-        output::complain(words(&estimate).trim_end());
-        if yes || !io::stdin().is_terminal() {
-            return Ok(());
-        }
-        output::complain(
-            "Start? Type y and press Enter; anything else leaves. (--yes does not ask.)",
-        );
-        let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
-        match answer.trim() {
-            "y" | "Y" | "yes" => Ok(()),
-            _ => Err(Failure::usage(anyhow!(
-                "not started; nothing was called and nothing was spent"
-            ))),
-        }
+        judges::agree(&words(&estimate), yes)
     }
 }
 
@@ -73,35 +56,12 @@ pub(super) fn words(estimate: &Estimate) -> String {
         "{} queries, {most}{} battles, {} votes there already\n",
         estimate.queries, estimate.battles, estimate.already
     );
-    let usd = |usd: Option<f64>| usd.map_or("price unknown".to_owned(), |usd| format!("${usd:.4}"));
-    let rows: Vec<Vec<String>> = estimate
-        .judges
-        .iter()
-        .map(|judge| {
-            vec![
-                sanitise::line(&judge.name).into_owned(),
-                judge.calls.to_string(),
-                judge.tokens_input.to_string(),
-                judge.tokens_output.to_string(),
-                usd(judge.cost_usd),
-                usd(judge.worst_usd),
-            ]
-        })
-        .collect();
-    let header = [
-        "judge",
-        ">calls",
-        ">tokens in (est.)",
-        ">tokens out (est.)",
-        ">expected",
-        ">at most",
-    ];
-    text.push_str(&output::table(&header, &rows));
+    text.push_str(&judges::estimate_table(&estimate.judges));
     text.push_str(&format!(
         "total: {most}{} calls, {} expected, {} at most\n",
         estimate.calls(),
-        usd(estimate.cost_usd()),
-        usd(estimate.worst_usd())
+        judges::usd(estimate.cost_usd()),
+        judges::usd(estimate.worst_usd())
     ));
     if estimate.pending > 0 {
         text.push_str(&format!(

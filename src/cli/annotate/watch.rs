@@ -1,6 +1,6 @@
 //! A run without a screen: its progress on stderr, its end on a signal.
 
-use super::super::{Failure, output};
+use super::super::{Failure, output, signals};
 use crate::domain::sanitise;
 use crate::engine::progress::{JudgeProgress, Phase, Progress};
 use crate::engine::{Control, Request, Run};
@@ -36,7 +36,7 @@ pub(super) fn watch(
     let result = runtime.block_on(async move {
         let mut run = Run::start(store, ensemble, request, control);
         let mut display = Display::new(json);
-        let mut stops = signals()?;
+        let mut stops = signals::stops()?;
         loop {
             tokio::select! {
                 changed = run.progress.changed() => {
@@ -70,37 +70,6 @@ pub(super) fn watch(
     // An export that a second signal cut short is not waited for.
     runtime.shutdown_background();
     result
-}
-
-/// SIGINT, SIGTERM and SIGHUP, in one stream.
-fn signals() -> Result<tokio::sync::mpsc::Receiver<()>, std::io::Error> {
-    let (sender, receiver) = tokio::sync::mpsc::channel(4);
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        for kind in [
-            SignalKind::interrupt(),
-            SignalKind::terminate(),
-            SignalKind::hangup(),
-        ] {
-            let (mut stream, sender) = (signal(kind)?, sender.clone());
-            tokio::spawn(async move {
-                while stream.recv().await.is_some() {
-                    if sender.send(()).await.is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let sender = sender.clone();
-        tokio::spawn(async move {
-            while tokio::signal::ctrl_c().await.is_ok() && sender.send(()).await.is_ok() {}
-        });
-    }
-    Ok(receiver)
 }
 
 /// A bar a judge at a terminal, JSON lines where they are asked for, a line now and then elsewhere.

@@ -1,9 +1,9 @@
 //! One judge from its configuration: format, address, headers, prompt, price, identity.
 
 use super::kinds::{Kind, kind, unknown};
-use super::{JudgeConfig, Sources};
+use super::{JudgeConfig, Sources, Task};
 use crate::judge::price::{Price, Prices};
-use crate::judge::prompt::{self, Cut, Template};
+use crate::judge::prompt::{self, Answer, Cut, Template};
 use crate::judge::provider::address::{check_address, is_loopback, secret};
 use crate::judge::provider::batch::join;
 use crate::judge::provider::http::Http;
@@ -36,6 +36,7 @@ const CHARS_PER_TOKEN: usize = 4;
 pub(super) fn judge(
     config: &JudgeConfig,
     sources: &Sources<'_>,
+    task: Task,
     own: Option<&Prices>,
     http: &Http,
 ) -> Result<Result<Network, String>, String> {
@@ -69,7 +70,7 @@ pub(super) fn judge(
         found.is_some(),
         config.insecure_http || sources.insecure_http,
     )?;
-    let template = template(config, sources)?;
+    let template = template(config, sources, task)?;
     let cap = config.max_output_tokens.unwrap_or(kind.cap);
     let by_tokens = config
         .max_document_tokens
@@ -222,8 +223,12 @@ fn headers(config: &JudgeConfig, key: Option<&(&str, SecretString)>) -> Result<H
     Ok(headers)
 }
 
-fn template(config: &JudgeConfig, sources: &Sources<'_>) -> Result<Template, String> {
+fn template(config: &JudgeConfig, sources: &Sources<'_>, task: Task) -> Result<Template, String> {
     let decides = config.provider.ends_with("-decisions");
+    if task == Task::Pick && !decides {
+        return Template::parse(prompt::PICK)
+            .map_err(|error| format!("the prompt for picks: {error}"));
+    }
     let named = config
         .prompt
         .as_deref()
@@ -242,7 +247,13 @@ fn template(config: &JudgeConfig, sources: &Sources<'_>) -> Result<Template, Str
             })?
         }
     };
-    Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))
+    let template = Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))?;
+    if template.answer == Answer::Slots {
+        return Err(format!(
+            "prompt {named:?}: asks for slots, which are for `overrule pick`; a battle wants a score, a choice or a letter"
+        ));
+    }
+    Ok(template)
 }
 
 fn price(

@@ -1,0 +1,459 @@
+//! What a judge's picks amount to.
+
+use super::super::output;
+use super::Bench;
+use super::answers::{Answer, Given, Group};
+use crate::domain::analysis::wilson;
+use crate::domain::corpus::DocId;
+use crate::domain::court::{Boxes, Invalid, Summary, outcomes, summarise};
+use crate::domain::metrics::{Resampling, bootstrap, estimate};
+use crate::domain::sanitise;
+use crate::judge::{OFFLINE, OFFLINE_LABEL};
+use serde_json::{Map, Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The level of the intervals.
+const LEVEL: f64 = 0.95;
+
+/// One judge's picks, order by order.
+pub(super) struct Report<'a> {
+    bench: &'a Bench,
+    group: &'a Group,
+    orders: Vec<Order>,
+    agreement: Vec<Consistency>,
+}
+
+/// The picks in one order of the pools.
+struct Order {
+    permutation: usize,
+    summary: Summary,
+    failed: usize,
+    /// The boxes of each pool with picks.
+    boxes: BTreeMap<usize, Boxes>,
+}
+
+/// How far the picks in one order are those in the first.
+struct Consistency {
+    permutation: usize,
+    pools: usize,
+    same: usize,
+    /// Mean overlap: the documents picked both times over those picked at least once.
+    overlap: Option<f64>,
+    overlap_interval: Option<(f64, f64)>,
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(bench: &'a Bench, group: &'a Group) -> Self {
+        let orders = group
+            .orders
+            .iter()
+            .map(|(permutation, given)| Order::new(*permutation, given))
+            .collect();
+        let first = group.orders.first_key_value();
+        let others = group.orders.iter().skip(1);
+        let agreement = first.into_iter().flat_map(|(_, first)| {
+            others
+                .clone()
+                .map(|(permutation, given)| consistency(*permutation, first, given))
+        });
+        Self {
+            bench,
+            group,
+            orders,
+            agreement: agreement.collect(),
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let group = self.group;
+        let orders: Vec<Value> = self
+            .orders
+            .iter()
+            .map(|order| self.order_json(order))
+            .collect();
+        let consistency: Vec<Value> = self.agreement.iter().map(Consistency::json).collect();
+        json!({
+            "judge": group.judge,
+            "provider": group.provider,
+            "model": group.model,
+            "prompt": group.prompt,
+            "offline": group.provider == OFFLINE,
+            "ask": if group.open { "any-number" } else { "exactly" },
+            "truncated": group.truncated,
+            "tokens_input": group.tokens.0,
+            "tokens_output": group.tokens.1,
+            "cost_usd": group.cost_usd,
+            "permutations": orders,
+            "consistency": consistency,
+        })
+    }
+
+    fn order_json(&self, order: &Order) -> Value {
+        let summary = &order.summary;
+        let by_slot: Vec<Value> = summary
+            .by_slot
+            .iter()
+            .enumerate()
+            .map(|(at, boxes)| {
+                let mut value = boxes_json(boxes);
+                if let Value::Object(object) = &mut value {
+                    object.insert("slot".to_owned(), json!(at + 1));
+                }
+                value
+            })
+            .collect();
+        let by_source: Map<String, Value> = summary
+            .by_source
+            .iter()
+            .map(|(source, boxes)| (spelt(source), boxes_json(boxes)))
+            .collect();
+        let chance = &summary.chance;
+        let (invalid, answers) = order.invalid();
+        json!({
+            "permutation": order.permutation,
+            "valid": summary.valid,
+            "invalid": summary.invalid,
+            "invalid_rate": share_json(summary.invalid_rate(), wilson(invalid, answers, LEVEL)),
+            "failed": order.failed,
+            "missing": self.missing(order),
+            "boxes": boxes_json(&summary.boxes),
+            "agreement": order.share(Boxes::agreement, chance.agreement),
+            "precision": order.share(Boxes::precision, chance.precision),
+            "recall": order.share(Boxes::recall, chance.recall),
+            "kappa": {
+                "value": summary.boxes.kappa(),
+                "low": summary.kappa_interval.map(|(low, _)| low),
+                "high": summary.kappa_interval.map(|(_, high)| high),
+                "chance": 0.0,
+            },
+            "chance": {"agreed": chance.agreed, "sd": chance.sd},
+            "by_slot": by_slot,
+            "by_source": by_source,
+            "per_query": self.per_query(order),
+        })
+    }
+
+    /// Pools without any answer in this order.
+    fn missing(&self, order: &Order) -> usize {
+        let given = self.group.orders.get(&order.permutation);
+        let given = given.map_or(0, BTreeMap::len);
+        let asked = self.bench.judging.iter().filter(|pool| {
+            let positives = pool.positives();
+            self.group.open || positives > 0
+        });
+        asked.count().saturating_sub(given)
+    }
+
+    fn per_query(&self, order: &Order) -> Map<String, Value> {
+        let given = self.group.orders.get(&order.permutation);
+        given
+            .into_iter()
+            .flatten()
+            .map(|(at, given)| {
+                let value = match &given.answer {
+                    Answer::Picks(_) => {
+                        let mut value = order.boxes.get(at).map_or(Value::Null, boxes_json);
+                        if let Value::Object(object) = &mut value {
+                            object.insert("picks".to_owned(), json!(given.picked()));
+                        }
+                        value
+                    }
+                    Answer::Invalid(invalid) => json!({ "invalid": invalid.cause() }),
+                    Answer::Failed => json!({ "failed": true }),
+                };
+                (given.pool.query.as_str().to_owned(), value)
+            })
+            .collect()
+    }
+
+    pub(super) fn words(&self) -> String {
+        let group = self.group;
+        let ask = match group.open {
+            true => "any number",
+            false => "as many as are labelled",
+        };
+        let mut text = format!(
+            "{} · {} · {ask}\n",
+            sanitise::line(&group.judge),
+            sanitise::line(&group.model)
+        );
+        if group.provider == OFFLINE {
+            text.push_str(&format!("{OFFLINE_LABEL}\n"));
+        }
+        for order in &self.orders {
+            text.push_str(&self.order_words(order));
+        }
+        for other in &self.agreement {
+            text.push_str(&other.words());
+        }
+        text
+    }
+
+    fn order_words(&self, order: &Order) -> String {
+        let (summary, boxes) = (&order.summary, &order.summary.boxes);
+        let (invalid, answers) = order.invalid();
+        let mut text = String::from("\n");
+        if self.orders.len() > 1 {
+            text.push_str(&format!("order {}: ", order.permutation));
+        }
+        let causes: Vec<String> = summary
+            .invalid
+            .iter()
+            .map(|(cause, count)| format!("{count} {cause}"))
+            .collect();
+        let causes = match causes.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", causes.join(", ")),
+        };
+        text.push_str(&format!(
+            "{} valid, {invalid} invalid{causes}, {} failed, {} missing\n",
+            output::counted(summary.valid, "answer"),
+            order.failed,
+            self.missing(order)
+        ));
+        if answers > 0 {
+            text.push_str(&format!(
+                "invalid rate {}{}\n",
+                percent(summary.invalid_rate()),
+                interval(wilson(invalid, answers, LEVEL))
+            ));
+        }
+        let cells = |name: &str, picked: usize, not: usize| {
+            vec![name.to_owned(), picked.to_string(), not.to_string()]
+        };
+        text.push_str(&output::table(
+            &["", ">picked", ">not picked"],
+            &[
+                cells("labelled relevant", boxes.agreed, boxes.label_only),
+                cells("not labelled", boxes.pick_only, boxes.neither),
+            ],
+        ));
+        let chance = &summary.chance;
+        let row = |name: &str, of: fn(&Boxes) -> Option<f64>, chance: Option<f64>| {
+            vec![
+                name.to_owned(),
+                percent(of(boxes)),
+                range(order.interval(of), percent),
+                percent(chance),
+            ]
+        };
+        let decimal =
+            |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+        text.push_str(&output::table(
+            &["", ">share", "95 % interval", ">by chance"],
+            &[
+                row("agreement", Boxes::agreement, chance.agreement),
+                row(
+                    "picks that are labelled",
+                    Boxes::precision,
+                    chance.precision,
+                ),
+                row("labels that are picked", Boxes::recall, chance.recall),
+                vec![
+                    "Cohen's κ".to_owned(),
+                    decimal(boxes.kappa()),
+                    range(summary.kappa_interval, decimal),
+                    decimal(Some(0.0)),
+                ],
+            ],
+        ));
+        let line = |name: String, boxes: &Boxes| {
+            vec![
+                name,
+                boxes.total().to_string(),
+                boxes.labelled().to_string(),
+                boxes.picked().to_string(),
+                boxes.agreed.to_string(),
+                percent(boxes.pick_rate()),
+                range(wilson(boxes.picked(), boxes.total(), LEVEL), percent),
+            ]
+        };
+        let mut rows: Vec<Vec<String>> = summary
+            .by_source
+            .iter()
+            .map(|(source, boxes)| line(spelt(source), boxes))
+            .collect();
+        let slots = summary.by_slot.iter().enumerate();
+        rows.extend(slots.map(|(at, boxes)| line(format!("slot {}", at + 1), boxes)));
+        let header = [
+            "source, slot",
+            ">documents",
+            ">labelled",
+            ">picked",
+            ">agreed",
+            ">picked of all",
+            "95 % interval",
+        ];
+        text.push_str(&output::table(&header, &rows));
+        text
+    }
+}
+
+impl Given {
+    /// The documents picked.
+    pub(super) fn picked(&self) -> Vec<&DocId> {
+        let Answer::Picks(positions) = &self.answer else {
+            return Vec::new();
+        };
+        let slots = positions.iter().filter_map(|at| self.pool.slots.get(*at));
+        slots.map(|slot| &slot.document).collect()
+    }
+
+    /// The pool's boxes, where there are picks.
+    pub(super) fn boxes(&self) -> Option<Boxes> {
+        match &self.answer {
+            Answer::Picks(positions) => Some(outcomes(&self.pool, positions).into_iter().collect()),
+            _ => None,
+        }
+    }
+}
+
+impl Order {
+    fn new(permutation: usize, given: &BTreeMap<usize, Given>) -> Self {
+        let answers = given.values().filter_map(|given| {
+            let answer: Result<&[usize], Invalid> = match &given.answer {
+                Answer::Picks(positions) => Ok(positions),
+                Answer::Invalid(invalid) => Err(*invalid),
+                Answer::Failed => return None,
+            };
+            Some((&given.pool, answer))
+        });
+        Self {
+            permutation,
+            summary: summarise(answers, &Resampling::default()),
+            failed: given
+                .values()
+                .filter(|given| given.answer == Answer::Failed)
+                .count(),
+            boxes: given
+                .iter()
+                .filter_map(|(at, given)| Some((*at, given.boxes()?)))
+                .collect(),
+        }
+    }
+
+    /// Invalid answers, and all.
+    fn invalid(&self) -> (usize, usize) {
+        let invalid: usize = self.summary.invalid.values().sum();
+        (invalid, invalid + self.summary.valid)
+    }
+
+    /// Bootstrap interval over queries of a share of all documents.
+    fn interval(&self, of: fn(&Boxes) -> Option<f64>) -> Option<(f64, f64)> {
+        let pools: Vec<Boxes> = self.boxes.values().copied().collect();
+        bootstrap(pools.len(), &Resampling::default(), |chosen| {
+            let mut sum = Boxes::default();
+            let chosen = chosen.iter().filter_map(|at| pools.get(*at));
+            chosen.for_each(|boxes| sum += *boxes);
+            of(&sum)
+        })
+    }
+
+    fn share(&self, of: fn(&Boxes) -> Option<f64>, chance: Option<f64>) -> Value {
+        let mut value = share_json(of(&self.summary.boxes), self.interval(of));
+        if let Value::Object(object) = &mut value {
+            object.insert("chance".to_owned(), json!(chance));
+        }
+        value
+    }
+}
+
+fn consistency(
+    permutation: usize,
+    first: &BTreeMap<usize, Given>,
+    other: &BTreeMap<usize, Given>,
+) -> Consistency {
+    let mut overlaps = Vec::new();
+    let mut same = 0;
+    for (at, one) in first {
+        let Some(two) = other.get(at) else { continue };
+        let both = [one, two].map(|given| matches!(given.answer, Answer::Picks(_)));
+        if both != [true, true] {
+            continue;
+        }
+        let [one, two] =
+            [one, two].map(|given| given.picked().into_iter().collect::<BTreeSet<_>>());
+        let all = one.union(&two).count();
+        same += usize::from(one == two);
+        overlaps.push(match all {
+            0 => 1.0,
+            all => one.intersection(&two).count() as f64 / all as f64,
+        });
+    }
+    let mean = estimate(&overlaps, &Resampling::default());
+    Consistency {
+        permutation,
+        pools: overlaps.len(),
+        same,
+        overlap: mean.map(|mean| mean.mean),
+        overlap_interval: mean.and_then(|mean| mean.interval),
+    }
+}
+
+impl Consistency {
+    fn json(&self) -> Value {
+        json!({
+            "permutation": self.permutation,
+            "against": 1,
+            "pools": self.pools,
+            "same": self.same,
+            "same_rate": share_json(
+                (self.pools > 0).then(|| self.same as f64 / self.pools as f64),
+                wilson(self.same, self.pools, LEVEL),
+            ),
+            "overlap": share_json(self.overlap, self.overlap_interval),
+        })
+    }
+
+    fn words(&self) -> String {
+        format!(
+            "\norder {} against order 1: the same picks in {} of {}{}, mean overlap {}{}\n",
+            self.permutation,
+            self.same,
+            output::counted(self.pools, "pool"),
+            interval(wilson(self.same, self.pools, LEVEL)),
+            percent(self.overlap),
+            interval(self.overlap_interval)
+        )
+    }
+}
+
+fn boxes_json(boxes: &Boxes) -> Value {
+    json!({
+        "agreed": boxes.agreed,
+        "label_only": boxes.label_only,
+        "pick_only": boxes.pick_only,
+        "neither": boxes.neither,
+        "pick_rate": boxes.pick_rate(),
+    })
+}
+
+fn share_json(value: Option<f64>, interval: Option<(f64, f64)>) -> Value {
+    json!({
+        "value": value,
+        "low": interval.map(|(low, _)| low),
+        "high": interval.map(|(_, high)| high),
+    })
+}
+
+/// A source as files spell it.
+fn spelt(source: &crate::domain::retrieval::Source) -> String {
+    json!(source).as_str().unwrap_or_default().to_owned()
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or("–".to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+fn range(interval: Option<(f64, f64)>, spell: impl Fn(Option<f64>) -> String) -> String {
+    interval.map_or("–".to_owned(), |(low, high)| {
+        format!("{} to {}", spell(Some(low)), spell(Some(high)))
+    })
+}
+
+fn interval(interval: Option<(f64, f64)>) -> String {
+    match interval {
+        Some(_) => format!(" ({})", range(interval, percent)),
+        None => String::new(),
+    }
+}

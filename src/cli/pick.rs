@@ -1,0 +1,249 @@
+//! `overrule pick`: judges pick the relevant documents of pools.
+
+mod plan;
+mod sheet;
+mod watch;
+
+use super::annotate::beside;
+use super::judges::{self, is_paid};
+use super::{Context, Failure, Outcome, benchmark, export, output};
+use crate::engine::picks::Limits;
+use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
+use anyhow::anyhow;
+use clap::Args;
+use plan::{Plan, Wish};
+use serde_json::{Value, json};
+use sheet::{Sheet, State};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A judge sees a query and its numbered documents and names exactly as many as are labelled relevant (metadata.grade), or,
+with --open, as many as it finds relevant, none included. A wrong number of slots, a slot named twice or one that does
+not exist, and what is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
+
+Every answer is added to the file of picks as it comes. Run the same command again to go on where it stopped; what has
+been answered is not asked again. `overrule court` reads the file.
+
+Examples:
+  overrule pick pools.jsonl
+  overrule pick pools.jsonl --judges gpt,bm25 --permutations 2 --budget 5
+  overrule pick pools.jsonl --open --dry-run"
+)]
+pub(super) struct Pick {
+    /// Pools, as `overrule pool build` writes them, or any dataset
+    pools: PathBuf,
+    /// Where the picks are added [default: POOLS with _picks before its ending]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
+    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    judges: Vec<String>,
+    /// Let judges pick any number of documents, and do not tell them how many are relevant
+    #[arg(long)]
+    open: bool,
+    /// Ask about so many orders of each pool: the file's own first, then shuffled ones
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
+    permutations: u32,
+    /// The grade from which on a document is relevant
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    level: i32,
+    /// Seed of the shuffled orders [default: the configured one]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Also repeat calls that failed
+    #[arg(long)]
+    retry_failed: bool,
+    /// Calls in flight of each judge at most
+    #[arg(long)]
+    concurrency: Option<usize>,
+    /// Dollars that the picks in the file may have cost in all; a run that reaches them ends with exit code 3
+    #[arg(long, value_name = "USD")]
+    budget: Option<f64>,
+    /// Do not ask before money is spent
+    #[arg(long)]
+    yes: bool,
+    /// Let keys travel unencrypted to other machines
+    #[arg(long)]
+    insecure_http: bool,
+    /// Say what would be done, and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Pick {
+    pub(super) fn run(self, context: &Context) -> Outcome {
+        let chosen = judges::choose_pickers(context, &self.judges, self.insecure_http)?;
+        for note in &chosen.notes {
+            output::complain(note);
+        }
+        let ensemble = chosen.ensemble;
+        let pools = benchmark::pools(&self.pools)?;
+        let out = self
+            .out
+            .clone()
+            .unwrap_or_else(|| beside(&self.pools, "picks"));
+        export::check_target(
+            &out,
+            &[("pools", &self.pools), ("project", context.project())],
+        )?;
+        let mut sheet = Sheet::read(&out)?;
+        let wish = Wish {
+            open: self.open,
+            permutations: self.permutations as usize,
+            level: self.level,
+            seed: self.seed.unwrap_or(context.config.run.seed),
+            retry_failed: self.retry_failed,
+        };
+        let plan = Plan::new(&pools, &ensemble, &wish, &sheet)
+            .map_err(|what| Failure::usage(anyhow!("{}: {what}", self.pools.display())))?;
+        for note in &plan.notes {
+            output::complain(&format!("note: {note}"));
+        }
+        if self.dry_run {
+            return self.tell_estimate(&plan);
+        }
+        if let Some(budget) = self.budget {
+            judges::check_budget(budget, &ensemble)?;
+        }
+        if ensemble.iter().any(|judge| judge.spec().is_offline()) {
+            output::complain(OFFLINE_LABEL);
+        }
+        let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
+        if paid && plan.calls() > 0 {
+            judges::agree(&words(&plan), self.yes)?;
+        }
+        sheet.open()?;
+        let limits = Limits {
+            concurrency: self
+                .concurrency
+                .unwrap_or(context.config.run.concurrency)
+                .max(1),
+            budget_usd: self.budget,
+            spent_usd: sheet.spent_usd(),
+        };
+        let ended = watch::watch(&plan, &ensemble, limits, &mut sheet)?;
+        let rows = rows(&plan, &ensemble, &sheet);
+        if self.json {
+            output::json(&json!({
+                "picks": out.display().to_string(),
+                "judges": rows,
+                "spent_usd": sheet.spent_usd(),
+                "warnings": plan.notes,
+            }))?;
+        } else {
+            output::text(&table(&rows))?;
+            output::complain(&format!("wrote {}", out.display()));
+        }
+        if ended.interrupted {
+            output::complain("stopped; the same command goes on");
+            return Err(Failure::interrupted());
+        }
+        let missing = rows.iter().filter_map(|row| row["missing"].as_u64()).sum();
+        let failed = rows.iter().filter_map(|row| row["failed"].as_u64()).sum();
+        match (missing, failed) {
+            (0, 0) => Ok(()),
+            (0, failed) => {
+                let what = output::counted(failed as usize, "call");
+                output::complain(&format!(
+                    "{what} failed; ask again for them with --retry-failed"
+                ));
+                Err(Failure::incomplete())
+            }
+            (missing, _) => {
+                let what = output::counted(missing as usize, "answer");
+                let why = match ended.broke {
+                    true => "the budget is reached; go on with a larger --budget",
+                    false => "run the same command again",
+                };
+                output::complain(&format!("missing: {what}; {why}"));
+                Err(Failure::incomplete())
+            }
+        }
+    }
+
+    fn tell_estimate(&self, plan: &Plan) -> Outcome {
+        if self.json {
+            output::json(&json!({
+                "pools": plan.pools,
+                "calls": plan.calls(),
+                "already": plan.already,
+                "judges": plan.estimates,
+                "warnings": plan.notes,
+            }))?;
+        } else {
+            output::text(&words(plan))?;
+            output::text("dry run: nothing was called and nothing was changed\n")?;
+        }
+        Ok(())
+    }
+}
+
+/// What the plan would need.
+fn words(plan: &Plan) -> String {
+    let mut text = format!(
+        "{}, {} to make, {} there already\n",
+        output::counted(plan.pools, "pool"),
+        output::counted(plan.calls(), "call"),
+        output::counted(plan.already, "answer")
+    );
+    text.push_str(&judges::estimate_table(&plan.estimates));
+    if plan.estimates.iter().any(|judge| !judge.offline) {
+        text.push_str(&format!("{}\n", provider::ESTIMATE));
+    }
+    text
+}
+
+/// One row a judge: how its questions stand.
+fn rows(plan: &Plan, ensemble: &Ensemble, sheet: &Sheet) -> Vec<Value> {
+    ensemble
+        .iter()
+        .enumerate()
+        .map(|(seat, judge)| {
+            let calls = plan.questions_of(seat);
+            let count = |state: fn(&State) -> bool| {
+                calls
+                    .iter()
+                    .filter(|call| sheet.state(call).is_some_and(state))
+                    .count()
+            };
+            let (valid, invalid, failed) = (
+                count(|state| state.picked),
+                count(|state| !state.picked && state.invalid > 0),
+                count(|state| !state.picked && state.invalid == 0),
+            );
+            let (usage, cost_usd) = sheet.used(&calls);
+            json!({
+                "judge": judge.spec().name,
+                "offline": judge.spec().is_offline(),
+                "questions": calls.len(),
+                "valid": valid,
+                "invalid": invalid,
+                "failed": failed,
+                "missing": calls.len() - valid - invalid - failed,
+                "tokens_input": usage.input,
+                "tokens_output": usage.output,
+                "cost_usd": cost_usd,
+            })
+        })
+        .collect()
+}
+
+fn table(rows: &[Value]) -> String {
+    let header = [
+        "judge", ">asked", ">valid", ">invalid", ">failed", ">missing", ">cost",
+    ];
+    let cells = |row: &Value| {
+        let name = row["judge"].as_str().unwrap_or_default();
+        let mut cells = vec![crate::domain::sanitise::line(name).into_owned()];
+        for key in ["questions", "valid", "invalid", "failed", "missing"] {
+            cells.push(row[key].to_string());
+        }
+        cells.push(judges::usd(row["cost_usd"].as_f64()));
+        cells
+    };
+    output::table(&header, &rows.iter().map(cells).collect::<Vec<_>>())
+}

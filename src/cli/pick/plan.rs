@@ -1,0 +1,216 @@
+//! Which judge is asked about which pool in which order, and what of it is there already.
+
+use super::sheet::Sheet;
+use crate::cli::output;
+use crate::domain::corpus::{Pool, QueryId};
+use crate::domain::court::Ask;
+use crate::domain::sampling::Dice;
+use crate::engine::estimate::JudgeEstimate;
+use crate::engine::picks::{Job, call_id};
+use crate::formats::dataset::Marks;
+use crate::judge::{Ensemble, Judge, Lineup, PoolText};
+use std::sync::Arc;
+
+/// How often another order is drawn where one has been shown already.
+const DRAWS: usize = 20;
+/// Answers that break the rules before a question is given up.
+pub(super) const ASKED: usize = 2;
+
+/// What is wanted.
+pub(super) struct Wish {
+    pub(super) open: bool,
+    pub(super) permutations: usize,
+    pub(super) level: i32,
+    pub(super) seed: u64,
+    pub(super) retry_failed: bool,
+}
+
+/// A pool in one order.
+pub(super) struct Shown {
+    pub(super) query: QueryId,
+    /// Which order, from 1.
+    pub(super) permutation: usize,
+    /// The documents' ids in that order.
+    pub(super) order: Vec<crate::domain::corpus::DocId>,
+    pub(super) lineup: Lineup,
+}
+
+/// Every question, whether it has been answered or not.
+pub(super) struct Plan {
+    /// Pools that are asked about.
+    pub(super) pools: usize,
+    pub(super) shown: Vec<Shown>,
+    /// The hash of each question: those of a pool's order together, one a judge.
+    calls: Vec<String>,
+    seats: usize,
+    pub(super) jobs: Vec<Job>,
+    /// Questions that have been settled.
+    pub(super) already: usize,
+    pub(super) estimates: Vec<JudgeEstimate>,
+    /// What a reader should know.
+    pub(super) notes: Vec<String>,
+}
+
+impl Plan {
+    /// What is to be asked about `pools`, beyond what is on the sheet.
+    ///
+    /// # Errors
+    /// In words: marks that are none, or no pool to ask about.
+    pub(super) fn new(
+        pools: &[Pool],
+        ensemble: &Ensemble,
+        wish: &Wish,
+        sheet: &Sheet,
+    ) -> Result<Self, String> {
+        let mut plan = Self {
+            pools: 0,
+            shown: Vec::new(),
+            calls: Vec::new(),
+            seats: ensemble.len(),
+            jobs: Vec::new(),
+            already: 0,
+            estimates: ensemble
+                .iter()
+                .map(|judge| nothing(judge.as_ref()))
+                .collect(),
+            notes: Vec::new(),
+        };
+        let mut idle = 0;
+        for pool in pools {
+            let ask = match wish.open {
+                true => Ask::AnyNumber,
+                false => Ask::Exactly(positives(pool, wish.level)?),
+            };
+            if ask == Ask::Exactly(0) {
+                idle += 1;
+                continue;
+            }
+            plan.pools += 1;
+            plan.show(pool, ask, wish);
+        }
+        if plan.pools == 0 {
+            return Err(
+                "has no document with metadata.grade to say how many are relevant; ask for any number with --open"
+                    .to_owned(),
+            );
+        }
+        if idle > 0 {
+            let what = output::counted(idle, "pool");
+            plan.notes.push(format!(
+                "{what} without a relevant document: not asked about (--open does)"
+            ));
+        }
+        plan.ask(ensemble, wish, sheet);
+        Ok(plan)
+    }
+
+    /// Adds the orders of a pool.
+    fn show(&mut self, pool: &Pool, ask: Ask, wish: &Wish) {
+        let texts: Vec<Arc<str>> = pool
+            .documents
+            .iter()
+            .map(|document| Arc::from(document.content.as_str()))
+            .collect();
+        let mut orders: Vec<Vec<usize>> = vec![(0..texts.len()).collect()];
+        for permutation in 2..=wish.permutations {
+            let name = [pool.query.id.as_str(), &permutation.to_string()].join("\n");
+            let mut dice = Dice::new(wish.seed, &["pick order", &name]);
+            let mut order: Vec<usize> = (0..texts.len()).collect();
+            let fresh = (0..DRAWS).any(|_| {
+                dice.shuffle(&mut order);
+                !orders.contains(&order)
+            });
+            if fresh {
+                orders.push(order);
+            }
+        }
+        for (above, order) in orders.into_iter().enumerate() {
+            let documents = order.iter().filter_map(|at| texts.get(*at).cloned());
+            let ids = order.iter().filter_map(|at| pool.documents.get(*at));
+            self.shown.push(Shown {
+                query: pool.query.id.clone(),
+                permutation: above + 1,
+                order: ids.map(|document| document.id.clone()).collect(),
+                lineup: Lineup {
+                    pool: Arc::new(PoolText::new(pool.query.text.clone(), documents.collect())),
+                    ask,
+                },
+            });
+        }
+    }
+
+    /// Finds out what is still to be asked.
+    fn ask(&mut self, ensemble: &Ensemble, wish: &Wish, sheet: &Sheet) {
+        for shown in &self.shown {
+            for (seat, judge) in ensemble.iter().enumerate() {
+                let number = self.calls.len();
+                let prompt = judge.lineup(&shown.lineup).unwrap_or_default();
+                let call = call_id(judge.spec(), &prompt);
+                let state = sheet.state(&call).copied();
+                self.calls.push(call);
+                let settled = state.is_some_and(|state| {
+                    let failed = !state.picked && state.invalid == 0;
+                    state.picked || state.invalid >= ASKED || (failed && !wish.retry_failed)
+                });
+                if settled {
+                    self.already += 1;
+                    continue;
+                }
+                if let Some(estimate) = self.estimates.get_mut(seat) {
+                    let (usage, usd) = judge.estimate(&prompt);
+                    let worst = judge.worst(&prompt).1;
+                    estimate.calls += 1;
+                    estimate.tokens_input += usage.input;
+                    estimate.tokens_output += usage.output;
+                    estimate.cost_usd = estimate.cost_usd.zip(usd).map(|(sum, usd)| sum + usd);
+                    estimate.worst_usd = estimate.worst_usd.zip(worst).map(|(sum, usd)| sum + usd);
+                }
+                self.jobs.push(Job {
+                    number,
+                    seat,
+                    lineup: shown.lineup.clone(),
+                    asked: state.map_or(0, |state| state.invalid),
+                });
+            }
+        }
+    }
+
+    /// Questions to be put.
+    pub(super) fn calls(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// The hashes of a judge's questions.
+    pub(super) fn questions_of(&self, seat: usize) -> Vec<&str> {
+        let calls = self.calls.iter().skip(seat).step_by(self.seats.max(1));
+        calls.map(String::as_str).collect()
+    }
+
+    /// What a job of that number is about: the pool's order, the judge's seat, the question's hash.
+    pub(super) fn job(&self, number: usize) -> Option<(&Shown, usize, &str)> {
+        let seats = self.seats.max(1);
+        let shown = self.shown.get(number / seats)?;
+        Some((shown, number % seats, self.calls.get(number)?))
+    }
+}
+
+fn nothing(judge: &dyn Judge) -> JudgeEstimate {
+    JudgeEstimate {
+        name: judge.spec().name.clone(),
+        offline: judge.spec().is_offline(),
+        cost_usd: Some(0.0),
+        worst_usd: Some(0.0),
+        ..JudgeEstimate::default()
+    }
+}
+
+/// How many documents of a pool are labelled relevant.
+fn positives(pool: &Pool, level: i32) -> Result<usize, String> {
+    let mut count = 0;
+    for (at, document) in pool.documents.iter().enumerate() {
+        let marks = Marks::of(document)
+            .map_err(|what| format!("query {}: documents[{at}].{what}", pool.query.id.as_str()))?;
+        count += usize::from(marks.grade.is_some_and(|grade| grade >= level));
+    }
+    Ok(count)
+}

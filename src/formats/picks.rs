@@ -1,0 +1,201 @@
+//! Picks as JSON lines: one line a call that was answered, or that failed for good. Lines are only ever added.
+
+use super::lines::Lines;
+use super::problem::{Problem, quoted};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::court::{Ask, Invalid};
+use crate::formats::json::reason;
+use serde::{Deserialize, Serialize};
+use std::io::BufRead;
+
+/// One call of a judge on one pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PickRecord {
+    /// The query.
+    pub query: QueryId,
+    /// The judge's name.
+    pub judge: String,
+    /// Who serves it; `offline` for the embedded judges.
+    pub provider: String,
+    /// The model asked for.
+    pub model: String,
+    /// Hash of the prompt's template.
+    pub prompt: String,
+    /// The hash of the judge and of every character it was sent: the same question has the same one.
+    pub call: String,
+    /// Which order of the pool was shown: 1 is the file's own.
+    pub permutation: usize,
+    /// How many documents were asked for.
+    pub ask: Ask,
+    /// The documents in the order shown.
+    pub order: Vec<DocId>,
+    /// From 1; the second one is the question asked again.
+    pub attempt: usize,
+    /// What came of it.
+    #[serde(flatten)]
+    pub result: PickResult,
+    /// The judge's reasons.
+    #[serde(default)]
+    pub thoughts: Vec<String>,
+    /// The model that answered, as it names itself.
+    pub answered_by: Option<String>,
+    /// The reply's text, untouched.
+    pub raw: Option<String>,
+    /// Whether the judge did not see all of a document.
+    #[serde(default)]
+    pub truncated: bool,
+    /// Input tokens; words for an offline judge.
+    pub tokens_input: u64,
+    /// Output tokens.
+    pub tokens_output: u64,
+    /// Dollars, where they are known.
+    pub cost_usd: Option<f64>,
+    /// From sending to the last byte.
+    pub latency_ms: f64,
+    /// When the call was over, in milliseconds since 1970.
+    pub created_ms: i64,
+}
+
+/// What came of a call. Only the first is a pick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PickResult {
+    /// Slots of the order shown, from 1.
+    Slots(Vec<usize>),
+    /// An answer that breaks the rules.
+    Invalid(Invalid),
+    /// No answer: why, in words.
+    Failure(String),
+}
+
+impl PickRecord {
+    /// Why the record contradicts itself, if it does.
+    fn contradiction(&self) -> Option<String> {
+        let PickResult::Slots(slots) = &self.result else {
+            return None;
+        };
+        let numbers = slots.iter().map(|slot| i64::try_from(*slot).unwrap_or(-1));
+        let reply = crate::domain::court::Reply {
+            slots: numbers.collect(),
+        };
+        reply
+            .picks(self.order.len(), self.ask)
+            .err()
+            .map(|invalid| format!("slots: {invalid}"))
+    }
+}
+
+/// The records of a file, one line in memory at a time, with their line numbers.
+pub struct Records<R> {
+    lines: Lines<R>,
+}
+
+/// Reads picks; `file` is what problems call the file. A bad line gives a problem, and the next one follows.
+pub fn read_picks<R: BufRead>(reader: R, file: &str) -> Records<R> {
+    Records {
+        lines: Lines::new(reader, file),
+    }
+}
+
+impl<R: BufRead> Iterator for Records<R> {
+    type Item = Result<(u64, PickRecord), Problem>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (number, read) = match self.lines.next()? {
+            Ok(line) => (line.number, line.text().and_then(record)),
+            Err(problem) => return Some(Err(problem)),
+        };
+        Some(
+            read.map(|record| (number, record))
+                .map_err(|message| self.lines.problem(&message)),
+        )
+    }
+}
+
+fn record(text: &str) -> Result<PickRecord, String> {
+    let record: PickRecord = serde_json::from_str(text).map_err(|error| {
+        format!(
+            "is no pick: {}; the line begins with {}",
+            reason(&error),
+            quoted(text)
+        )
+    })?;
+    match record.contradiction() {
+        Some(what) => Err(what),
+        None => Ok(record),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example(result: PickResult) -> PickRecord {
+        PickRecord {
+            query: QueryId::new("1"),
+            judge: "gpt".to_owned(),
+            provider: "openai".to_owned(),
+            model: "m".to_owned(),
+            prompt: "0123".to_owned(),
+            call: "ab".to_owned(),
+            permutation: 1,
+            ask: Ask::Exactly(1),
+            order: vec![DocId::new("a"), DocId::new("b")],
+            attempt: 1,
+            result,
+            thoughts: vec!["so".to_owned()],
+            answered_by: None,
+            raw: Some("{}".to_owned()),
+            truncated: false,
+            tokens_input: 7,
+            tokens_output: 2,
+            cost_usd: Some(0.001),
+            latency_ms: 1.5,
+            created_ms: 3,
+        }
+    }
+
+    #[test]
+    fn records_survive_writing_and_reading() {
+        for (result, spelt) in [
+            (PickResult::Slots(vec![2]), r#""slots":[2]"#),
+            (
+                PickResult::Invalid(Invalid::WrongCount { given: 2, asked: 1 }),
+                r#""invalid":{"wrong-count":{"given":2,"asked":1}}"#,
+            ),
+            (
+                PickResult::Invalid(Invalid::NotJson),
+                r#""invalid":"not-json""#,
+            ),
+            (
+                PickResult::Failure("server error: x".to_owned()),
+                r#""failure":"server error: x""#,
+            ),
+        ] {
+            let record = example(result);
+            let line = serde_json::to_string(&record).unwrap();
+            assert!(
+                line.contains(spelt) && line.contains(r#""ask":{"exactly":1}"#),
+                "{line}"
+            );
+            let read = read_picks(line.as_bytes(), "p").next().unwrap();
+            assert_eq!(read, Ok((1, record)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_pick_is_told() {
+        let bad = serde_json::to_string(&example(PickResult::Slots(vec![2, 1]))).unwrap();
+        let told: Vec<String> = read_picks(format!("\n7\n{{\n{bad}\n").as_bytes(), "p")
+            .filter_map(|item| item.err().map(|problem| problem.to_string()))
+            .collect();
+        assert_eq!(told.len(), 3);
+        assert!(
+            told[0].starts_with("p:2: is no pick: invalid type: integer `7`"),
+            "{}",
+            told[0]
+        );
+        assert!(told[1].starts_with("p:3: is no pick: EOF"), "{}", told[1]);
+        assert_eq!(told[2], "p:4: slots: 2 slots where 1 were asked for");
+    }
+}

@@ -1,0 +1,74 @@
+//! The documents of a pool that a lexical measure holds to be relevant.
+
+use super::{Method, analysis};
+use crate::domain::court::Ask;
+use crate::judge::Lineup;
+
+/// Where any number may be picked: documents that score at least this share of the pool's best.
+const SHARE: f64 = 0.5;
+
+/// The slots picked, from 1, best first. Equal scores are ordered by the texts, so that the order shown decides nothing.
+pub(super) fn slots(method: Method, lineup: &Lineup) -> Vec<usize> {
+    let pool = &lineup.pool;
+    let analysis = analysis(pool);
+    let mut ranked: Vec<(usize, f64, &str)> = pool
+        .documents
+        .iter()
+        .enumerate()
+        .map(|(at, text)| (at, analysis.score(method, at), &**text))
+        .collect();
+    ranked.sort_by(|x, y| y.1.total_cmp(&x.1).then_with(|| x.2.cmp(y.2)));
+    let best = ranked.first().map_or(0.0, |(_, score, _)| *score);
+    let picked = match lineup.ask {
+        Ask::Exactly(wanted) => wanted,
+        Ask::AnyNumber => ranked
+            .iter()
+            .take_while(|(_, score, _)| *score > 0.0 && *score >= SHARE * best)
+            .count(),
+    };
+    ranked.iter().take(picked).map(|(at, ..)| at + 1).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::PoolText;
+    use std::sync::Arc;
+
+    const TEXTS: [&str; 4] = [
+        "Bread rises in a warm kitchen.",
+        "Aspirin lowers fever in adults.",
+        "Fever is common.",
+        "Ovens are hot.",
+    ];
+
+    fn picked(method: Method, texts: &[&str], ask: Ask) -> Vec<usize> {
+        let documents = texts.iter().map(|text| (*text).into()).collect();
+        let pool = Arc::new(PoolText::new("does aspirin lower fever", documents));
+        slots(method, &Lineup { pool, ask })
+    }
+
+    #[test]
+    fn the_best_are_picked_wherever_they_stand() {
+        for method in Method::ALL {
+            assert_eq!(picked(method, &TEXTS, Ask::Exactly(1)), [2], "{method:?}");
+            let mut texts = TEXTS;
+            texts.reverse();
+            assert_eq!(picked(method, &texts, Ask::Exactly(1)), [3], "{method:?}");
+            // Even documents without a word of the query are picked by what they say, not by where they stand.
+            let all = picked(method, &TEXTS, Ask::Exactly(4));
+            let mirrored: Vec<usize> = all.iter().map(|slot| 5 - slot).collect();
+            assert_eq!(
+                picked(method, &texts, Ask::Exactly(4)),
+                mirrored,
+                "{method:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn none_is_an_answer_where_any_number_is() {
+        assert_eq!(picked(Method::Bm25, &TEXTS, Ask::AnyNumber), [2]);
+        assert!(picked(Method::Bm25, &["Bread.", "Ovens."], Ask::AnyNumber).is_empty());
+    }
+}

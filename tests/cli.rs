@@ -22,6 +22,8 @@ mod merging;
 mod overruling;
 #[path = "cli/people.rs"]
 mod people;
+#[path = "cli/picking.rs"]
+mod picking;
 #[path = "cli/pooling.rs"]
 mod pooling;
 #[path = "cli/reading.rs"]

@@ -16,7 +16,7 @@ use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 /// A question to be put to a judge.
@@ -79,10 +79,10 @@ pub struct Answer {
 }
 
 /// What the caller is told.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub enum Event {
-    /// A call is over.
-    Answer(Answer),
+    /// A call is over. Its place is given to another one when the caller says that the answer is kept.
+    Answer(Answer, oneshot::Sender<()>),
     /// A call is made again after a while.
     Retried(String),
     /// A judge makes no more calls.
@@ -332,7 +332,10 @@ impl Call {
 
     async fn tell(&self, answer: Answer) {
         self.shared.budget.spend(answer.cost_usd.unwrap_or(0.0));
-        self.shared.tell(Event::Answer(answer)).await;
+        let (kept, is_kept) = oneshot::channel();
+        self.shared.tell(Event::Answer(answer, kept)).await;
+        // A caller that has gone away keeps nothing, and no call follows.
+        drop(is_kept.await);
     }
 
     /// Asks once; a judge that panics has failed.

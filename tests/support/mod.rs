@@ -250,7 +250,7 @@ pub(crate) fn benchmark(desk: &Desk) {
         r#"{"_id":"d1","title":"Aspirin","text":"Aspirin lowers fever in adults.","metadata":{"year":1.50}}
 {"_id":"d2","title":"","text":"Fever is common among children in winter, and most of it passes by itself."}
 {"_id":"d3","title":"Fever","text":"What a fever is and is not, and when aspirin helps."}
-{"_id":"d4","title":"Bread","text":"Sourdough needs a warm kitchen and time."}
+{"_id":"d4","title":"Bread","text":"Sourdough needs patience."}
 {"_id":"d5","title":"Salicylates","text":"Acetylsalicylic acid is antipyretic."}
 {"_id":"d6","title":"Ovens","text":"An oven for bread is hot. Bread rises in a warm kitchen."}
 {"_id":"d7","title":"Flour","text":"Rye flour and wheat flour make bread of different kinds."}

@@ -63,9 +63,11 @@ pub(super) fn watch(
             tokio::select! {
                 event = events.recv() => match event {
                     None => break,
-                    Some(Event::Answer(answer)) => {
+                    Some(Event::Answer(answer, kept)) => {
                         tally.count(&answer);
                         keep(plan, ensemble, answer, sheet)?;
+                        // A call that was told to end does not wait any more.
+                        let _ = kept.send(());
                         if spoke.elapsed() >= LINE_EVERY {
                             spoke = Instant::now();
                             output::complain(&tally.words(plan, sheet));

@@ -52,6 +52,51 @@ impl Shown {
     }
 }
 
+/// The documents that a prompt for picks shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Lineup {
+    pub(crate) documents: Vec<String>,
+    /// How many are asked for; any number where there is none.
+    pub(crate) wanted: Option<usize>,
+}
+
+impl Lineup {
+    /// The lineup of a prompt, where it is one.
+    pub(crate) fn of(prompt: &str) -> Option<Self> {
+        let document = |number: usize| {
+            let (_, after) = prompt.split_once(&format!("[[document {number} "))?;
+            let (_, text) = after.split_once('\n')?;
+            let (text, _) = text.split_once(&format!("\n[[/document {number} "))?;
+            Some(text.to_owned())
+        };
+        let documents: Vec<String> = (1..).map_while(document).collect();
+        let wanted = prompt
+            .rsplit_once("holds exactly ")
+            .and_then(|(_, after)| after.split(' ').next()?.parse().ok());
+        (!documents.is_empty()).then_some(Self { documents, wanted })
+    }
+
+    /// What a model answers, by its name: `oracle` names the documents that call themselves gold, `first` the first slots,
+    /// `second` slots 2 and 5 whatever is asked, `garbage` nothing at all, and any other what a die says.
+    pub(crate) fn answer(&self, model: &str) -> String {
+        let gold = |at: &usize| self.documents[at - 1].contains("gold");
+        let wanted = self.wanted.unwrap_or(2).min(self.documents.len());
+        let slots: Vec<usize> = match model {
+            "oracle" => (1..=self.documents.len()).filter(gold).collect(),
+            "first" => (1..=wanted).collect(),
+            "second" => vec![2, 5],
+            "garbage" => return "I am fond of trams, and of slots.".to_owned(),
+            _ => {
+                let mut slots: Vec<usize> = (1..=self.documents.len()).collect();
+                slots.sort_by_key(|at| hash(&[model, &self.documents[at - 1]]));
+                slots.truncate(wanted);
+                slots
+            }
+        };
+        serde_json::json!({"thoughts": ["because"], "slots": slots}).to_string()
+    }
+}
+
 /// What `model` answers: −1..=1 in hundredths, the opposite when the documents are exchanged.
 pub(crate) fn margin(model: &str, shown: &Shown) -> f64 {
     let strength = |text: &str| i32::from(hash(&[model, &shown.query, text])[0]) * 100 / 255;

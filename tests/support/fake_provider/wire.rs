@@ -1,6 +1,6 @@
 //! The wire formats, from the server's side.
 
-use super::answer::{Shown, margin};
+use super::answer::{Lineup, Shown, margin};
 use super::fault::{Out, whole};
 use super::{Recorded, State};
 use hyper::Response;
@@ -211,6 +211,9 @@ pub(super) fn refusal(
 /// A good answer's text.
 pub(super) fn good_text(dialect: Dialect, recorded: &Recorded) -> String {
     let prompt = dialect.user_text(&recorded.body);
+    if let Some(lineup) = Lineup::of(&prompt) {
+        return lineup.answer(&dialect.model(recorded));
+    }
     let shown = Shown::of(&prompt);
     let margin = margin(&dialect.model(recorded), &shown);
     let (letter, choice) = match margin {

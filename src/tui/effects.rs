@@ -54,6 +54,7 @@ impl Runner {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
             Effect::Queue(request, generation) => self.queue(request, generation),
+            effect @ (Effect::Cards | Effect::Without(_)) => self.apart(effect),
             Effect::Steer(control) => {
                 if let Some(sender) = &self.control {
                     sender.send_replace(control);
@@ -135,6 +136,23 @@ impl Runner {
                 Err(error) => Msg::Failed(error.to_string()),
             };
             drop(results.send(msg).await);
+        });
+    }
+
+    /// Answers what takes seconds on a large project over a connection of its own, so that nobody waits behind it.
+    fn apart(&self, effect: Effect) {
+        let (path, results) = (self.store.path().to_owned(), self.results.clone());
+        let annotator = self.options.annotator.clone();
+        tokio::task::spawn_blocking(move || {
+            let found = Store::open_existing(&path)
+                .and_then(|store| store.read_blocking(move |db| answer(db, effect, &annotator, 0)));
+            let msg = match found {
+                Ok(msg) => msg,
+                Err(error) => Some(Msg::Failed(error.to_string())),
+            };
+            if let Some(msg) = msg {
+                drop(results.blocking_send(msg));
+            }
         });
     }
 

@@ -92,7 +92,7 @@ impl Batch {
             Action::Cancel { ids } => cancel(context, &store, &ids),
             Action::Adopt { number, name } => {
                 let row = open_batch(&store, number)?;
-                if let Some(remote) = row.remote {
+                if let Some(remote) = row.remote.filter(|_| row.left < row.calls) {
                     return Err(Failure::usage(anyhow!(
                         "batch {number} is {remote:?} at the provider already"
                     )));
@@ -133,7 +133,8 @@ fn ensemble(context: &Context) -> Result<Ensemble, Failure> {
 fn status(context: &Context, store: &Store, offline: bool, all: bool, as_json: bool) -> Outcome {
     let ask = !offline && !store.read_blocking(|db| db.batches(true))?.is_empty();
     let known = if ask {
-        runtime()?.block_on(batch::refresh(store, &ensemble(context)?))?
+        let lock = RunLock::take(store.path()).ok();
+        runtime()?.block_on(batch::refresh(store, &ensemble(context)?, lock.is_some()))?
     } else {
         Vec::new()
     };
@@ -264,7 +265,7 @@ fn fetch(context: &Context, store: &Store, wait: bool, as_json: bool) -> Outcome
     let _lock = RunLock::take(store.path())?;
     let (ensemble, runtime) = (ensemble(context)?, runtime()?);
     loop {
-        let known = runtime.block_on(batch::refresh(store, &ensemble))?;
+        let known = runtime.block_on(batch::refresh(store, &ensemble, true))?;
         let mut open = 0;
         for known in &known {
             open += usize::from(bring_home(&runtime, store, &ensemble, known, as_json)?);

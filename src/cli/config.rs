@@ -268,8 +268,11 @@ fn fit_judges(store: &Store, lambda: f64) -> Outcome {
             .get(judge.judge)
             .map_or("", |(_, spec)| spec.name.as_str());
         output::complain(&format!(
-            "{name}: beta {:.2}, gamma {:.2} from {} votes ({:?})",
-            judge.beta, judge.gamma, judge.votes, judge.basis
+            "{name}: beta {:.2}, gamma {:.2} from {} votes ({})",
+            judge.beta,
+            judge.gamma,
+            judge.votes,
+            super::judge_cards::basis(judge.basis)
         ));
     }
     store.write_blocking(move |db| db.set_judge_responses(&responses))?;

@@ -2,7 +2,7 @@
 
 use super::{Context, Outcome, output};
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judging::{Card, judge_model};
+use crate::domain::judging::{Basis, Card, judge_model};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
 use crate::store::witnesses::{Calls, Report, Without};
@@ -127,6 +127,7 @@ impl Printed {
                 "judges_detail": self.0.alpha_judges,
             },
             "verdicts": self.0.witnesses.verdicts.len(),
+            "judges_asked_selectively": self.0.selective,
             "joint_against_equal": self.1.map(|changed| json!({
                 "queries": changed.queries, "top_changed": changed.top_changed, "leaving": changed.leaving,
                 "kendall_tau": changed.tau,
@@ -215,7 +216,7 @@ impl Printed {
                             .shift
                             .map_or("–".to_owned(), |shift| format!("{shift:.2}")),
                         judge.votes.to_string(),
-                        format!("{:?}", judge.basis),
+                        basis(judge.basis).to_owned(),
                     ]
                 })
                 .collect();
@@ -240,6 +241,12 @@ impl Printed {
                     changed.top_changed, changed.queries, changed.leaving
                 ));
             }
+        }
+        if self.0.selective {
+            text.push_str(
+                "note: later judges were asked only where that told more (escalate): κ, α and consensus are of the harder \
+                 battles, not of all\n",
+            );
         }
         if self.0.witnesses.verdicts.is_empty() {
             text.push_str("no verdict yet: agreement with people needs some (overrule queue --policy mixed)\n");
@@ -337,6 +344,15 @@ fn row(name: &str, card: Option<&Card>, calls: Option<&Calls>) -> Vec<String> {
             .and_then(|calls| calls.usd_per_1000)
             .map_or_else(none, |usd| format!("{usd:.2}")),
     ]
+}
+
+/// What a judge's numbers rest on.
+pub(super) fn basis(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Fitted => "fitted",
+        Basis::TooFewVotes => "too few votes: taken as equal",
+        Basis::NoMaximum => "no maximum: taken as equal",
+    }
 }
 
 fn interval(interval: Option<Interval>, scale: f64, digits: usize) -> String {

@@ -18,7 +18,7 @@ use serde_json::json;
     after_help = "Any two documents of the query can be judged, also a pair that was never fought.
 
 Example:
-  overrule override --query scifact-641 --a 5912283 --b 13497630 --verdict a --note \"names the trial\" \\
+  overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the trial\" \\
       --confidence high --cause judge-wrong --annotator ada"
 )]
 pub(super) struct Override {

@@ -113,13 +113,20 @@ fn passes(error: &CallError) -> bool {
     matches!(error.retry, Retry::After(_))
 }
 
-/// Asks the providers about every open batch and notes what they say.
-pub async fn refresh(store: &Store, ensemble: &Ensemble) -> Result<Vec<Known>, EngineError> {
+/// Asks the providers about every open batch and notes what they say. `alone` is true while the caller holds the run's
+/// lock: only then is a batch that the provider does not know one that never arrived, and not one on its way.
+pub async fn refresh(
+    store: &Store,
+    ensemble: &Ensemble,
+    alone: bool,
+) -> Result<Vec<Known>, EngineError> {
     let rows = store.read(|db| db.batches(false)).await?;
-    let named: Vec<String> = rows.iter().filter_map(|row| row.remote.clone()).collect();
+    let mut named: Vec<String> = rows.iter().filter_map(|row| row.remote.clone()).collect();
     let mut known = Vec::new();
     for row in rows.into_iter().filter(|row| !row.stage.is_closed()) {
-        known.push(ask_about(store, ensemble, row, &named).await?);
+        let asked = ask_about(store, ensemble, row, &named, alone).await?;
+        named.extend(asked.row.remote.clone());
+        known.push(asked);
     }
     Ok(known)
 }
@@ -129,6 +136,7 @@ async fn ask_about(
     ensemble: &Ensemble,
     mut row: BatchRow,
     named: &[String],
+    alone: bool,
 ) -> Result<Known, EngineError> {
     let troubled = |row, trouble| Known {
         row,
@@ -146,7 +154,7 @@ async fn ask_about(
     };
     let id = row.id;
     if row.remote.is_none()
-        && let Some(trouble) = look_for(store, api, &mut row, named).await?
+        && let Some(trouble) = look_for(store, api, &mut row, named, alone).await?
     {
         return Ok(troubled(row, trouble));
     }
@@ -186,6 +194,7 @@ async fn look_for(
     api: &dyn BatchApi,
     row: &mut BatchRow,
     named: &[String],
+    alone: bool,
 ) -> Result<Option<String>, EngineError> {
     let uid = row.uid.clone();
     let sought = Sought {
@@ -193,7 +202,7 @@ async fn look_for(
         lines: row.calls,
         since_ms: row.submitted_ms,
     };
-    let found = match patiently(|| api.find(sought), passes).await {
+    let (found, all) = match patiently(|| api.find(sought), passes).await {
         Ok(found) => found,
         Err(error) => return Ok(Some(error.to_string())),
     };
@@ -210,10 +219,18 @@ async fn look_for(
             "its submission was cut short, and several batches at the provider could be it; look there, then `overrule batch adopt {} NAME`",
             id.0
         ))),
+        (None, _) if !alone => Ok(Some(
+            "is being handed over by another process, or was cut short; ask again when no run goes on"
+                .to_owned(),
+        )),
         (None, _) if now_ms() - row.submitted_ms < SETTLED_MS => Ok(Some(
             "its submission was cut short; whether it arrived is known two minutes after it"
                 .to_owned(),
         )),
+        (None, _) if !all => Ok(Some(format!(
+            "its submission was cut short, and it is not among the latest hundred at the provider; look there, then `overrule batch adopt {0} NAME` or `overrule batch forget {0}`",
+            id.0
+        ))),
         (None, _) => {
             row.stage = Stage::Failed;
             row.message = Some("never arrived at the provider".to_owned());

@@ -137,7 +137,7 @@ pub(super) fn enter_plan(
     let (calls, holes) = count(db, query, request, &plan, judges)?;
     Ok(Ahead {
         battles: plan.planned.len(),
-        already: plan.planned.len() * judges.len() - holes,
+        already: (plan.planned.len() * judges.len()).saturating_sub(holes),
         calls,
         unplanned: 0,
         holes,
@@ -190,7 +190,8 @@ fn count(
     for call in outstanding(request.holes)? {
         calls[call.judge] += 1;
     }
-    let holes = outstanding(Holes::FreshAndFailed)?.len() + db.pending(query, judges)?;
+    let holes =
+        outstanding(Holes::FreshAndFailed)?.len() + db.pending(query, &plan.planned, judges)?;
     Ok((calls, holes))
 }
 

@@ -33,6 +33,8 @@ pub enum Cause {
     Malformed,
     /// The judge's own program panicked.
     Crashed,
+    /// The judge had voted on the battle already: a second vote was paid for and does not count.
+    Duplicate,
 }
 
 impl Cause {
@@ -51,6 +53,7 @@ impl Cause {
             Self::Truncated => "reply cut off",
             Self::Malformed => "malformed reply",
             Self::Crashed => "judge crashed",
+            Self::Duplicate => "voted before",
         }
     }
 }

@@ -152,7 +152,9 @@ impl Db {
     /// Notes what the provider calls the batch.
     pub fn name_batch(&self, batch: BatchId, remote: &str) -> Result<()> {
         self.connection
-            .prepare_cached("UPDATE batch SET remote = ?2, state = ?3 WHERE id = ?1")?
+            .prepare_cached(
+                "UPDATE batch SET remote = ?2, state = ?3, closed_ms = NULL WHERE id = ?1",
+            )?
             .execute(params![batch.0, remote, Stage::Running.name()])?;
         Ok(())
     }
@@ -244,21 +246,15 @@ impl Db {
         Ok(batches)
     }
 
-    /// Calls of open batches on a query by some judges, whose results are not in the project.
-    pub fn pending(&self, query: QueryKey, judges: &[JudgeId]) -> Result<usize> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT batch.judge, count(*) FROM batch_call JOIN batch ON batch.id = batch_call.batch
-             JOIN battle ON battle.id = batch_call.battle WHERE battle.query = ?1 AND {OPEN} GROUP BY 1"
-        ))?;
-        let rows = statement.query_map([query.0], |row| {
-            Ok((JudgeId(row.get(0)?), row.get::<_, usize>(1)?))
-        })?;
-        let mut pending = 0;
-        for row in rows {
-            let (judge, calls) = row?;
-            pending += if judges.contains(&judge) { calls } else { 0 };
-        }
-        Ok(pending)
+    /// Whether an open batch is to make a call that is the same.
+    pub fn is_being_made(&self, key: &[u8; 32]) -> Result<bool> {
+        Ok(self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT EXISTS (SELECT 1 FROM batch_call JOIN batch ON batch.id = batch_call.batch
+                 WHERE call_key = ?1 AND {OPEN})"
+            ))?
+            .query_row([&key[..]], |row| row.get(0))?)
     }
 
     /// Calls that open batches still owe, and what they may cost at the very most in US dollars.

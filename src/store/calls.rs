@@ -94,6 +94,11 @@ pub enum Holes {
     Failed,
 }
 
+/// Calls on a query that open batches are to make, by battle and judge.
+const PENDING: &str = "SELECT batch_call.battle, batch.judge, 1 FROM battle JOIN batch_call ON batch_call.battle = battle.id
+             JOIN batch ON batch.id = batch_call.batch
+             WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL";
+
 /// A planned battle's row and whether its A is the later document of the pool, by (low, high, game).
 type BattleIndex = HashMap<(usize, usize, u32), (i64, bool)>;
 
@@ -117,12 +122,7 @@ impl Db {
             "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
             query,
         )?;
-        let pending = self.pairs_of(
-            "SELECT batch_call.battle, batch.judge, 1 FROM battle JOIN batch_call ON batch_call.battle = battle.id
-             JOIN batch ON batch.id = batch_call.batch
-             WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL",
-            query,
-        )?;
+        let pending = self.pairs_of(PENDING, query)?;
         let failures = self.pairs_of(
             "SELECT failure.battle, failure.judge, count(*) FROM failure JOIN battle ON battle.id = failure.battle
              WHERE query = ?1 GROUP BY 1, 2",
@@ -196,7 +196,34 @@ impl Db {
         for call in entered {
             left[call.judge] += 1;
         }
-        Ok(Some((left, self.pending(query, &judges)?)))
+        Ok(Some((left, self.pending(query, planned, &judges)?)))
+    }
+
+    /// Calls of a plan that open batches are to make.
+    pub fn pending(
+        &self,
+        query: QueryKey,
+        planned: &[Planned],
+        judges: &[JudgeId],
+    ) -> Result<usize> {
+        let open = self.pairs_of(PENDING, query)?;
+        if open.is_empty() {
+            return Ok(0);
+        }
+        let battles = self.battle_index(query)?;
+        let ids = planned
+            .iter()
+            .filter_map(|plan| battles.get(&(plan.pair.low(), plan.pair.high(), plan.game)));
+        let calls = ids.flat_map(|(id, _)| judges.iter().map(move |judge| (*id, judge.0)));
+        Ok(calls.filter(|call| open.contains_key(call)).count())
+    }
+
+    /// Whether a judge has voted on a battle.
+    pub fn has_voted(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM vote WHERE battle = ?1 AND judge = ?2)")?
+            .query_row(params![battle.0, judge.0], |row| row.get(0))?)
     }
 
     /// Records a call. A second vote of the same judge on the same battle is a conflict and is not recorded.

@@ -82,6 +82,7 @@ impl Db {
             .into_iter()
             .map(|(key, name)| (key, query_number(&name)))
             .collect();
+        let mut outside: HashMap<Key, i64> = HashMap::new();
         for stored in self.verdict_rows(scope)? {
             let verdict = &stored.verdict;
             let (Some(pair), Some(query)) = (
@@ -91,13 +92,22 @@ impl Db {
                 continue;
             };
             let key = Key { query, pair };
+            if verdict.annotator == annotator && stored.shown.is_none() {
+                outside.insert(key, verdict.created_ms);
+            }
             if verdict.annotator == annotator && !queued.contains(&key) {
                 let draw = Draw::Priority;
                 dated.push((verdict.created_ms, stored.query, Shown { key, draw }));
             }
         }
         dated.sort_by_key(|(ms, ..)| *ms);
-        let waits = |line: &&LedgerLine| !line.judged;
+        // What was put off or taken back may have been judged since, outside of any queue.
+        let since = |line: &LedgerLine| {
+            outside
+                .get(&line.shown.key)
+                .is_some_and(|ms| *ms >= line.shown_ms)
+        };
+        let waits = |line: &&LedgerLine| !line.judged && !since(line);
         let (later, again) = lines
             .iter()
             .filter(waits)
@@ -202,7 +212,10 @@ impl Db {
                     query: *query,
                     pair: entry.key.pair,
                     draw: entry.draw,
-                    priority: entry.priority,
+                    // What put it here is not how urgent it is.
+                    priority: entry
+                        .priority
+                        .filter(|priority| *priority < f64::MAX && !request.conflicts),
                     standing: Standing::Fresh,
                 });
             }
@@ -213,14 +226,23 @@ impl Db {
                 .iter()
                 .map(|line| waiting(line, Standing::Later)),
         );
-        let gold = self.open_gold(request, &shown)?;
+        let gold = if request.conflicts || request.against.is_some() {
+            Vec::new()
+        } else {
+            self.open_gold(request, &shown, &candidates)?
+        };
         mix_in(&mut items, gold, request.gold);
         items.truncate(request.limit);
         Ok(items)
     }
 
     /// The gold items that a person has not been shown, in the order of the seed.
-    fn open_gold(&self, request: &QueueRequest, shown: &[Shown]) -> Result<Vec<QueueItem>> {
+    fn open_gold(
+        &self,
+        request: &QueueRequest,
+        shown: &[Shown],
+        candidates: &[Candidate],
+    ) -> Result<Vec<QueueItem>> {
         if request.gold <= 0.0 {
             return Ok(Vec::new());
         }
@@ -245,7 +267,12 @@ impl Db {
                     query,
                     pair,
                     draw: Draw::Priority,
-                    priority: None,
+                    // As it would stand there anyway, so that it is not told from the others.
+                    priority: candidates
+                        .iter()
+                        .find(|candidate| candidate.key == key)
+                        .and_then(|candidate| candidate.priority)
+                        .filter(|priority| *priority < f64::MAX),
                     standing: Standing::Fresh,
                 });
             }

@@ -121,6 +121,8 @@ impl Db {
         let mut tally = Tally::default();
         let mut first: HashMap<(QueryKey, Pair), Outcome> = HashMap::new();
         let mut blind: HashMap<String, Outcome> = HashMap::new();
+        // The last word on each item, and what the ensemble says of it.
+        let mut last: HashMap<String, (Outcome, Option<Outcome>)> = HashMap::new();
         for line in self.tally_lines(annotator, scope)? {
             let Some(pair) = Pair::new(line.a, line.b) else {
                 continue;
@@ -151,10 +153,15 @@ impl Db {
                     }
                 }
                 blind.insert(line.shown, said_on_pair);
-            } else if let Some(before) = blind.get(&line.shown) {
-                let changed = *before != said_on_pair;
+            } else {
+                last.insert(line.shown, (said_on_pair, ensemble));
+            }
+        }
+        for (shown, (said, ensemble)) in last {
+            if let Some(before) = blind.get(&shown) {
+                let changed = *before != said;
                 tally.changed.add(changed);
-                tally.swayed += usize::from(changed && ensemble == Some(said_on_pair));
+                tally.swayed += usize::from(changed && ensemble == Some(said));
             }
         }
         tally.recent.reverse();

@@ -214,6 +214,8 @@ impl Db {
         if annotators.is_empty() {
             return Ok(found);
         }
+        // Beside verdicts that were asked for one by one, those of a file are a sample of nobody knows what.
+        found.clear();
         let (candidates, keys) = self.candidates(Policy::Random, scope)?;
         let frame: HashSet<_> = candidates
             .iter()

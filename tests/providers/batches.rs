@@ -76,9 +76,9 @@ async fn a_batch_can_be_cancelled_and_found_again() {
             since_ms: 1_767_225_600_000,
         };
         let found = batch.find(sought("run-2", 1)).await.unwrap();
-        assert_eq!(found, std::slice::from_ref(&id), "{provider}");
+        assert_eq!(found, (vec![id.clone()], true), "{provider}");
         let none = batch.find(sought("another", 2)).await.unwrap();
-        assert!(none.is_empty(), "{provider}: {none:?}");
+        assert!(none.0.is_empty(), "{provider}: {none:?}");
         batch.cancel(&id).await.unwrap();
         assert_eq!(
             batch.status(&id).await.unwrap().state,

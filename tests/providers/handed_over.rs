@@ -165,12 +165,11 @@ fn batches_are_cancelled_adopted_and_given_up_by_number() {
 
     // What Anthropic had done before it heard is there; the others are asked again.
     assert_eq!(desk.annotate(&["--batch"]).status.code(), Some(3));
-    let adopted = desk.run(&["batch", "adopt", "4", "batch_1"]);
+    let adopted = desk.run(&["batch", "adopt", "4", "batch_99"]);
+    assert_eq!(adopted.status.code(), Some(0), "{}", told(&adopted));
     assert_eq!(
-        adopted.status.code(),
-        Some(2),
-        "it has a name: {}",
-        told(&adopted)
+        desk.count("SELECT count(*) FROM batch WHERE remote = 'batch_99' AND state = 'running'"),
+        1
     );
     for number in ["4", "5"] {
         let forgotten = desk.run(&["batch", "forget", number]);

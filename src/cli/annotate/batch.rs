@@ -37,7 +37,7 @@ pub(super) fn run(
 ) -> Result<bool, Failure> {
     let runtime = runtime()?;
     let lock = RunLock::take(store.path())?;
-    for known in runtime.block_on(batch::refresh(store, ensemble))? {
+    for known in runtime.block_on(batch::refresh(store, ensemble, true))? {
         bring_home(&runtime, store, ensemble, &known, as_json)?;
     }
     drop(lock);

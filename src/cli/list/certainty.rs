@@ -6,6 +6,9 @@ use crate::store::corpus::QueryInfo;
 use crate::store::views::Summary;
 use serde_json::{Value, json};
 
+/// Battles past which a forecast is no plan.
+const FORESEEN: usize = 999;
+
 /// Queries listed at most.
 const LISTED: usize = 15;
 
@@ -56,7 +59,10 @@ fn cells(info: &QueryInfo, summary: &Summary, usd: Option<f64>) -> Vec<String> {
             .map_or_else(none, |ranks| format!("{ranks} ranks")),
         summary.top.to_string(),
         summary.settled.map_or_else(none, percent),
-        battles.map_or("tied".to_owned(), |battles| battles.to_string()),
+        battles.map_or("tied".to_owned(), |battles| match battles {
+            0..=FORESEEN => battles.to_string(),
+            _ => format!("> {FORESEEN}"),
+        }),
         battles.zip(usd).map_or_else(none, |(battles, usd)| {
             format!("${:.4}", battles as f64 * usd)
         }),

@@ -62,7 +62,7 @@ pub async fn fetch(
         brought
     };
     let (brought, taken) = tokio::join!(bring, take_in(store, api, &judge, row, heard));
-    let (mut fetched, strangers) = taken?;
+    let (mut fetched, strangers, unreadable) = taken?;
     let id = row.id;
     for query in store.read(move |db| db.batch_queries(id)).await? {
         store.summarise(query).await?;
@@ -78,26 +78,38 @@ pub async fn fetch(
             id.0
         )));
     }
+    let left = store.read(|db| db.batches(true)).await?;
+    let left = left
+        .into_iter()
+        .find(|row| row.id == id)
+        .map_or(0, |row| row.left);
+    let here = (row.calls - left.min(row.calls)) as u64;
+    if unreadable > 0 || here < status.done {
+        return Ok(Err(format!(
+            "the provider speaks of {} answers, {here} are here and {unreadable} cannot be read; the batch stays open, fetch again",
+            status.done
+        )));
+    }
     let (told, message) = (row.told, row.message.clone());
     fetched.not_made = store
         .write(move |db| {
-            let left = db.batches(true)?.into_iter().find(|row| row.id == id);
             db.note_batch(id, Stage::Fetched, told, message.as_deref(), now_ms())?;
-            Ok(left.map_or(0, |row| row.left))
+            Ok(left)
         })
         .await?;
     Ok(Ok(fetched))
 }
 
-/// Writes results down as they come; returns what they were, and how many were another batch's.
+/// Writes results down as they come; returns what they were, how many were another batch's, and how many lines could not
+/// be read.
 async fn take_in(
     store: &Store,
     api: &dyn BatchApi,
     judge: &Arc<dyn Judge>,
     row: &BatchRow,
     mut heard: UnboundedReceiver<String>,
-) -> Result<(Fetched, usize), EngineError> {
-    let (mut fetched, mut strangers) = (Fetched::default(), 0);
+) -> Result<(Fetched, usize, usize), EngineError> {
+    let (mut fetched, mut strangers, mut unreadable) = (Fetched::default(), 0, 0);
     let mut lines = Vec::with_capacity(TOGETHER);
     while heard.recv_many(&mut lines, TOGETHER).await > 0 {
         let mut results = Vec::with_capacity(lines.len());
@@ -107,7 +119,7 @@ async fn take_in(
                     Some(number) => results.push((number, answer)),
                     None => strangers += 1,
                 },
-                None => tracing::warn!(batch = row.id.0, "a line of results cannot be read"),
+                None => unreadable += 1,
             }
         }
         let (judge, row) = (Arc::clone(judge), row.clone());
@@ -118,7 +130,7 @@ async fn take_in(
         fetched.failures += news.failures;
         fetched.cost_usd += news.cost_usd;
     }
-    Ok((fetched, strangers))
+    Ok((fetched, strangers, unreadable))
 }
 
 fn record_all(
@@ -133,7 +145,16 @@ fn record_all(
         let (Some(call), Some(made)) = (db.batch_call(row.id, number)?, answer.made()) else {
             continue;
         };
-        let record = record(judge, row, &call, made);
+        let mut record = record(judge, row, &call, made);
+        if matches!(record.result, CallResult::Vote { .. })
+            && db.has_voted(call.battle, row.judge)?
+        {
+            record.result = CallResult::Failure {
+                cause: Cause::Duplicate,
+                message: "the judge had voted on this battle before the batch was fetched"
+                    .to_owned(),
+            };
+        }
         let is_vote = matches!(record.result, CallResult::Vote { .. });
         db.record(&record)?;
         db.batch_call_done(row.id, call.number)?;

@@ -12,6 +12,7 @@ use crate::store::batches::{BatchCall, Stage};
 use crate::store::calls::Outstanding;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
+use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -24,6 +25,8 @@ pub struct Submitted {
     pub calls: usize,
     /// Calls whose answer was known from an identical one.
     pub reused: usize,
+    /// Calls left out because a batch makes the same one.
+    pub same: usize,
     /// Whether the budget allows no further call.
     pub broke: bool,
     /// Batches that were not taken, in words.
@@ -60,6 +63,8 @@ struct Submitter<'a> {
     /// Dollars that may still be committed; `None` for no limit.
     left_usd: Option<f64>,
     done: Submitted,
+    /// The calls handed over or about to be.
+    handed: HashSet<[u8; 32]>,
     tell: &'a mut (dyn FnMut(String) + Send),
 }
 
@@ -79,6 +84,7 @@ pub async fn submit(
         run,
         left_usd: budget_usd.map(|budget| budget - spent - owed),
         done: Submitted::default(),
+        handed: HashSet::new(),
         tell,
     };
     let queries = match &request.queries {
@@ -124,6 +130,13 @@ impl Submitter<'_> {
                     continue;
                 };
                 if self.reuse(key, id, call).await? {
+                    continue;
+                }
+                // The same call is in a batch already: its answer will be reused, once it is there.
+                if !self.handed.insert(key)
+                    || self.store.read(move |db| db.is_being_made(&key)).await?
+                {
+                    self.done.same += 1;
                     continue;
                 }
                 let worst = api.batch_cost(&prompt).2;

@@ -49,7 +49,8 @@ impl Need {
         }
         Ok(Self {
             battles: pairs.len(),
-            already: pairs.len() * ensemble.len() - calls.iter().sum::<usize>() - pending,
+            already: (pairs.len() * ensemble.len())
+                .saturating_sub(calls.iter().sum::<usize>() + pending),
             pending,
             calls,
             pairs,
@@ -92,11 +93,10 @@ impl Need {
                 };
                 let judges = db.known_judges(&specs)?;
                 let ahead = ahead(db, query, &request, &campaign, &names, &judges)?;
-                Ok(Some((ahead, db.pending(query, &judges)?)))
+                Ok(Some(ahead))
             })?;
-            if let Some((ahead, pending)) = known {
-                (need.battles, need.already, need.pending) =
-                    (ahead.battles, ahead.already, pending);
+            if let Some(ahead) = known {
+                (need.battles, need.already) = (ahead.battles, ahead.already);
                 (need.calls, unplanned) = (ahead.calls, ahead.unplanned);
             }
         }

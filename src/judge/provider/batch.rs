@@ -21,6 +21,8 @@ use std::sync::atomic::Ordering;
 
 /// Lines in one batch at most: half of what the strictest provider takes.
 const MAX_REQUESTS: usize = 25_000;
+/// Batches that providers list at a time.
+const LISTED: usize = 100;
 /// Bytes of one batch at most: a file is held in memory while it is sent.
 const MAX_BYTES: usize = 64 << 20;
 
@@ -149,9 +151,13 @@ pub trait BatchApi: Send + Sync {
         lines: &'a [String],
     ) -> BoxFuture<'a, Result<String, CallError>>;
 
-    /// The ids of batches that may be the one that is sought, among the latest hundred: for a crash between submitting
-    /// and writing the id down. Those of the name where the provider keeps names, else those of the size and time.
-    fn find<'a>(&'a self, sought: Sought<'a>) -> BoxFuture<'a, Result<Vec<String>, CallError>>;
+    /// The ids of batches that may be the one that is sought, among the latest hundred, and whether there are no more than
+    /// those: for a crash between submitting and writing the id down. Those of the name where the provider keeps names,
+    /// else those of the size and time.
+    fn find<'a>(
+        &'a self,
+        sought: Sought<'a>,
+    ) -> BoxFuture<'a, Result<(Vec<String>, bool), CallError>>;
 
     /// How far a batch is.
     fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>>;
@@ -251,7 +257,10 @@ impl BatchApi for Network {
         .boxed()
     }
 
-    fn find<'a>(&'a self, sought: Sought<'a>) -> BoxFuture<'a, Result<Vec<String>, CallError>> {
+    fn find<'a>(
+        &'a self,
+        sought: Sought<'a>,
+    ) -> BoxFuture<'a, Result<(Vec<String>, bool), CallError>> {
         async move {
             let agent = self.agent();
             let (path, query) = match self.own().0 {
@@ -262,11 +271,15 @@ impl BatchApi for Network {
             let mut url = agent.at(path);
             url.set_query(Some(query));
             let list = agent.json(Method::GET, &url, None).await?;
-            Ok(match self.own().0 {
+            let found = match self.own().0 {
                 Batch::OpenAi => openai::find(&list, sought),
                 Batch::Anthropic => anthropic::find(&list, sought),
                 Batch::Gemini => gemini::find(&list, sought),
-            })
+            };
+            let listed = ["data", "operations", "batches"]
+                .iter()
+                .find_map(|at| list.get(at)?.as_array().map(Vec::len));
+            Ok((found, listed.is_none_or(|listed| listed < LISTED)))
         }
         .boxed()
     }

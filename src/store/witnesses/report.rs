@@ -32,6 +32,8 @@ pub struct Report {
     pub alpha_judges: Option<agreement::Alpha>,
     /// Krippendorff's α over the people.
     pub alpha_people: Option<agreement::Alpha>,
+    /// Whether some judges were asked only where that told more.
+    pub selective: bool,
     /// Documents and judges fitted together, where that was asked for.
     pub joint: Option<JudgeModel>,
 }
@@ -43,7 +45,13 @@ impl Db {
         let ids = || witnesses.judges.iter().map(|(id, _)| *id);
         let calls = ids().map(|id| self.calls_of(id)).collect::<Result<_>>()?;
         let audits = ids().map(|id| self.audit(id)).collect::<Result<_>>()?;
-        Ok(Report::new(witnesses, calls, audits))
+        let mut report = Report::new(witnesses, calls, audits);
+        report.selective = self.connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM run WHERE campaign LIKE '%escalate%')",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(report)
     }
 }
 
@@ -95,6 +103,7 @@ impl Report {
             audits,
             pairs,
             joint: None,
+            selective: false,
             witnesses,
         }
     }

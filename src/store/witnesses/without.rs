@@ -77,7 +77,12 @@ impl Db {
             }
             let with = self.view(key)?;
             let mut rows = with.rows().clone();
-            rows.judges.retain(|id| *id != judge);
+            if let Some(seat) = rows.judges.iter().position(|id| *id == judge) {
+                rows.judges.remove(seat);
+                if seat < rows.responses.len() {
+                    rows.responses.remove(seat);
+                }
+            }
             for record in &mut rows.battles {
                 record.votes.retain(|vote| vote.judge != judge);
                 record.failed.retain(|id| *id != judge);

@@ -97,7 +97,13 @@ pub(super) fn view_with(
     let (figures_rows, panel_rows) = if wide {
         (figures.len() as u16, panel.len() as u16 + 1)
     } else {
-        (most(&figures, 6), most(&panel, 5))
+        // After a blind verdict the panel says what can still be done.
+        let share = if model.screen() == Screen::Judge {
+            3
+        } else {
+            5
+        };
+        (most(&figures, 6), most(&panel, share))
     };
     let panel_area = cut_bottom(&mut side, panel_rows);
     let pair = if wide {

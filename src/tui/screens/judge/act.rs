@@ -225,8 +225,9 @@ fn go_on(model: &mut Model) -> Vec<Effect> {
         model.queue.loaded = false;
         return effects;
     }
-    let at = model.queue.cursor.min(model.queue.items.len() - 1);
-    effects.extend(take_up(model, at));
+    let shown = queue::shown(model);
+    let at = shown.get(model.queue.cursor).or(shown.last()).copied();
+    effects.extend(take_up(model, at.unwrap_or(0)));
     effects
 }
 
@@ -303,7 +304,13 @@ pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         (Some(here), false) => here.checked_sub(1),
         (None, _) => (!model.queue.items.is_empty()).then_some(0),
     };
-    let Some(next) = next else {
+    let judged = model
+        .queue
+        .desk
+        .as_ref()
+        .filter(|desk| !desk.is_blind())
+        .map(|desk| (desk.item.query, desk.item.pair));
+    let Some(mut next) = next else {
         let words = if forward {
             "that was the last item"
         } else {
@@ -313,6 +320,14 @@ pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         return Vec::new();
     };
     let mut effects = leave(model);
+    if let (Some(judged), Some(here)) = (judged, here) {
+        // It is done: coming back would show it blind to somebody who has seen everything.
+        model
+            .queue
+            .items
+            .retain(|item| (item.query, item.pair) != judged);
+        next -= usize::from(next > here);
+    }
     model.queue.cursor = next;
     effects.extend(take_up(model, next));
     effects

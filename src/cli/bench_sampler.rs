@@ -34,8 +34,9 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query.
 
 What it shows: in pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 for a sixth of the price, but a lower Kendall τ than \
-cycles:4; top+escalate:4 has a higher one. In pools of 25 to 50, two battles a document do not reach twelve cycles. When scores \
-are to be training targets, use swiss or eig. These are simulations: no model is asked, and real judges have tastes that these \
+cycles:4; top+escalate:4 has a higher one. In pools of 50, top+escalate:2 is level with \
+cycles:12 on NDCG@10 and behind on recall@10; in pools of 25 it is behind on both. When scores are to be training targets, use \
+swiss or eig. These are simulations: no model is asked, and real judges have tastes that these \
 do not.
 
 Examples:

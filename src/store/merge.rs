@@ -189,11 +189,22 @@ impl<'a> Merge<'a> {
         if let Some(run) = self.runs.get(&theirs) {
             return Ok(*run);
         }
-        type Row = (String, i64, i64, Option<i64>, i64, i64, Option<i64>, String);
-        let (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state): Row = self
+        type Row = (
+            String,
+            i64,
+            i64,
+            Option<i64>,
+            i64,
+            i64,
+            Option<i64>,
+            String,
+            Option<String>,
+        );
+        let (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign): Row = self
             .from
             .prepare_cached(
-                "SELECT uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state FROM run WHERE id = ?1",
+                "SELECT uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign FROM run
+                 WHERE id = ?1",
             )?
             .query_row([theirs], |row| row.try_into())?;
         let seats: Vec<JudgeId> = self
@@ -205,12 +216,14 @@ impl<'a> Merge<'a> {
         self.db
             .connection
             .prepare_cached(
-                "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
                  ON CONFLICT (uid) DO UPDATE SET ended_ms = excluded.ended_ms, state = excluded.state
                  WHERE run.ended_ms IS NULL AND excluded.ended_ms IS NOT NULL",
             )?
-            .execute(params![uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state])?;
+            .execute(params![
+ uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign
+])?;
         let run = self
             .db
             .connection

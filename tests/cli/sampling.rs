@@ -116,6 +116,46 @@ fn a_total_is_shared_out_by_documents() {
 }
 
 #[test]
+fn a_merge_brings_tasks_and_campaign_along() {
+    let desk = prepared();
+    desk.done(&[
+        "annotate",
+        "in.jsonl",
+        "--judging",
+        "rotate",
+        "--battles",
+        "1",
+    ]);
+    let other = desk.path("other.db");
+    std::fs::rename(desk.project(), &other).unwrap();
+    desk.done(&["import", "in.jsonl"]);
+    desk.done(&["merge", "other.db"]);
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!(
+        (&status["votes"], &status["votes_missing"]),
+        (&63.into(), &0.into())
+    );
+    assert_eq!(desk.count("SELECT count(*) FROM task"), 63);
+    assert_eq!(
+        desk.count("SELECT count(*) FROM run WHERE campaign IS NOT NULL"),
+        1
+    );
+    let again = desk.done(&[
+        "annotate",
+        "in.jsonl",
+        "--judging",
+        "rotate",
+        "--battles",
+        "1",
+    ]);
+    assert!(
+        again.stderr.contains(": 0 votes and 0 failures"),
+        "{}",
+        again.stderr
+    );
+}
+
+#[test]
 fn the_plain_plan_knows_nothing_of_rounds() {
     let desk = prepared();
     desk.done(&[

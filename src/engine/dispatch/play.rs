@@ -142,12 +142,12 @@ impl Dispatcher {
         // What cannot be asked any more is not missing.
         let never = before.saturating_sub(open.unplanned + calls);
         self.missing -= never;
-        self.progress.total -= never;
+        self.progress.total = self.progress.total.saturating_sub(never);
         self.progress.battles += entered.battles;
         for (seat, count) in entered.calls.into_iter().enumerate() {
             let judge = &mut self.progress.judges[seat];
-            judge.total += count + share(open.unplanned, judges, seat);
-            judge.total -= share(before, judges, seat);
+            let total = judge.total + count + share(open.unplanned, judges, seat);
+            judge.total = total.saturating_sub(share(before, judges, seat));
             if count == 0 {
                 continue;
             }

@@ -138,12 +138,15 @@ impl Pick {
             output::text(&table(&rows))?;
             output::complain(&format!("wrote {}", out.display()));
         }
-        if ended.interrupted {
-            output::complain("stopped; the same command goes on");
+        let missing: u64 = rows.iter().filter_map(|row| row["missing"].as_u64()).sum();
+        let failed: u64 = rows.iter().filter_map(|row| row["failed"].as_u64()).sum();
+        if ended.interrupted && missing > 0 {
+            let what = output::counted(missing as usize, "answer");
+            output::complain(&format!(
+                "stopped; {what} missing, and the same command goes on"
+            ));
             return Err(Failure::interrupted());
         }
-        let missing = rows.iter().filter_map(|row| row["missing"].as_u64()).sum();
-        let failed = rows.iter().filter_map(|row| row["failed"].as_u64()).sum();
         match (missing, failed) {
             (0, 0) => Ok(()),
             (0, failed) => {

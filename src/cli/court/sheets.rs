@@ -4,7 +4,7 @@ use super::super::Outcome;
 use super::Bench;
 use super::answers::{Answer, Group};
 use crate::domain::corpus::{Document, Pool};
-use crate::domain::court::{Outcome as Box_, outcomes};
+use crate::domain::court::{self, Boxes, outcomes};
 use crate::domain::retrieval::JudgingPool;
 use crate::formats::csv_cell::SafeCsv;
 use std::io::Write;
@@ -61,7 +61,7 @@ pub(super) fn per_query(bench: &Bench, groups: &[Group], out: &mut dyn Write) ->
                     Answer::Failed => "failed",
                 };
                 let boxes = given.boxes();
-                let count = |of: fn(&crate::domain::court::Boxes) -> usize| {
+                let count = |of: fn(&Boxes) -> usize| {
                     boxes
                         .as_ref()
                         .map_or(String::new(), |boxes| of(boxes).to_string())
@@ -131,14 +131,14 @@ pub(super) fn disagreements(bench: &Bench, groups: &[Group], out: &mut dyn Write
                 continue;
             };
             let boxes = outcomes(&given.pool, positions);
-            let of = |wanted: Box_| -> Vec<&Document> {
+            let of = |wanted: court::Outcome| -> Vec<&Document> {
                 let slots = given.pool.slots.iter().zip(&boxes);
                 slots
                     .filter(|(_, outcome)| **outcome == wanted)
                     .filter_map(|(slot, _)| document(pool, slot.document.as_str()))
                     .collect()
             };
-            let (labelled, picked) = (of(Box_::LabelOnly), of(Box_::PickOnly));
+            let (labelled, picked) = (of(court::Outcome::LabelOnly), of(court::Outcome::PickOnly));
             for row in 0..labelled.len().max(picked.len()) {
                 let mut cells = vec![pool.query.id.as_str().to_owned(), pool.query.text.clone()];
                 cells.extend(texts(labelled.get(row).copied()));

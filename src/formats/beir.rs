@@ -1,6 +1,7 @@
 //! BEIR's folder: `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv`.
 
 use super::json::{Members, kind, object, string};
+use super::jsonl::{self, required, text};
 use super::lines::Lines;
 use super::problem::{Findings, Problem, quoted};
 use super::trec::{Label, Rows, columns, grade};
@@ -160,7 +161,7 @@ impl<R: BufRead, T> Iterator for Records<R, T> {
             }
             let mut findings = Findings::default();
             let record = match self.lines.next()? {
-                Ok(line) => Members::on(&line, self.noun),
+                Ok(line) => jsonl::members(&line, self.noun),
                 Err(problem) => return Some(Err(problem)),
             };
             let messages = match record.map(|members| (self.read)(members, &mut findings)) {
@@ -175,7 +176,7 @@ impl<R: BufRead, T> Iterator for Records<R, T> {
                     )]
                 }
                 Ok(_) => findings.into_messages("line"),
-                Err(message) => vec![message],
+                Err(messages) => messages,
             };
             let problems = messages.iter().map(|message| self.lines.problem(message));
             self.pending.extend(problems);
@@ -184,10 +185,11 @@ impl<R: BufRead, T> Iterator for Records<R, T> {
 }
 
 fn passage(mut members: Members<'_>, findings: &mut Findings) -> Option<Passage> {
-    let id = identifier(&mut members, findings);
+    let id = text(&mut members, "_id", format_args!("_id"), findings);
     let title = member(&mut members, "title", findings)
         .and_then(|value| findings.check(format_args!("title"), string(value)));
-    let text = required(&mut members, "text", findings);
+    let text = required(&mut members, "text", format_args!("text"), findings)
+        .and_then(|value| findings.check(format_args!("text"), string(value)));
     let metadata = metadata(&mut members, findings);
     Some(Passage {
         id: DocId::new(id?),
@@ -198,38 +200,14 @@ fn passage(mut members: Members<'_>, findings: &mut Findings) -> Option<Passage>
 }
 
 fn question(mut members: Members<'_>, findings: &mut Findings) -> Option<Question> {
-    let id = identifier(&mut members, findings);
-    let text = filled(required(&mut members, "text", findings), "text", findings);
+    let id = text(&mut members, "_id", format_args!("_id"), findings);
+    let text = text(&mut members, "text", format_args!("text"), findings);
     let metadata = metadata(&mut members, findings);
     Some(Question {
         id: QueryId::new(id?),
         text: text?,
         metadata,
     })
-}
-
-fn identifier(members: &mut Members<'_>, findings: &mut Findings) -> Option<String> {
-    filled(required(members, "_id", findings), "_id", findings)
-}
-
-fn filled(text: Option<String>, key: &str, findings: &mut Findings) -> Option<String> {
-    let text = text?;
-    if text.trim().is_empty() {
-        findings.add(format_args!("{key}"), "is empty");
-        return None;
-    }
-    Some(text)
-}
-
-fn required(members: &mut Members<'_>, key: &str, findings: &mut Findings) -> Option<String> {
-    let value = findings.check(format_args!("{key}"), members.take(key))?;
-    match value {
-        Some(value) => findings.check(format_args!("{key}"), string(value)),
-        None => {
-            findings.add(format_args!("{key}"), "is missing");
-            None
-        }
-    }
 }
 
 /// An optional member; null is none.

@@ -45,7 +45,7 @@ impl<R: BufRead> Iterator for Pools<R> {
                 return Some(Err(problem));
             }
             let parsed = match self.lines.next()? {
-                Ok(line) => line::parse(line.bytes, line.last),
+                Ok(line) => line::parse(&line),
                 Err(problem) => return Some(Err(problem)),
             };
             match parsed {

@@ -104,7 +104,7 @@ where
                 return Some(Err(problem));
             }
             let parsed = match self.lines.next()? {
-                Ok(line) => line::parse(line.bytes, line.last),
+                Ok(line) => line::parse(&line),
                 Err(problem) => return Some(Err(problem)),
             };
             let vote = parsed.and_then(|vote| self.texts.agree(&vote).map(|()| vote));

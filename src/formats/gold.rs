@@ -3,7 +3,7 @@
 
 use super::json::string;
 use super::jsonl::{members, optional, required, text};
-use super::lines::Lines;
+use super::lines::{Line, Lines};
 use super::problem::{Findings, Problem, quoted};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
@@ -47,7 +47,7 @@ fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
     let mut lines = Lines::new(bytes, file);
     while let Some(line) = lines.next() {
-        match line.map(|line| item(line.bytes, line.last, line.number)) {
+        match line.map(|line| item(&line)) {
             Err(problem) => problems.push(problem),
             Ok(Ok(item)) => items.push(item),
             Ok(Err(messages)) => {
@@ -58,8 +58,8 @@ fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     (items, problems)
 }
 
-fn item(bytes: &[u8], last: bool, line: u64) -> Result<GoldLine, Vec<String>> {
-    let mut members = members(bytes, last, "item")?;
+fn item(line: &Line<'_>) -> Result<GoldLine, Vec<String>> {
+    let mut members = members(line, "item")?;
     let mut findings = Findings::default();
     let mut id = |key: &str, findings: &mut Findings| {
         text(&mut members, key, format_args!("{key}"), findings)
@@ -84,7 +84,7 @@ fn item(bytes: &[u8], last: bool, line: u64) -> Result<GoldLine, Vec<String>> {
     );
     let item = (|| {
         Some(GoldLine {
-            line,
+            line: line.number,
             query: QueryId::new(query?),
             a: DocId::new(a?),
             b: DocId::new(b?),

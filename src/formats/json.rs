@@ -1,7 +1,5 @@
 //! JSON kept as text: members of an object as slices of the input, and the two layouts zBench writes.
 
-mod line;
-
 use super::problem::quoted;
 use crate::domain::corpus::JsonObject;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};

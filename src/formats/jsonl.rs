@@ -1,44 +1,28 @@
 //! JSON Lines: a line's object, and its members.
 
 use super::json::{Members, kind, reason, string};
+use super::lines::Line;
 use super::problem::{Findings, quoted};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-/// The object on a line, one `unit` a line; `last` tells that the file ends with it, without a line break.
-pub(super) fn members<'a>(
-    bytes: &'a [u8],
-    last: bool,
-    unit: &str,
-) -> Result<Members<'a>, Vec<String>> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        let at = error.valid_up_to();
-        vec![if last && error.error_len().is_none() {
-            format!(
-                "the file is cut off in the middle of a character (byte {}); write it again",
-                at + 1
-            )
-        } else {
-            format!(
-                "invalid UTF-8 at byte {} of the line (0x{:02x}); save the file as UTF-8",
-                at + 1,
-                bytes.get(at).copied().unwrap_or_default()
-            )
-        }]
-    })?;
+/// The object on a line, one `unit` a line.
+pub(super) fn members<'a>(line: &Line<'a>, unit: &str) -> Result<Members<'a>, Vec<String>> {
+    let text = line.text().map_err(|what| vec![what])?;
+    let last = line.last;
     // The usual line is an object: its members are found at once, without a pass over the text as a whole before.
     if text.trim_ascii_start().starts_with('{') {
         serde_json::from_str::<Members<'_>>(text)
             .map_err(|error| vec![broken(text, &error, last, unit)])
     } else {
-        let line: &RawValue =
+        let value: &RawValue =
             serde_json::from_str(text).map_err(|error| vec![broken(text, &error, last, unit)])?;
-        if kind(line) == "an array" {
+        if kind(value) == "an array" {
             return Err(vec![format!(
                 "expected an object, found an array; write one {unit} a line, without the brackets"
             )]);
         }
-        Members::of(line).map_err(|what| vec![what])
+        Members::of(value).map_err(|what| vec![what])
     }
 }
 

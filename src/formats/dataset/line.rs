@@ -3,13 +3,14 @@
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::formats::json::{Members, kind, number, object, reason, string};
 use crate::formats::jsonl::{members, optional, required, text};
+use crate::formats::lines::Line;
 use crate::formats::problem::{Findings, quoted};
 use serde_json::value::RawValue;
 use std::collections::hash_map::{Entry, HashMap};
 
-/// The pool on a line; `last` tells that the file ends with it, without a line break.
-pub(super) fn parse(bytes: &[u8], last: bool) -> Result<Pool, Vec<String>> {
-    let members = members(bytes, last, "pool")?;
+/// The pool on a line.
+pub(super) fn parse(line: &Line<'_>) -> Result<Pool, Vec<String>> {
+    let members = members(line, "pool")?;
     let mut findings = Findings::default();
     match pool(members, &mut findings) {
         Some(pool) if findings.is_empty() => Ok(pool),

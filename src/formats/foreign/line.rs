@@ -5,15 +5,16 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::vote::Margin;
 use crate::formats::json::{Members, kind, number, reason, string};
 use crate::formats::jsonl::{members, optional, required, text};
+use crate::formats::lines::Line;
 use crate::formats::problem::{Findings, quoted};
 use serde_json::value::RawValue;
 
 /// The last millisecond of the year 9999.
 const LAST_MS: f64 = 253_402_300_799_999.0;
 
-/// The vote on a line; `last` tells that the file ends with it, without a line break.
-pub(super) fn parse(bytes: &[u8], last: bool) -> Result<ForeignVote, Vec<String>> {
-    let members = members(bytes, last, "vote")?;
+/// The vote on a line.
+pub(super) fn parse(line: &Line<'_>) -> Result<ForeignVote, Vec<String>> {
+    let members = members(line, "vote")?;
     let mut findings = Findings::default();
     match vote(members, &mut findings) {
         Some(vote) if findings.is_empty() => Ok(vote),

@@ -91,6 +91,10 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             model.saving = model.saving.saturating_sub(1);
             let mut effects = model.forget_summary(key);
             effects.extend(model.reload());
+            if model.screen() == Screen::Judge {
+                // What has been judged is counted where it is shown.
+                effects.extend(screens::queue::ask(model));
+            }
             effects
         }
         Msg::NotSaved(_, error) => {

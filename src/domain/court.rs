@@ -4,7 +4,11 @@
 //! reported beside what random picks would reach (SEEDS §2.4).
 
 mod answer;
+mod docket;
+mod ruling;
 mod tally;
 
 pub use answer::{Ask, Invalid, Reply, clip, forced};
+pub use docket::{Dispute, DocketOrder, DocketRule, IMPACT_DEPTH, disputes, docket, weigh};
+pub use ruling::{Correction, Fault, Finding, Grades, Ruling, corrected, corrections, in_force};
 pub use tally::{Boxes, Chance, Outcome, Summary, outcomes, summarise};

@@ -14,6 +14,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0002.sql"),
     include_str!("../../assets/migrations/0003.sql"),
     include_str!("../../assets/migrations/0004.sql"),
+    include_str!("../../assets/migrations/0005.sql"),
 ];
 
 /// Opens the file for writing, creating or upgrading it where that is safe.

@@ -28,6 +28,7 @@ mod people;
 mod pick;
 mod pool;
 mod queue;
+mod rule;
 mod signals;
 mod verdict;
 
@@ -80,9 +81,9 @@ enum Command {
     Annotate(annotate::Annotate),
     /// How far the batches are at the providers; fetch or cancel them
     Batch(batch::Batch),
-    /// Bring files into the project: datasets, annotated datasets, zBench ai_scores.json
+    /// Bring files into the project: datasets, zBench ai_scores.json, benchmarks, qrels, runs
     Import(import::Import),
-    /// Write what the project holds: annotated, ai-scores, votes, verdicts
+    /// Write what the project holds: annotated, ai-scores, votes, verdicts, qrels, rulings, picks
     Export(export::Export),
     /// Take over what another analyst's project file has
     Merge(merge::Merge),
@@ -104,7 +105,7 @@ enum Command {
     BenchSampler(bench_sampler::BenchSampler),
     /// Give a verdict on a pair of documents
     Override(verdict::Override),
-    /// Take back your latest verdict
+    /// Take back your latest verdict, or ruling
     Undo(verdict::Undo),
     /// Who did what, when, and what it changed
     Log(log::Log),
@@ -116,8 +117,10 @@ enum Command {
     Pool(pool::PoolCommand),
     /// Have judges pick the relevant documents of pools
     Pick(pick::Pick),
-    /// Hold picks against the labels, beside chance
+    /// Hold picks against the labels, beside chance; what rulings make of the rankings
     Court(court::Court),
+    /// Rule on a label
+    Rule(rule::Rule),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
     Evaluate(evaluate::Evaluate),
     /// Compare two rankings query by query, against the same labels
@@ -289,7 +292,8 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Fit(command)) => command.run(),
         Some(Command::Pool(command)) => command.run(&context),
         Some(Command::Pick(command)) => command.run(&context),
-        Some(Command::Court(command)) => command.run(),
+        Some(Command::Court(command)) => command.run(&context),
+        Some(Command::Rule(command)) => command.run(&context),
         Some(Command::Evaluate(command)) => command.run(),
         Some(Command::Compare(command)) => command.run(),
         Some(Command::Keys(command)) => command.run(),

@@ -6,12 +6,14 @@
 pub mod batches;
 pub mod calls;
 pub mod corpus;
+pub mod court;
 pub mod gold;
 pub mod growth;
 pub mod log;
 pub mod merge;
 pub mod queue;
 pub mod rounds;
+pub mod rulings;
 pub mod runs;
 mod schema;
 pub mod tally;

@@ -2,7 +2,7 @@
 
 use super::import::{display_name, open};
 use super::{Failure, output};
-use crate::domain::corpus::Pool;
+use crate::domain::corpus::{DocId, Pool};
 use crate::domain::metrics::{Qrels, Run};
 use crate::formats::dataset::{self, Marks};
 use crate::formats::problem::Problem;
@@ -27,9 +27,10 @@ pub(super) fn labels(path: &Path) -> Result<Qrels, Failure> {
             trec::collect_qrels(beir::read_qrels(open(path)?, &name), &name, &mut tell)
         }
         Kind::Dataset => grades(path, &mut tell)?,
-        Kind::Run => {
+        found @ (Kind::Run | Kind::Candidates) => {
             return Err(Failure::usage(anyhow!(
-                "{name}: is a run, not labels; the file of labels comes first"
+                "{name}: is {}, not labels; the file of labels comes first",
+                found.words()
             )));
         }
     };
@@ -47,25 +48,44 @@ fn grades(path: &Path, tell: &mut dyn FnMut(Problem)) -> Result<Qrels, Failure> 
     let mut qrels = Qrels::new();
     let mut pools = dataset::read_pools(open(path)?, &name);
     while let Some(pool) = pools.next() {
-        let pool = match pool {
-            Ok(pool) => pool,
-            Err(problem) => {
-                tell(problem);
-                continue;
+        match pool {
+            Ok(pool) => {
+                let line = pools.line();
+                let mut wrong = |what: &str| tell(Problem::new(&name, Some(line), what));
+                take_grades(&pool, &mut qrels, &mut wrong);
             }
-        };
-        let grades = qrels.entry(pool.query.id).or_default();
-        for (at, document) in pool.documents.into_iter().enumerate() {
-            match Marks::of(&document) {
-                Ok(marks) => grades.extend(marks.grade.map(|grade| (document.id, grade))),
-                Err(what) => tell(Problem::new(
-                    &name,
-                    Some(pools.line()),
-                    &format!("documents[{at}].{what}"),
-                )),
-            }
+            Err(problem) => tell(problem),
         }
     }
+    Ok(qrels)
+}
+
+fn take_grades(pool: &Pool, qrels: &mut Qrels, wrong: &mut dyn FnMut(&str)) {
+    let grades = qrels.entry(pool.query.id.clone()).or_default();
+    for (at, document) in pool.documents.iter().enumerate() {
+        match Marks::of(document) {
+            Ok(marks) => grades.extend(marks.grade.map(|grade| (document.id.clone(), grade))),
+            Err(what) => wrong(&format!("documents[{at}].{what}")),
+        }
+    }
+}
+
+/// The grades of pools that were read from `path`.
+pub(super) fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, Failure> {
+    let name = display_name(path);
+    let mut complaints = output::Complaints::about(&name);
+    let mut qrels = Qrels::new();
+    for pool in pools {
+        let query = pool.query.id.as_str();
+        take_grades(pool, &mut qrels, &mut |what| {
+            complaints.tell(&Problem::new(
+                &name,
+                None,
+                &format!("query {query:?}: {what}"),
+            ));
+        });
+    }
+    refuse(&name, complaints.end())?;
     Ok(qrels)
 }
 
@@ -79,6 +99,17 @@ pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<Run, Failu
             let run = trec::collect_run(rows, &name, &mut |problem| complaints.tell(&problem));
             refuse(&name, complaints.end())?;
             run
+        }
+        Kind::Candidates => {
+            let mut complaints = output::Complaints::about(&name);
+            let rows = trec::read_candidates(open(path)?, &name);
+            let mut tell = |problem: Problem| complaints.tell(&problem);
+            let candidates = trec::collect_candidates(rows, &name, &mut tell);
+            refuse(&name, complaints.end())?;
+            candidates
+                .into_iter()
+                .map(|(query, documents)| (query, by_place(documents)))
+                .collect()
         }
         Kind::Dataset => {
             let mut run = Run::new();
@@ -113,6 +144,15 @@ pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<Run, Failu
         )));
     }
     Ok(run)
+}
+
+/// Candidates as a ranking: their order is what is known of them, and the rank from the end makes a score.
+fn by_place(documents: Vec<(DocId, Option<f64>)>) -> Vec<(DocId, f64)> {
+    let count = documents.len();
+    let places = documents.into_iter().enumerate();
+    places
+        .map(|(above, (document, _))| (document, (count - above) as f64))
+        .collect()
 }
 
 /// The pools of a dataset without a bad line.

@@ -32,6 +32,7 @@ the first 10 documents of each query of TEST.
 Examples:
   overrule evaluate qrels/test.tsv bm25.trec
   overrule evaluate qrels.txt reranked.trec --metrics ndcg@10,map --baseline bm25.trec
+  overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
 pub(super) struct Evaluate {
@@ -42,6 +43,9 @@ pub(super) struct Evaluate {
     /// Compare with this ranking, query by query
     #[arg(long, value_name = "RUN")]
     baseline: Option<PathBuf>,
+    /// Compare with the same ranking under these labels, query by query: what correcting them changed
+    #[arg(long, value_name = "QRELS", conflicts_with = "baseline")]
+    before: Option<PathBuf>,
     #[command(flatten)]
     how: How,
 }
@@ -90,6 +94,7 @@ impl Evaluate {
             truth,
             test,
             baseline,
+            before: None,
             how,
         }
     }
@@ -97,6 +102,11 @@ impl Evaluate {
     pub(super) fn run(self) -> Outcome {
         let report = match self.how.profile {
             Profile::Trec => self.trec()?,
+            Profile::Zbench if self.before.is_some() => {
+                return Err(Failure::usage(anyhow!(
+                    "--before compares labels, which --profile zbench does not read"
+                )));
+            }
             Profile::Zbench => self.zbench()?,
         };
         report.print(self.how.json)
@@ -125,9 +135,18 @@ impl Evaluate {
         let measured = measure(&qrels, &self.test, &metrics, &rules, &mut warnings)?;
         let resampling = Resampling::default();
         let mut report = Report::new(measured.queries.len());
-        let baseline = match &self.baseline {
-            Some(path) => Some(measure(&qrels, path, &metrics, &rules, &mut warnings)?),
-            None => None,
+        let baseline = match (&self.baseline, &self.before) {
+            (Some(path), _) => Some(measure(&qrels, path, &metrics, &rules, &mut warnings)?),
+            (None, Some(path)) => {
+                report.other = "before";
+                let before = benchmark::labels(path)?;
+                let mut told = Vec::new();
+                let measured = measure(&before, &self.test, &metrics, &rules, &mut told)?;
+                let of = |warning| format!("under {}: {warning}", path.display());
+                warnings.extend(told.into_iter().map(of));
+                Some(measured)
+            }
+            (None, None) => None,
         };
         for metric in metrics {
             let values = measured

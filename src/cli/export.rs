@@ -1,14 +1,17 @@
 //! `overrule export`: what the project holds, in other programs' forms.
 
+mod labels;
 mod verdicts;
 
 use super::{Context, Failure, Outcome, output};
+use crate::domain::corpus::QueryId;
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPair, ScoredPairsWriter};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::dataset::{self, Unscored};
 use crate::store::corpus::QueryKey;
+use crate::store::court::CourtRows;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -27,6 +30,12 @@ enum Kind {
     Votes,
     /// One row an annotator's verdict on a pair; `in_force` says which of them counts
     Verdicts,
+    /// Labels in TREC's or BEIR's columns; --corrected puts the rulings in
+    Qrels,
+    /// One row a ruling on a label that stands, with what it changes
+    Rulings,
+    /// Every answer of a judge on a pool, JSON lines
+    Picks,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -38,7 +47,9 @@ enum Layout {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   overrule export annotated --out scored.jsonl
-  overrule export votes --format jsonl | jq 'select(.failure)'")]
+  overrule export votes --format jsonl | jq 'select(.failure)'
+  overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
+  overrule export qrels --diff                             only what the rulings change")]
 pub(super) struct Export {
     /// What to write
     #[arg(value_enum)]
@@ -49,9 +60,11 @@ pub(super) struct Export {
     /// Only this query, repeatable
     #[arg(long, value_name = "QUERY")]
     query: Vec<String>,
-    /// For votes and verdicts
+    /// For votes, verdicts and rulings
     #[arg(long, value_enum, default_value = "csv")]
     format: Layout,
+    #[command(flatten)]
+    labels: labels::Form,
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
@@ -74,8 +87,17 @@ impl Export {
             out.flush()?;
             return Ok(());
         };
+        let side = self.labels.side_file(path);
+        let side = side.filter(|_| self.kind == Kind::Qrels);
+        if let Some(side) = &side {
+            check_target(side, &[("project", context.project())])?;
+            let rows = self.court(&store)?;
+            whole_file(side, |out| self.labels.provenance(&rows, Layout::Csv, out))?;
+        }
         whole_file(path, |out| self.write(&store, &keys, out))?;
-        output::complain(&format!("wrote {}", path.display()));
+        for path in std::iter::once(path).chain(&side) {
+            output::complain(&format!("wrote {}", path.display()));
+        }
         Ok(())
     }
 
@@ -93,7 +115,36 @@ impl Export {
             Kind::AiScores => write_ai_scores(store, keys, out),
             Kind::Votes => write_votes(store, keys, self.format, out),
             Kind::Verdicts => verdicts::write(store, keys, self.format, out),
+            Kind::Qrels => self
+                .labels
+                .write(&self.court(store)?, self.out.as_deref(), out),
+            Kind::Rulings => self
+                .labels
+                .provenance(&self.court(store)?, self.format, out),
+            Kind::Picks => {
+                let wanted = &self.query;
+                let mut picks = store.read_blocking(|db| db.picks())?;
+                picks.retain(|pick| {
+                    wanted.is_empty() || wanted.iter().any(|name| name == pick.query.as_str())
+                });
+                for pick in &picks {
+                    output::json_line(out, pick)?;
+                }
+                Ok(())
+            }
         }
+    }
+
+    /// Labels and rulings, of the queries that are wanted.
+    fn court(&self, store: &Store) -> Result<CourtRows, Failure> {
+        let level = self.labels.level;
+        let mut rows = store.read_blocking(move |db| db.court(level))?;
+        if !self.query.is_empty() {
+            let wanted = |id: &QueryId| self.query.iter().any(|name| name == id.as_str());
+            rows.labels.retain(|query, _| wanted(query));
+            rows.rulings.retain(|row| wanted(&row.ruling.query));
+        }
+        Ok(rows)
     }
 }
 

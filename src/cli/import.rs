@@ -1,18 +1,21 @@
-//! `overrule import`: datasets, annotated datasets and zBench's `ai_scores.json`.
+//! `overrule import`: datasets, annotated datasets, zBench's `ai_scores.json`, labels, rankings and picks.
 
+mod court;
 mod recorded;
 mod votes;
 
-use super::{Context, Failure, Outcome, output};
+use super::{Context, Failure, Outcome, output, pool};
 use crate::domain::corpus::Pool;
 use crate::formats::ai_scores::{self, Ensemble};
 use crate::formats::dataset;
 use crate::formats::problem::Problem;
+use crate::formats::recognise as columns;
 use crate::store::corpus::{Imported, QueryKey};
 use crate::store::{Db, Store, StoreError};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use serde_json::json;
+use court::{Evidence, Taken};
+use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -24,12 +27,17 @@ use std::path::{Path, PathBuf};
     subcommand_negates_reqs = true,
     disable_help_subcommand = true,
     after_help = "A file is recognised by what is in it: JSON lines with \"documents\" are a dataset (annotated or not),
-one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are taken over as recorded.
-Nothing is imported from a file with errors, unless --skip-bad leaves the bad parts out.
+one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are taken over as recorded, JSON lines with
+\"query\":\"ID\" are picks (overrule export picks), 4 columns are TREC's qrels, 3 with a header BEIR's, 6 a run, 2 to 4
+with a header or a score a list of candidates. Labels and rankings serve `overrule court`. A folder is a benchmark
+(corpus.jsonl, queries.jsonl, qrels/): its pools are built as `overrule pool build --beir` does.
+Nothing is imported from a file with errors, unless --skip-bad leaves the bad parts of a dataset out.
 
 Examples:
   overrule import dataset.jsonl
   overrule import data/annotation/dataset/ai_scores.json
+  overrule import scifact/ --split test
+  overrule import qrels/test.tsv bm25.trec --name bm25
   overrule import votes judgments.jsonl      other systems' and people's votes, one a line
   overrule import ./votes                    a file that is called votes"
 )]
@@ -57,6 +65,12 @@ struct Files {
     /// Check the files and change nothing
     #[arg(long)]
     dry_run: bool,
+    /// What a ranking is called [default: its file's name without the ending]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Of a folder: whose labels
+    #[arg(long, default_value = "test")]
+    split: String,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -92,35 +106,39 @@ impl Import {
 
 impl Files {
     fn run(self, context: &Context) -> Outcome {
+        if let [folder] = &self.paths[..]
+            && folder.is_dir()
+            && !self.dry_run
+        {
+            if !folder.join("qrels").is_dir() {
+                return Err(Failure::usage(anyhow!(
+                    "{}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name a file",
+                    folder.display()
+                )));
+            }
+            return pool::import(context, folder, &self.split, self.json);
+        }
         let mut files = Vec::new();
         for path in &self.paths {
-            let kind = recognise(path)?;
-            let bad = check(path, kind)?;
-            if bad > 0 && !self.skip_bad {
-                return Err(refused(path, bad));
-            }
-            files.push((path, kind));
+            files.push((path, self.read(path)?));
         }
-        let mut reports = Vec::new();
+        let mut done = Vec::new();
         if !self.dry_run {
             let store = context.open_or_create()?;
-            for (path, kind) in files {
-                reports.push((path, import(&store, path, kind)?));
+            for (path, found) in files {
+                let taken = match found {
+                    Found::Battles(kind) => Done::Battles(import(&store, path, kind)?),
+                    Found::Court(evidence) => Done::Court(evidence.take_in(&store)?),
+                };
+                done.push((path, taken));
             }
         }
         if self.json {
-            let rows: Vec<_> = reports
+            let rows: Vec<_> = done
                 .iter()
-                .map(|(path, report)| {
-                    json!({
-                        "file": path.display().to_string(),
-                        "queries_added": report.added,
-                        "queries_unchanged": report.unchanged,
-                        "battles": report.battles,
-                        "votes": report.votes,
-                        "failures": report.failures,
-                        "skipped": report.skipped,
-                    })
+                .map(|(path, done)| match done {
+                    Done::Battles(report) => report.json(path),
+                    Done::Court(taken) => taken.json(path),
                 })
                 .collect();
             output::json(&rows)?;
@@ -129,14 +147,62 @@ impl Files {
         if self.dry_run {
             output::text("nothing is wrong with what would be imported\n")?;
         }
-        for (path, report) in reports {
-            output::text(&report.words(path))?;
+        for (path, done) in done {
+            output::text(&match done {
+                Done::Battles(report) => report.words(path),
+                Done::Court(taken) => taken.words(path),
+            })?;
         }
         Ok(())
     }
+
+    /// Reads a file through.
+    fn read(&self, path: &Path) -> Result<Found, Failure> {
+        let kind = match recognise(path)? {
+            Kind::Battles(kind) => kind,
+            Kind::Columns(columns::Kind::Dataset) => Battles::Dataset,
+            Kind::Picks => return Ok(Found::Court(Evidence::picks(path)?)),
+            Kind::Columns(columns::Kind::Qrels | columns::Kind::BeirQrels) => {
+                return Ok(Found::Court(Evidence::labels(path)?));
+            }
+            Kind::Columns(columns::Kind::Run | columns::Kind::Candidates) => {
+                let name = self.name.as_deref();
+                return Ok(Found::Court(Evidence::ranking(path, name)?));
+            }
+        };
+        let bad = check(path, kind)?;
+        if bad > 0 && !self.skip_bad {
+            return Err(refused(path, bad));
+        }
+        Ok(Found::Battles(kind))
+    }
+}
+
+/// What a file holds: queries with documents, or evidence for the label court.
+enum Found {
+    Battles(Battles),
+    Court(Evidence),
+}
+
+/// What was done with it.
+enum Done {
+    Battles(Report),
+    Court(Taken),
 }
 
 impl Report {
+    fn json(&self, path: &Path) -> Value {
+        json!({
+            "file": path.display().to_string(),
+            "queries_added": self.added,
+            "queries_unchanged": self.unchanged,
+            "battles": self.battles,
+            "votes": self.votes,
+            "failures": self.failures,
+            "skipped": self.skipped,
+        })
+    }
+
     fn words(&self, path: &Path) -> String {
         let mut words = format!(
             "{}: {} queries added, {} were there already",
@@ -166,6 +232,15 @@ impl Report {
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
+    Battles(Battles),
+    Picks,
+    /// What is no JSON.
+    Columns(columns::Kind),
+}
+
+/// Queries with documents, perhaps with votes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Battles {
     Dataset,
     AiScores,
 }
@@ -194,7 +269,8 @@ pub(super) fn display_name(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// Looks at the first kilobytes: a dataset's line names its query first or its documents, `ai_scores.json` its pairs.
+/// Looks at the first kilobytes: a dataset's line names its query, which is an object, or its documents, a pick its
+/// query's id, `ai_scores.json` its pairs.
 fn recognise(path: &Path) -> Result<Kind, Failure> {
     let mut reader = open(path)?;
     let start = reader
@@ -203,20 +279,27 @@ fn recognise(path: &Path) -> Result<Kind, Failure> {
     let start = String::from_utf8_lossy(start);
     let bare = start.trim_start_matches('\u{feff}').trim_start();
     let beginning: String = bare.chars().take(200).collect();
-    let recorded = beginning.starts_with('{') && beginning.contains("\"scored_pairs\"");
-    Ok(if recorded {
-        Kind::AiScores
+    let Some(members) = beginning.strip_prefix('{') else {
+        let found = columns::recognise(reader, &display_name(path)).map_err(Failure::usage)?;
+        return Ok(Kind::Columns(found));
+    };
+    let query = members.trim_start().strip_prefix("\"query\"");
+    let value = query.and_then(|rest| rest.trim_start().strip_prefix(':'));
+    Ok(if beginning.contains("\"scored_pairs\"") {
+        Kind::Battles(Battles::AiScores)
+    } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {
+        Kind::Picks
     } else {
-        Kind::Dataset
+        Kind::Battles(Battles::Dataset)
     })
 }
 
 /// Reads the whole file, prints what is wrong, and counts it.
-fn check(path: &Path, kind: Kind) -> Result<usize, Failure> {
+fn check(path: &Path, kind: Battles) -> Result<usize, Failure> {
     let name = display_name(path);
     let mut complaints = output::Complaints::about(&name);
     match kind {
-        Kind::Dataset => {
+        Battles::Dataset => {
             let mut any = false;
             for pool in dataset::read_pools(open(path)?, &name) {
                 any = true;
@@ -230,7 +313,7 @@ fn check(path: &Path, kind: Kind) -> Result<usize, Failure> {
                 )));
             }
         }
-        Kind::AiScores => {
+        Battles::AiScores => {
             let mut texts = recorded::Texts::default();
             for (at, pair) in
                 ai_scores::read_scored_pairs(open(path)?, &name, Ensemble::Any).enumerate()
@@ -268,13 +351,20 @@ pub(super) struct Checked<'a> {
 
 /// Reads a dataset through, for commands that take one as their input.
 pub(super) fn checked(path: &Path, skip_bad: bool) -> Result<Checked<'_>, Failure> {
-    if recognise(path)? == Kind::AiScores {
+    // What cannot be recognised is told as a dataset with a bad line.
+    let other = match recognise(path) {
+        Ok(Kind::Battles(Battles::AiScores)) => Some("recorded votes"),
+        Ok(Kind::Picks) => Some("picks"),
+        Ok(Kind::Columns(kind)) if kind != columns::Kind::Dataset => Some(kind.words()),
+        Ok(_) | Err(_) => None,
+    };
+    if let Some(other) = other {
         return Err(Failure::usage(anyhow!(
-            "{}: holds recorded votes, not a dataset; use `overrule import`",
+            "{}: holds {other}, not a dataset; use `overrule import`",
             path.display()
         )));
     }
-    let bad = check(path, Kind::Dataset)?;
+    let bad = check(path, Battles::Dataset)?;
     if bad > 0 && !skip_bad {
         return Err(refused(path, bad));
     }
@@ -285,7 +375,7 @@ impl Checked<'_> {
     /// Puts the dataset into a project.
     pub(super) fn take_in(&self, store: &Store) -> Result<Report, Failure> {
         let path = self.path;
-        let report = import(store, path, Kind::Dataset)?;
+        let report = import(store, path, Battles::Dataset)?;
         if report.skipped > 0 {
             output::complain(&format!(
                 "{}: {} bad lines left out",
@@ -299,7 +389,7 @@ impl Checked<'_> {
 
 /// The pools of a dataset that has been checked, or an error for the first bad line.
 pub(super) fn pools(path: &Path, skip_bad: bool) -> Result<impl Iterator<Item = Pool>, Failure> {
-    let bad = check(path, Kind::Dataset)?;
+    let bad = check(path, Battles::Dataset)?;
     if bad > 0 && !skip_bad {
         return Err(refused(path, bad));
     }
@@ -307,7 +397,7 @@ pub(super) fn pools(path: &Path, skip_bad: bool) -> Result<impl Iterator<Item = 
 }
 
 /// What a file is called in the project.
-fn label(path: &Path) -> String {
+pub(super) fn label(path: &Path) -> String {
     path.file_stem()
         .unwrap_or_default()
         .to_string_lossy()
@@ -325,14 +415,14 @@ pub(super) fn bundled(store: &Store, dataset: &'static [u8], ai_scores: &'static
 }
 
 /// Imports one file in one transaction: all of it, or nothing.
-fn import(store: &Store, path: &Path, kind: Kind) -> Result<Report, Failure> {
+fn import(store: &Store, path: &Path, kind: Battles) -> Result<Report, Failure> {
     let (name, label) = (display_name(path), label(path));
     Ok(match kind {
-        Kind::Dataset => {
+        Battles::Dataset => {
             let reader = open(path)?;
             store.write_blocking(move |db| import_dataset(db, reader, &name, &label))?
         }
-        Kind::AiScores => {
+        Battles::AiScores => {
             let readers = [open(path)?, open(path)?];
             store
                 .write_blocking(move |db| recorded::import_ai_scores(db, readers, &name, &label))?

@@ -33,7 +33,8 @@ const COLUMNS: [&str; 14] = [
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Every verdict and every one taken back, with what its annotator said of the pair before and after; runs too, unless
+    after_help = "Every verdict and every one taken back, with what its annotator said of the pair before and after; rulings on labels, whose
+document stands under a; runs too, unless
 --query or --annotator asks for less. Nothing in the log can be changed: rows are only ever added.
 Times are UTC. `about` is the verdict that was taken back or replaced, or what a run did.
 
@@ -120,6 +121,8 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
     let event = match &entry.event {
         Event::Verdict(..) => "verdict",
         Event::Undo { .. } => "undo",
+        Event::Ruling(_) => "ruling",
+        Event::RulingUndo { .. } => "ruling undo",
         Event::RunBegun { .. } => "run begun",
         Event::RunEnded(_) => "run ended",
     };
@@ -150,6 +153,23 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             _ => json!(stored.replaces),
         };
     }
+    if let Some(stored) = entry.ruling() {
+        let ruling = &stored.ruling;
+        row["query"] = json!(ruling.query);
+        row["a"] = json!(ruling.document);
+        row["after"] = json!(ruling.finding);
+        row["cause"] = json!(ruling.fault);
+        row["note"] = json!(ruling.note);
+        row["role"] = json!(stored.about.control_of.map(|of| match of {
+            0 => "priority",
+            _ => "control",
+        }));
+        row["about"] = json!(stored.replaces);
+        if let Event::RulingUndo { .. } = &entry.event {
+            row["before"] = row["after"].take();
+            row["about"] = json!(ruling.uid);
+        }
+    }
     match &entry.event {
         Event::RunBegun {
             seed,
@@ -160,7 +180,7 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             row["about"] = json!(format!("{cycles} cycles, seed {seed}, judges {judges}"));
         }
         Event::RunEnded(state) => row["about"] = json!(state),
-        Event::Verdict(..) | Event::Undo { .. } => {}
+        _ => {}
     }
     Ok(row)
 }

@@ -84,6 +84,11 @@ impl Merge {
             "undos": merged.undos,
             "gold": merged.gold,
             "gold_clashes": merged.gold_clashes,
+            "labels": merged.labels,
+            "label_clashes": merged.label_clashes,
+            "rankings": merged.rankings,
+            "picks": merged.picks,
+            "rulings": merged.rulings,
             "queries_keeping_their_judges": merged.keep_their_judges,
             "conflicts": merged.conflicts,
             "calls_pending": merged.calls_pending,
@@ -98,7 +103,7 @@ impl Merge {
             "taken over"
         };
         format!(
-            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}), {} verdicts, {} undos, {} gold items\n",
+            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}), {} verdicts, {} undos, {} gold items, {} labels, {} rankings, {} picks, {} rulings\n",
             sanitise::line(&self.other.display().to_string()),
             merged.queries_added,
             merged.documents_added,
@@ -109,6 +114,10 @@ impl Merge {
             merged.verdicts,
             merged.undos,
             merged.gold,
+            merged.labels,
+            merged.rankings,
+            merged.picks,
+            merged.rulings,
         )
     }
 }
@@ -126,6 +135,12 @@ fn notes(merged: &Merged) -> Vec<String> {
         notes.push(format!(
             "{} gold items have another answer here, which stays",
             merged.gold_clashes
+        ));
+    }
+    if merged.label_clashes > 0 {
+        notes.push(format!(
+            "{} documents are labelled otherwise here, and those labels stay",
+            merged.label_clashes
         ));
     }
     if merged.keep_their_judges > 0 {

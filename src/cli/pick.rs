@@ -4,9 +4,13 @@ mod plan;
 mod sheet;
 mod watch;
 
-use super::annotate::beside;
 use super::judges::{self, is_paid};
-use super::{Context, Failure, Outcome, benchmark, export, output};
+use super::{Context, Failure, Outcome, benchmark, import, output};
+use crate::domain::corpus::Pool;
+use crate::domain::court::PickRecord;
+use crate::domain::metrics::Qrels;
+use crate::domain::sanitise;
+use crate::engine::lock::RunLock;
 use crate::engine::picks::Limits;
 use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
 use anyhow::anyhow;
@@ -18,31 +22,31 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A judge sees a query and its numbered documents and names exactly as many as are labelled relevant (metadata.grade), or,
-with --open, as many as it finds relevant, none included. A wrong number of slots, a slot named twice or one that does
-not exist, and what is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
+    after_help = "A judge sees a query and its numbered documents and names exactly as many as are labelled relevant, or, with --open, as
+many as it finds relevant, none included. A wrong number of slots, a slot named twice or one that does not exist, and what
+is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
 
-Every answer is added to the file of picks as it comes. Run the same command again to go on where it stopped; what has
-been answered is not asked again. `overrule court` reads the file.
+Every answer is in the project as soon as it comes. Run the same command again to go on where it stopped; what has been
+answered is not asked again. `overrule court` holds the picks against the labels.
 
 Examples:
-  overrule pick pools.jsonl
+  overrule pick
   overrule pick pools.jsonl --judges gpt,bm25 --permutations 2 --budget 5
-  overrule pick pools.jsonl --open --dry-run"
+  overrule pick --open --dry-run"
 )]
 pub(super) struct Pick {
-    /// Pools, as `overrule pool build` writes them, or any dataset
-    pools: PathBuf,
-    /// Where the picks are added [default: POOLS with _picks before its ending]
-    #[arg(long, value_name = "FILE")]
-    out: Option<PathBuf>,
+    /// Pools to bring into the project first, and to ask about: any dataset [default: all that the project holds]
+    dataset: Option<PathBuf>,
+    /// Only this query, repeatable
+    #[arg(long, value_name = "ID")]
+    query: Vec<String>,
     /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     judges: Vec<String>,
     /// Let judges pick any number of documents, and do not tell them how many are relevant
     #[arg(long)]
     open: bool,
-    /// Ask about so many orders of each pool: the file's own first, then shuffled ones
+    /// Ask about so many orders of each pool: its own first, then shuffled ones
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     permutations: u32,
     /// The grade from which on a document is relevant
@@ -57,7 +61,7 @@ pub(super) struct Pick {
     /// Calls in flight of each judge at most
     #[arg(long)]
     concurrency: Option<usize>,
-    /// Dollars that the picks in the file may have cost in all; a run that reaches them ends with exit code 3
+    /// Dollars that the project's picks may have cost in all; a run that reaches them ends with exit code 3
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
     /// Do not ask before money is spent
@@ -74,6 +78,14 @@ pub(super) struct Pick {
     json: bool,
 }
 
+/// Pools, their labels, and what judges have picked from them.
+#[derive(Default)]
+struct Held {
+    pools: Vec<Pool>,
+    labels: Qrels,
+    picks: Vec<PickRecord>,
+}
+
 impl Pick {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let chosen = judges::choose_pickers(context, &self.judges, self.insecure_http)?;
@@ -81,16 +93,9 @@ impl Pick {
             output::complain(note);
         }
         let ensemble = chosen.ensemble;
-        let pools = benchmark::pools(&self.pools)?;
-        let out = self
-            .out
-            .clone()
-            .unwrap_or_else(|| beside(&self.pools, "picks"));
-        export::check_target(
-            &out,
-            &[("pools", &self.pools), ("project", context.project())],
-        )?;
-        let mut sheet = Sheet::read(&out)?;
+        let held = self.held(context)?;
+        let pools = self.pools(held)?;
+        let mut sheet = Sheet::new(pools.picks);
         let wish = Wish {
             open: self.open,
             permutations: self.permutations as usize,
@@ -98,8 +103,11 @@ impl Pick {
             seed: self.seed.unwrap_or(context.config.run.seed),
             retry_failed: self.retry_failed,
         };
-        let plan = Plan::new(&pools, &ensemble, &wish, &sheet)
-            .map_err(|what| Failure::usage(anyhow!("{}: {what}", self.pools.display())))?;
+        let plan =
+            Plan::new(&pools.pools, &pools.labels, &ensemble, &wish, &sheet).map_err(|what| {
+                let place = self.dataset.as_deref().unwrap_or(context.project());
+                Failure::usage(anyhow!("{}: {what}", place.display()))
+            })?;
         for note in &plan.notes {
             output::complain(&format!("note: {note}"));
         }
@@ -112,11 +120,15 @@ impl Pick {
         if ensemble.iter().any(|judge| judge.spec().is_offline()) {
             output::complain(OFFLINE_LABEL);
         }
+        let _lock = RunLock::take(context.project())?;
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         if paid && plan.calls() > 0 {
             judges::agree(&words(&plan), self.yes)?;
         }
-        sheet.open()?;
+        let store = context.open_or_create()?;
+        if let Some(path) = &self.dataset {
+            import::checked(path, false)?.take_in(&store)?;
+        }
         let limits = Limits {
             concurrency: self
                 .concurrency
@@ -125,18 +137,17 @@ impl Pick {
             budget_usd: self.budget,
             spent_usd: sheet.spent_usd(),
         };
-        let ended = watch::watch(&plan, &ensemble, limits, &mut sheet)?;
+        let ended = watch::watch(&plan, &ensemble, limits, &store, &mut sheet)?;
         let rows = rows(&plan, &ensemble, &sheet);
         if self.json {
             output::json(&json!({
-                "picks": out.display().to_string(),
                 "judges": rows,
                 "spent_usd": sheet.spent_usd(),
                 "warnings": plan.notes,
             }))?;
         } else {
             output::text(&table(&rows))?;
-            output::complain(&format!("wrote {}", out.display()));
+            output::complain("`overrule court` holds the picks against the labels");
         }
         let missing: u64 = rows.iter().filter_map(|row| row["missing"].as_u64()).sum();
         let failed: u64 = rows.iter().filter_map(|row| row["failed"].as_u64()).sum();
@@ -166,6 +177,46 @@ impl Pick {
                 Err(Failure::incomplete())
             }
         }
+    }
+
+    /// What the project holds, or nothing where there is none yet and a dataset is to make one.
+    fn held(&self, context: &Context) -> Result<Held, Failure> {
+        if self.dataset.is_some() && !context.project().exists() {
+            return Ok(Held::default());
+        }
+        let whole = self.dataset.is_none();
+        Ok(context.open()?.read_blocking(move |db| {
+            let queries = if whole { db.queries()? } else { Vec::new() };
+            let pools = queries.into_iter().map(|query| db.pool(query.key));
+            Ok(Held {
+                pools: pools.collect::<Result<_, _>>()?,
+                labels: db.labels()?,
+                picks: db.picks()?,
+            })
+        })?)
+    }
+
+    /// What is asked about.
+    fn pools(&self, mut held: Held) -> Result<Held, Failure> {
+        if let Some(path) = &self.dataset {
+            held.pools = benchmark::pools(path)?;
+            for (query, grades) in benchmark::grades_of(&held.pools, path)? {
+                held.labels.entry(query).or_default().extend(grades);
+            }
+        }
+        for name in &self.query {
+            if !held.pools.iter().any(|pool| pool.query.id.as_str() == name) {
+                let name = sanitise::line(name);
+                return Err(Failure::usage(anyhow!(
+                    "--query: there is no query {name:?}"
+                )));
+            }
+        }
+        if !self.query.is_empty() {
+            let wanted = |pool: &Pool| self.query.iter().any(|name| name == pool.query.id.as_str());
+            held.pools.retain(wanted);
+        }
+        Ok(held)
     }
 
     fn tell_estimate(&self, plan: &Plan) -> Outcome {
@@ -241,7 +292,7 @@ fn table(rows: &[Value]) -> String {
     ];
     let cells = |row: &Value| {
         let name = row["judge"].as_str().unwrap_or_default();
-        let mut cells = vec![crate::domain::sanitise::line(name).into_owned()];
+        let mut cells = vec![sanitise::line(name).into_owned()];
         for key in ["questions", "valid", "invalid", "failed", "missing"] {
             cells.push(row[key].to_string());
         }

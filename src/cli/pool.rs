@@ -5,16 +5,17 @@ mod stage;
 mod summary;
 
 use super::{Context, Failure, Outcome, benchmark, export, output};
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, Run};
 use crate::domain::retrieval::{JudgingPool, Layout, Profile, build_pool};
+use crate::engine::now_ms;
 use crate::formats::beir::Question;
 use crate::formats::{dataset, trec};
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use stage::{FirstStage, Folder};
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use summary::words;
 
 #[derive(Debug, Args)]
@@ -31,14 +32,16 @@ enum Action {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "A pool holds all labelled documents of a query, filled up to --depth with the best of the first stage. Pools are a dataset
-(JSON lines in zBench's form) that `annotate`, `pick` and `court` read. Each document's metadata says its grade, where
-it comes from (source: label-found, label-missed or fill), its first_stage_rank and its slot; no judge is shown any of that.
+    after_help = "A pool holds all labelled documents of a query, filled up to --depth with the best of the first stage. Pools, labels and
+the first stage's ranking go into the project, where `pick`, `court` and `annotate` find them; with --out the pools are written as a
+dataset (JSON lines in zBench's form) instead. Each document's metadata says its grade, where it comes from (source:
+label-found, label-missed or fill), its first_stage_rank and its slot; no judge is shown any of that.
 
 The slots are shuffled by the seed. With --layout original the labelled documents come first, as in the study that this
 re-creates: a judge that always names the first slots is then always right.
 
 Examples:
+  overrule pool build --beir scifact
   overrule pool build --beir scifact --out pools.jsonl --run-out bm25.trec
   overrule pool build --beir scifact --profile duckdb --layout original --out pools.jsonl --json"
 )]
@@ -73,11 +76,11 @@ struct Build {
     /// Documents a query in that run [default: as --depth]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     run_depth: Option<u32>,
-    /// Where the pools go [default: stdout]
+    /// Write the pools as a dataset, and leave the project alone
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Print the summary as JSON; wants --out
-    #[arg(long, requires = "out")]
+    /// Print the summary as JSON
+    #[arg(long)]
     json: bool,
 }
 
@@ -96,8 +99,27 @@ enum LayoutName {
 impl PoolCommand {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let Action::Build(build) = self.action;
-        build.run(context.config.run.seed)
+        build.run(context)
     }
+}
+
+/// Builds the pools of a benchmark's folder with the default settings, into the project.
+pub(super) fn import(context: &Context, folder: &Path, split: &str, json: bool) -> Outcome {
+    let build = Build {
+        beir: folder.to_owned(),
+        split: split.to_owned(),
+        depth: 10,
+        profile: ProfileName::Overrule,
+        candidates: None,
+        layout: LayoutName::Shuffled,
+        seed: None,
+        level: 1,
+        run_out: None,
+        run_depth: None,
+        out: None,
+        json,
+    };
+    build.run(context)
 }
 
 /// What was built.
@@ -109,7 +131,7 @@ struct Built {
 }
 
 impl Build {
-    fn run(&self, seed: u64) -> Outcome {
+    fn run(&self, context: &Context) -> Outcome {
         let folder = Folder::new(&self.beir, &self.split)?;
         let inputs = folder.files();
         let inputs: Vec<(&str, &std::path::Path)> = inputs
@@ -124,7 +146,7 @@ impl Build {
         let layout = match self.layout {
             LayoutName::Original => Layout::Original,
             LayoutName::Shuffled => Layout::Shuffled {
-                seed: self.seed.unwrap_or(seed),
+                seed: self.seed.unwrap_or(context.config.run.seed),
             },
         };
         let built = self.build(&folder, &qrels, &stage, layout)?;
@@ -132,32 +154,46 @@ impl Build {
             export::whole_file(path, |out| self.write_run(&built, out))?;
         }
         let pools = form::pools(&folder, &built.queries, &built.pools, &qrels)?;
-        let write = |out: &mut dyn Write| -> Outcome {
-            let mut out = out;
-            for pool in &pools {
-                dataset::write_pool(&mut out, pool)?;
-            }
-            Ok(())
-        };
         let summary = self.summary(&built, &qrels, &stage, layout)?;
         match &self.out {
-            Some(path) => export::whole_file(path, write)?,
-            None => {
-                let mut out = BufWriter::new(io::stdout().lock());
-                write(&mut out)?;
-                out.flush()?;
-            }
+            Some(path) => export::whole_file(path, |mut out| {
+                for pool in &pools {
+                    dataset::write_pool(&mut out, pool)?;
+                }
+                Ok(())
+            })?,
+            None => self.keep(context, &built.run, qrels, pools)?,
         }
         for note in &built.notes {
             output::complain(&format!("note: {note}"));
         }
         if self.json {
             output::json(&summary)?;
-        } else if self.out.is_some() {
-            output::text(&words(&summary))?;
-        } else {
-            output::complain(words(&summary).trim_end());
+            return Ok(());
         }
+        output::text(&words(&summary))?;
+        match &self.out {
+            Some(path) => output::complain(&format!("wrote {}", path.display())),
+            None => output::complain(&format!(
+                "in {}: `overrule pick` has judges pick from the pools",
+                context.project().display()
+            )),
+        }
+        Ok(())
+    }
+
+    /// Puts pools, labels and ranking into the project: all of it, or nothing.
+    fn keep(&self, context: &Context, run: &Run, qrels: Qrels, pools: Vec<Pool>) -> Outcome {
+        let store = context.open_or_create()?;
+        let dataset = super::import::label(&self.beir);
+        let (name, run) = (self.stage_name(), run.clone());
+        store.write_blocking(move |db| {
+            for pool in &pools {
+                db.add_pool(pool, &dataset)?;
+            }
+            db.put_labels(&qrels)?;
+            db.put_ranking(name, &run, now_ms())
+        })?;
         Ok(())
     }
 
@@ -233,12 +269,17 @@ impl Build {
         Ok(built)
     }
 
-    fn write_run(&self, built: &Built, mut out: &mut dyn Write) -> Outcome {
-        let name = match (&self.candidates, self.profile) {
+    /// What the first stage is called.
+    fn stage_name(&self) -> &'static str {
+        match (&self.candidates, self.profile) {
             (Some(_), _) => "candidates",
             (None, ProfileName::Overrule) => "bm25-overrule",
             (None, ProfileName::Duckdb) => "bm25-duckdb",
-        };
+        }
+    }
+
+    fn write_run(&self, built: &Built, mut out: &mut dyn Write) -> Outcome {
+        let name = self.stage_name();
         for question in &built.queries {
             if let Some(ranking) = built.run.get(&question.id) {
                 trec::write_run(&mut out, &question.id, ranking, name)?;

@@ -50,6 +50,9 @@ pub(super) struct Override {
 
 #[derive(Debug, Args)]
 pub(super) struct Undo {
+    /// Take back your latest ruling on a label instead of your latest verdict on a pair
+    #[arg(long)]
+    ruling: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -172,6 +175,9 @@ fn moves(before: &View, after: &View, documents: &[DocumentInfo]) -> Vec<(String
 
 impl Undo {
     pub(super) fn run(self, context: &Context) -> Outcome {
+        if self.ruling {
+            return self.ruling(context);
+        }
         let store = context.open()?;
         let annotator = context.annotator();
         let who = annotator.clone();
@@ -198,6 +204,33 @@ impl Undo {
             let query = sanitise::line(query.id.as_str()).into_owned();
             output::text(&format!("{query}: {}\n", sanitise::line(&words)))?;
         }
+        Ok(())
+    }
+
+    fn ruling(&self, context: &Context) -> Outcome {
+        let annotator = context.annotator();
+        let who = annotator.clone();
+        let undone = context
+            .open()?
+            .write_blocking(move |db| db.undo_ruling(&annotator, now_ms()))?;
+        let Some(undone) = undone else {
+            return Err(Failure::usage(anyhow!(
+                "no ruling by {:?} to take back",
+                sanitise::line(&who)
+            )));
+        };
+        let ruling = undone.ruling;
+        if self.json {
+            return Ok(output::json(&json!({
+                "uid": ruling.uid, "query": ruling.query, "document": ruling.document, "ruling": ruling.finding,
+            }))?);
+        }
+        let query = sanitise::line(ruling.query.as_str());
+        let document = sanitise::line(ruling.document.as_str());
+        output::text(&format!(
+            "query {query}, document {document}: taken back: {}\n",
+            ruling.finding.words()
+        ))?;
         Ok(())
     }
 }

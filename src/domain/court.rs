@@ -4,11 +4,21 @@
 //! reported beside what random picks would reach (SEEDS §2.4).
 
 mod answer;
+mod case;
 mod docket;
+mod effect;
+mod record;
 mod ruling;
 mod tally;
 
 pub use answer::{Ask, Invalid, Reply, clip, forced};
-pub use docket::{Dispute, DocketOrder, DocketRule, IMPACT_DEPTH, disputes, docket, weigh};
-pub use ruling::{Correction, Fault, Finding, Grades, Ruling, corrected, corrections, in_force};
+pub use case::{Answer, Bench, Given, Group, LeftOut, answers, group};
+pub use docket::{
+    CONTROLS, Dispute, DocketOrder, DocketRule, IMPACT_DEPTH, disputes, docket, weigh,
+};
+pub use effect::{Remeasured, measures, remeasure};
+pub use record::{PickRecord, PickResult};
+pub use ruling::{
+    Correction, Fault, Finding, Grades, Ruling, corrected, corrections, in_force, settle,
+};
 pub use tally::{Boxes, Chance, Outcome, Summary, outcomes, summarise};

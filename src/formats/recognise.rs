@@ -2,7 +2,7 @@
 
 use super::lines::Lines;
 use super::problem::{Problem, quoted};
-use super::trec::LONGEST;
+use super::trec::{LONGEST, candidate_cells, is_heading};
 use std::io::BufRead;
 
 /// What a file holds.
@@ -14,6 +14,8 @@ pub enum Kind {
     BeirQrels,
     /// Rankings in TREC's six columns.
     Run,
+    /// Lists of candidates: query and document, perhaps with rank and score, between tabs, commas or white space.
+    Candidates,
     /// JSON lines: pools of documents with scores or grades.
     Dataset,
 }
@@ -24,6 +26,7 @@ impl Kind {
         match self {
             Self::Qrels | Self::BeirQrels => "labels (qrels)",
             Self::Run => "a run",
+            Self::Candidates => "a list of candidates",
             Self::Dataset => "a dataset",
         }
     }
@@ -49,17 +52,24 @@ pub fn recognise(mut reader: impl BufRead, file: &str) -> Result<Kind, Problem> 
 }
 
 fn kind(line: &str) -> Result<Kind, String> {
-    let cells: Vec<&str> = line.split_ascii_whitespace().collect();
+    let cells = candidate_cells(line)?;
+    let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
     match cells[..] {
         ["query-id", "corpus-id", "score"] => Ok(Kind::BeirQrels),
+        [_, _] => Ok(Kind::Candidates),
+        [_, _, _, _] | [_, _, _] if is_heading(&cells) => Ok(Kind::Candidates),
+        // A grade is a whole number, a score is mostly none.
+        [_, _, _, last] if last.parse::<i64>().is_err() && last.parse::<f64>().is_ok() => {
+            Ok(Kind::Candidates)
+        }
         [_, _, _, _] => Ok(Kind::Qrels),
         [_, _, _, _, _, _] => Ok(Kind::Run),
         [_, _, _] => Err(
-            "has 3 columns and no header; BEIR's qrels begin with query-id, corpus-id, score"
+            "has 3 columns and no header; BEIR's qrels begin with query-id, corpus-id, score, candidates with query_id, corpus_id, rank"
                 .to_owned(),
         ),
         _ => Err(format!(
-            "begins with {}, which is neither qrels (4 columns, or BEIR's 3 with a header), a run (6 columns) nor JSON lines",
+            "begins with {}, which is neither qrels (4 columns, or BEIR's 3 with a header), a run (6 columns), candidates (2, or 4 with a score) nor JSON lines",
             quoted(line.trim())
         )),
     }

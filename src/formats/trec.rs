@@ -1,4 +1,4 @@
-//! TREC's text files: qrels, runs, and lists of candidates. One record a line, columns between white space.
+//! TREC's text files: qrels, runs, and lists of candidates. One record a line, columns between white space; those of candidates between tabs or commas too.
 //!
 //! | file | columns |
 //! | --- | --- |
@@ -13,7 +13,7 @@ mod read;
 mod write;
 
 pub use collect::{Candidates, collect_candidates, collect_qrels, collect_run};
-pub(super) use read::{LONGEST, columns, grade, named};
+pub(super) use read::{LONGEST, candidate_cells, columns, grade, is_heading, named};
 pub use read::{Rows, read_candidates, read_qrels, read_run};
 pub use write::{write_qrels, write_run};
 

@@ -66,6 +66,7 @@ impl Db {
             .optional()?
         {
             self.same_pool(key, &text, pool)?;
+            self.put_grades(pool)?;
             return Ok(Imported::Unchanged(key));
         }
         self.connection
@@ -84,7 +85,20 @@ impl Db {
         for (position, document) in pool.documents.iter().enumerate() {
             self.put_document(key, position, document)?;
         }
+        self.put_grades(pool)?;
         Ok(Imported::Added(key))
+    }
+
+    /// Enters the labels that a pool's documents carry in their metadata.
+    fn put_grades(&self, pool: &Pool) -> Result<()> {
+        for document in &pool.documents {
+            if let Some(grade) = super::court::whole(&document.metadata, "grade")
+                && let Ok(grade) = i32::try_from(grade)
+            {
+                self.put_label(&pool.query.id, &document.id, grade)?;
+            }
+        }
+        Ok(())
     }
 
     /// Puts a document at a position of a pool that has none there.

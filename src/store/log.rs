@@ -1,6 +1,7 @@
-//! The audit log: every verdict, every one that was taken back, and every run, as facts from rows that are never changed.
+//! The audit log: every verdict and ruling, every one that was taken back, and every run, as facts from rows that are never changed.
 
 use super::corpus::QueryKey;
+use super::rulings::StoredRuling;
 use super::runs::EnsembleId;
 use super::verdicts::StoredVerdict;
 use super::{Db, Result};
@@ -32,6 +33,15 @@ pub enum Event {
         /// What it changed.
         change: Change,
     },
+    /// Somebody ruled on a label.
+    Ruling(Box<StoredRuling>),
+    /// Somebody took a ruling back.
+    RulingUndo {
+        /// Who.
+        by: String,
+        /// The ruling.
+        ruling: Box<StoredRuling>,
+    },
     /// A run began.
     RunBegun {
         /// Seed of plan and presentations.
@@ -50,7 +60,8 @@ impl LogEntry {
     pub fn who(&self) -> Option<&str> {
         match &self.event {
             Event::Verdict(verdict, _) => Some(&verdict.verdict.annotator),
-            Event::Undo { by, .. } => Some(by),
+            Event::Undo { by, .. } | Event::RulingUndo { by, .. } => Some(by),
+            Event::Ruling(ruling) => Some(&ruling.ruling.annotator),
             Event::RunBegun { .. } | Event::RunEnded(_) => None,
         }
     }
@@ -62,7 +73,15 @@ impl LogEntry {
             | Event::Undo {
                 verdict, change, ..
             } => Some((verdict, *change)),
-            Event::RunBegun { .. } | Event::RunEnded(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The ruling that was made or taken back.
+    pub fn ruling(&self) -> Option<&StoredRuling> {
+        match &self.event {
+            Event::Ruling(ruling) | Event::RulingUndo { ruling, .. } => Some(ruling),
+            _ => None,
         }
     }
 }
@@ -141,6 +160,9 @@ impl Db {
                 },
             ));
         }
+        let rulings = self.ruling_entries(query)?.into_iter();
+        entries.extend(rulings.map(|(rank, entry)| ((entry.when_ms, rank), entry)));
+        entries.sort_by_key(|(key, _)| *key);
         if query.is_none() {
             let runs = self.run_entries()?.into_iter();
             entries.extend(runs.map(|entry| ((entry.when_ms, -1), entry)));
@@ -148,6 +170,39 @@ impl Db {
             entries.sort_by_key(|(key, _)| *key);
         }
         Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+    }
+
+    fn ruling_entries(&self, query: Option<QueryKey>) -> Result<Vec<(i64, LogEntry)>> {
+        let rulings = self.rulings_ever()?;
+        let of: HashMap<&str, &StoredRuling> = rulings
+            .iter()
+            .map(|row| (row.ruling.uid.as_str(), row))
+            .collect();
+        let undos = self.ruling_undos()?.into_iter().filter_map(|undo| {
+            let ruling = Box::new((*of.get(undo.ruling.as_str())?).clone());
+            let entry = LogEntry {
+                when_ms: undo.created_ms,
+                uid: undo.uid,
+                event: Event::RulingUndo {
+                    by: undo.annotator,
+                    ruling,
+                },
+            };
+            Some((1, entry))
+        });
+        let made = rulings.iter().map(|row| {
+            let entry = LogEntry {
+                when_ms: row.ruling.created_ms,
+                uid: row.ruling.uid.clone(),
+                event: Event::Ruling(Box::new(row.clone())),
+            };
+            (0, entry)
+        });
+        let wanted = |entry: &(i64, LogEntry)| {
+            let ruling = entry.1.ruling();
+            query.is_none() || ruling.map(|ruling| ruling.query) == query
+        };
+        Ok(made.chain(undos).filter(wanted).collect())
     }
 
     fn undos(&self) -> Result<Vec<UndoRow>> {

@@ -3,6 +3,7 @@
 //! repeated. The other file is never written to.
 
 mod corpus;
+mod court;
 mod people;
 mod snapshot;
 mod votes;
@@ -32,16 +33,26 @@ pub struct Merged {
     pub vote_clashes: usize,
     /// Failed calls that were new.
     pub failures: usize,
-    /// What the new votes and failures had cost, in US dollars, as far as that is known.
+    /// What the new votes, failures and picks had cost, in US dollars, as far as that is known.
     pub spent_usd: f64,
     /// Verdicts that were new.
     pub verdicts: usize,
-    /// Verdicts that were taken back there.
+    /// Verdicts and rulings that were taken back there.
     pub undos: usize,
     /// Gold items that were new.
     pub gold: usize,
     /// Gold items left out because another answer is known here.
     pub gold_clashes: usize,
+    /// Labels that were new.
+    pub labels: usize,
+    /// Labels left out because the document is labelled otherwise here.
+    pub label_clashes: usize,
+    /// Rankings of names that were not here.
+    pub rankings: usize,
+    /// Answers of judges on pools that were new.
+    pub picks: usize,
+    /// Rulings that were new.
+    pub rulings: usize,
     /// Queries on which other judges count there; those that count here go on counting.
     pub keep_their_judges: usize,
     /// Pairs of the whole project on which people differ, after the merge.
@@ -85,7 +96,7 @@ impl Db {
     pub fn merge(&mut self, from: &Snapshot, keep: bool) -> Result<Merged> {
         let mut merged = None;
         let tried = self.atomically(|db| {
-            merged = Some(Merge::of(db, from.connection()?)?);
+            merged = Some(Merge::of(db, from.db()?)?);
             match keep {
                 true => Ok(()),
                 false => Err(StoreError::Conflict("nothing is to be kept".to_owned())),
@@ -100,7 +111,8 @@ impl Db {
 }
 
 impl<'a> Merge<'a> {
-    fn of(db: &'a Db, from: &'a Connection) -> Result<Merged> {
+    fn of(db: &'a Db, other: &'a Db) -> Result<Merged> {
+        let from = &other.connection;
         let mut merge = Self {
             db,
             from,
@@ -133,6 +145,7 @@ impl<'a> Merge<'a> {
                 }
             }
         }
+        merge.court(other)?;
         merge.merged.conflicts = db.conflicts(None)?.len();
         merge.merged.calls_pending = from.query_row(
             "SELECT count(*) FROM batch_call JOIN batch ON batch.id = batch_call.batch

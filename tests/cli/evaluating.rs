@@ -343,7 +343,7 @@ fn zbenchs_own_numbers_come_out() {
 #[rstest]
 #[case::swapped(&["run", "qrels"], &["run: is a run, not labels; the file of labels comes first"])]
 #[case::two_labels(&["qrels", "qrels"], &["qrels: holds labels, not a ranking"])]
-#[case::strange(&["qrels", "strange"], &["strange:1: begins with \"a,b\"", "6 columns"])]
+#[case::strange(&["qrels", "strange"], &["strange:1: begins with \"a;b\"", "6 columns"])]
 #[case::no_file(&["nowhere", "run"], &["nowhere: cannot be opened"])]
 #[case::no_scores(&["qrels", "bare.jsonl"], &["bare.jsonl: holds no scores; `overrule annotate`"])]
 #[case::no_grades(&["bare.jsonl", "run"], &["bare.jsonl: holds no labels", "--profile zbench"])]
@@ -356,7 +356,7 @@ fn what_cannot_be_measured_is_refused(#[case] arguments: &[&str], #[case] words:
     desk.write("run", run([1, 2, 3]));
     desk.write("other", "z Q0 a 1 1 x\n");
     desk.write("bad", "q1 Q0 a 1 1 x\nq1 Q0 b 1 x x\nq1 Q0 a 1 1 x\n");
-    desk.write("strange", "a,b\n");
+    desk.write("strange", "a;b\n");
     desk.write(
         "bare.jsonl",
         r#"{"query":{"id":"q","query":"x"},"documents":[{"id":"a","content":"x"}]}"#,

@@ -295,7 +295,7 @@ fn harmless_irregularities_are_read(#[case] content: String) {
 #[rstest]
 #[case::a_folder("folder", "is a folder")]
 #[case::a_missing_file("absent.jsonl", "cannot be opened")]
-#[case::an_empty_file("empty.jsonl", "holds no query")]
+#[case::an_empty_file("empty.jsonl", "is empty")]
 #[case::gzip("packed.jsonl", "gunzip")]
 #[case::utf_16("wide.jsonl", "UTF-16")]
 #[case::a_database("other.db", "not a text file")]

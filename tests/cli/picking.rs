@@ -1,4 +1,4 @@
-//! `pick` and `court` with the offline judges: a file of picks that is only ever added to, and what it amounts to.
+//! `pick`, `court` and `rule` with the offline judges: picks and rulings that are only ever added to, and what they amount to.
 
 use crate::support::{Desk, benchmark};
 use rstest::rstest;
@@ -23,13 +23,14 @@ fn pooled(more: &[&str]) -> Desk {
 }
 
 fn records(desk: &Desk) -> Vec<Value> {
-    let text = desk.read("pools_picks.jsonl");
+    let picks = desk.done(&["export", "picks"]);
+    let text = picks.text();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
 }
 
-const COURT: [&str; 3] = ["court", "pools.jsonl", "pools_picks.jsonl"];
+const COURT: [&str; 1] = ["court"];
 
 #[test]
 fn the_offline_judges_pick_as_many_as_are_labelled() {
@@ -136,11 +137,11 @@ fn none_is_an_answer_where_any_number_is_asked_for() {
     desk.refused(
         &["pick", "bare.jsonl"],
         2,
-        &["bare.jsonl: has no document with metadata.grade", "--open"],
+        &["bare.jsonl: has no labels to say how many", "--open"],
     );
-    assert!(!desk.path("bare_picks.jsonl").exists());
     desk.done(&["pick", "bare.jsonl", "--open", "--judges", "bm25"]);
-    assert!(desk.read("bare_picks.jsonl").contains("\"slots\":[]"));
+    let picks = desk.done(&["export", "picks", "--query", "q"]);
+    assert!(picks.text().contains("\"slots\":[]"), "{}", picks.text());
 }
 
 #[test]
@@ -201,60 +202,47 @@ fn a_layout_that_gives_the_labels_away_is_told() {
 }
 
 #[test]
-fn answers_about_other_pools_are_left_out_and_counted() {
+fn picks_go_out_and_come_back() {
     let desk = pooled(&[]);
     desk.done(&["pick", "pools.jsonl", "--judges", "bm25"]);
-    let text = desk.read("pools_picks.jsonl");
-    desk.write(
-        "pools_picks.jsonl",
-        text.replace("\"query\":\"10\"", "\"query\":\"11\"")
-            .replace("\"d2\"", "\"d9\""),
+    desk.done(&["export", "picks", "--out", "picks.jsonl"]);
+    let other = Desk::new();
+    other.write("pools.jsonl", desk.read("pools.jsonl"));
+    other.write("picks.jsonl", desk.read("picks.jsonl"));
+    let nowhere = ["import", "pools.jsonl", "picks.jsonl", "nowhere"];
+    other.refused(&nowhere, 2, &["nowhere: cannot be opened"]);
+    other.done(&["import", "pools.jsonl", "picks.jsonl"]);
+    let again = other.done(&["import", "picks.jsonl"]);
+    assert!(again.text().contains("2 picks, 0 new, 2 there already"));
+    let court = |desk: &Desk| desk.json(&["court", "--json"])["judges"].clone();
+    assert_eq!(court(&other), court(&desk));
+    // Answers about other pools are left out and counted.
+    let third = Desk::new();
+    third.write("pools.jsonl", desk.read("pools.jsonl"));
+    third.write(
+        "others.jsonl",
+        desk.read("picks.jsonl").replace("\"d2\"", "\"d9\""),
     );
-    desk.refused(
-        &COURT,
-        2,
-        &["pools_picks.jsonl: has no pick of these pools"],
-    );
-    desk.write(
-        "pools_picks.jsonl",
-        text.replace("\"query\":\"10\"", "\"query\":\"11\""),
-    );
-    let found = desk.json(&[&COURT[..], &["--json"]].concat());
+    third.done(&["import", "pools.jsonl", "others.jsonl"]);
+    let found = third.json(&["court", "--json"]);
     assert_eq!(found["judges"][0]["permutations"][0]["missing"], 1);
     assert!(
         found["warnings"]
             .to_string()
-            .contains("1 answer of queries that the pools lack: left out")
+            .contains("1 answer of pools with other documents than now: left out"),
+        "{found}"
     );
 }
 
 #[rstest]
-#[case::overwrite(&["--out", "pools.jsonl"], &["would overwrite the pools"])]
-#[case::not_picks(&["--out", "beir/corpus.jsonl"], &["corpus.jsonl:1: is no pick: missing field", "mend the file"])]
+#[case::no_query(&["--query", "nowhere"], &["--query: there is no query \"nowhere\""])]
 #[case::no_judge(&["--judges", "nobody"], &["no judge is called \"nobody\""])]
 #[case::budget(&["--budget=-1"], &["--budget -1: expected dollars"])]
 #[case::permutations(&["--permutations", "0"], &["--permutations"])]
 fn bad_usage_of_pick_is_refused(#[case] more: &[&str], #[case] words: &[&str]) {
     let desk = pooled(&[]);
-    let before = desk.read("beir/corpus.jsonl");
     desk.refused(&[&["pick", "pools.jsonl"], more].concat(), 2, words);
-    assert_eq!(desk.read("beir/corpus.jsonl"), before);
-    assert!(!desk.path("pools_picks.jsonl").exists());
-}
-
-#[test]
-fn two_processes_do_not_add_to_one_file() {
-    let desk = pooled(&[]);
-    let path = desk.write("pools_picks.jsonl", "");
-    let held = std::fs::File::open(path).unwrap();
-    held.lock().unwrap();
-    desk.refused(
-        &["pick", "pools.jsonl"],
-        2,
-        &["another process is adding to it"],
-    );
-    drop(held);
-    desk.done(&["pick", "pools.jsonl", "--judges", "bm25"]);
+    assert!(!desk.path("overrule.db").exists());
 }
 
 const ATTACK: &str = "x\u{1b}]0;owned\u{7}\u{1b}[2J\r\u{9b}2J\u{202e}\u{200b}y";
@@ -265,13 +253,44 @@ fn nothing_hostile_reaches_the_terminal() {
     let document = |at: usize, grade: i64| json!({"id": format!("{at}{ATTACK}"), "content": format!("text {ATTACK} {at}"), "metadata": {"grade": grade, "title": ATTACK}, "score": at});
     let line = json!({"query": {"id": format!("q{ATTACK}"), "query": ATTACK}, "documents": [document(0, 1), document(1, 0)]});
     desk.write("pools.jsonl", line.to_string());
-    desk.write("bad.jsonl", format!("{{\"{ATTACK}\": 1}}\n"));
+    desk.write(
+        "bad.jsonl",
+        format!("{{\"query\": \"{ATTACK}\"}}\n")
+            .replace('\u{1b}', "\\u001b")
+            .replace(['\r', '\u{7}'], ""),
+    );
     desk.write("qrels", format!("q{ATTACK} 0 d 1\n"));
+    let (query, document) = (format!("q{ATTACK}"), format!("0{ATTACK}"));
     for arguments in [
         &["pick", "pools.jsonl"][..],
-        &["court", "pools.jsonl", "pools_picks.jsonl"],
-        &["court", "pools.jsonl", "pools_picks.jsonl", "--json"],
-        &["court", "pools.jsonl", "bad.jsonl"],
+        &["court"],
+        &["court", "--json"],
+        &["court", "--disagreements"],
+        &[
+            "rule",
+            "--query",
+            &query,
+            "--document",
+            &document,
+            "--ruling",
+            "not",
+            "--note",
+            ATTACK,
+        ],
+        &[
+            "rule",
+            "--query",
+            &query,
+            "--document",
+            ATTACK,
+            "--ruling",
+            "not",
+        ],
+        &["export", "qrels", "--diff"],
+        &["log"],
+        &["undo", "--ruling"],
+        &["import", "bad.jsonl"],
+        &["import", "qrels", "--name", ATTACK],
         &["evaluate", "pools.jsonl", "pools.jsonl"],
         &["evaluate", "pools.jsonl", "pools.jsonl", "--json"],
         &["evaluate", "qrels", "pools.jsonl"],
@@ -293,4 +312,290 @@ fn nothing_hostile_reaches_the_terminal() {
             assert_eq!(bad, None, "{arguments:?}: {text:?}");
         }
     }
+}
+
+/// Pools in the project, picked from by one judge: query 2 has d5 missed and d3 picked for it.
+fn in_court() -> Desk {
+    let desk = Desk::new();
+    benchmark(&desk);
+    desk.done(&[
+        "pool", "build", "--beir", "beir", "--depth", "4", "--layout", "original",
+    ]);
+    desk.done(&["pick", "--judges", "bm25"]);
+    desk
+}
+
+fn rule(desk: &Desk, document: &str, ruling: &str, more: &[&str]) -> Value {
+    let fixed = [
+        "rule",
+        "--query",
+        "2",
+        "--document",
+        document,
+        "--ruling",
+        ruling,
+        "--json",
+    ];
+    desk.json(&[&fixed[..], more].concat())
+}
+
+#[test]
+fn disagreements_come_in_the_order_of_what_they_move() {
+    let desk = in_court();
+    let list = |more: &[&str]| -> Vec<Value> {
+        let fixed = ["court", "--disagreements", "--json"];
+        desk.json(&[&fixed[..], more].concat())
+            .as_array()
+            .unwrap()
+            .clone()
+    };
+    let found = list(&[]);
+    let named: Vec<(&str, &str)> = found
+        .iter()
+        .map(|row| {
+            (
+                row["document"].as_str().unwrap(),
+                row["outcome"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(named.len(), 2);
+    assert!(named.contains(&("d5", "label only")) && named.contains(&("d3", "pick only")));
+    let impact = |row: &Value| row["impact_ndcg_at_10"].as_f64().unwrap();
+    assert!(found.iter().all(|row| impact(row) > 0.0), "{found:?}");
+    assert!(
+        list(&["--order", "random"])
+            .iter()
+            .all(|row| row["control"] == true)
+    );
+    rule(&desk, "d3", "not", &[]);
+    let left = list(&[]);
+    assert_eq!((left.len(), &left[0]["document"]), (1, &json!("d5")));
+    let other = desk.json(&["court", "--disagreements", "--json", "--annotator", "ada"]);
+    assert_eq!(
+        other.as_array().unwrap().len(),
+        2,
+        "everybody rules for themselves"
+    );
+}
+
+#[test]
+fn rulings_correct_labels_and_rankings_and_are_taken_back() {
+    let desk = in_court();
+    let ruled = rule(
+        &desk,
+        "d3",
+        "relevant",
+        &["--cause", "label-missing", "--note", "=1+1"],
+    );
+    assert_eq!(
+        (
+            &ruled["label_before"],
+            &ruled["label_after"],
+            &ruled["in_force"]
+        ),
+        (&json!(null), &json!(2), &json!(true)),
+        "the labels have a grade 2"
+    );
+    rule(&desk, "d5", "not", &["--cause", "label-wrong"]);
+    let found = desk.json(&["court", "--json"]);
+    assert_eq!(found["rulings"]["labels_changed"], 2);
+    assert_eq!(found["rulings"]["causes"]["label-wrong"], 1);
+    let ranking = &found["rankings"][0];
+    assert_eq!(ranking["ranking"], "bm25-overrule");
+    // d1 and d3 are found of d1 and d3, where it was d1 of d1 and d5.
+    let recall = &ranking["metrics"]["recall@10"];
+    assert_eq!(recall["before"]["mean"], (0.5 + 1.0) / 2.0);
+    assert_eq!(recall["after"]["mean"], 1.0);
+    assert_eq!(recall["difference"]["mean"], 0.25);
+
+    desk.done(&["export", "qrels", "--corrected", "--out", "c.tsv"]);
+    assert_eq!(
+        desk.read("c.tsv"),
+        "query-id\tcorpus-id\tscore\n10\td6\t1\n2\td1\t2\n2\td2\t0\n2\td3\t2\n2\td5\t0\n"
+    );
+    let side = desk.read("c_rulings.csv");
+    assert!(
+        side.contains("2,d3,,2,relevant,label-missing,'=1+1,"),
+        "{side}"
+    );
+    let diff = desk.done(&["export", "qrels", "--diff"]);
+    assert_eq!(diff.text(), "+ 2 0 d3 2\n- 2 0 d5 1\n+ 2 0 d5 0\n");
+    let graded = desk.done(&["export", "qrels", "--diff", "--grades", "1,3"]);
+    assert!(
+        graded.text().starts_with("+ 2 0 d3 3\n"),
+        "{}",
+        graded.text()
+    );
+
+    let run = [
+        "pool",
+        "build",
+        "--beir",
+        "beir",
+        "--depth",
+        "4",
+        "--out",
+        "p.jsonl",
+        "--run-out",
+        "r.trec",
+    ];
+    desk.done(&run);
+    let truth = "beir/qrels/test.tsv";
+    let measured = desk.json(&[
+        "evaluate",
+        "c.tsv",
+        "r.trec",
+        "--before",
+        truth,
+        "--metrics",
+        "recall@10",
+        "--json",
+    ]);
+    let measured = &measured["metrics"]["recall@10"];
+    assert_eq!(
+        (&measured["before"], &measured["mean"]),
+        (&json!(0.75), &json!(1.0))
+    );
+    assert_eq!(measured["difference"]["mean"], 0.25);
+
+    let taken = desk.json(&["undo", "--ruling", "--json"]);
+    assert_eq!(taken["document"], "d5");
+    assert_eq!(
+        desk.done(&["export", "qrels", "--diff"]).text(),
+        "+ 2 0 d3 2\n"
+    );
+    let log = desk.json(&["log", "--query", "2", "--json"]);
+    let events: Vec<&str> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["event"].as_str().unwrap())
+        .collect();
+    assert_eq!(events, ["ruling", "ruling", "ruling undo"]);
+    desk.done(&["undo", "--ruling"]);
+    desk.refused(&["undo", "--ruling"], 2, &["no ruling by"]);
+    let labels = desk.done(&["export", "qrels", "--form", "beir", "--corrected"]);
+    assert_eq!(
+        labels.text(),
+        desk.done(&["export", "qrels", "--form", "beir"]).text()
+    );
+}
+
+#[test]
+fn several_people_rule_and_their_files_are_united() {
+    let desk = in_court();
+    let ada = in_court();
+    rule(&desk, "d3", "relevant", &["--annotator", "bob"]);
+    rule(&ada, "d3", "not", &["--annotator", "ada"]);
+    rule(&ada, "d5", "not", &["--annotator", "ada"]);
+    ada.done(&["undo", "--ruling", "--annotator", "ada"]);
+    std::fs::copy(ada.path("overrule.db"), desk.path("ada.db")).unwrap();
+    let merged = desk.json(&["merge", "ada.db", "--json"]);
+    assert_eq!(
+        [
+            &merged["rulings"],
+            &merged["undos"],
+            &merged["picks"],
+            &merged["labels"]
+        ],
+        [&json!(2), &json!(1), &json!(2), &json!(0)],
+        "answers came at another time, so they are others"
+    );
+    let again = desk.json(&["merge", "ada.db", "--json"]);
+    assert_eq!([&again["rulings"], &again["undos"]], [&json!(0), &json!(0)]);
+    let found = desk.json(&["court", "--json"]);
+    assert_eq!(
+        [
+            &found["rulings"]["standing"],
+            &found["rulings"]["in_force"],
+            &found["rulings"]["conflicts"]
+        ],
+        [&json!(2), &json!(1), &json!(1)]
+    );
+    desk.done(&["config", "project", "--final", "majority"]);
+    let found = desk.json(&["court", "--json"]);
+    assert_eq!(found["rulings"]["in_force"], 0, "nobody has a majority");
+    desk.done(&["merge", "ada.db"]);
+    // A project that has nothing yet gets everything.
+    let new = Desk::new();
+    benchmark(&new);
+    new.done(&["import", "beir/qrels/test.tsv"]);
+    std::fs::copy(desk.path("overrule.db"), new.path("other.db")).unwrap();
+    let all = new.json(&["merge", "other.db", "--json"]);
+    assert_eq!(
+        [
+            &all["picks"],
+            &all["rulings"],
+            &all["rankings"],
+            &all["labels"]
+        ],
+        [&json!(4), &json!(3), &json!(1), &json!(0)]
+    );
+}
+
+#[rstest]
+#[case::document(&["--document", "nowhere", "--ruling", "not"], &["no document \"nowhere\""])]
+#[case::finding(&["--document", "d1", "--ruling", "maybe"], &["is not a ruling: expected relevant"])]
+#[case::cause(&["--document", "d1", "--ruling", "not", "--cause", "other"], &["label-wrong"])]
+fn bad_rulings_are_refused(#[case] more: &[&str], #[case] words: &[&str]) {
+    let desk = in_court();
+    desk.refused(&[&["rule", "--query", "2"], more].concat(), 2, words);
+    assert_eq!(desk.json(&["court", "--json"])["rulings"]["standing"], 0);
+}
+
+#[test]
+fn labels_that_contradict_are_refused_and_nothing_is_lost() {
+    let desk = in_court();
+    desk.write(
+        "other.tsv",
+        "query-id\tcorpus-id\tscore\n9\td1\t1\n2\td1\t1\n",
+    );
+    desk.refused(
+        &["import", "other.tsv"],
+        2,
+        &["query \"2\", document \"d1\": labelled 1 here and 2 in the project"],
+    );
+    assert!(!desk.done(&["export", "qrels"]).text().contains("9 0 d1"));
+    let same = desk.done(&["import", "beir/qrels/test.tsv"]);
+    assert!(
+        same.text().contains("4 labels, 0 new, 4 there already"),
+        "{}",
+        same.text()
+    );
+    desk.write(
+        "run.csv",
+        "query_id,corpus_id,rank,score\n2,d5,1,3.5\n2,d1,2,1.5\n",
+    );
+    let run = desk.done(&["import", "run.csv", "--name", "mine"]);
+    assert!(
+        run.text().contains("ranking mine of 1 query, new"),
+        "{}",
+        run.text()
+    );
+    let found = desk.json(&["court", "--json"]);
+    let names: Vec<&str> = found["rankings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row["ranking"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["bm25-overrule", "mine"]);
+}
+
+#[test]
+fn a_folder_is_imported_as_pools_with_labels() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    let summary = desk.json(&["import", "beir", "--json"]);
+    assert_eq!(summary["pools"]["count"], 2);
+    assert_eq!(
+        desk.json(&["queries", "--json"]).as_array().unwrap().len(),
+        2
+    );
+    assert!(
+        desk.done(&["export", "qrels"])
+            .text()
+            .contains("2 0 d5 1\n")
+    );
 }

@@ -165,13 +165,21 @@ fn pools_are_a_dataset_that_can_be_annotated() {
         "--json",
     ]);
     assert_eq!(found["queries"], 2);
-    let ran = desk.done(&["pool", "build", "--beir", "beir", "--depth", "4"]);
-    assert_eq!(ran.text(), desk.read("pools.jsonl"), "stdout without --out");
+    let other = Desk::new();
+    benchmark(&other);
+    let ran = other.done(&["pool", "build", "--beir", "beir", "--depth", "4"]);
     assert!(
-        ran.stderr
+        ran.text()
             .contains("2 pools with 7 documents: 3 labelled relevant"),
         "{}",
-        ran.stderr
+        ran.text()
+    );
+    other.write("pools.jsonl", desk.read("pools.jsonl"));
+    let again = other.done(&["import", "pools.jsonl"]);
+    assert!(
+        again
+            .text()
+            .contains("0 queries added, 2 were there already")
     );
 }
 

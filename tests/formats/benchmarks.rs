@@ -174,6 +174,9 @@ fn a_file_is_known_by_its_first_line() {
         ("\u{feff}query-id\tcorpus-id\tscore\r\n", Kind::BeirQrels),
         ("q Q0 d 1 0.5 x\n", Kind::Run),
         ("\u{feff} {\"query\"", Kind::Dataset),
+        ("q\td", Kind::Candidates),
+        ("q,d,1,12.5", Kind::Candidates),
+        ("query_id,corpus_id,rank", Kind::Candidates),
     ] {
         assert_eq!(of(input), Ok(kind), "{input}");
     }
@@ -182,17 +185,13 @@ fn a_file_is_known_by_its_first_line() {
         ("\n\n", "f: is empty"),
         (
             "a\tb\t1",
-            "f:1: has 3 columns and no header; BEIR's qrels begin with query-id, corpus-id, score",
+            "f:1: has 3 columns and no header; BEIR's qrels begin with query-id, corpus-id, score, candidates with \
+             query_id, corpus_id, rank",
         ),
         (
-            "a,b,\u{1b}[2J",
-            "f:1: begins with \"a,b,\\u{1b}[2J\", which is neither qrels (4 columns, or BEIR's 3 with a header), a run \
-             (6 columns) nor JSON lines",
-        ),
-        (
-            "\u{1f}",
-            "f:1: begins with \"\\u{1f}\", which is neither qrels (4 columns, or BEIR's 3 with a header), a run \
-             (6 columns) nor JSON lines",
+            "a\u{1b}[2J",
+            "f:1: begins with \"a\\u{1b}[2J\", which is neither qrels (4 columns, or BEIR's 3 with a header), a run \
+             (6 columns), candidates (2, or 4 with a score) nor JSON lines",
         ),
     ] {
         assert_eq!(of(input), Err(message.to_owned()), "{input}");

@@ -53,11 +53,12 @@ fn json_of(output: &Output) -> Value {
 }
 
 fn court(desk: &Desk) -> Value {
-    json_of(&desk.run(&["court", "pools.jsonl", "pools_picks.jsonl", "--json"]))
+    json_of(&desk.run(&["court", "--json"]))
 }
 
 fn records(desk: &Desk) -> Vec<Value> {
-    let text = std::fs::read_to_string(desk.path("pools_picks.jsonl")).unwrap();
+    let picks = desk.run(&["export", "picks"]).stdout;
+    let text = String::from_utf8(picks).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -159,7 +160,7 @@ fn an_answer_that_breaks_the_rules_is_asked_for_once_more_and_paid_for_twice() {
 }
 
 #[test]
-fn what_is_in_the_file_is_not_asked_again() {
+fn what_is_in_the_project_is_not_asked_again() {
     let desk = desk(&["oracle", "garbage"]);
     assert_eq!(pick(&desk, &[]).status.code(), Some(0));
     let (calls, before) = (desk.server.requests().len(), records(&desk));
@@ -217,18 +218,8 @@ fn a_killed_run_goes_on_where_it_was() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    // A line that was cut while it was written is none.
-    let path = desk.path("pools_picks.jsonl");
-    let mut text = std::fs::read_to_string(&path).unwrap();
-    text.push_str("{\"query\":\"q3\",\"jud");
-    std::fs::write(&path, text).unwrap();
     let output = desk.run(&more);
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    assert!(
-        told(&output).contains("cut off while it was written"),
-        "{}",
-        told(&output)
-    );
     assert_eq!(records(&desk).len(), POOLS);
     let calls = desk.server.requests().len();
     assert!((POOLS..=POOLS + 3 * 2).contains(&calls), "{calls}");

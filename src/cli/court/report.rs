@@ -2,11 +2,8 @@
 
 mod words;
 
-use super::Bench;
-use super::answers::{Answer, Given, Group};
 use crate::domain::analysis::wilson;
-use crate::domain::corpus::DocId;
-use crate::domain::court::{Boxes, Invalid, Summary, outcomes, summarise};
+use crate::domain::court::{Answer, Bench, Boxes, Given, Group, Invalid, Summary, summarise};
 use crate::domain::metrics::{Resampling, bootstrap, estimate};
 use crate::domain::retrieval::Source;
 use crate::judge::OFFLINE;
@@ -138,7 +135,7 @@ impl<'a> Report<'a> {
     fn missing(&self, order: &Order) -> usize {
         let given = self.group.orders.get(&order.permutation);
         let given = given.map_or(0, BTreeMap::len);
-        let asked = self.bench.judging.iter().filter(|pool| {
+        let asked = self.bench.pools.iter().filter(|pool| {
             let positives = pool.positives();
             self.group.open || positives > 0
         });
@@ -165,25 +162,6 @@ impl<'a> Report<'a> {
                 (given.pool.query.as_str().to_owned(), value)
             })
             .collect()
-    }
-}
-
-impl Given {
-    /// The documents picked.
-    pub(super) fn picked(&self) -> Vec<&DocId> {
-        let Answer::Picks(positions) = &self.answer else {
-            return Vec::new();
-        };
-        let slots = positions.iter().filter_map(|at| self.pool.slots.get(*at));
-        slots.map(|slot| &slot.document).collect()
-    }
-
-    /// The pool's boxes, where there are picks.
-    pub(super) fn boxes(&self) -> Option<Boxes> {
-        match &self.answer {
-            Answer::Picks(positions) => Some(outcomes(&self.pool, positions).into_iter().collect()),
-            _ => None,
-        }
     }
 }
 

@@ -1,10 +1,8 @@
 //! Picks and labels as CSV: a row a query, and a row a disagreement.
 
-use super::super::Outcome;
-use super::Bench;
-use super::answers::{Answer, Group};
+use super::super::{Failure, Outcome};
 use crate::domain::corpus::{Document, Pool};
-use crate::domain::court::{self, Boxes, outcomes};
+use crate::domain::court::{self, Answer, Bench, Boxes, Group, outcomes};
 use crate::domain::retrieval::JudgingPool;
 use crate::formats::csv_cell::SafeCsv;
 use std::io::Write;
@@ -48,7 +46,7 @@ const DISAGREEMENTS: [&str; 10] = [
 pub(super) fn per_query(bench: &Bench, groups: &[Group], out: &mut dyn Write) -> Outcome {
     let mut csv = SafeCsv::new(out);
     csv.row(PER_QUERY)?;
-    for (at, pool) in bench.judging.iter().enumerate() {
+    for (at, pool) in bench.pools.iter().enumerate() {
         let first_stage = first_stage(pool);
         for group in groups {
             for (permutation, given) in &group.orders {
@@ -117,8 +115,12 @@ fn first_stage(pool: &JudgingPool) -> [String; 4] {
 }
 
 /// Writes the documents that are labelled or picked, but not both, of the first order: a labelled one and a picked one
-/// on a row, as far as there are pairs.
-pub(super) fn disagreements(bench: &Bench, groups: &[Group], out: &mut dyn Write) -> Outcome {
+/// on a row, as far as there are pairs. `texts_of` reads the pool at a place of the bench.
+pub(super) fn disagreements(
+    groups: &[Group],
+    texts_of: &dyn Fn(usize) -> Result<Pool, Failure>,
+    out: &mut dyn Write,
+) -> Outcome {
     let mut csv = SafeCsv::new(out);
     csv.row(DISAGREEMENTS)?;
     for group in groups {
@@ -126,16 +128,16 @@ pub(super) fn disagreements(bench: &Bench, groups: &[Group], out: &mut dyn Write
             continue;
         };
         for (at, given) in first {
-            let (Some(pool), Answer::Picks(positions)) = (bench.pools.get(*at), &given.answer)
-            else {
+            let Answer::Picks(positions) = &given.answer else {
                 continue;
             };
+            let pool = texts_of(*at)?;
             let boxes = outcomes(&given.pool, positions);
             let of = |wanted: court::Outcome| -> Vec<&Document> {
                 let slots = given.pool.slots.iter().zip(&boxes);
                 slots
                     .filter(|(_, outcome)| **outcome == wanted)
-                    .filter_map(|(slot, _)| document(pool, slot.document.as_str()))
+                    .filter_map(|(slot, _)| document(&pool, slot.document.as_str()))
                     .collect()
             };
             let (labelled, picked) = (of(court::Outcome::LabelOnly), of(court::Outcome::PickOnly));

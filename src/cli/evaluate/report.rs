@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 pub(super) struct Report {
     queries: usize,
     rows: Vec<Row>,
+    /// What the ranking is compared with: its baseline, or itself before.
+    pub(super) other: &'static str,
     /// What a reader should know, a sentence each.
     pub(super) warnings: Vec<String>,
 }
@@ -26,6 +28,7 @@ impl Report {
         Self {
             queries,
             rows: Vec::new(),
+            other: "baseline",
             warnings: Vec::new(),
         }
     }
@@ -65,10 +68,11 @@ impl Report {
         }
         let compared = self.rows.iter().any(|row| row.against.is_some());
         let mut text = format!("{}\n", output::counted(self.queries, "query"));
+        let other = format!(">{}", self.other);
         let mut header = vec!["metric", ">mean", "95 % interval"];
         if compared {
             header.extend([
-                ">baseline",
+                &other,
                 ">difference",
                 "95 % interval",
                 ">p (randomisation)",
@@ -86,7 +90,7 @@ impl Report {
         let metrics: Map<String, Value> = self
             .rows
             .iter()
-            .map(|row| (row.name.clone(), row.json()))
+            .map(|row| (row.name.clone(), row.json(self.other)))
             .collect();
         json!({ "queries": self.queries, "metrics": metrics, "warnings": self.warnings })
     }
@@ -117,7 +121,7 @@ impl Row {
         cells
     }
 
-    fn json(&self) -> Value {
+    fn json(&self, other: &str) -> Value {
         let interval = self.estimate.and_then(|estimate| estimate.interval);
         let per_query: Map<String, Value> = self
             .per_query
@@ -130,7 +134,7 @@ impl Row {
             "high": interval.map(|(_, high)| high),
         });
         if let (Some((baseline, comparison)), Value::Object(row)) = (self.against, &mut row) {
-            row.insert("baseline".to_owned(), json!(baseline));
+            row.insert(other.to_owned(), json!(baseline));
             row.insert("difference".to_owned(), json!(comparison.map(difference)));
         }
         if let Value::Object(row) = &mut row {

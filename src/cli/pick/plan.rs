@@ -4,10 +4,10 @@ use super::sheet::Sheet;
 use crate::cli::output;
 use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::court::Ask;
+use crate::domain::metrics::Qrels;
 use crate::domain::sampling::Dice;
 use crate::engine::estimate::JudgeEstimate;
 use crate::engine::picks::{Job, call_id};
-use crate::formats::dataset::Marks;
 use crate::judge::{Ensemble, Judge, Lineup, PoolText};
 use std::sync::Arc;
 
@@ -55,9 +55,10 @@ impl Plan {
     /// What is to be asked about `pools`, beyond what is on the sheet.
     ///
     /// # Errors
-    /// In words: marks that are none, or no pool to ask about.
+    /// In words: no pool to ask about.
     pub(super) fn new(
         pools: &[Pool],
+        labels: &Qrels,
         ensemble: &Ensemble,
         wish: &Wish,
         sheet: &Sheet,
@@ -79,7 +80,7 @@ impl Plan {
         for pool in pools {
             let ask = match wish.open {
                 true => Ask::AnyNumber,
-                false => Ask::Exactly(positives(pool, wish.level)?),
+                false => Ask::Exactly(positives(pool, labels, wish.level)),
             };
             if ask == Ask::Exactly(0) {
                 idle += 1;
@@ -90,7 +91,7 @@ impl Plan {
         }
         if plan.pools == 0 {
             return Err(
-                "has no document with metadata.grade to say how many are relevant; ask for any number with --open"
+                "has no labels to say how many documents are relevant (metadata.grade, or qrels); ask for any number with --open"
                     .to_owned(),
             );
         }
@@ -205,12 +206,13 @@ fn nothing(judge: &dyn Judge) -> JudgeEstimate {
 }
 
 /// How many documents of a pool are labelled relevant.
-fn positives(pool: &Pool, level: i32) -> Result<usize, String> {
-    let mut count = 0;
-    for (at, document) in pool.documents.iter().enumerate() {
-        let marks = Marks::of(document)
-            .map_err(|what| format!("query {}: documents[{at}].{what}", pool.query.id.as_str()))?;
-        count += usize::from(marks.grade.is_some_and(|grade| grade >= level));
-    }
-    Ok(count)
+fn positives(pool: &Pool, labels: &Qrels, level: i32) -> usize {
+    let Some(grades) = labels.get(&pool.query.id) else {
+        return 0;
+    };
+    let grades = pool
+        .documents
+        .iter()
+        .filter_map(|document| grades.get(&document.id));
+    grades.filter(|grade| **grade >= level).count()
 }

@@ -1,19 +1,21 @@
-//! The questions put, the answers written down as they come.
+//! The questions put, the answers kept as they come.
 
 use super::super::{Failure, output, signals};
 use super::plan::Plan;
 use super::sheet::Sheet;
+use crate::domain::court::{PickRecord, PickResult};
 use crate::domain::sanitise;
 use crate::engine::picks::{self, Answer, Event, Limits, Said};
-use crate::formats::picks::{PickRecord, PickResult};
+
 use crate::judge::Ensemble;
+use crate::store::Store;
 use anyhow::anyhow;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
 
 /// Progress lines come at most this often.
 const LINE_EVERY: Duration = Duration::from_secs(2);
-/// Answers that wait to be written at most.
+/// Answers that wait to be kept at most.
 const WAITING: usize = 16;
 
 /// How it ended.
@@ -33,12 +35,13 @@ struct Tally {
     failed: usize,
 }
 
-/// Puts the plan's questions, writes what comes to the sheet, and shows progress on stderr. A signal stops it in order,
+/// Puts the plan's questions, puts what comes into the project, and shows progress on stderr. A signal stops it in order,
 /// another one at once.
 pub(super) fn watch(
     plan: &Plan,
     ensemble: &Ensemble,
     limits: Limits,
+    store: &Store,
     sheet: &mut Sheet,
 ) -> Result<Ended, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -65,7 +68,9 @@ pub(super) fn watch(
                     None => break,
                     Some(Event::Answer(answer, kept)) => {
                         tally.count(&answer);
-                        keep(plan, ensemble, answer, sheet)?;
+                        let record = record(plan, ensemble, answer)?;
+                        sheet.note(&record);
+                        store.write(move |db| db.add_pick(&record)).await?;
                         // A call that was told to end does not wait any more.
                         let _ = kept.send(());
                         if spoke.elapsed() >= LINE_EVERY {
@@ -124,8 +129,8 @@ impl Tally {
     }
 }
 
-/// Writes an answer down.
-fn keep(plan: &Plan, ensemble: &Ensemble, answer: Answer, sheet: &mut Sheet) -> anyhow::Result<()> {
+/// What is kept of an answer.
+fn record(plan: &Plan, ensemble: &Ensemble, answer: Answer) -> anyhow::Result<PickRecord> {
     let found = plan.job(answer.number);
     let (shown, seat, call) = found.ok_or_else(|| anyhow!("an answer to no question"))?;
     let judge = ensemble
@@ -146,7 +151,7 @@ fn keep(plan: &Plan, ensemble: &Ensemble, answer: Answer, sheet: &mut Sheet) -> 
             Vec::new(),
         ),
     };
-    sheet.add(&PickRecord {
+    Ok(PickRecord {
         query: shown.query.clone(),
         judge: spec.name.clone(),
         provider: spec.provider.clone(),

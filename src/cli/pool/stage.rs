@@ -7,9 +7,6 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, Rules, ranking};
 use crate::domain::retrieval::{Index, Profile};
 use crate::formats::beir::{self, Passage, Question};
-use crate::formats::problem::Problem;
-use crate::formats::recognise::Kind;
-use crate::formats::trec;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -208,30 +205,10 @@ impl FirstStage {
 
 /// The rankings of a file, best first.
 fn rankings(path: &Path) -> Result<HashMap<QueryId, Vec<(DocId, f64)>>, Failure> {
-    let name = display_name(path);
-    if benchmark::kind(path).ok() == Some(Kind::Run) {
-        let run = benchmark::ranking(path, &mut Vec::new())?;
-        let sorted = run.iter().map(|(query, documents)| {
-            let ranked = ranking(query, documents, Rules::default().scores)?;
-            Ok((query.clone(), ranked.into_iter().cloned().collect()))
-        });
-        return sorted.collect::<Result<_, Failure>>();
-    }
-    let mut complaints = output::Complaints::about(&name);
-    let mut tell = |problem: Problem| complaints.tell(&problem);
-    let rows = trec::read_candidates(open(path)?, &name);
-    let candidates = trec::collect_candidates(rows, &name, &mut tell);
-    benchmark::refuse(&name, complaints.end())?;
-    // Where lines have no scores their order is all that is known: the rank itself makes one.
-    let scored = |documents: Vec<(DocId, Option<f64>)>| {
-        let count = documents.len();
-        let places = documents.into_iter().enumerate();
-        places
-            .map(|(above, (document, _))| (document, (count - above) as f64))
-            .collect()
-    };
-    Ok(candidates
-        .into_iter()
-        .map(|(query, documents)| (query, scored(documents)))
-        .collect())
+    let run = benchmark::ranking(path, &mut Vec::new())?;
+    let sorted = run.iter().map(|(query, documents)| {
+        let ranked = ranking(query, documents, Rules::default().scores)?;
+        Ok((query.clone(), ranked.into_iter().cloned().collect()))
+    });
+    sorted.collect()
 }

@@ -8,6 +8,7 @@ use crate::domain::sampling::Dice;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::str::FromStr;
 
 /// Ranks down to which a turned label is felt.
 pub const IMPACT_DEPTH: usize = 10;
@@ -179,6 +180,21 @@ impl fmt::Display for DocketOrder {
         f.write_str(self.name())
     }
 }
+
+impl FromStr for DocketOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == text);
+        found.ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            format!("{text:?} is not an order: expected one of {known}")
+        })
+    }
+}
+
+/// The share of controls where nothing else is wanted.
+pub const CONTROLS: f64 = 0.2;
 
 /// How a docket is drawn up.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,6 +4,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::verdict::FinalRule;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -201,6 +202,31 @@ fn majority<'a>(said: &[&'a Ruling]) -> Option<&'a Ruling> {
         .copied()
 }
 
+/// The rulings in force, one a document at most, in the order in which the documents were first ruled on, and how many
+/// documents annotators go different ways on. `standing` is what stands, earliest first; of several rulings of an annotator on
+/// a document the latest counts.
+pub fn settle(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, usize) {
+    let mut order = Vec::new();
+    let mut about: HashMap<(&QueryId, &DocId), Vec<&Ruling>> = HashMap::new();
+    for ruling in standing {
+        let key = (&ruling.query, &ruling.document);
+        let said = about.entry(key).or_insert_with(|| {
+            order.push(key);
+            Vec::new()
+        });
+        said.retain(|earlier| earlier.annotator != ruling.annotator);
+        said.push(ruling);
+    }
+    let (mut settled, mut conflicts) = (Vec::new(), 0);
+    for said in order.iter().filter_map(|key| about.get(key)) {
+        settled.extend(in_force(rule, said).cloned());
+        let mut sides = said.iter().filter_map(|ruling| ruling.finding.side());
+        let first = sides.next();
+        conflicts += usize::from(sides.any(|side| Some(side) != first));
+    }
+    (settled, conflicts)
+}
+
 /// The grades that rulings put into labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grades {
@@ -390,6 +416,25 @@ mod tests {
         let grade = |document: &str| after[&QueryId::new("q")][&DocId::new(document)];
         assert_eq!((grade("d"), grade("e")), (0, 1));
         assert_eq!(corrected(&labels, &[]), labels);
+    }
+
+    #[test]
+    fn the_last_word_of_each_annotator_counts() {
+        let rulings = [
+            said("ada", Finding::Not),
+            said("bob", Finding::Relevant),
+            said("ada", Finding::Partially),
+        ];
+        let settled = |rule: &FinalRule, rulings: &[Ruling]| {
+            let (settled, conflicts) = settle(rule, rulings);
+            let findings: Vec<Finding> = settled.iter().map(|ruling| ruling.finding).collect();
+            (findings, conflicts)
+        };
+        let all = |rule| settled(&rule, &rulings);
+        assert_eq!(all(FinalRule::Latest), (vec![Finding::Partially], 0));
+        assert_eq!(all(FinalRule::Majority), (vec![Finding::Partially], 0));
+        let two = settled(&FinalRule::Majority, &rulings[..2]);
+        assert_eq!(two, (Vec::new(), 1), "nobody is in force, and they part");
     }
 
     #[test]

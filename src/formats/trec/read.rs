@@ -88,11 +88,12 @@ pub fn read_run<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
 }
 
 /// Reads a list of candidates: query and document, then rank and score where there are any. The first line may be a
-/// header. `file` is what problems call the file.
+/// header; the cells stand between tabs, commas or white space. `file` is what problems call the file.
 pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
     Rows::new(reader, file, |text, first| {
-        let cells: Vec<&str> = text.split_ascii_whitespace().collect();
-        if first && cells.iter().any(|cell| HEADINGS.contains(cell)) {
+        let cells = candidate_cells(text)?;
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        if first && is_heading(&cells) {
             return Ok(None);
         }
         let (query, document, rank, score) = match cells[..] {
@@ -117,6 +118,29 @@ pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
             score: score.map(number).transpose()?,
         }))
     })
+}
+
+/// The cells of a line of candidates: between tabs where it has any, else as CSV has them where it has a comma, else
+/// between white space.
+pub(in crate::formats) fn candidate_cells(text: &str) -> Result<Vec<String>, String> {
+    if text.contains('\t') || !text.contains(',') {
+        let cells = text.split_ascii_whitespace();
+        return Ok(cells.map(str::to_owned).collect());
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
+    match reader.records().next() {
+        Some(Ok(record)) => Ok(record.iter().map(str::to_owned).collect()),
+        Some(Err(error)) => Err(format!("is not CSV: {error}")),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Whether cells are those of a header of candidates.
+pub(in crate::formats) fn is_heading(cells: &[&str]) -> bool {
+    cells.iter().any(|cell| HEADINGS.contains(cell))
 }
 
 /// The N cells of a line, or how many there are instead of what is `expected`.

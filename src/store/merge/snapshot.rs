@@ -1,6 +1,6 @@
 //! A private copy of another project, so that neither its owner nor its file notices the reading.
 
-use crate::store::{PATIENCE, Result, StoreError, schema};
+use crate::store::{Db, PATIENCE, Result, StoreError, schema};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, Metadata};
 use std::io;
@@ -14,7 +14,7 @@ const TRIES: usize = 3;
 #[derive(Debug)]
 pub struct Snapshot {
     // Closed before its folder goes.
-    connection: Option<Connection>,
+    db: Option<Db>,
     folder: PathBuf,
 }
 
@@ -37,10 +37,7 @@ impl Snapshot {
         }
         let folder = std::env::temp_dir().join(format!("overrule-merge-{}", Uuid::now_v7()));
         private_folder(&folder).map_err(|error| unreadable(&folder, &error))?;
-        let mut snapshot = Self {
-            connection: None,
-            folder,
-        };
+        let mut snapshot = Self { db: None, folder };
         let copy = snapshot.folder.join("other.db");
         if !copied(path, &copy).map_err(|error| unreadable(path, &error))? {
             vacuumed(path, &copy)?;
@@ -56,18 +53,18 @@ impl Snapshot {
         })?;
         // Nothing here outlives the process, so nothing has to reach the disk.
         connection.pragma_update(None, "synchronous", "off")?;
-        snapshot.connection = Some(connection);
+        snapshot.db = Some(Db { connection });
         Ok(snapshot)
     }
 
-    pub(super) fn connection(&self) -> Result<&Connection> {
-        self.connection.as_ref().ok_or(StoreError::Closed)
+    pub(super) fn db(&self) -> Result<&Db> {
+        self.db.as_ref().ok_or(StoreError::Closed)
     }
 }
 
 impl Drop for Snapshot {
     fn drop(&mut self) {
-        drop(self.connection.take());
+        drop(self.db.take());
         drop(fs::remove_dir_all(&self.folder));
     }
 }

@@ -1,0 +1,199 @@
+//! Labels, corrected by rulings or not, and where the corrections come from.
+
+use super::super::{Failure, Outcome, output};
+use super::{Layout, cell};
+use crate::domain::court::{Correction, Grades, corrected};
+use crate::formats::csv_cell::SafeCsv;
+use crate::formats::{beir, trec};
+use crate::store::court::CourtRows;
+use anyhow::anyhow;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Columns of the side file.
+const PROVENANCE: [&str; 17] = [
+    "query",
+    "document",
+    "before",
+    "after",
+    "ruling",
+    "cause",
+    "note",
+    "annotator",
+    "created_ms",
+    "blind",
+    "active_ms",
+    "revealed_ms",
+    "against",
+    "answers",
+    "control_of",
+    "in_force",
+    "uid",
+];
+
+/// How labels are written.
+#[derive(Debug, Args)]
+pub(super) struct Form {
+    /// Of qrels: with the rulings in force put in; where they come from is written beside --out, with _rulings.csv at its end
+    #[arg(long)]
+    corrected: bool,
+    /// Of qrels: only what the rulings in force change, a line a label: + put in, - taken out
+    #[arg(long, conflicts_with = "corrected")]
+    diff: bool,
+    /// Of qrels: the form [default: beir where --out ends in .tsv, else trec]
+    #[arg(long, value_enum)]
+    form: Option<Columns>,
+    /// Of qrels: the grades that `partially` and `relevant` put in [default: 1,1; 1,2 where labels above 1 occur]
+    #[arg(long, value_name = "P,R", value_parser = grades)]
+    grades: Option<Grades>,
+    /// Of qrels: the grade from which on a document counts as labelled relevant
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    pub(super) level: i32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Columns {
+    Trec,
+    Beir,
+}
+
+fn grades(text: &str) -> Result<Grades, String> {
+    let read = |part: &str| part.trim().parse::<i32>().ok().filter(|grade| *grade > 0);
+    match text
+        .split_once(',')
+        .map(|(one, two)| (read(one), read(two)))
+    {
+        Some((Some(partially), Some(relevant))) if partially <= relevant => Ok(Grades {
+            partially,
+            relevant,
+        }),
+        _ => Err("expected two whole numbers above 0, such as 1,2".to_owned()),
+    }
+}
+
+impl Form {
+    /// What the rulings in force make of the labels.
+    fn corrections(&self, rows: &CourtRows) -> Vec<Correction> {
+        rows.corrections(self.grades.unwrap_or_else(|| rows.grades()))
+    }
+
+    pub(super) fn write(
+        &self,
+        rows: &CourtRows,
+        path: Option<&Path>,
+        mut out: &mut dyn Write,
+    ) -> Outcome {
+        if rows.labels.is_empty() && rows.rulings.is_empty() {
+            return Err(Failure::usage(anyhow!(
+                "the project holds no labels; `overrule import QRELS` or `overrule pool build --beir DIR` brings some in"
+            )));
+        }
+        let corrections = self.corrections(rows);
+        if self.diff {
+            return diff(&corrections, out);
+        }
+        let labels = match self.corrected {
+            true => corrected(&rows.labels, &corrections),
+            false => rows.labels.clone(),
+        };
+        let named = path
+            .and_then(Path::extension)
+            .is_some_and(|end| end == "tsv");
+        match self.form.unwrap_or(match named {
+            true => Columns::Beir,
+            false => Columns::Trec,
+        }) {
+            Columns::Trec => trec::write_qrels(&mut out, &labels)?,
+            Columns::Beir => beir::write_qrels(&mut out, &labels)?,
+        }
+        let changed = corrections.iter().filter(|one| one.changes()).count();
+        if self.corrected {
+            output::complain(&format!(
+                "{} in force, {} changed",
+                output::counted(corrections.len(), "ruling"),
+                output::counted(changed, "label")
+            ));
+        }
+        Ok(())
+    }
+
+    /// Where the provenance of what is written to `path` goes.
+    pub(super) fn side_file(&self, path: &Path) -> Option<PathBuf> {
+        let mut name = path.file_stem()?.to_owned();
+        name.push("_rulings.csv");
+        self.corrected.then(|| path.with_file_name(name))
+    }
+
+    /// Every ruling that stands, with what it makes of its label.
+    pub(super) fn provenance(
+        &self,
+        rows: &CourtRows,
+        layout: Layout,
+        out: &mut dyn Write,
+    ) -> Outcome {
+        let corrections = self.corrections(rows);
+        let rows = rows.rulings.iter().map(|row| {
+            let (ruling, about) = (&row.ruling, &row.about);
+            let made = corrections.iter().find(|one| one.ruling.uid == ruling.uid);
+            json!({
+                "query": ruling.query,
+                "document": ruling.document,
+                "before": made.map_or(about.grade, |made| made.before),
+                "after": made.and_then(|made| made.after),
+                "ruling": ruling.finding,
+                "cause": ruling.fault,
+                "note": ruling.note,
+                "annotator": ruling.annotator,
+                "created_ms": ruling.created_ms,
+                "blind": about.blind,
+                "active_ms": about.active_ms,
+                "revealed_ms": row.revealed_ms,
+                "against": about.against,
+                "answers": about.answers,
+                "control_of": about.control_of.filter(|of| *of > 0),
+                "in_force": made.is_some(),
+                "uid": ruling.uid,
+            })
+        });
+        match layout {
+            Layout::Jsonl => {
+                for row in rows {
+                    output::json_line(out, &row)?;
+                }
+            }
+            Layout::Csv => {
+                let mut writer = SafeCsv::new(out);
+                writer.row(PROVENANCE)?;
+                for row in rows {
+                    writer.row(PROVENANCE.map(|name| cell(&row[name])))?;
+                }
+                writer.finish()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The labels that change, a line each: sign, query, document, grade.
+fn diff(corrections: &[Correction], out: &mut dyn Write) -> Outcome {
+    let mut changes: Vec<&Correction> = corrections.iter().filter(|one| one.changes()).collect();
+    changes.sort_by_key(|one| (&one.ruling.query, &one.ruling.document));
+    for one in changes {
+        let column = |text: &str| match text.is_empty() || text.contains(char::is_whitespace) {
+            true => Err(Failure::usage(anyhow!(
+                "the identifier {text:?} is empty or holds white space, which columns cannot"
+            ))),
+            false => Ok(text.to_owned()),
+        };
+        let query = column(one.ruling.query.as_str())?;
+        let document = column(one.ruling.document.as_str())?;
+        for (sign, grade) in [("-", one.before), ("+", one.after)] {
+            if let Some(grade) = grade {
+                writeln!(out, "{sign} {query} 0 {document} {grade}")?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,249 @@
+//! Answers about pools: by judge and way of asking, by the order shown, by pool.
+
+use super::answer::{Ask, Invalid};
+use super::record::{PickRecord, PickResult};
+use super::tally::{Boxes, outcomes};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::retrieval::{JudgingPool, Slot};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Pools below which nobody can tell whether labels stand first by design.
+const FEW_POOLS: usize = 3;
+
+/// The pools that are asked about.
+#[derive(Clone, Debug, Default)]
+pub struct Bench {
+    /// Each pool in its own order.
+    pub pools: Vec<JudgingPool>,
+    by_query: HashMap<QueryId, usize>,
+}
+
+impl Bench {
+    /// Of several pools of a query the last counts.
+    pub fn new(pools: Vec<JudgingPool>) -> Self {
+        let places = pools.iter().enumerate();
+        let by_query = places.map(|(at, pool)| (pool.query.clone(), at)).collect();
+        Self { pools, by_query }
+    }
+
+    /// The place of a query's pool.
+    pub fn place(&self, query: &QueryId) -> Option<usize> {
+        self.by_query.get(query).copied()
+    }
+
+    /// Whether the slot gives the label away: in every pool where it could be otherwise the labelled documents are first.
+    pub fn labels_stand_first(&self) -> bool {
+        let mixed = self.pools.iter().filter(|pool| {
+            let positives = pool.positives();
+            positives > 0 && positives < pool.slots.len()
+        });
+        let mut first = mixed.map(|pool| {
+            let positives = pool.positives();
+            pool.slots.iter().take(positives).all(|slot| slot.positive)
+        });
+        // Two or three pools may look like that by chance.
+        self.pools.len() > FEW_POOLS && first.all(|first| first)
+    }
+}
+
+/// One judge, asked in one way.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// The judge's name.
+    pub judge: String,
+    /// Who serves it.
+    pub provider: String,
+    /// The model asked for.
+    pub model: String,
+    /// The hash of the prompt's template.
+    pub prompt: String,
+    /// Whether any number could be picked.
+    pub open: bool,
+    /// By the order shown, from 1; then by the pool's place.
+    pub orders: BTreeMap<usize, BTreeMap<usize, Given>>,
+    /// Answers for which documents were cut.
+    pub truncated: usize,
+    /// Input and output tokens of all calls.
+    pub tokens: (u64, u64),
+    /// Dollars of all calls, as far as they are known.
+    pub cost_usd: Option<f64>,
+}
+
+/// How a question about a pool ended.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The pool in the order shown.
+    pub pool: JudgingPool,
+    /// The positions picked in that order; or why the last answer is none; or that there was no answer.
+    pub answer: Answer,
+    /// The judge's reasons.
+    pub thoughts: Vec<String>,
+}
+
+/// An answer, the better ones last.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The call failed.
+    Failed,
+    /// It breaks the rules.
+    Invalid(Invalid),
+    /// Positions in the order shown, from 0.
+    Picks(Vec<usize>),
+}
+
+impl Answer {
+    fn worth(&self) -> u8 {
+        match self {
+            Self::Failed => 0,
+            Self::Invalid(_) => 1,
+            Self::Picks(_) => 2,
+        }
+    }
+}
+
+impl Given {
+    /// The documents picked.
+    pub fn picked(&self) -> Vec<&DocId> {
+        let Answer::Picks(positions) = &self.answer else {
+            return Vec::new();
+        };
+        let slots = positions.iter().filter_map(|at| self.pool.slots.get(*at));
+        slots.map(|slot| &slot.document).collect()
+    }
+
+    /// The pool's boxes, where there are picks.
+    pub fn boxes(&self) -> Option<Boxes> {
+        match &self.answer {
+            Answer::Picks(positions) => Some(outcomes(&self.pool, positions).into_iter().collect()),
+            _ => None,
+        }
+    }
+}
+
+/// Answers that say nothing about the pools as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// About queries that have no pool.
+    pub unknown: usize,
+    /// About pools with other documents than now.
+    pub changed: usize,
+}
+
+/// Sorts answers by judge, the judges in the order of their names. Of several to one question the latest counts, but picks
+/// before what is none.
+pub fn group(
+    records: impl IntoIterator<Item = PickRecord>,
+    bench: &Bench,
+) -> (Vec<Group>, LeftOut) {
+    let mut groups: BTreeMap<(String, String, String, String, bool), Group> = BTreeMap::new();
+    let mut left_out = LeftOut::default();
+    for record in records {
+        let Some(at) = bench.place(&record.query) else {
+            left_out.unknown += 1;
+            continue;
+        };
+        let pool = bench.pools.get(at);
+        let Some(pool) = pool.and_then(|pool| reordered(pool, &record.order)) else {
+            left_out.changed += 1;
+            continue;
+        };
+        let open = record.ask == Ask::AnyNumber;
+        let key = (
+            record.judge.clone(),
+            record.provider.clone(),
+            record.model.clone(),
+            record.prompt.clone(),
+            open,
+        );
+        let group = groups
+            .entry(key)
+            .or_insert_with(|| Group::of(&record, open));
+        group.take(at, pool, record);
+    }
+    (groups.into_values().collect(), left_out)
+}
+
+impl Group {
+    fn of(record: &PickRecord, open: bool) -> Self {
+        Self {
+            judge: record.judge.clone(),
+            provider: record.provider.clone(),
+            model: record.model.clone(),
+            prompt: record.prompt.clone(),
+            open,
+            orders: BTreeMap::new(),
+            truncated: 0,
+            tokens: (0, 0),
+            cost_usd: None,
+        }
+    }
+
+    fn take(&mut self, at: usize, pool: JudgingPool, record: PickRecord) {
+        self.tokens.0 += record.tokens_input;
+        self.tokens.1 += record.tokens_output;
+        if let Some(cost) = record.cost_usd {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+        }
+        let answer = match record.result {
+            PickResult::Slots(slots) => Answer::Picks(
+                slots
+                    .iter()
+                    .filter_map(|slot| slot.checked_sub(1))
+                    .collect(),
+            ),
+            PickResult::Invalid(invalid) => Answer::Invalid(invalid),
+            PickResult::Failure(_) => Answer::Failed,
+        };
+        let order = self.orders.entry(record.permutation).or_default();
+        let known = order.get(&at).map_or(0, |given| given.answer.worth());
+        if answer.worth() >= known {
+            self.truncated += usize::from(record.truncated && matches!(answer, Answer::Picks(_)));
+            let thoughts = record.thoughts;
+            order.insert(
+                at,
+                Given {
+                    pool,
+                    answer,
+                    thoughts,
+                },
+            );
+        }
+    }
+}
+
+/// Every valid answer of every judge and order: the pool's place, and the positions picked in the pool's own order.
+pub fn answers(groups: &[Group], bench: &Bench) -> Vec<(usize, Vec<usize>)> {
+    let given = groups.iter().flat_map(|group| group.orders.values());
+    let mut answers = Vec::new();
+    for (at, given) in given.flatten() {
+        if let (Answer::Picks(_), Some(pool)) = (&given.answer, bench.pools.get(*at)) {
+            let picked: HashSet<&DocId> = given.picked().into_iter().collect();
+            let slots = pool.slots.iter().enumerate();
+            let picks = slots.filter(|(_, slot)| picked.contains(&slot.document));
+            answers.push((*at, picks.map(|(slot, _)| slot).collect()));
+        }
+    }
+    answers
+}
+
+/// A pool in another order, or `None` where that has other documents.
+fn reordered(pool: &JudgingPool, order: &[DocId]) -> Option<JudgingPool> {
+    let by_id: HashMap<&DocId, &Slot> = pool
+        .slots
+        .iter()
+        .map(|slot| (&slot.document, slot))
+        .collect();
+    let slots: Vec<Slot> = order
+        .iter()
+        .filter_map(|id| by_id.get(id).map(|slot| (*slot).clone()))
+        .collect();
+    let distinct: HashSet<&DocId> = order.iter().collect();
+    let same = slots.len() == order.len()
+        && order.len() == pool.slots.len()
+        && distinct.len() == order.len();
+    same.then(|| JudgingPool {
+        query: pool.query.clone(),
+        slots,
+        layout: pool.layout,
+    })
+}

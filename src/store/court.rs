@@ -1,0 +1,261 @@
+//! A benchmark's labels, rankings to measure, and what judges picked.
+
+mod rows;
+
+pub use rows::{CourtRows, Matter};
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::corpus::{DocId, JsonObject, QueryId};
+use crate::domain::court::{Bench, PickRecord, group};
+use crate::domain::metrics::{Qrels, Run};
+use crate::domain::retrieval::{JudgingPool, Layout, Slot};
+use rusqlite::{OptionalExtension, params};
+use std::collections::HashSet;
+
+/// What the first stage is called where a project has no ranking of its own.
+pub const FIRST_STAGE: &str = "first stage";
+
+impl Db {
+    /// Enters labels and says how many were new.
+    ///
+    /// # Errors
+    /// A label that says something else than the one there.
+    pub fn put_labels(&self, labels: &Qrels) -> Result<usize> {
+        let mut added = 0;
+        for (query, grades) in labels {
+            for (document, grade) in grades {
+                added += usize::from(self.put_label(query, document, *grade)?);
+            }
+        }
+        Ok(added)
+    }
+
+    pub(super) fn put_label(&self, query: &QueryId, document: &DocId, grade: i32) -> Result<bool> {
+        let (query, document) = (query.as_str(), document.as_str());
+        let known: Option<i32> = self
+            .connection
+            .prepare_cached("SELECT grade FROM label WHERE query = ?1 AND document = ?2")?
+            .query_row([query, document], |row| row.get(0))
+            .optional()?;
+        if let Some(known) = known {
+            return match known == grade {
+                true => Ok(false),
+                false => Err(StoreError::Conflict(format!(
+                    "query {query:?}, document {document:?}: labelled {grade} here and {known} in the project; use another project (--project) for other labels"
+                ))),
+            };
+        }
+        self.connection
+            .prepare_cached("INSERT INTO label (query, document, grade) VALUES (?1, ?2, ?3)")?
+            .execute(params![query, document, grade])?;
+        Ok(true)
+    }
+
+    /// Every label.
+    pub fn labels(&self) -> Result<Qrels> {
+        let mut labels = Qrels::new();
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT query, document, grade FROM label")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let grades = labels.entry(QueryId::new(row.get::<_, String>(0)?));
+            let document = DocId::new(row.get::<_, String>(1)?);
+            grades.or_default().insert(document, row.get(2)?);
+        }
+        Ok(labels)
+    }
+
+    /// Enters a ranking in place of the one of that name, and says whether there was one.
+    pub fn put_ranking(&self, name: &str, run: &Run, created_ms: i64) -> Result<bool> {
+        let known: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT id FROM ranking WHERE name = ?1")?
+            .query_row([name], |row| row.get(0))
+            .optional()?;
+        if let Some(id) = known {
+            self.connection
+                .prepare_cached("DELETE FROM ranked WHERE ranking = ?1")?
+                .execute([id])?;
+            self.connection
+                .prepare_cached("DELETE FROM ranking WHERE id = ?1")?
+                .execute([id])?;
+        }
+        self.connection
+            .prepare_cached("INSERT INTO ranking (name, created_ms) VALUES (?1, ?2)")?
+            .execute(params![name, created_ms])?;
+        let id = self.connection.last_insert_rowid();
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO ranked (ranking, query, document, score) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        for (query, ranked) in run {
+            for (document, score) in ranked {
+                insert.execute(params![id, query.as_str(), document.as_str(), score])?;
+            }
+        }
+        Ok(known.is_some())
+    }
+
+    /// The names of the rankings.
+    pub fn ranking_names(&self) -> Result<Vec<String>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT name FROM ranking ORDER BY name")?;
+        let names = statement.query_map([], |row| row.get(0))?;
+        Ok(names.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Every ranking, by name.
+    pub fn rankings(&self) -> Result<Vec<(String, Run)>> {
+        let mut names = self
+            .connection
+            .prepare_cached("SELECT id, name FROM ranking ORDER BY name")?;
+        let names: Vec<(i64, String)> = names
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query, document, score FROM ranked WHERE ranking = ?1 ORDER BY query, score DESC, document",
+        )?;
+        let mut rankings = Vec::new();
+        for (id, name) in names {
+            let mut run = Run::new();
+            let mut rows = statement.query([id])?;
+            while let Some(row) = rows.next()? {
+                let ranked = run.entry(QueryId::new(row.get::<_, String>(0)?));
+                let document = DocId::new(row.get::<_, String>(1)?);
+                ranked.or_default().push((document, row.get(2)?));
+            }
+            rankings.push((name, run));
+        }
+        Ok(rankings)
+    }
+
+    /// Stores what came of a call of a judge on a pool, and says whether it was new.
+    ///
+    /// # Errors
+    /// A query that the project does not have.
+    pub fn add_pick(&self, record: &PickRecord) -> Result<bool> {
+        let query = self.find_query(record.query.as_str())?;
+        let text = serde_json::to_string(record)
+            .map_err(|error| StoreError::Corrupt(format!("a pick cannot be written: {error}")))?;
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO pick (query, call, attempt, created_ms, record) VALUES (?1, ?2, ?3, ?4, ?5)
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![
+                query.0,
+                record.call,
+                record.attempt,
+                record.created_ms,
+                text
+            ])?;
+        Ok(added > 0)
+    }
+
+    /// Every pick, in the order in which they came.
+    pub fn picks(&self) -> Result<Vec<PickRecord>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT record FROM pick ORDER BY id")?;
+        let texts = statement.query_map([], |row| row.get::<_, String>(0))?;
+        texts
+            .map(|text| {
+                serde_json::from_str(&text?)
+                    .map_err(|error| StoreError::Corrupt(format!("a pick cannot be read: {error}")))
+            })
+            .collect()
+    }
+
+    /// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
+    /// grade `level`.
+    pub fn court(&self, level: i32) -> Result<CourtRows> {
+        let labels = self.labels()?;
+        let picks = self.picks()?;
+        let mut keys = Vec::new();
+        let mut pools = Vec::new();
+        let mut asked: HashSet<&QueryId> = picks.iter().map(|record| &record.query).collect();
+        asked.extend(labels.keys());
+        for info in self.queries()? {
+            if asked.contains(&info.id) {
+                keys.push(info.key);
+                pools.push(self.judging_pool(info.key, info.id, &labels, level)?);
+            }
+        }
+        let bench = Bench::new(pools);
+        let mut rankings = self.rankings()?;
+        if rankings.is_empty() {
+            rankings.extend(first_stage(&bench).map(|run| (FIRST_STAGE.to_owned(), run)));
+        }
+        let (groups, left_out) = group(picks, &bench);
+        Ok(CourtRows {
+            keys,
+            bench,
+            labels,
+            rankings,
+            groups,
+            left_out,
+            rulings: self.standing_rulings()?,
+            rule: self.final_rule()?,
+            level,
+        })
+    }
+
+    /// A query's documents as slots, in the order of its pool.
+    fn judging_pool(
+        &self,
+        key: QueryKey,
+        query: QueryId,
+        labels: &Qrels,
+        level: i32,
+    ) -> Result<JudgingPool> {
+        let grades = labels.get(&query);
+        let mut statement = self.connection.prepare_cached(
+            "SELECT name, metadata FROM document WHERE query = ?1 ORDER BY position",
+        )?;
+        let rows = statement.query_map([key.0], |row| {
+            let document = DocId::new(row.get::<_, String>(0)?);
+            let metadata = JsonObject::from_compact(row.get::<_, String>(1)?);
+            let grade = grades.and_then(|grades| grades.get(&document));
+            Ok(Slot {
+                positive: grade.is_some_and(|grade| *grade >= level),
+                rank: whole(&metadata, "first_stage_rank").and_then(|rank| rank.try_into().ok()),
+                document,
+            })
+        })?;
+        Ok(JudgingPool {
+            query,
+            slots: rows.collect::<rusqlite::Result<_>>()?,
+            // How the order came about changes nothing here.
+            layout: Layout::Original,
+        })
+    }
+}
+
+/// A whole number in a document's metadata.
+pub(super) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
+    let text = metadata.as_str();
+    if !text.contains(name) {
+        return None;
+    }
+    let members: serde_json::Value = serde_json::from_str(text).ok()?;
+    members.get(name)?.as_i64()
+}
+
+/// What the ranks of the first stage say of the documents in the pools, or `None` without any.
+fn first_stage(bench: &Bench) -> Option<Run> {
+    let mut run = Run::new();
+    for pool in &bench.pools {
+        let ranked: Vec<(DocId, f64)> = pool
+            .slots
+            .iter()
+            .filter_map(|slot| Some((slot.document.clone(), -(slot.rank? as f64))))
+            .collect();
+        if !ranked.is_empty() {
+            run.insert(pool.query.clone(), ranked);
+        }
+    }
+    (!run.is_empty()).then_some(run)
+}

@@ -1,0 +1,286 @@
+//! Rulings on labels: rows are only added, undoing adds one too.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::court::{Fault, Finding, Ruling};
+use rusqlite::{OptionalExtension, Row, params};
+use std::collections::HashSet;
+use std::str::FromStr;
+use uuid::Uuid;
+
+/// A ruling to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewRuling {
+    /// The query.
+    pub query: QueryKey,
+    /// The document.
+    pub document: DocId,
+    /// What was found.
+    pub finding: Finding,
+    /// Why pick and label differ.
+    pub fault: Option<Fault>,
+    /// Why, in the person's words.
+    pub note: Option<String>,
+    /// Who ruled.
+    pub annotator: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
+    /// What else is known of how it came about.
+    pub about: Circumstances,
+    /// Whether label and picks were shown since the annotator's ruling on the document, which this one replaces.
+    pub after_reveal: bool,
+}
+
+/// How a ruling came about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Circumstances {
+    /// Whether label and picks were hidden.
+    pub blind: bool,
+    /// Time spent looking, in milliseconds.
+    pub active_ms: Option<i64>,
+    /// The label at that time; none for an unjudged document.
+    pub grade: Option<i32>,
+    /// Answers that went against the label.
+    pub against: usize,
+    /// Valid answers about the pool.
+    pub answers: usize,
+    /// The disagreements that it was drawn from at random, where it was a control; 0 for one taken by its place.
+    pub control_of: Option<usize>,
+}
+
+/// A ruling as stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredRuling {
+    /// The query.
+    pub query: QueryKey,
+    /// The ruling.
+    pub ruling: Ruling,
+    /// How it came about.
+    pub about: Circumstances,
+    /// When label and picks were shown, in milliseconds since the Unix epoch.
+    pub revealed_ms: Option<i64>,
+    /// The ruling that this one stands for.
+    pub replaces: Option<String>,
+}
+
+/// A ruling that was taken back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RulingUndo {
+    /// Globally unique.
+    pub uid: String,
+    /// The ruling.
+    pub ruling: String,
+    /// Who took it back.
+    pub annotator: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
+const COLUMNS: &str = "ruling.uid, ruling.query, query.name, ruling.document, finding, fault, ruling.note, ruling.annotator,
+    ruling.created_ms, blind, active_ms, grade, against, answers, draw, drawn_of, revealed_ms, replaces";
+const FROM: &str = "FROM ruling JOIN query ON query.id = ruling.query";
+const NOT_UNDONE: &str =
+    "NOT EXISTS (SELECT 1 FROM ruling_undo WHERE ruling_undo.ruling = ruling.uid)";
+
+impl Db {
+    /// Stores a ruling and returns its identifier.
+    pub fn add_ruling(&self, new: &NewRuling) -> Result<String> {
+        let uid = Uuid::now_v7().to_string();
+        let mut row = StoredRuling {
+            query: new.query,
+            ruling: Ruling {
+                uid: uid.clone(),
+                query: self.query(new.query)?.id,
+                document: new.document.clone(),
+                finding: new.finding,
+                fault: new.fault,
+                note: new.note.clone(),
+                annotator: new.annotator.clone(),
+                created_ms: new.created_ms,
+            },
+            about: new.about.clone(),
+            revealed_ms: None,
+            replaces: None,
+        };
+        self.find_document(new.query, new.document.as_str())?;
+        if new.after_reveal {
+            let mut own = self.standing_rulings()?;
+            own.retain(|known| {
+                known.query == new.query
+                    && known.ruling.document == new.document
+                    && known.ruling.annotator == new.annotator
+            });
+            if let Some(before) = own.pop() {
+                row.revealed_ms = Some(before.ruling.created_ms);
+                row.about.control_of = before.about.control_of;
+                row.replaces = Some(before.ruling.uid);
+            }
+        }
+        self.add_ruling_as(&row)?;
+        Ok(uid)
+    }
+
+    /// Stores a ruling that came with its identifier, as it is, and says whether it was new.
+    pub fn add_ruling_as(&self, row: &StoredRuling) -> Result<bool> {
+        let (ruling, about) = (&row.ruling, &row.about);
+        let draw = about.control_of.map(|of| match of {
+            0 => "priority",
+            _ => "control",
+        });
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO ruling (uid, query, document, finding, fault, note, annotator, created_ms, blind, active_ms,
+                     grade, against, answers, draw, drawn_of, revealed_ms, replaces)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+                 ON CONFLICT (uid) DO NOTHING",
+            )?
+            .execute(params![
+                ruling.uid,
+                row.query.0,
+                ruling.document.as_str(),
+                ruling.finding.name(),
+                ruling.fault.map(Fault::name),
+                ruling.note,
+                ruling.annotator,
+                ruling.created_ms,
+                about.blind,
+                about.active_ms,
+                about.grade,
+                about.against,
+                about.answers,
+                draw,
+                about.control_of.filter(|of| *of > 0),
+                row.revealed_ms,
+                row.replaces,
+            ])?;
+        Ok(added > 0)
+    }
+
+    /// Takes back the annotator's latest ruling that is not undone yet, with those that it stands for, and returns it;
+    /// `None` where there is none.
+    pub fn undo_ruling(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredRuling>> {
+        let latest = self
+            .connection
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS} {FROM} WHERE ruling.annotator = ?1 AND {NOT_UNDONE}
+                 ORDER BY ruling.created_ms DESC, ruling.uid DESC LIMIT 1"
+            ))?
+            .query_row([annotator], stored)
+            .optional()?;
+        let Some(latest) = latest.transpose()? else {
+            return Ok(None);
+        };
+        let mut back = Some(latest.ruling.uid.clone());
+        while let Some(ruling) = back {
+            let undo = RulingUndo {
+                uid: Uuid::now_v7().to_string(),
+                ruling: ruling.clone(),
+                annotator: annotator.to_owned(),
+                created_ms,
+            };
+            if !self.add_ruling_undo(&undo)? {
+                break;
+            }
+            back = self
+                .connection
+                .prepare_cached("SELECT replaces FROM ruling WHERE uid = ?1")?
+                .query_row([&ruling], |row| row.get(0))?;
+        }
+        Ok(Some(latest))
+    }
+
+    /// Takes a ruling back, unless it has been taken back before, which it says.
+    pub(super) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![
+                undo.uid,
+                undo.ruling,
+                undo.annotator,
+                undo.created_ms
+            ])?;
+        Ok(added > 0)
+    }
+
+    /// Every ruling that was taken back, earliest first.
+    pub fn ruling_undos(&self) -> Result<Vec<RulingUndo>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, ruling, annotator, created_ms FROM ruling_undo ORDER BY created_ms, uid",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(RulingUndo {
+                uid: row.get(0)?,
+                ruling: row.get(1)?,
+                annotator: row.get(2)?,
+                created_ms: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Every ruling that is neither undone nor replaced, earliest first.
+    pub fn standing_rulings(&self) -> Result<Vec<StoredRuling>> {
+        let mut rows = self.ruling_rows(&format!("WHERE {NOT_UNDONE}"))?;
+        let replaced: HashSet<String> =
+            rows.iter().filter_map(|row| row.replaces.clone()).collect();
+        rows.retain(|row| !replaced.contains(&row.ruling.uid));
+        Ok(rows)
+    }
+
+    /// Every ruling ever made, undone ones included, earliest first.
+    pub fn rulings_ever(&self) -> Result<Vec<StoredRuling>> {
+        self.ruling_rows("")
+    }
+
+    fn ruling_rows(&self, condition: &str) -> Result<Vec<StoredRuling>> {
+        let mut statement = self.connection.prepare_cached(&format!(
+            "SELECT {COLUMNS} {FROM} {condition} ORDER BY ruling.created_ms, ruling.uid"
+        ))?;
+        let rows = statement.query_map([], stored)?;
+        rows.map(|row| row?).collect()
+    }
+}
+
+/// A ruling from a row of [`COLUMNS`].
+fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
+    let words: (String, Option<String>) = (row.get(4)?, row.get(5)?);
+    let read = Finding::from_str(&words.0).and_then(|finding| {
+        let fault = words.1.map(|text| text.parse::<Fault>()).transpose()?;
+        Ok((finding, fault))
+    });
+    let (finding, fault) = match read {
+        Ok(read) => read,
+        Err(error) => return Ok(Err(StoreError::Corrupt(error))),
+    };
+    let draw: Option<String> = row.get(14)?;
+    let of: Option<usize> = row.get(15)?;
+    Ok(Ok(StoredRuling {
+        query: QueryKey(row.get(1)?),
+        ruling: Ruling {
+            uid: row.get(0)?,
+            query: QueryId::new(row.get::<_, String>(2)?),
+            document: DocId::new(row.get::<_, String>(3)?),
+            finding,
+            fault,
+            note: row.get(6)?,
+            annotator: row.get(7)?,
+            created_ms: row.get(8)?,
+        },
+        about: Circumstances {
+            blind: row.get(9)?,
+            active_ms: row.get(10)?,
+            grade: row.get(11)?,
+            against: row.get(12)?,
+            answers: row.get(13)?,
+            control_of: draw.map(|_| of.unwrap_or(0)),
+        },
+        revealed_ms: row.get(16)?,
+        replaces: row.get(17)?,
+    }))
+}

@@ -11,7 +11,7 @@ use crate::domain::court::{Bench, PickRecord, group};
 use crate::domain::metrics::{Qrels, Run};
 use crate::domain::retrieval::{JudgingPool, Layout, Slot};
 use rusqlite::{OptionalExtension, params};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// What the first stage is called where a project has no ranking of its own.
 pub const FIRST_STAGE: &str = "first stage";
@@ -32,12 +32,8 @@ impl Db {
     }
 
     pub(super) fn put_label(&self, query: &QueryId, document: &DocId, grade: i32) -> Result<bool> {
+        let known = self.label(query, document)?;
         let (query, document) = (query.as_str(), document.as_str());
-        let known: Option<i32> = self
-            .connection
-            .prepare_cached("SELECT grade FROM label WHERE query = ?1 AND document = ?2")?
-            .query_row([query, document], |row| row.get(0))
-            .optional()?;
         if let Some(known) = known {
             return match known == grade {
                 true => Ok(false),
@@ -50,6 +46,15 @@ impl Db {
             .prepare_cached("INSERT INTO label (query, document, grade) VALUES (?1, ?2, ?3)")?
             .execute(params![query, document, grade])?;
         Ok(true)
+    }
+
+    /// The label of a document; none for an unjudged one.
+    pub fn label(&self, query: &QueryId, document: &DocId) -> Result<Option<i32>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT grade FROM label WHERE query = ?1 AND document = ?2")?;
+        let found = statement.query_row([query.as_str(), document.as_str()], |row| row.get(0));
+        Ok(found.optional()?)
     }
 
     /// Every label.
@@ -157,10 +162,20 @@ impl Db {
 
     /// Every pick, in the order in which they came.
     pub fn picks(&self) -> Result<Vec<PickRecord>> {
+        self.some_picks(None)
+    }
+
+    /// The picks of a query, in the order in which they came.
+    pub fn picks_of(&self, query: QueryKey) -> Result<Vec<PickRecord>> {
+        self.some_picks(Some(query))
+    }
+
+    fn some_picks(&self, query: Option<QueryKey>) -> Result<Vec<PickRecord>> {
         let mut statement = self
             .connection
-            .prepare_cached("SELECT record FROM pick ORDER BY id")?;
-        let texts = statement.query_map([], |row| row.get::<_, String>(0))?;
+            .prepare_cached("SELECT record FROM pick WHERE ?1 IS NULL OR query = ?1 ORDER BY id")?;
+        let key = query.map(|query| query.0);
+        let texts = statement.query_map([key], |row| row.get::<_, String>(0))?;
         texts
             .map(|text| {
                 serde_json::from_str(&text?)
@@ -181,7 +196,8 @@ impl Db {
         for info in self.queries()? {
             if asked.contains(&info.id) {
                 keys.push(info.key);
-                pools.push(self.judging_pool(info.key, info.id, &labels, level)?);
+                let grades = labels.get(&info.id);
+                pools.push(self.slots(info.key, info.id, grades, level)?);
             }
         }
         let bench = Bench::new(pools);
@@ -203,15 +219,26 @@ impl Db {
         })
     }
 
-    /// A query's documents as slots, in the order of its pool.
-    fn judging_pool(
+    /// A query's documents as slots, in the order of its pool; they are labelled relevant from the grade `level`.
+    pub fn judging_pool(&self, key: QueryKey, level: i32) -> Result<JudgingPool> {
+        let id = self.query(key)?.id;
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT document, grade FROM label WHERE query = ?1")?;
+        let rows = statement.query_map([id.as_str()], |row| {
+            Ok((DocId::new(row.get::<_, String>(0)?), row.get(1)?))
+        })?;
+        let grades: BTreeMap<DocId, i32> = rows.collect::<rusqlite::Result<_>>()?;
+        self.slots(key, id, Some(&grades), level)
+    }
+
+    fn slots(
         &self,
         key: QueryKey,
         query: QueryId,
-        labels: &Qrels,
+        grades: Option<&BTreeMap<DocId, i32>>,
         level: i32,
     ) -> Result<JudgingPool> {
-        let grades = labels.get(&query);
         let mut statement = self.connection.prepare_cached(
             "SELECT name, metadata FROM document WHERE query = ?1 ORDER BY position",
         )?;

@@ -1,5 +1,7 @@
 //! Effects are carried out here, and their results come back as messages.
 
+mod court;
+
 use super::model::{Effect, Msg, OpenQuery, Options};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
@@ -8,6 +10,7 @@ use crate::engine::{self, Run, now_ms};
 use crate::judge::Ensemble;
 use crate::store::corpus::QueryKey;
 use crate::store::queue::QueueRequest;
+use crate::store::rulings::NewRuling;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::{Db, Result, Store};
 use futures::FutureExt as _;
@@ -54,7 +57,7 @@ impl Runner {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
             Effect::Queue(request, generation) => self.queue(request, generation),
-            effect @ (Effect::Cards | Effect::Without(_)) => self.apart(effect),
+            effect @ (Effect::Cards | Effect::Without(_) | Effect::Court(..)) => self.apart(effect),
             Effect::Steer(control) => {
                 if let Some(sender) = &self.control {
                     sender.send_replace(control);
@@ -87,7 +90,15 @@ impl Runner {
             });
             return;
         }
-        let writes = matches!(effect, Effect::Save(_) | Effect::Undo | Effect::PutOff(..));
+        let ruling = matches!(effect, Effect::Rule(_));
+        let writes = matches!(
+            effect,
+            Effect::Save(_)
+                | Effect::Undo
+                | Effect::PutOff(..)
+                | Effect::Rule(_)
+                | Effect::UndoRuling
+        );
         let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms);
         let answered = if writes {
             self.store.write(work).boxed()
@@ -98,6 +109,7 @@ impl Runner {
             let msg = match (answered.await, saving) {
                 (Ok(msg), _) => msg,
                 (Err(error), Some(query)) => Some(Msg::NotSaved(query, error.to_string())),
+                (Err(error), None) if ruling => Some(Msg::NotRuled(error.to_string())),
                 (Err(error), None) => Some(Msg::Failed(error.to_string())),
             };
             if let Some(msg) = msg {
@@ -143,7 +155,10 @@ impl Runner {
     fn apart(&self, effect: Effect) {
         let (path, results) = (self.store.path().to_owned(), self.results.clone());
         let annotator = self.options.annotator.clone();
+        let written = self.store.write(|_| Ok(()));
         tokio::task::spawn_blocking(move || {
+            // What was asked of the project before is part of it.
+            drop(tokio::runtime::Handle::current().block_on(written));
             let found = Store::open_existing(&path)
                 .and_then(|store| store.read_blocking(move |db| answer(db, effect, &annotator, 0)));
             let msg = match found {
@@ -274,6 +289,20 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
                 Msg::Undone(Some((undone, info, words)))
             }
         },
+        Effect::Court(rule, generation) => {
+            Msg::Court(generation, Box::new(court::findings(db, &rule, annotator)?))
+        }
+        Effect::Exhibit(query, document) => {
+            Msg::Exhibit(Box::new(court::exhibit(db, query, &document)?))
+        }
+        Effect::Rule(ruling) => {
+            db.add_ruling(&NewRuling {
+                created_ms: now_ms,
+                ..ruling
+            })?;
+            Msg::Ruled
+        }
+        Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
         Effect::Start
         | Effect::Estimate
         | Effect::Steer(_)

@@ -42,6 +42,10 @@ pub enum Scope {
     Judges,
     /// Cycles of a query.
     Cycles,
+    /// Picks against labels.
+    Court,
+    /// A document before the court.
+    Ruling,
     /// Overlays that list things: help, confirmations.
     List,
     /// Text inputs: only control keys leave them.
@@ -50,7 +54,7 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order of the printed tables.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Global,
         Self::Queries,
         Self::Run,
@@ -61,6 +65,8 @@ impl Scope {
         Self::Judge,
         Self::Judges,
         Self::Cycles,
+        Self::Court,
+        Self::Ruling,
         Self::List,
         Self::Input,
     ];
@@ -78,6 +84,8 @@ impl Scope {
             Self::Judge => "Judging",
             Self::Judges => "Judges",
             Self::Cycles => "Cycles",
+            Self::Court => "Label court",
+            Self::Ruling => "Ruling",
             Self::List => "Overlays",
             Self::Input => "Text inputs",
         }

@@ -1,10 +1,12 @@
 //! The model: everything the screen shows, and nothing that draws or waits.
 
 mod adjudication;
+mod court;
 mod message;
 mod state;
 
 pub use adjudication::{Desk, JudgesScreen, QueueScreen};
+pub use court::{CourtFindings, CourtScreen, Exhibit, Hearing, PickRow, Said};
 pub use message::{Effect, Msg};
 pub use state::{
     BattleScreen, BattleSort, DocumentScreen, Layer, Matrix, Moved, OpenQuery, Queries, QuerySort,
@@ -49,6 +51,10 @@ pub enum Screen {
     Judges,
     /// Battles of a query that contradict each other.
     Cycles,
+    /// Picks against labels.
+    Court,
+    /// A document before the court.
+    Ruling,
 }
 
 impl Screen {
@@ -64,6 +70,8 @@ impl Screen {
             Self::Judge => Scope::Judge,
             Self::Judges => Scope::Judges,
             Self::Cycles => Scope::Cycles,
+            Self::Court => Scope::Court,
+            Self::Ruling => Scope::Ruling,
         }
     }
 
@@ -79,6 +87,8 @@ impl Screen {
             Self::Judge => "judging",
             Self::Judges => "judges",
             Self::Cycles => "cycles",
+            Self::Court => "court",
+            Self::Ruling => "ruling",
         }
     }
 }
@@ -111,6 +121,10 @@ pub enum PromptFor {
     DeskReason,
     /// Items of the queue to keep.
     QueueFilter,
+    /// Matters of the court to keep.
+    CourtFilter,
+    /// The reason for the ruling.
+    RulingReason,
     /// Dollars that the project may have spent.
     Budget,
 }
@@ -168,6 +182,8 @@ pub struct Model {
     pub queue: QueueScreen,
     /// The judges screen.
     pub judges: JudgesScreen,
+    /// The label court, and the document before it.
+    pub court: CourtScreen,
     /// The cycle under the cursor of the cycles screen.
     pub cycle: usize,
     /// A query that was loaded before it is wanted.
@@ -254,6 +270,7 @@ impl Model {
                 ..QueueScreen::default()
             },
             judges: JudgesScreen::default(),
+            court: CourtScreen::default(),
             cycle: 0,
             prefetched: None,
             progress: None,

@@ -1,6 +1,7 @@
 //! One file a screen: what it shows and what its commands do.
 
 pub mod battle;
+pub mod court;
 pub mod cycles;
 pub mod document;
 pub mod judge;
@@ -8,6 +9,7 @@ pub mod judges;
 pub mod matrix;
 pub mod queries;
 pub mod queue;
+pub mod ruling;
 pub mod run;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -50,6 +50,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::Tick => Vec::new(),
         Msg::Listed(rows) => {
             model.queries.rows = rows;
+            model.queries.asked.clear();
             model.queries.loaded = true;
             model.listing = false;
             let last = model.shown_queries().len().saturating_sub(1);
@@ -58,6 +59,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         }
         Msg::Summarised(summaries) => {
             for (key, summary) in summaries {
+                model.queries.asked.remove(&key);
                 if let Some((_, slot)) = model
                     .queries
                     .rows
@@ -116,6 +118,18 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             model.judges.without = Some((judge, without));
             Vec::new()
         }
+        Msg::Court(generation, findings) => screens::court::arrived(model, generation, findings),
+        Msg::Exhibit(exhibit) => screens::ruling::shown(model, exhibit),
+        Msg::Ruled => {
+            model.saving = model.saving.saturating_sub(1);
+            Vec::new()
+        }
+        Msg::NotRuled(error) => {
+            model.saving = model.saving.saturating_sub(1);
+            model.say(Level::Error, format!("the ruling was not stored: {error}"));
+            Vec::new()
+        }
+        Msg::RulingUndone(undone) => screens::court::undone(model, undone),
         Msg::Prefetched(open) => {
             if model
                 .open
@@ -164,12 +178,14 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Quit => {
             let mut effects = screens::judge::leave(model);
+            effects.extend(screens::ruling::leave(model));
             effects.extend(quit(model));
             effects
         }
         Command::ShowQueue => screens::queue::show(model),
         Command::ShowJudges => screens::judges::show(model),
         Command::ShowCycles => screens::cycles::show(model),
+        Command::ShowCourt => screens::court::show(model),
         Command::Suspend => vec![Effect::Suspend],
         Command::Redraw => {
             let mut effects = vec![Effect::Redraw, Effect::List];
@@ -204,7 +220,16 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                     Prompt::new("/", "words of the query or its id").with_text(&model.queue.filter),
                     PromptFor::QueueFilter,
                 ),
-                Screen::Run | Screen::Battle | Screen::Judge | Screen::Judges | Screen::Cycles => {
+                Screen::Court => (
+                    Prompt::new("/", "words of the query or its id").with_text(&model.court.filter),
+                    PromptFor::CourtFilter,
+                ),
+                Screen::Run
+                | Screen::Battle
+                | Screen::Judge
+                | Screen::Judges
+                | Screen::Cycles
+                | Screen::Ruling => {
                     model.say(
                         Level::Info,
                         "/ finds queries in the list and documents in the matrix".to_owned(),
@@ -214,6 +239,9 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             };
             model.overlays.push(Overlay::Prompt(prompt, purpose));
             Vec::new()
+        }
+        Command::Undo if matches!(screen, Screen::Court | Screen::Ruling) => {
+            vec![Effect::UndoRuling]
         }
         Command::Undo => vec![Effect::Undo],
         Command::Back => back(model),
@@ -247,6 +275,8 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Screen::Judge => screens::judge::update(model, command),
             Screen::Judges => screens::judges::update(model, command),
             Screen::Cycles => screens::cycles::update(model, command),
+            Screen::Court => screens::court::update(model, command),
+            Screen::Ruling => screens::ruling::update(model, command),
         },
     }
 }
@@ -285,10 +315,18 @@ fn back(model: &mut Model) -> Vec<Effect> {
         model.queue.cursor = 0;
         return Vec::new();
     }
+    if model.screen() == Screen::Court && !model.court.filter.is_empty() {
+        model.court.filter.clear();
+        model.court.cursor = 0;
+        return Vec::new();
+    }
     if model.stack.len() > 1 {
         let mut effects = screens::judge::leave(model);
-        if model.stack.pop() == Some(Screen::Judge) {
-            model.queue.desk = None;
+        effects.extend(screens::ruling::leave(model));
+        match model.stack.pop() {
+            Some(Screen::Judge) => model.queue.desk = None,
+            Some(Screen::Ruling) => model.court.hearing = None,
+            _ => {}
         }
         model.battle.blind = false;
         if model.screen() == Screen::Queries {
@@ -302,10 +340,14 @@ fn back(model: &mut Model) -> Vec<Effect> {
             effects.extend(screens::queue::ask(model));
             return effects;
         }
+        if model.screen() == Screen::Court {
+            effects.extend(screens::court::ask(model));
+            return effects;
+        }
         if model.screen() == Screen::Document {
             return screens::document::enter(model);
         }
-        return Vec::new();
+        return effects;
     }
     if !model.queries.filter.is_empty() {
         model.queries.filter.clear();
@@ -314,6 +356,9 @@ fn back(model: &mut Model) -> Vec<Effect> {
 }
 
 fn copy(model: &mut Model) -> Vec<Effect> {
+    if matches!(model.screen(), Screen::Court | Screen::Ruling) {
+        return screens::court::copy(model);
+    }
     let Some(open) = &model.open else {
         return model
             .selected_query()
@@ -328,7 +373,12 @@ fn copy(model: &mut Model) -> Vec<Effect> {
             .map_or(String::new(), |d| d.id.to_string())
     };
     let text = match model.screen() {
-        Screen::Queries | Screen::Run | Screen::Judges | Screen::Cycles => {
+        Screen::Queries
+        | Screen::Run
+        | Screen::Judges
+        | Screen::Cycles
+        | Screen::Court
+        | Screen::Ruling => {
             return model
                 .selected_query()
                 .map(|(info, _)| Effect::Copy(info.id.to_string()))

@@ -53,6 +53,8 @@ pub fn view(
         Screen::Judge => screens::judge::view(model, theme, body, buf),
         Screen::Judges => screens::judges::view(model, theme, body, buf),
         Screen::Cycles => screens::cycles::view(model, theme, body, buf),
+        Screen::Court => screens::court::view(model, theme, body, buf),
+        Screen::Ruling => screens::ruling::view(model, theme, body, buf),
     };
     let mut footer = Footer::new(model.screen().scope());
     if model.running && model.control.paused {
@@ -85,7 +87,16 @@ fn crumbs(model: &Model) -> Vec<String> {
     for screen in &model.stack {
         match (screen, &model.open) {
             (Screen::Queries, _) => {}
-            (Screen::Run | Screen::Queue | Screen::Judge | Screen::Judges | Screen::Cycles, _)
+            (
+                Screen::Run
+                | Screen::Queue
+                | Screen::Judge
+                | Screen::Judges
+                | Screen::Cycles
+                | Screen::Court
+                | Screen::Ruling,
+                _,
+            )
             | (_, None) => crumbs.push(screen.title().to_owned()),
             (Screen::Matrix, Some(open)) => {
                 crumbs.push(sanitise::line(open.info.id.as_str()).into_owned())

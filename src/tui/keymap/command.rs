@@ -39,7 +39,7 @@ commands! {
     Help "help" "Show the keys that work here.";
     Palette "palette" "Find a command by name and run it.";
     Filter "filter" "Keep queries, or find a document, by some words.";
-    Undo "undo" "Take back the last verdict.";
+    Undo "undo" "Take back the last verdict; in the court, the last ruling.";
     Back "back" "Close what is on top, or return to the screen before.";
     Quit "quit" "Leave; asks first while a run is going.";
     Suspend "suspend" "Put the program to sleep and return to the shell.";
@@ -99,11 +99,11 @@ commands! {
     ShowQueue "show-queue" "Show which battles to look at first.";
     ShowJudges "show-judges" "Show how good each judge is.";
     ShowCycles "show-cycles" "Show the cycles of the query: A over B over C over A.";
-    NextPolicy "next-policy" "Order the queue by the next policy.";
-    PreviousPolicy "previous-policy" "Order the queue by the previous policy.";
+    NextPolicy "next-policy" "Order what is to be judged by the next policy.";
+    PreviousPolicy "previous-policy" "Order what is to be judged by the previous policy.";
     WholeProject "whole-project" "Queue one query or the whole project.";
     Conflicts "conflicts" "Queue only the pairs on which people differ, or all.";
-    PutOff "put-off" "Judge this pair after all others.";
+    PutOff "put-off" "Take this one up after all others.";
     Guideline "guideline" "Read the project's guideline.";
     Guess "guess" "Say that the verdict is a guess.";
     FairlySure "fairly-sure" "Say that you are fairly sure.";
@@ -114,6 +114,16 @@ commands! {
     CauseGuideline "cause-guideline" "Say that the guideline is silent.";
     CauseDocument "cause-document" "Say that a document is broken.";
     CauseOther "cause-other" "Say that there is another cause.";
+    ShowCourt "show-court" "Hold judges' picks against the benchmark's labels.";
+    RuleRelevant "rule-relevant" "Rule that the document is relevant.";
+    RulePartially "rule-partially" "Rule that the document is relevant in part.";
+    RuleNot "rule-not" "Rule that the document is not relevant.";
+    RuleCannotTell "rule-cannot-tell" "Rule that nobody can tell; the label stays.";
+    FaultLabelWrong "fault-label-wrong" "Say that the label is wrong.";
+    FaultLabelMissing "fault-label-missing" "Say that the label is missing.";
+    FaultJudgeWrong "fault-judge-wrong" "Say that the judge is wrong.";
+    FaultBoth "fault-both" "Say that label and pick can both be defended.";
+    FaultQuery "fault-query" "Say that the query is unclear.";
     Submit "submit" "Accept the text.";
     Cancel "cancel" "Give up the text.";
 }

@@ -38,7 +38,8 @@ const TAB: Key = Key::code(KeyCode::Tab);
 const BACK_TAB: Key = Key::code(KeyCode::BackTab);
 
 use Scope::{
-    Battle, Cycles, Document, Global, Input, Judge, Judges, List, Matrix, Queries, Queue, Run,
+    Battle, Court, Cycles, Document, Global, Input, Judge, Judges, List, Matrix, Queries, Queue,
+    Ruling, Run,
 };
 
 /// Every binding of the interface.
@@ -49,6 +50,7 @@ pub const BINDINGS: &[Binding] = &[
     shown(Queries, keys![k('o')], Do::SortQueries, "sort"),
     shown(Queries, keys![k('w')], Do::ShowQueue, "queue"),
     shown(Queries, keys![k('J')], Do::ShowJudges, "judges"),
+    shown(Queries, keys![k('C')], Do::ShowCourt, "court"),
     shown(Run, keys![k('s')], Do::StartRun, "start"),
     shown(Run, keys![k('x')], Do::StopRun, "stop"),
     shown(Run, keys![k('+'), k('=')], Do::MoreCalls, "more"),
@@ -123,6 +125,32 @@ pub const BINDINGS: &[Binding] = &[
     shown(Judges, keys![k('w')], Do::ShowQueue, "queue"),
     shown(Cycles, keys![ENTER], Do::Open, "weakest"),
     shown(Cycles, keys![k('w')], Do::ShowQueue, "queue"),
+    shown(Court, keys![ENTER], Do::Open, "rule"),
+    shown(Court, keys![k('o')], Do::NextPolicy, "order"),
+    quiet(Court, keys![k('O')], Do::PreviousPolicy, "order back"),
+    shown(Court, keys![TAB], Do::NextPane, "ranking"),
+    shown(Court, keys![k('v')], Do::Guideline, "guideline"),
+    shown(Ruling, keys![k('1')], Do::RuleRelevant, "relevant"),
+    shown(Ruling, keys![k('2')], Do::RulePartially, "partially"),
+    shown(Ruling, keys![k('3')], Do::RuleNot, "not"),
+    shown(
+        Ruling,
+        keys![k('4'), k('x')],
+        Do::RuleCannotTell,
+        "can't tell",
+    ),
+    shown(Ruling, keys![ENTER], Do::Open, "keep, next"),
+    shown(Ruling, keys![k('s')], Do::PutOff, "later"),
+    shown(Ruling, keys![k('i')], Do::WriteNote, "reason"),
+    shown(Ruling, keys![k('f')], Do::ToggleFullText, "full text"),
+    shown(Ruling, keys![k('v')], Do::Guideline, "guideline"),
+    quiet(Ruling, keys![k('5')], Do::FaultLabelWrong, "label wrong"),
+    quiet(Ruling, keys![k('6')], Do::FaultLabelMissing, "missing"),
+    quiet(Ruling, keys![k('7')], Do::FaultJudgeWrong, "judge wrong"),
+    quiet(Ruling, keys![k('8')], Do::FaultBoth, "both"),
+    quiet(Ruling, keys![k('9')], Do::FaultQuery, "query"),
+    quiet(Ruling, keys![k('n')], Do::NextDocument, "next"),
+    quiet(Ruling, keys![k('N')], Do::PreviousDocument, "previous"),
     shown(List, keys![ENTER], Do::Open, "choose"),
     shown(List, keys![ESC, k('q')], Do::Back, "close"),
     shown(Input, keys![ENTER], Do::Submit, "accept"),

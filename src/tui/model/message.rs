@@ -1,13 +1,16 @@
 //! What happens, and what is to be done about it.
 
-use super::OpenQuery;
+use super::{CourtFindings, Exhibit, OpenQuery};
 use crate::domain::battle::{BattleId, Pair};
+use crate::domain::corpus::DocId;
+use crate::domain::court::DocketRule;
 use crate::domain::vote::JudgeId;
 use crate::engine::estimate::Estimate;
 use crate::engine::progress::Progress;
 use crate::engine::{Control, EngineError, Outcome};
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::queue::{QueueItem, QueueRequest};
+use crate::store::rulings::{NewRuling, StoredRuling};
 use crate::store::tally::Tally;
 use crate::store::urgency::NewShown;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
@@ -51,6 +54,16 @@ pub enum Msg {
     Cards(Box<Report>),
     /// What would change without a judge.
     Without(JudgeId, Without),
+    /// What picks, labels and rulings amount to, for the given generation.
+    Court(u64, Box<CourtFindings>),
+    /// A document for the court.
+    Exhibit(Box<Exhibit>),
+    /// A ruling is on disk.
+    Ruled,
+    /// A ruling could not be stored.
+    NotRuled(String),
+    /// What an undo took back.
+    RulingUndone(Option<Box<StoredRuling>>),
     /// A query that will be wanted next.
     Prefetched(Box<OpenQuery>),
     /// What the guideline says, where there is one.
@@ -94,6 +107,14 @@ pub enum Effect {
     Cards,
     /// Work out what would change without a judge.
     Without(JudgeId),
+    /// Work out what picks, labels and rulings amount to, for the given generation.
+    Court(DocketRule, u64),
+    /// Load a document for the court.
+    Exhibit(QueryKey, DocId),
+    /// Store a ruling.
+    Rule(NewRuling),
+    /// Take back the latest ruling.
+    UndoRuling,
     /// Work out what a run would need.
     Estimate,
     /// Begin a run.

@@ -6,10 +6,10 @@ use crate::domain::sanitise;
 use crate::domain::verdict::People;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
-use crate::store::corpus::{DocumentInfo, QueryInfo};
+use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
 use crate::store::views::{Summary, VoteDetail};
 use crate::tui::widgets::heatmap::HeatmapState;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The list of queries.
@@ -25,6 +25,8 @@ pub struct Queries {
     pub sort: QuerySort,
     /// Whether a list has arrived yet.
     pub loaded: bool,
+    /// Queries whose summaries have been asked for since the list arrived, and are on their way.
+    pub asked: HashSet<QueryKey>,
 }
 
 /// What queries are sorted by.

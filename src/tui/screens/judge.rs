@@ -5,6 +5,7 @@ mod act;
 mod panel;
 
 pub use act::{leave, note, ready, reapply, take_up, take_up_pair};
+pub(in crate::tui::screens) use panel::keys;
 
 use super::battle;
 use crate::domain::sanitise;

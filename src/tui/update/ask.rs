@@ -97,7 +97,7 @@ impl Model {
         screens::battle::enter(self)
     }
 
-    /// Asks for the summaries of visible rows that are out of date.
+    /// Asks for the summaries of visible rows that are out of date and have not been asked for.
     pub fn stale_summaries(&mut self) -> Vec<Effect> {
         let page = self.areas.page.max(SUMMARIES);
         let first = self.queries.cursor.saturating_sub(page);
@@ -108,10 +108,11 @@ impl Model {
             .take(2 * page)
             .filter_map(|index| {
                 let (info, summary) = self.queries.rows.get(index)?;
-                summary.is_none().then_some(info.key)
+                (summary.is_none() && !self.queries.asked.contains(&info.key)).then_some(info.key)
             })
-            .take(SUMMARIES)
+            .take(SUMMARIES.saturating_sub(self.queries.asked.len()))
             .collect();
+        self.queries.asked.extend(&stale);
         if stale.is_empty() {
             Vec::new()
         } else {
@@ -130,5 +131,45 @@ impl Model {
             *summary = None;
         }
         vec![Effect::Summarise(vec![key])]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::corpus::QueryId;
+    use crate::store::corpus::{QueryInfo, QueryKey};
+    use crate::store::views::Summary;
+    use crate::tui::model::{Effect, Msg, Screen};
+    use crate::tui::screens::testing::model;
+    use crate::tui::update::update;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn every_summary_is_asked_for_once_however_many_arrive_late() {
+        let mut model = model(Screen::Queries);
+        let row = |key| QueryInfo {
+            key: QueryKey(key),
+            id: QueryId::new(key.to_string()),
+            text: "text".to_owned(),
+            documents: 2,
+        };
+        let rows = (0..60).map(|key| (row(key), None)).collect();
+        model.areas.page = 30;
+        let now = model.now;
+        let mut waiting: VecDeque<Effect> = update(&mut model, Msg::Listed(rows), now).into();
+        let mut asked = Vec::new();
+        while let Some(effect) = waiting.pop_front() {
+            let Effect::Summarise(keys) = effect else {
+                panic!("{effect:?}");
+            };
+            for key in keys {
+                asked.push(key);
+                let done = Msg::Summarised(vec![(key, Summary::default())]);
+                waiting.extend(update(&mut model, done, now));
+            }
+        }
+        let all: Vec<QueryKey> = (0..60).map(QueryKey).collect();
+        asked.sort();
+        assert_eq!(asked, all);
     }
 }

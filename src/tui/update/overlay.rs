@@ -38,6 +38,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Outcome::Cancelled => match model.overlays.pop() {
             Some(Overlay::Prompt(_, PromptFor::Filter)) => model.queries.filter.clear(),
             Some(Overlay::Prompt(_, PromptFor::QueueFilter)) => model.queue.filter.clear(),
+            Some(Overlay::Prompt(_, PromptFor::CourtFilter)) => model.court.filter.clear(),
             _ => {}
         },
         Outcome::Submitted(done) => return on_done(model, done),
@@ -64,6 +65,14 @@ fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
             model.queue.filter = text;
             model.queue.cursor = 0;
             Vec::new()
+        }
+        (Some(Overlay::Prompt(_, PromptFor::CourtFilter)), Done::Typed(text)) => {
+            model.court.filter = text;
+            model.court.cursor = 0;
+            Vec::new()
+        }
+        (Some(Overlay::Prompt(_, PromptFor::RulingReason)), Done::Typed(text)) => {
+            screens::ruling::note(model, &text)
         }
         (Some(Overlay::Prompt(_, PromptFor::DeskReason)), Done::Typed(text)) => {
             screens::judge::note(model, &text)
@@ -135,5 +144,8 @@ pub(super) fn live_filter(model: &mut Model) {
     } else if let Some(Overlay::Prompt(prompt, PromptFor::QueueFilter)) = model.overlays.last() {
         model.queue.filter = prompt.text().to_owned();
         model.queue.cursor = 0;
+    } else if let Some(Overlay::Prompt(prompt, PromptFor::CourtFilter)) = model.overlays.last() {
+        model.court.filter = prompt.text().to_owned();
+        model.court.cursor = 0;
     }
 }

@@ -33,8 +33,8 @@ pub(super) fn blind(
         return lines;
     }
     let decisions = DECISIONS.map(|(command, words)| (command, words, false));
-    lines.extend(keys(&decisions, theme, columns));
-    lines.extend(keys(&sure(desk), theme, columns));
+    lines.extend(keys(&decisions, Scope::Judge, theme, columns));
+    lines.extend(keys(&sure(desk), Scope::Judge, theme, columns));
     lines.extend(queue::told(&model.queue.tally, theme, columns));
     lines
 }
@@ -66,8 +66,8 @@ pub(super) fn open(
         .zip(Cause::ALL)
         .map(|(command, cause)| (*command, cause.words(), desk.cause == Some(cause)))
         .collect();
-    lines.extend(keys(&causes, theme, columns));
-    lines.extend(keys(&sure(desk), theme, columns));
+    lines.extend(keys(&causes, Scope::Judge, theme, columns));
+    lines.extend(keys(&sure(desk), Scope::Judge, theme, columns));
     if let Some(note) = &desk.note {
         let note = format!("reason: {}", crate::domain::sanitise::line(note));
         lines.extend(wrapped(&note, columns, theme.text()));
@@ -95,16 +95,16 @@ fn wrapped(words: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
 }
 
 /// Keys with what they say, in as many rows as they need; a chosen one is marked.
-fn keys(
+pub(in crate::tui::screens) fn keys(
     keys: &[(Command, &'static str, bool)],
+    scope: Scope,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
     let mut used = 0;
     for (command, words, chosen) in keys {
-        let key =
-            keymap::key_of(*command, Scope::Judge).map_or(String::new(), |key| key.to_string());
+        let key = keymap::key_of(*command, scope).map_or(String::new(), |key| key.to_string());
         let mark = if *chosen { "●" } else { " " };
         let width = key.chars().count() + words.chars().count() + 4;
         if used + width > columns && used > 0 {

@@ -1,0 +1,109 @@
+//! What the court's screens show, from the project.
+
+use crate::domain::corpus::DocId;
+use crate::domain::court::{Answer, Bench, DocketRule, Given, Group, group, summarise};
+use crate::domain::metrics::Resampling;
+use crate::judge::OFFLINE;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result, StoreError};
+use crate::tui::model::{CourtFindings, Exhibit, PickRow, Said};
+use std::collections::{BTreeMap, HashSet};
+
+/// The grade from which on the screens take a document as labelled relevant.
+const LEVEL: i32 = 1;
+
+/// What picks, labels and rulings amount to.
+pub(super) fn findings(db: &Db, rule: &DocketRule, annotator: &str) -> Result<CourtFindings> {
+    let rows = db.court(LEVEL)?;
+    let unmeasured = |error: crate::domain::metrics::EvaluationError| {
+        StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
+    };
+    let corrections = rows.corrections(rows.grades());
+    let ruled: HashSet<_> = rows
+        .rulings
+        .iter()
+        .filter(|row| row.ruling.annotator == annotator)
+        .map(|row| (&row.ruling.query, &row.ruling.document))
+        .collect();
+    let judges = rows.groups.iter().flat_map(|group| {
+        let several = group.orders.len() > 1;
+        let orders = group.orders.iter();
+        orders.map(move |(order, given)| row(group, several.then_some(*order), given))
+    });
+    Ok(CourtFindings {
+        pools: rows.bench.pools.len(),
+        labels: rows.labels.values().map(|grades| grades.len()).sum(),
+        judges: judges.collect(),
+        offline: rows.groups.iter().all(|group| group.provider == OFFLINE),
+        matters: rows.docket(rule, Some(annotator)).map_err(unmeasured)?,
+        ruled: ruled.len(),
+        in_force: corrections.len(),
+        changed: corrections.iter().filter(|one| one.changes()).count(),
+        conflicts: rows.settled().1,
+        effect: rows.effect(&corrections).map_err(unmeasured)?,
+        warning: rows
+            .bench
+            .labels_stand_first()
+            .then_some("the labelled documents stand first in every pool: naming the first slots is always right"),
+    })
+}
+
+fn row(group: &Group, order: Option<usize>, given: &BTreeMap<usize, Given>) -> PickRow {
+    let answers = given.values().filter_map(|given| {
+        let answer = match &given.answer {
+            Answer::Picks(positions) => Ok(&positions[..]),
+            Answer::Invalid(invalid) => Err(*invalid),
+            Answer::Failed => return None,
+        };
+        Some((&given.pool, answer))
+    });
+    let failed = given
+        .values()
+        .filter(|given| given.answer == Answer::Failed);
+    PickRow {
+        name: name(group, order),
+        summary: summarise(answers, &Resampling::default()),
+        failed: failed.count(),
+    }
+}
+
+/// A judge, with its way of asking and its order where there are several.
+fn name(group: &Group, order: Option<usize>) -> String {
+    let open = if group.open { " · open" } else { "" };
+    let order = order.map_or(String::new(), |order| format!(" · order {order}"));
+    format!("{}{open}{order}", group.judge)
+}
+
+/// A document with its query, its label and what the judges said of it.
+pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhibit> {
+    let info = db.query(query)?;
+    let at = db.find_document(query, document.as_str())?;
+    let pool = db.judging_pool(query, LEVEL)?;
+    let (groups, _) = group(db.picks_of(query)?, &Bench::new(vec![pool]));
+    let mut said = Vec::new();
+    for group in &groups {
+        for (order, given) in &group.orders {
+            for given in given.values() {
+                if let Answer::Picks(_) = given.answer {
+                    said.push(Said {
+                        judge: name(group, (group.orders.len() > 1).then_some(*order)),
+                        picked: given.picked().contains(&document),
+                        reason: given.thoughts.join("\n"),
+                    });
+                }
+            }
+        }
+    }
+    let found = db.documents(query)?.into_iter().nth(at);
+    let found = found.ok_or_else(|| StoreError::NotFound("no such document".to_owned()))?;
+    Ok(Exhibit {
+        query,
+        document: document.clone(),
+        label: db.label(&info.id, document)?,
+        asked: info.text,
+        title: found.title,
+        text: db.document_text(query, at)?,
+        metadata: found.metadata,
+        said,
+    })
+}

@@ -1,0 +1,157 @@
+//! The label court, and the document that lies before the person.
+
+use crate::domain::corpus::{DocId, JsonObject};
+use crate::domain::court::{DocketOrder, Fault, Finding, Remeasured, Summary};
+use crate::store::corpus::QueryKey;
+use crate::store::court::Matter;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The court screen.
+#[derive(Debug, Default)]
+pub struct CourtScreen {
+    /// What picks, labels and rulings amount to, once it is computed.
+    pub findings: Option<Box<CourtFindings>>,
+    /// What comes first on the docket.
+    pub order: DocketOrder,
+    /// What is to be ruled on, first things first.
+    pub matters: Vec<Matter>,
+    /// The matter under the cursor, among those shown.
+    pub cursor: usize,
+    /// The ranking whose measures are shown.
+    pub ranking: usize,
+    /// Keep only matters whose query matches.
+    pub filter: String,
+    /// What was asked for last, so that an overtaken answer is dropped.
+    pub generation: u64,
+    /// Matters put off, which come after all others.
+    pub later: Vec<(QueryKey, DocId)>,
+    /// The document that is being ruled on.
+    pub hearing: Option<Hearing>,
+    /// A document loaded before it is wanted.
+    pub ahead: Option<Box<Exhibit>>,
+}
+
+/// What picks, labels and rulings amount to.
+#[derive(Clone, Debug, Default)]
+pub struct CourtFindings {
+    /// Pools that were picked from or have labels.
+    pub pools: usize,
+    /// Labels in the project.
+    pub labels: usize,
+    /// One row a judge and order of the pools.
+    pub judges: Vec<PickRow>,
+    /// Whether every judge is an offline one.
+    pub offline: bool,
+    /// What is to be ruled on.
+    pub matters: Vec<Matter>,
+    /// Documents that the annotator has ruled on.
+    pub ruled: usize,
+    /// Rulings in force, and how many labels they change.
+    pub in_force: usize,
+    /// Labels that the rulings in force change.
+    pub changed: usize,
+    /// Documents on which people go different ways.
+    pub conflicts: usize,
+    /// Each ranking before and after.
+    pub effect: Vec<(String, Vec<Remeasured>)>,
+    /// What a reader should know.
+    pub warning: Option<&'static str>,
+}
+
+/// One judge's picks in one order of the pools.
+#[derive(Clone, Debug)]
+pub struct PickRow {
+    /// The judge, with what tells it from others of the name.
+    pub name: String,
+    /// What its picks amount to.
+    pub summary: Summary,
+    /// Calls that failed.
+    pub failed: usize,
+}
+
+/// A document before the court: hidden label first, then with everything in sight.
+#[derive(Clone, Debug)]
+pub struct Hearing {
+    /// What is ruled on.
+    pub matter: Matter,
+    /// Whether it was the docket's own first matter when it was taken up.
+    pub first: bool,
+    /// Since when the text has been in sight.
+    pub since: Option<Instant>,
+    /// Text, label and what the judges said.
+    pub exhibit: Option<Box<Exhibit>>,
+    /// Whether label and picks are in sight.
+    pub open: bool,
+    /// The first ruling, once made.
+    pub ruled: Option<Finding>,
+    /// The ruling as it stands.
+    pub finding: Option<Finding>,
+    /// Why pick and label differ.
+    pub fault: Option<Fault>,
+    /// Why, in words.
+    pub note: Option<String>,
+    /// Whether the ruling differs from what is stored.
+    pub unsaved: bool,
+    /// First line of the text that is shown.
+    pub scroll: usize,
+    /// Whether the whole text is shown, from its beginning.
+    pub full: bool,
+}
+
+impl Hearing {
+    /// A matter that has just been taken up.
+    pub fn new(matter: Matter, first: bool, open: bool) -> Self {
+        Self {
+            matter,
+            first,
+            since: None,
+            exhibit: None,
+            open,
+            ruled: None,
+            finding: None,
+            fault: None,
+            note: None,
+            unsaved: false,
+            scroll: 0,
+            full: false,
+        }
+    }
+
+    /// Whether this is the matter of a document.
+    pub fn is_about(&self, query: QueryKey, document: &DocId) -> bool {
+        self.matter.query == query && self.matter.document == *document
+    }
+}
+
+/// A document with its query, its label and what the judges said of it.
+#[derive(Clone, Debug)]
+pub struct Exhibit {
+    /// The query.
+    pub query: QueryKey,
+    /// The document.
+    pub document: DocId,
+    /// The query's text.
+    pub asked: String,
+    /// The document's title, where it has one.
+    pub title: Option<String>,
+    /// The document's text.
+    pub text: Arc<str>,
+    /// Its metadata.
+    pub metadata: JsonObject,
+    /// Its label; none for an unjudged document.
+    pub label: Option<i32>,
+    /// What each judge picked, in each order.
+    pub said: Vec<Said>,
+}
+
+/// What a judge said of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Said {
+    /// The judge, with what tells it from others of the name.
+    pub judge: String,
+    /// Whether it picked the document.
+    pub picked: bool,
+    /// Its reasons for its picks from the pool.
+    pub reason: String,
+}

@@ -1,0 +1,130 @@
+//! The four boxes of each judge, and each ranking before and after.
+
+use crate::domain::court::{Boxes, Remeasured};
+use crate::domain::metrics::Estimate;
+use crate::domain::sanitise;
+use crate::tui::model::{CourtFindings, Model, PickRow};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+
+/// A column of the judges: its header, its width, and the narrowest screen that shows it.
+const COLUMNS: [(&str, usize, usize); 9] = [
+    ("answers", 7, 0),
+    ("invalid", 7, 90),
+    ("agreed", 6, 0),
+    ("label only", 10, 0),
+    ("pick only", 9, 0),
+    ("neither", 7, 0),
+    ("labels picked (chance)", 22, 110),
+    ("picks labelled (chance)", 23, 140),
+    ("κ (95 %)", 18, 0),
+];
+
+/// One row a judge and order, under a header.
+pub(super) fn judges(
+    findings: &CourtFindings,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let offered: Vec<_> = COLUMNS
+        .iter()
+        .filter(|(_, _, from)| columns + 2 >= *from)
+        .collect();
+    let fixed: usize = offered.iter().map(|(_, width, _)| width + 1).sum();
+    let room = columns.saturating_sub(fixed).clamp(4, 30);
+    let line = |name: &str, cell: &dyn Fn(&str) -> String| {
+        let mut words = text::pad_right(name, room);
+        for (head, width, _) in &offered {
+            words = format!("{words} {}", text::pad_left(&cell(head), *width));
+        }
+        words
+    };
+    let mut lines = vec![Line::styled(line("judge", &str::to_owned), theme.muted())];
+    for row in &findings.judges {
+        let name = sanitise::line(&row.name);
+        lines.push(Line::raw(line(&name, &|head| cell(row, head))));
+    }
+    lines
+}
+
+fn cell(row: &PickRow, head: &str) -> String {
+    let (summary, boxes) = (&row.summary, &row.summary.boxes);
+    let share = |of: fn(&Boxes) -> Option<f64>, chance: Option<f64>| match (of(boxes), chance) {
+        (Some(value), Some(chance)) => format!("{:.0} % ({:.0} %)", 100.0 * value, 100.0 * chance),
+        _ => "–".to_owned(),
+    };
+    match head {
+        "answers" => text::count(summary.valid),
+        "invalid" => text::count(summary.invalid.values().sum::<usize>() + row.failed),
+        "agreed" => text::count(boxes.agreed),
+        "label only" => text::count(boxes.label_only),
+        "pick only" => text::count(boxes.pick_only),
+        "neither" => text::count(boxes.neither),
+        "labels picked (chance)" => share(Boxes::recall, summary.chance.recall),
+        "picks labelled (chance)" => share(Boxes::precision, summary.chance.precision),
+        _ => match (boxes.kappa(), summary.kappa_interval) {
+            (Some(kappa), Some((low, high))) => format!("{kappa:.2} ({low:.2}–{high:.2})"),
+            (Some(kappa), None) => format!("{kappa:.2}"),
+            (None, _) => "–".to_owned(),
+        },
+    }
+}
+
+/// The measures of the ranking chosen, before and after.
+pub(super) fn effect(
+    model: &Model,
+    findings: &CourtFindings,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let at = model.court.ranking;
+    let Some((name, rows)) = findings.effect.get(at) else {
+        let words = "No ranking to measure: overrule import RUN brings one in.";
+        return vec![Line::styled(text::truncate(words, columns), theme.muted())];
+    };
+    let place = match findings.effect.len() {
+        1 => String::new(),
+        count => format!(" ({} of {count}, Tab)", at + 1),
+    };
+    let room = columns.saturating_sub(58).clamp(12, 40);
+    let title = format!("{}{place}", sanitise::line(name));
+    let header = format!(
+        "{} {} {} {} {}",
+        text::pad_right(&text::truncate(&title, room), room),
+        text::pad_left("labels", 8),
+        text::pad_left("corrected", 9),
+        text::pad_left("difference", 10),
+        "95 % interval"
+    );
+    let mut lines = vec![Line::styled(header, theme.muted())];
+    lines.extend(rows.iter().map(|row| measure(row, room, theme)));
+    lines
+}
+
+fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
+    let mean = |estimate: Option<Estimate>| {
+        estimate.map_or("–".to_owned(), |estimate| format!("{:.4}", estimate.mean))
+    };
+    let signed = |value: f64| match value == 0.0 {
+        true => "0.0000".to_owned(),
+        false => format!("{value:+.4}").replace('-', "−"),
+    };
+    let of = row.difference;
+    let difference = of.map_or("–".to_owned(), |of| signed(of.mean_difference));
+    let interval = of.and_then(|of| of.interval);
+    let interval = interval.map_or("–".to_owned(), |(low, high)| {
+        format!("{} to {}", signed(low), signed(high))
+    });
+    let style = match of.map_or(0.0, |of| of.mean_difference) {
+        0.0 => theme.text(),
+        _ => theme.strong(),
+    };
+    Line::from(vec![
+        Span::raw(text::pad_right(&row.metric.to_string(), room)),
+        Span::raw(format!(" {}", text::pad_left(&mean(row.before), 8))),
+        Span::raw(format!(" {}", text::pad_left(&mean(row.after), 9))),
+        Span::styled(format!(" {}", text::pad_left(&difference, 10)), style),
+        Span::styled(format!(" {interval}"), theme.muted()),
+    ])
+}

@@ -1,0 +1,169 @@
+use super::super::testing::{SIZES, TINY, drawn, model};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::court::{Boxes, Dispute, DocketOrder, Remeasured, Summary, measures};
+use crate::domain::metrics::{Comparison, Estimate};
+use crate::store::corpus::QueryKey;
+use crate::store::court::Matter;
+use crate::tui::keymap::Command;
+use crate::tui::model::{CourtFindings, Effect, Model, Msg, PickRow, Screen};
+use crate::tui::theme::Depth;
+use crate::tui::update::{on_command, update};
+
+pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> Matter {
+    Matter {
+        query: QueryKey(7),
+        query_id: QueryId::new("scifact-641"),
+        document: DocId::new(document),
+        dispute: Dispute {
+            pool: 0,
+            slot: 0,
+            positive: true,
+            against: 2,
+            answers: 3,
+            impact: 0.5,
+        },
+        control_of,
+    }
+}
+
+fn findings(documents: &[&str]) -> CourtFindings {
+    let estimate = |mean| Estimate {
+        n: 8,
+        mean,
+        interval: None,
+    };
+    let row = |metric| Remeasured {
+        metric,
+        before: Some(estimate(0.5)),
+        after: Some(estimate(0.625)),
+        difference: Some(Comparison {
+            n: 8,
+            mean_difference: 0.125,
+            interval: Some((-0.0625, 0.25)),
+            randomisation_p: 0.5,
+            t_test: None,
+            wins_ties_losses: (1, 7, 0),
+        }),
+    };
+    let summary = Summary {
+        valid: 8,
+        boxes: Boxes {
+            agreed: 6,
+            label_only: 2,
+            pick_only: 2,
+            neither: 70,
+        },
+        kappa_interval: Some((0.5, 0.9)),
+        ..Summary::default()
+    };
+    let pick_row = |name: &str| PickRow {
+        name: name.to_owned(),
+        summary: summary.clone(),
+        failed: 1,
+    };
+    let rows = || measures().into_iter().map(row).collect();
+    CourtFindings {
+        pools: 8,
+        labels: 17,
+        judges: vec![pick_row("bm25"), pick_row("hostile\u{1b}[2J")],
+        offline: true,
+        matters: documents.iter().map(|id| matter(id, 2)).collect(),
+        ruled: 3,
+        in_force: 3,
+        changed: 1,
+        conflicts: 0,
+        effect: vec![
+            ("bm25-overrule".to_owned(), rows()),
+            ("mine\u{7}".to_owned(), rows()),
+        ],
+        warning: None,
+    }
+}
+
+/// The court with two matters.
+pub(in crate::tui::screens) fn court() -> Model {
+    let mut model = model(Screen::Queries);
+    model.stack = vec![Screen::Queries];
+    let effects = on_command(&mut model, Command::ShowCourt);
+    let [Effect::Court(rule, generation)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(rule.order, DocketOrder::Impact);
+    let arrived = Msg::Court(*generation, Box::new(findings(&["5912283", "13497630"])));
+    let now = model.now;
+    assert_eq!(update(&mut model, arrived, now), []);
+    model
+}
+
+#[test]
+fn boxes_measures_and_docket_fit_every_size() {
+    let mut model = court();
+    for size in SIZES {
+        let page = drawn(&mut model, super::view, Depth::None, size);
+        for words in [
+            "label only",
+            "bm25-overrule",
+            "κ (95 %)",
+            "+0.1250",
+            "2 to rule on",
+            "13497630",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert!(
+            !page.contains('\u{1b}') && !page.contains('\u{7}'),
+            "{page}"
+        );
+    }
+    for size in TINY {
+        drawn(&mut model, super::view, Depth::None, size);
+    }
+}
+
+#[test]
+fn the_docket_tells_nothing_of_label_and_picks() {
+    let mut model = court();
+    let page = drawn(&mut model, super::view, Depth::None, (120, 38));
+    let list = page.split("to rule on").nth(1).unwrap();
+    for secret in ["only", "label", "0.5", "2 of 3", "control"] {
+        let list = list.split_once('\n').unwrap().1;
+        assert!(!list.contains(secret), "{secret}: {list}");
+    }
+}
+
+#[test]
+fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
+    let mut model = court();
+    on_command(&mut model, Command::NextPane);
+    let page = drawn(&mut model, super::view, Depth::None, (120, 38));
+    assert!(page.contains("mine"), "{page}");
+    let effects = on_command(&mut model, Command::NextPolicy);
+    assert!(matches!(effects[..], [Effect::Court(..)]), "{effects:?}");
+    assert_eq!(model.court.order, DocketOrder::Confidence);
+    let now = model.now;
+    update(&mut model, Msg::Court(1, Box::new(findings(&[]))), now);
+    assert_eq!(
+        model.court.matters.len(),
+        2,
+        "an answer to an earlier question"
+    );
+    model.court.filter = "nothing like it".to_owned();
+    let page = drawn(&mut model, super::view, Depth::None, (80, 22));
+    assert!(page.contains("No query matches"), "{page}");
+    on_command(&mut model, Command::Back);
+    assert_eq!(
+        (model.screen(), model.court.filter.as_str()),
+        (Screen::Court, "")
+    );
+}
+
+#[test]
+fn a_court_without_picks_says_what_to_do() {
+    let mut model = court();
+    let generation = model.court.generation;
+    let now = model.now;
+    let empty = Msg::Court(generation, Box::new(CourtFindings::default()));
+    update(&mut model, empty, now);
+    let page = drawn(&mut model, super::view, Depth::None, (80, 22));
+    assert!(page.contains("overrule pick "), "{page}");
+}

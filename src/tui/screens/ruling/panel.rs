@@ -1,0 +1,188 @@
+//! The lines below the text: keys, what has been ruled, the label and what the judges said.
+
+use super::{FAULTS, FINDINGS};
+use crate::domain::court::{Fault, Finding};
+use crate::domain::{sanitise, text as words};
+use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::model::{Exhibit, Hearing, Model};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use serde::Deserialize;
+use std::ops::Range;
+
+/// Lines of a judge's reason at most.
+const REASON: usize = 3;
+
+/// What a benchmark says of a document besides its grade.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Marks {
+    label: Option<String>,
+    evidence_sentences: Vec<usize>,
+    source: Option<String>,
+    first_stage_rank: Option<usize>,
+}
+
+impl Marks {
+    fn of(exhibit: &Exhibit) -> Self {
+        serde_json::from_str(exhibit.metadata.as_str()).unwrap_or_default()
+    }
+}
+
+pub(super) fn lines(
+    model: &Model,
+    hearing: &Hearing,
+    exhibit: &Exhibit,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = vec![Line::styled("─".repeat(columns), theme.faint())];
+    let findings = FINDINGS.iter().zip(Finding::ALL).map(|(command, finding)| {
+        let chosen = hearing.finding == Some(finding);
+        (*command, finding.words(), chosen)
+    });
+    lines.extend(keys(&findings.collect::<Vec<_>>(), theme, columns));
+    if hearing.open {
+        if hearing.ruled.is_some() {
+            let faults = FAULTS.iter().zip(Fault::ALL).map(|(command, fault)| {
+                let chosen = hearing.fault == Some(fault);
+                (*command, fault.words(), chosen)
+            });
+            lines.extend(keys(&faults.collect::<Vec<_>>(), theme, columns));
+            lines.extend(ruled(hearing, theme, columns));
+        }
+        lines.extend(label(exhibit, theme, columns));
+        lines.extend(judges(exhibit, theme, columns));
+    }
+    let left = model.court.matters.len();
+    let done = model.court.findings.as_ref().map_or(0, |found| found.ruled);
+    let words = format!("{left} to rule on, {done} ruled by you when the court was last opened");
+    lines.push(Line::styled(
+        text::truncate(&words, columns).into_owned(),
+        theme.muted(),
+    ));
+    lines
+}
+
+/// What the person said, and what keeps it.
+fn ruled(hearing: &Hearing, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let said = |finding: Option<Finding>| finding.map_or("", Finding::words);
+    let mut told = format!("you ruled: {}", said(hearing.ruled));
+    if hearing.finding != hearing.ruled {
+        told = format!("{told}; now: {}", said(hearing.finding));
+    }
+    let enter =
+        keymap::key_of(Command::Open, Scope::Ruling).map_or(String::new(), |key| key.to_string());
+    let mut lines = wrapped(
+        &format!("{told} · {enter} keeps it and goes on"),
+        columns,
+        theme.override_mark(),
+    );
+    if let Some(note) = &hearing.note {
+        let note = format!("reason: {}", sanitise::line(note));
+        lines.extend(wrapped(&note, columns, theme.text()));
+    }
+    lines
+}
+
+/// The benchmark's label, and what it rests on.
+fn label(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let marks = Marks::of(exhibit);
+    let mut told = match exhibit.label {
+        Some(grade) => format!("benchmark: grade {grade}"),
+        None => "benchmark: no label".to_owned(),
+    };
+    if let Some(label) = &marks.label {
+        told = format!("{told}, {}", sanitise::line(label));
+    }
+    if !marks.evidence_sentences.is_empty() {
+        let sentences: Vec<String> = marks
+            .evidence_sentences
+            .iter()
+            .map(|at| (at + 1).to_string())
+            .collect();
+        told = format!(
+            "{told} by sentence {} (underlined, as sentences are split here)",
+            sentences.join(", ")
+        );
+    }
+    told = match (marks.first_stage_rank, marks.source) {
+        (Some(rank), _) => format!("{told} · first-stage rank {rank}"),
+        (None, Some(_)) => format!("{told} · not found by the first stage"),
+        (None, None) => told,
+    };
+    wrapped(&told, columns, theme.strong())
+}
+
+/// What each judge picked and why.
+fn judges(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let mut lines = Vec::new();
+    for said in &exhibit.said {
+        let picked = if said.picked { "picked" } else { "not picked" };
+        let style = if said.picked {
+            theme.good()
+        } else {
+            theme.bad()
+        };
+        let name = sanitise::line(&said.judge).into_owned();
+        let reason = sanitise::line(&said.reason).into_owned();
+        let lead = format!("{name} {picked}");
+        let rest = match reason.is_empty() {
+            true => String::new(),
+            false => format!(": {reason}"),
+        };
+        let whole = format!("{lead}{rest}");
+        for (at, range) in text::wrap(&whole, columns)
+            .into_iter()
+            .take(REASON)
+            .enumerate()
+        {
+            let words = whole[range].to_owned();
+            lines.push(match at == 0 && words.len() >= lead.len() {
+                true => Line::from(vec![
+                    Span::styled(lead.clone(), style),
+                    Span::styled(words[lead.len()..].to_owned(), theme.muted()),
+                ]),
+                false => Line::styled(words, theme.muted()),
+            });
+        }
+    }
+    lines
+}
+
+/// The sentences that the label rests on, in the text as it is shown; `None` where the data does not say.
+pub(super) fn evidence(exhibit: &Exhibit, shown: &str) -> Option<Vec<Range<usize>>> {
+    let marks = Marks::of(exhibit);
+    if marks.evidence_sentences.is_empty() {
+        return None;
+    }
+    // The title stands before the text and is not counted.
+    let title = exhibit.title.as_deref().map(str::trim);
+    let start = title
+        .filter(|title| shown.starts_with(*title))
+        .map_or(0, str::len);
+    let body = shown.get(start..)?;
+    let sentences = words::sentences(body);
+    let found = marks.evidence_sentences.iter().filter_map(|at| {
+        let range = sentences.get(*at)?;
+        Some(start + range.start..start + range.end)
+    });
+    Some(found.collect())
+}
+
+fn wrapped(words: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    text::wrap(words, columns)
+        .into_iter()
+        .map(|range| Line::styled(words[range].to_owned(), style))
+        .collect()
+}
+
+fn keys(
+    keys: &[(Command, &'static str, bool)],
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    super::super::judge::keys(keys, Scope::Ruling, theme, columns)
+}

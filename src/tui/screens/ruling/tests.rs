@@ -1,0 +1,238 @@
+use super::super::court::tests::court;
+use super::super::testing::{SIZES, TINY, drawn};
+use crate::domain::corpus::{DocId, JsonObject};
+use crate::domain::court::{Fault, Finding};
+use crate::store::corpus::QueryKey;
+use crate::tui::keymap::Command;
+use crate::tui::model::{Effect, Exhibit, Model, Msg, Said, Screen};
+use crate::tui::theme::Depth;
+use crate::tui::update::{on_command, update};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn exhibit(document: &str) -> Exhibit {
+    let said = |judge: &str, picked, reason: &str| Said {
+        judge: judge.to_owned(),
+        picked,
+        reason: reason.to_owned(),
+    };
+    Exhibit {
+        query: QueryKey(7),
+        document: DocId::new(document),
+        asked: "Insomnia can be treated with cognitive behavioral therapy.".to_owned(),
+        title: Some("A trial".to_owned()),
+        text: Arc::from("A trial\n\nNothing to see. Therapy improved sleep. \u{1b}[2JThe end."),
+        metadata: JsonObject::from_compact(
+            r#"{"label":"SUPPORT","evidence_sentences":[1],"source":"label-found","first_stage_rank":4}"#,
+        ),
+        label: Some(1),
+        said: vec![
+            said("bm25", false, ""),
+            said("gpt", true, "It names the\u{7} therapy."),
+        ],
+    }
+}
+
+/// The first of two matters before the person, with its text.
+fn hearing() -> Model {
+    let mut model = court();
+    let effects = on_command(&mut model, Command::Open);
+    let documents: Vec<&str> = effects
+        .iter()
+        .map(|effect| match effect {
+            Effect::Exhibit(_, document) => document.as_str(),
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(
+        documents,
+        ["5912283", "13497630"],
+        "the next one is loaded ahead"
+    );
+    for document in documents {
+        let now = model.now;
+        update(&mut model, Msg::Exhibit(Box::new(exhibit(document))), now);
+    }
+    model
+}
+
+fn page(model: &mut Model, size: (u16, u16)) -> String {
+    let text = drawn(model, super::view, Depth::None, size);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Everything that benchmark and judges say.
+const SECRETS: [&str; 7] = [
+    "grade",
+    "SUPPORT",
+    "bm25",
+    "gpt",
+    "picked",
+    "rank",
+    "names the",
+];
+
+#[test]
+fn nothing_of_label_and_picks_is_drawn_before_the_ruling() {
+    let mut model = hearing();
+    for size in SIZES {
+        let page = page(&mut model, size);
+        assert!(page.contains("Therapy improved sleep"), "{page}");
+        for secret in SECRETS {
+            assert!(!page.contains(secret), "{secret}: {page}");
+        }
+    }
+    assert_eq!(on_command(&mut model, Command::FaultLabelWrong), []);
+    assert_eq!(on_command(&mut model, Command::Open), []);
+    assert_eq!(model.court.hearing.as_ref().unwrap().fault, None);
+    for size in TINY {
+        page(&mut model, size);
+    }
+}
+
+#[test]
+fn one_key_rules_and_lifts_the_veil_and_another_goes_on() {
+    let mut model = hearing();
+    model.now += Duration::from_secs(5);
+    let effects = on_command(&mut model, Command::RuleRelevant);
+    let [Effect::Rule(ruling)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    let about = &ruling.about;
+    assert_eq!(
+        (ruling.finding, about.blind, ruling.after_reveal),
+        (Finding::Relevant, true, false)
+    );
+    assert_eq!(
+        (
+            about.active_ms,
+            about.grade,
+            about.against,
+            about.answers,
+            about.control_of
+        ),
+        (Some(5_000), Some(1), 2, 3, Some(2))
+    );
+    for size in SIZES {
+        let page = page(&mut model, size);
+        for words in [
+            "you ruled: relevant",
+            "grade 1, SUPPORT by sentence 2",
+            "bm25 not picked",
+            "gpt picked: It names the",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert!(!page.contains('\u{1b}') && !page.contains('\u{7}'));
+    }
+    let effects = on_command(&mut model, Command::Open);
+    assert_eq!(
+        effects,
+        [],
+        "nothing was changed, and the next text is there"
+    );
+    let hearing = model.court.hearing.as_ref().unwrap();
+    assert_eq!(hearing.matter.document.as_str(), "13497630");
+    assert!(!hearing.open && hearing.exhibit.is_some() && hearing.since.is_some());
+}
+
+#[test]
+fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
+    let mut model = hearing();
+    on_command(&mut model, Command::RuleRelevant);
+    assert_eq!(on_command(&mut model, Command::RuleNot), []);
+    on_command(&mut model, Command::FaultJudgeWrong);
+    super::note(&mut model, " no effect shown ");
+    let words = page(&mut model, (120, 38));
+    assert!(
+        words.contains("now: not relevant") && words.contains("reason: no effect shown"),
+        "{words}"
+    );
+    let effects = on_command(&mut model, Command::Back);
+    let Some(Effect::Rule(kept)) = effects.first() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(
+        (
+            kept.finding,
+            kept.fault,
+            kept.note.as_deref(),
+            kept.after_reveal,
+            kept.about.blind
+        ),
+        (
+            Finding::Not,
+            Some(Fault::JudgeWrong),
+            Some("no effect shown"),
+            true,
+            false
+        )
+    );
+    assert!(
+        matches!(effects.last(), Some(Effect::Court(..))),
+        "{effects:?}"
+    );
+    assert_eq!(model.screen(), Screen::Court);
+}
+
+#[test]
+fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
+    let mut model = hearing();
+    let effects = on_command(&mut model, Command::PutOff);
+    assert!(
+        effects
+            .iter()
+            .all(|effect| matches!(effect, Effect::Exhibit(..))),
+        "{effects:?}"
+    );
+    let order: Vec<&str> = model
+        .court
+        .matters
+        .iter()
+        .map(|one| one.document.as_str())
+        .collect();
+    assert_eq!(order, ["13497630", "5912283"]);
+    on_command(&mut model, Command::RuleNot);
+    assert_eq!(on_command(&mut model, Command::Undo), [Effect::UndoRuling]);
+    let effects = on_command(&mut model, Command::NextDocument);
+    assert!(!effects.is_empty());
+    assert_eq!(
+        model.court.matters.len(),
+        1,
+        "what is ruled on does not come back blind"
+    );
+    model.court.hearing = None;
+    model.court.matters.clear();
+    let page = page(&mut model, (80, 22));
+    assert!(page.contains("Nothing left to rule on"), "{page}");
+}
+
+#[test]
+fn a_ruling_from_further_down_was_nobodys_draw() {
+    let mut model = court();
+    on_command(&mut model, Command::Down);
+    on_command(&mut model, Command::Open);
+    let now = model.now;
+    update(&mut model, Msg::Exhibit(Box::new(exhibit("13497630"))), now);
+    let effects = on_command(&mut model, Command::RuleCannotTell);
+    let [Effect::Rule(ruling)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(
+        (ruling.about.control_of, ruling.finding),
+        (Some(0), Finding::CannotTell)
+    );
+}
+
+#[test]
+fn a_court_that_is_not_blind_shows_everything_at_once() {
+    let mut model = court();
+    model.options.judging.queue_blind = false;
+    on_command(&mut model, Command::Open);
+    let now = model.now;
+    update(&mut model, Msg::Exhibit(Box::new(exhibit("5912283"))), now);
+    let words = page(&mut model, (120, 38));
+    assert!(words.contains("grade 1, SUPPORT"), "{words}");
+    let effects = on_command(&mut model, Command::RuleRelevant);
+    assert!(matches!(&effects[..], [Effect::Rule(ruling)] if !ruling.about.blind));
+}

@@ -1,6 +1,7 @@
 //! `overrule court`: picks against labels.
 
 mod answers;
+mod evidence;
 mod report;
 mod sheets;
 
@@ -18,8 +19,8 @@ use std::path::{Path, PathBuf};
 #[command(
     after_help = "Every document falls into one of four boxes: agreed (labelled and picked), label only (missed, or the label is wrong), pick
 only (the label may be missing: to be reviewed, not an error), neither. Each judge, prompt and way of asking is counted
-by itself, and each order shown by itself. Beside every share stands what picking as many documents at random would reach;
-Cohen's κ is 0 there.
+by itself, and each order shown by itself. Where judges gave every document a verdict (pick --per-document), --json, --csv
+and --inspect hold the verdicts with the sentences that prove them. Beside every share and Cohen's κ stands what picking as many documents at random would reach.
 
 Examples:
   overrule court pools.jsonl pools_picks.jsonl

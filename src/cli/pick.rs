@@ -7,6 +7,7 @@ mod watch;
 use super::annotate::beside;
 use super::judges::{self, is_paid};
 use super::{Context, Failure, Outcome, benchmark, export, output};
+use crate::domain::court::Way;
 use crate::engine::picks::Limits;
 use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
 use anyhow::anyhow;
@@ -19,8 +20,12 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A judge sees a query and its numbered documents and names exactly as many as are labelled relevant (metadata.grade), or,
-with --open, as many as it finds relevant, none included. A wrong number of slots, a slot named twice or one that does
-not exist, and what is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
+with --open, as many as it finds relevant, none included. With --per-document it says of every document whether it supports or
+refutes the query or has not enough evidence, and copies the sentence that proves it; what supports or refutes is picked.
+
+A wrong number of slots, a slot named twice or one that does
+not exist, a document without a verdict, a sentence that its document lacks, and what is not JSON are invalid picks: asked for
+once more, then counted as invalid, never filled up.
 
 Every answer is added to the file of picks as it comes. Run the same command again to go on where it stopped; what has
 been answered is not asked again. `overrule court` reads the file.
@@ -28,7 +33,8 @@ been answered is not asked again. `overrule court` reads the file.
 Examples:
   overrule pick pools.jsonl
   overrule pick pools.jsonl --judges gpt,bm25 --permutations 2 --budget 5
-  overrule pick pools.jsonl --open --dry-run"
+  overrule pick pools.jsonl --open --dry-run
+  overrule pick pools.jsonl --per-document --judges local"
 )]
 pub(super) struct Pick {
     /// Pools, as `overrule pool build` writes them, or any dataset
@@ -42,6 +48,9 @@ pub(super) struct Pick {
     /// Let judges pick any number of documents, and do not tell them how many are relevant
     #[arg(long)]
     open: bool,
+    /// Let judges give every document a verdict (supports, refutes, not_enough) with the sentence that proves it
+    #[arg(long, conflicts_with = "open")]
+    per_document: bool,
     /// Ask about so many orders of each pool: the file's own first, then shuffled ones
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     permutations: u32,
@@ -76,7 +85,12 @@ pub(super) struct Pick {
 
 impl Pick {
     pub(super) fn run(self, context: &Context) -> Outcome {
-        let chosen = judges::choose_pickers(context, &self.judges, self.insecure_http)?;
+        let way = match (self.open, self.per_document) {
+            (_, true) => Way::PerDocument,
+            (true, false) => Way::AnyNumber,
+            (false, false) => Way::Exactly,
+        };
+        let chosen = judges::choose_pickers(context, &self.judges, way, self.insecure_http)?;
         for note in &chosen.notes {
             output::complain(note);
         }
@@ -92,7 +106,7 @@ impl Pick {
         )?;
         let mut sheet = Sheet::read(&out)?;
         let wish = Wish {
-            open: self.open,
+            way,
             permutations: self.permutations as usize,
             level: self.level,
             seed: self.seed.unwrap_or(context.config.run.seed),

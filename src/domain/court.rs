@@ -6,9 +6,13 @@
 mod answer;
 mod docket;
 mod ruling;
+mod stance;
 mod tally;
 
-pub use answer::{Ask, Invalid, Reply, clip, forced};
+pub use answer::{Ask, Invalid, Reply, Way, clip, forced};
 pub use docket::{Dispute, DocketOrder, DocketRule, IMPACT_DEPTH, disputes, docket, weigh};
 pub use ruling::{Correction, Fault, Finding, Grades, Ruling, corrected, corrections, in_force};
-pub use tally::{Boxes, Chance, Outcome, Summary, outcomes, summarise};
+pub use stance::{
+    Claimed, SlotVerdict, Stance, VerdictsReply, check_verdicts, find_quote, picks_of,
+};
+pub use tally::{Boxes, Chance, Intervals, Outcome, Summary, outcomes, summarise};

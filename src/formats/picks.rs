@@ -3,7 +3,7 @@
 use super::lines::Lines;
 use super::problem::{Problem, quoted};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Ask, Invalid};
+use crate::domain::court::{Ask, Invalid, SlotVerdict, check_verdicts};
 use crate::formats::json::reason;
 use serde::{Deserialize, Serialize};
 use std::io::BufRead;
@@ -56,12 +56,14 @@ pub struct PickRecord {
     pub created_ms: i64,
 }
 
-/// What came of a call. Only the first is a pick.
+/// What came of a call. Only the first two are picks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PickResult {
     /// Slots of the order shown, from 1.
     Slots(Vec<usize>),
+    /// A verdict on every slot of the order shown.
+    Verdicts(Vec<SlotVerdict>),
     /// An answer that breaks the rules.
     Invalid(Invalid),
     /// No answer: why, in words.
@@ -71,8 +73,13 @@ pub enum PickResult {
 impl PickRecord {
     /// Why the record contradicts itself, if it does.
     fn contradiction(&self) -> Option<String> {
-        let PickResult::Slots(slots) = &self.result else {
-            return None;
+        let slots = match &self.result {
+            PickResult::Slots(slots) => slots,
+            PickResult::Verdicts(verdicts) => {
+                let wrong = check_verdicts(verdicts, self.order.len()).err()?;
+                return Some(format!("verdicts: {wrong}"));
+            }
+            PickResult::Invalid(_) | PickResult::Failure(_) => return None,
         };
         let numbers = slots.iter().map(|slot| i64::try_from(*slot).unwrap_or(-1));
         let reply = crate::domain::court::Reply {
@@ -155,6 +162,15 @@ mod tests {
         }
     }
 
+    fn verdicts(words: [&str; 2]) -> Vec<SlotVerdict> {
+        let verdict = |(slot, word): (usize, &str)| {
+            let sentence = (word != "not_enough").then_some("so");
+            serde_json::json!({"slot": slot, "verdict": word, "sentence": sentence})
+        };
+        let verdicts = (1..).zip(words).map(verdict);
+        serde_json::from_value(verdicts.collect()).unwrap()
+    }
+
     #[test]
     fn records_survive_writing_and_reading() {
         for (result, spelt) in [
@@ -162,6 +178,10 @@ mod tests {
             (
                 PickResult::Invalid(Invalid::WrongCount { given: 2, asked: 1 }),
                 r#""invalid":{"wrong-count":{"given":2,"asked":1}}"#,
+            ),
+            (
+                PickResult::Verdicts(verdicts(["not_enough", "refutes"])),
+                r#""verdicts":[{"slot":1,"verdict":"not_enough","sentence":null},{"slot":2,"verdict":"refutes","sentence":"so"}]"#,
             ),
             (
                 PickResult::Invalid(Invalid::NotJson),
@@ -186,10 +206,13 @@ mod tests {
     #[test]
     fn what_is_no_pick_is_told() {
         let bad = serde_json::to_string(&example(PickResult::Slots(vec![2, 1]))).unwrap();
-        let told: Vec<String> = read_picks(format!("\n7\n{{\n{bad}\n").as_bytes(), "p")
+        let mut lone = verdicts(["not_enough", "refutes"]);
+        lone.truncate(1);
+        let lone = serde_json::to_string(&example(PickResult::Verdicts(lone))).unwrap();
+        let told: Vec<String> = read_picks(format!("\n7\n{{\n{bad}\n{lone}\n").as_bytes(), "p")
             .filter_map(|item| item.err().map(|problem| problem.to_string()))
             .collect();
-        assert_eq!(told.len(), 3);
+        assert_eq!(told.len(), 4);
         assert!(
             told[0].starts_with("p:2: is no pick: invalid type: integer `7`"),
             "{}",
@@ -197,5 +220,6 @@ mod tests {
         );
         assert!(told[1].starts_with("p:3: is no pick: EOF"), "{}", told[1]);
         assert_eq!(told[2], "p:4: slots: 2 slots where 1 were asked for");
+        assert_eq!(told[3], "p:5: verdicts: slot 2 has no verdict");
     }
 }

@@ -3,7 +3,7 @@
 use super::super::import::{display_name, open};
 use super::super::{Failure, benchmark, output};
 use super::{Bench, reordered};
-use crate::domain::court::{Ask, Invalid};
+use crate::domain::court::{Invalid, SlotVerdict, Way, picks_of};
 use crate::domain::retrieval::JudgingPool;
 use crate::formats::picks::{PickRecord, PickResult, read_picks};
 use std::collections::BTreeMap;
@@ -16,8 +16,7 @@ pub(super) struct Group {
     pub(super) model: String,
     /// The hash of the prompt's template.
     pub(super) prompt: String,
-    /// Whether any number could be picked.
-    pub(super) open: bool,
+    pub(super) way: Way,
     /// By the order shown, from 1; then by the pool's place in the file.
     pub(super) orders: BTreeMap<usize, BTreeMap<usize, Given>>,
     /// Whether documents were cut for it.
@@ -33,6 +32,8 @@ pub(super) struct Given {
     pub(super) pool: JudgingPool,
     /// The positions picked in that order; or why the last answer is none; or that there was no answer.
     pub(super) answer: Answer,
+    /// The verdicts that make the picks, where those were asked for.
+    pub(super) verdicts: Vec<SlotVerdict>,
 }
 
 /// An answer, the better ones last.
@@ -62,7 +63,7 @@ pub(super) fn read(
 ) -> Result<Vec<Group>, Failure> {
     let name = display_name(path);
     let mut complaints = output::Complaints::about(&name);
-    let mut groups: BTreeMap<(String, String, String, String, bool), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, String, String, Way), Group> = BTreeMap::new();
     let (mut unknown, mut others) = (0, 0);
     for record in read_picks(open(path)?, &name) {
         let record = match record {
@@ -81,17 +82,15 @@ pub(super) fn read(
             others += 1;
             continue;
         };
-        let open = record.ask == Ask::AnyNumber;
+        let way = record.ask.way();
         let key = (
             record.judge.clone(),
             record.provider.clone(),
             record.model.clone(),
             record.prompt.clone(),
-            open,
+            way,
         );
-        let group = groups
-            .entry(key)
-            .or_insert_with(|| Group::of(&record, open));
+        let group = groups.entry(key).or_insert_with(|| Group::of(&record, way));
         group.take(at, pool, record);
     }
     benchmark::refuse(&name, complaints.end())?;
@@ -108,13 +107,13 @@ pub(super) fn read(
 }
 
 impl Group {
-    fn of(record: &PickRecord, open: bool) -> Self {
+    fn of(record: &PickRecord, way: Way) -> Self {
         Self {
             judge: record.judge.clone(),
             provider: record.provider.clone(),
             model: record.model.clone(),
             prompt: record.prompt.clone(),
-            open,
+            way,
             orders: BTreeMap::new(),
             truncated: 0,
             tokens: (0, 0),
@@ -128,6 +127,7 @@ impl Group {
         if let Some(cost) = record.cost_usd {
             self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
         }
+        let mut verdicts = Vec::new();
         let answer = match record.result {
             PickResult::Slots(slots) => Answer::Picks(
                 slots
@@ -135,6 +135,10 @@ impl Group {
                     .filter_map(|slot| slot.checked_sub(1))
                     .collect(),
             ),
+            PickResult::Verdicts(given) => {
+                verdicts = given;
+                Answer::Picks(picks_of(&verdicts))
+            }
             PickResult::Invalid(invalid) => Answer::Invalid(invalid),
             PickResult::Failure(_) => Answer::Failed,
         };
@@ -142,7 +146,12 @@ impl Group {
         let known = order.get(&at).map_or(0, |given| given.answer.worth());
         if answer.worth() >= known {
             self.truncated += usize::from(record.truncated && matches!(answer, Answer::Picks(_)));
-            order.insert(at, Given { pool, answer });
+            let given = Given {
+                pool,
+                answer,
+                verdicts,
+            };
+            order.insert(at, given);
         }
     }
 }

@@ -106,7 +106,7 @@ impl Tally {
         }
         self.done += 1;
         match answer.said {
-            Said::Picks { .. } => {}
+            Said::Picks { .. } | Said::Verdicts { .. } => {}
             Said::Invalid(_) => self.invalid += 1,
             Said::Failure { .. } => self.failed += 1,
         }
@@ -140,6 +140,7 @@ fn keep(plan: &Plan, ensemble: &Ensemble, answer: Answer, sheet: &mut Sheet) -> 
             let slots = positions.into_iter().map(|at| at + 1).collect();
             (PickResult::Slots(slots), thoughts)
         }
+        Said::Verdicts { verdicts, thoughts } => (PickResult::Verdicts(verdicts), thoughts),
         Said::Invalid(invalid) => (PickResult::Invalid(invalid), Vec::new()),
         Said::Failure { cause, message } => (
             PickResult::Failure(format!("{cause}: {message}")),

@@ -223,7 +223,7 @@ pub trait Judge: Send + Sync + fmt::Debug {
         None
     }
 
-    /// Asks for picks, once. The reply is for [`parse::slots`].
+    /// Asks for picks, once. The reply is for [`parse::slots`], or for [`parse::verdicts`] where those are asked for.
     fn pick<'a>(
         &'a self,
         _lineup: &'a Lineup,

@@ -2,6 +2,7 @@
 
 mod disagreements;
 mod effect;
+mod evidence;
 mod report;
 mod sheets;
 
@@ -17,8 +18,9 @@ use std::path::PathBuf;
 #[command(
     after_help = "Every document falls into one of four boxes: agreed (labelled and picked), label only (missed, or the label is wrong), pick
 only (the label may be missing: to be reviewed, not an error), neither. Each judge, prompt and way of asking is counted
-by itself, and each order shown by itself. Beside every share stands what picking as many documents at random would reach;
-Cohen's κ is 0 there. At the end: what the rulings in force make of the project's rankings.
+by itself, and each order shown by itself. Where judges gave every document a verdict (pick --per-document), --json,
+--csv and --inspect hold the verdicts with the sentences that prove them. Beside every share and Cohen's κ stands what
+picking as many documents at random would reach. At the end: what the rulings in force make of the project's rankings.
 
 --disagreements lists what picks and labels differ on and you have not ruled on. Its orders:
   impact      what would move NDCG@10 of a ranking most, times the share of answers against the label: the default

@@ -1,7 +1,7 @@
 //! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
 
 use super::{Context, Failure, Outcome, output};
-use crate::domain::court::Ask;
+use crate::domain::court::Way;
 use crate::domain::sanitise;
 use crate::engine::estimate::JudgeEstimate;
 use crate::judge::ensemble::{
@@ -23,8 +23,8 @@ pub(super) struct Chosen {
     pub(super) notes: Vec<String>,
 }
 
-/// How judges are made from a file.
-type Make = fn(&JudgesFile, &Sources<'_>) -> Result<(Ensemble, Vec<Missing>), EnsembleError>;
+/// Judges made from a file.
+type Made = Result<(Ensemble, Vec<Missing>), EnsembleError>;
 
 /// The judges named, or all of them; those of `overrule.toml` beside the project come first, the offline ones after.
 pub(super) fn choose(
@@ -35,16 +35,18 @@ pub(super) fn choose(
     chosen(context, names, insecure_http, ensemble_from)
 }
 
-/// The same for picks. Judges that can only compare two documents are left out, unless they are named.
+/// The same for picks that are asked for in this way. Judges that can only compare two documents are left out, unless they are named.
 pub(super) fn choose_pickers(
     context: &Context,
     names: &[String],
+    way: Way,
     insecure_http: bool,
 ) -> Result<Chosen, Failure> {
-    let mut chosen = chosen(context, names, insecure_http, pickers_from)?;
+    let make = |file: &JudgesFile, sources: &Sources<'_>| pickers_from(file, sources, way);
+    let mut chosen = chosen(context, names, insecure_http, make)?;
     let empty = Lineup {
         pool: Arc::new(PoolText::new("", Vec::new())),
-        ask: Ask::AnyNumber,
+        ask: way.ask(0),
     };
     let cannot = |judge: &Arc<dyn Judge>| judge.lineup(&empty).is_none();
     for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
@@ -70,7 +72,7 @@ fn chosen(
     context: &Context,
     names: &[String],
     insecure_http: bool,
-    make: Make,
+    make: impl Fn(&JudgesFile, &Sources<'_>) -> Made,
 ) -> Result<Chosen, Failure> {
     for (at, name) in names.iter().enumerate() {
         if names[..at].contains(name) {

@@ -7,7 +7,7 @@ mod watch;
 use super::judges::{self, is_paid};
 use super::{Context, Failure, Outcome, benchmark, import, output};
 use crate::domain::corpus::Pool;
-use crate::domain::court::PickRecord;
+use crate::domain::court::{PickRecord, Way};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
 use crate::engine::lock::RunLock;
@@ -23,8 +23,11 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(
     after_help = "A judge sees a query and its numbered documents and names exactly as many as are labelled relevant, or, with --open, as
-many as it finds relevant, none included. A wrong number of slots, a slot named twice or one that does not exist, and what
-is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
+many as it finds relevant, none included. With --per-document it says of every document whether it supports or refutes the
+query or has not enough evidence, and copies the sentence that proves it; what supports or refutes is picked.
+
+A wrong number of slots, a slot named twice or one that does not exist, a document without a verdict, a sentence that its
+document lacks, and what is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
 
 Every answer is in the project as soon as it comes. Run the same command again to go on where it stopped; what has been
 answered is not asked again. `overrule court` holds the picks against the labels.
@@ -32,7 +35,8 @@ answered is not asked again. `overrule court` holds the picks against the labels
 Examples:
   overrule pick
   overrule pick pools.jsonl --judges gpt,bm25 --permutations 2 --budget 5
-  overrule pick --open --dry-run"
+  overrule pick --open --dry-run
+  overrule pick --per-document --judges local"
 )]
 pub(super) struct Pick {
     /// Pools to bring into the project first, and to ask about: any dataset [default: all that the project holds]
@@ -46,6 +50,9 @@ pub(super) struct Pick {
     /// Let judges pick any number of documents, and do not tell them how many are relevant
     #[arg(long)]
     open: bool,
+    /// Let judges give every document a verdict (supports, refutes, not_enough) with the sentence that proves it
+    #[arg(long, conflicts_with = "open")]
+    per_document: bool,
     /// Ask about so many orders of each pool: its own first, then shuffled ones
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     permutations: u32,
@@ -88,7 +95,12 @@ struct Held {
 
 impl Pick {
     pub(super) fn run(self, context: &Context) -> Outcome {
-        let chosen = judges::choose_pickers(context, &self.judges, self.insecure_http)?;
+        let way = match (self.open, self.per_document) {
+            (_, true) => Way::PerDocument,
+            (true, false) => Way::AnyNumber,
+            (false, false) => Way::Exactly,
+        };
+        let chosen = judges::choose_pickers(context, &self.judges, way, self.insecure_http)?;
         for note in &chosen.notes {
             output::complain(note);
         }
@@ -97,7 +109,7 @@ impl Pick {
         let pools = self.pools(held)?;
         let mut sheet = Sheet::new(pools.picks);
         let wish = Wish {
-            open: self.open,
+            way,
             permutations: self.permutations as usize,
             level: self.level,
             seed: self.seed.unwrap_or(context.config.run.seed),

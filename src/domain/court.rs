@@ -9,9 +9,10 @@ mod docket;
 mod effect;
 mod record;
 mod ruling;
+mod stance;
 mod tally;
 
-pub use answer::{Ask, Invalid, Reply, clip, forced};
+pub use answer::{Ask, Invalid, Reply, Way, clip, forced};
 pub use case::{Answer, Bench, Given, Group, LeftOut, answers, group};
 pub use docket::{
     CONTROLS, Dispute, DocketOrder, DocketRule, IMPACT_DEPTH, disputes, docket, weigh,
@@ -21,4 +22,7 @@ pub use record::{PickRecord, PickResult};
 pub use ruling::{
     Correction, Fault, Finding, Grades, Ruling, corrected, corrections, in_force, settle,
 };
-pub use tally::{Boxes, Chance, Outcome, Summary, outcomes, summarise};
+pub use stance::{
+    Claimed, SlotVerdict, Stance, VerdictsReply, check_verdicts, find_quote, picks_of,
+};
+pub use tally::{Boxes, Chance, Intervals, Outcome, Summary, outcomes, summarise};

@@ -15,5 +15,6 @@ pub use evaluate::{
 };
 pub use measure::{Measure, Metric, MetricError};
 pub use significance::{
-    Comparison, Estimate, Resampling, TTest, bootstrap, compare, estimate, randomisation_p, t_test,
+    Comparison, Estimate, Resampling, TTest, bootstrap, bootstraps, compare, estimate,
+    randomisation_p, t_test,
 };

@@ -6,7 +6,7 @@ mod call;
 
 use super::budget::{Budget, Reserved};
 use super::lane::{GRACE, LOOK_AGAIN, Valve, key_of, lock};
-use crate::domain::court::Invalid;
+use crate::domain::court::{Invalid, SlotVerdict};
 use crate::judge::{Cause, Ensemble, JudgeSpec, Lineup, Prompt, Usage};
 use call::Call;
 use std::sync::{Arc, Mutex};
@@ -34,6 +34,13 @@ pub enum Said {
     Picks {
         /// In the order given.
         positions: Vec<usize>,
+        /// Its reasons, one thought each.
+        thoughts: Vec<String>,
+    },
+    /// Its verdict on every document, by slot.
+    Verdicts {
+        /// One for each slot.
+        verdicts: Vec<SlotVerdict>,
         /// Its reasons, one thought each.
         thoughts: Vec<String>,
     },

@@ -51,7 +51,7 @@ fn record(text: &str) -> Result<PickRecord, String> {
 mod tests {
     use super::*;
     use crate::domain::corpus::{DocId, QueryId};
-    use crate::domain::court::{Ask, Invalid, PickResult};
+    use crate::domain::court::{Ask, Invalid, PickResult, SlotVerdict};
 
     fn example(result: PickResult) -> PickRecord {
         PickRecord {
@@ -78,6 +78,15 @@ mod tests {
         }
     }
 
+    fn verdicts(words: [&str; 2]) -> Vec<SlotVerdict> {
+        let verdict = |(slot, word): (usize, &str)| {
+            let sentence = (word != "not_enough").then_some("so");
+            serde_json::json!({"slot": slot, "verdict": word, "sentence": sentence})
+        };
+        let verdicts = (1..).zip(words).map(verdict);
+        serde_json::from_value(verdicts.collect()).unwrap()
+    }
+
     #[test]
     fn records_survive_writing_and_reading() {
         for (result, spelt) in [
@@ -85,6 +94,10 @@ mod tests {
             (
                 PickResult::Invalid(Invalid::WrongCount { given: 2, asked: 1 }),
                 r#""invalid":{"wrong-count":{"given":2,"asked":1}}"#,
+            ),
+            (
+                PickResult::Verdicts(verdicts(["not_enough", "refutes"])),
+                r#""verdicts":[{"slot":1,"verdict":"not_enough","sentence":null},{"slot":2,"verdict":"refutes","sentence":"so"}]"#,
             ),
             (
                 PickResult::Invalid(Invalid::NotJson),
@@ -109,10 +122,13 @@ mod tests {
     #[test]
     fn what_is_no_pick_is_told() {
         let bad = serde_json::to_string(&example(PickResult::Slots(vec![2, 1]))).unwrap();
-        let told: Vec<String> = read_picks(format!("\n7\n{{\n{bad}\n").as_bytes(), "p")
+        let mut lone = verdicts(["not_enough", "refutes"]);
+        lone.truncate(1);
+        let lone = serde_json::to_string(&example(PickResult::Verdicts(lone))).unwrap();
+        let told: Vec<String> = read_picks(format!("\n7\n{{\n{bad}\n{lone}\n").as_bytes(), "p")
             .filter_map(|item| item.err().map(|problem| problem.to_string()))
             .collect();
-        assert_eq!(told.len(), 3);
+        assert_eq!(told.len(), 4);
         assert!(
             told[0].starts_with("p:2: is no pick: invalid type: integer `7`"),
             "{}",
@@ -120,5 +136,6 @@ mod tests {
         );
         assert!(told[1].starts_with("p:3: is no pick: EOF"), "{}", told[1]);
         assert_eq!(told[2], "p:4: slots: 2 slots where 1 were asked for");
+        assert_eq!(told[3], "p:5: verdicts: slot 2 has no verdict");
     }
 }

@@ -11,6 +11,7 @@ use super::offline;
 use super::price::{Prices, Rates};
 use super::provider::http::{Http, Patience};
 use super::{Ensemble, Judge};
+use crate::domain::court::Way;
 use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -54,6 +55,10 @@ pub struct JudgeConfig {
     pub params: Map<String, Value>,
     /// `score`, `choice`, `letter`, or a file.
     pub prompt: Option<String>,
+    /// A file with the prompt for picks, where the embedded one is not to be used.
+    pub pick_prompt: Option<String>,
+    /// The same for a verdict on each document.
+    pub verdict_prompt: Option<String>,
     /// Characters of a document at most.
     pub max_document_chars: Option<usize>,
     /// Estimated tokens of a document at most.
@@ -159,13 +164,14 @@ pub fn ensemble_from(
     judges_from(file, sources, Task::Battle)
 }
 
-/// The same judges with the prompt that asks for picks. Some can only compare two documents; their [`Judge::lineup`]
-/// gives nothing.
+/// The same judges with the prompt that asks for picks in that way. Some can only compare two documents; their
+/// [`Judge::lineup`] gives nothing.
 pub fn pickers_from(
     file: &JudgesFile,
     sources: &Sources<'_>,
+    way: Way,
 ) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
-    judges_from(file, sources, Task::Pick)
+    judges_from(file, sources, Task::Pick(way))
 }
 
 /// What judges are asked to do.
@@ -174,7 +180,7 @@ enum Task {
     /// Compare two documents.
     Battle,
     /// Pick the relevant ones of many.
-    Pick,
+    Pick(Way),
 }
 
 fn judges_from(

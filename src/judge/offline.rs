@@ -18,6 +18,7 @@ use super::{
     CallError, Case, Ensemble, Judge, JudgeSpec, Lineup, OFFLINE, PoolText, Prompt, RateLimits,
     Reply, Usage, prompt,
 };
+use crate::domain::court::Ask;
 use crate::domain::text;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -228,13 +229,26 @@ impl Judge for Lexical {
         prompt: &'a Prompt,
     ) -> BoxFuture<'a, Result<Reply, CallError>> {
         let started = Instant::now();
-        let slots = picks::slots(self.method, lineup);
+        let (answer, output) = match lineup.ask {
+            Ask::PerDocument => {
+                let verdicts = picks::verdicts(self.method, lineup);
+                let quotes = verdicts.iter().filter_map(|given| given.sentence.as_ref());
+                let words: u64 = quotes.map(|quote| count_words(quote)).sum();
+                let output = words + verdicts.len() as u64;
+                (json!({ "verdicts": verdicts }), output)
+            }
+            Ask::Exactly(_) | Ask::AnyNumber => {
+                let slots = picks::slots(self.method, lineup);
+                let output = slots.len() as u64;
+                (json!({ "slots": slots }), output)
+            }
+        };
         let usage = Usage {
             input: prompt.user.split_whitespace().count() as u64,
-            output: slots.len() as u64,
+            output,
             ..Usage::default()
         };
-        let text = json!({ "slots": slots }).to_string();
+        let text = answer.to_string();
         ready(Ok(self.reply(text, usage, started))).boxed()
     }
 

@@ -23,10 +23,12 @@ mod scan;
 mod slots;
 #[cfg(test)]
 mod tests;
+mod verdicts;
 
 pub(crate) use choice::from_odds;
 pub use choice::{choice, letter};
 pub use slots::slots;
+pub use verdicts::verdicts;
 
 use super::{Cause, Opinion};
 use crate::domain::vote::Margin;

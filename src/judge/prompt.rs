@@ -6,8 +6,8 @@
 //! of all three), and `{{cut_a}}`, `{{cut_b}}` for a remark on a document that was cut. Texts are put in once and never
 //! looked at again, so that a `{{b}}` inside a document stays what it is.
 //!
-//! The template for picks begins with `answer: slots`; its message has `{{query}}`, `{{documents}}`, `{{task}}` and
-//! `{{mark}}`.
+//! The templates for picks begin with `answer: slots` or, for a verdict on each document, `answer: verdicts`; their
+//! messages have `{{query}}`, `{{documents}}`, `{{task}}` and `{{mark}}`.
 
 mod document;
 mod lineup;
@@ -16,6 +16,7 @@ pub use document::Cut;
 pub(super) use lineup::task;
 
 use super::{Case, Prompt};
+use crate::domain::court::{Stance, Way};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -28,6 +29,8 @@ pub const CHOICE: &str = include_str!("../../assets/prompts/choice.md");
 pub const LETTER: &str = include_str!("../../assets/prompts/letter.md");
 /// The template that asks for the relevant documents of a pool.
 pub const PICK: &str = include_str!("../../assets/prompts/pick.md");
+/// The template that asks for a verdict on every document of a pool.
+pub const VERDICTS: &str = include_str!("../../assets/prompts/verdicts.md");
 
 /// Part of every prompt hash; goes up when the code below changes what is sent for the same template.
 const LAYOUT: &str = "overrule prompt layout 1";
@@ -49,15 +52,58 @@ pub enum Answer {
     Letter,
     /// `{"thoughts": […], "slots": [1, …]}`
     Slots,
+    /// `{"thoughts": […], "verdicts": [{"slot": 1, "sentence": "…" | null, "verdict": "supports" | …}, …]}`
+    Verdicts,
 }
 
 impl Answer {
+    const ALL: [Self; 5] = [
+        Self::Score,
+        Self::Choice,
+        Self::Letter,
+        Self::Slots,
+        Self::Verdicts,
+    ];
+
+    /// What picks are asked for in this way.
+    pub fn of(way: Way) -> Self {
+        match way {
+            Way::Exactly | Way::AnyNumber => Self::Slots,
+            Way::PerDocument => Self::Verdicts,
+        }
+    }
+
+    /// The word of a template's first line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Choice => "choice",
+            Self::Letter => "letter",
+            Self::Slots => "slots",
+            Self::Verdicts => "verdicts",
+        }
+    }
+
     /// The JSON schema of the answer, in the subset that all providers take; a letter has none.
     pub fn schema(self) -> Option<Value> {
         let last = match self {
             Self::Score => json!({"score": {"type": "number"}}),
             Self::Choice => json!({"choice": {"type": "string", "enum": ["A", "B", "tie"]}}),
             Self::Slots => json!({"slots": {"type": "array", "items": {"type": "integer"}}}),
+            Self::Verdicts => {
+                let words = Stance::ALL.map(Stance::name);
+                let item = json!({
+                    "slot": {"type": "integer"},
+                    "sentence": {"type": ["string", "null"]},
+                    "verdict": {"type": "string", "enum": words},
+                });
+                json!({"verdicts": {"type": "array", "items": {
+                    "type": "object",
+                    "properties": item,
+                    "required": ["slot", "sentence", "verdict"],
+                    "additionalProperties": false,
+                }}})
+            }
             Self::Letter => return None,
         };
         let mut properties = json!({"thoughts": {"type": "array", "items": {"type": "string"}}});
@@ -77,7 +123,7 @@ impl Answer {
     /// What may stand in a case.
     fn names(self) -> &'static [&'static str] {
         match self {
-            Self::Slots => LINEUP,
+            Self::Slots | Self::Verdicts => LINEUP,
             _ => PAIR,
         }
     }
@@ -101,6 +147,11 @@ impl Answer {
                  \"thoughts\" and \"slots\", and no other text; keep to the numbers that exist, to how many are asked \
                  for, and name none twice."
             }
+            Self::Verdicts => {
+                "An earlier answer to this message broke the rules. Answer with exactly one JSON object of the members \
+                 \"thoughts\" and \"verdicts\", and no other text; give each document one verdict, copy each sentence word \
+                 for word from its own document, and put null for it where the verdict is \"not_enough\"."
+            }
         }
     }
 }
@@ -110,7 +161,7 @@ impl Answer {
 pub enum TemplateError {
     /// The first line is something else.
     #[error(
-        "the prompt does not begin with \"answer: score\", \"answer: choice\" or \"answer: letter\""
+        "the prompt does not begin with \"answer: \" and one of score, choice, letter (for battles), slots, verdicts (for picks)"
     )]
     Answer,
     /// A divider is missing.
@@ -153,13 +204,11 @@ impl Template {
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let (first, rest) = text.split_once('\n').ok_or(TemplateError::Answer)?;
-        let answer = match first.trim() {
-            "answer: score" => Answer::Score,
-            "answer: choice" => Answer::Choice,
-            "answer: letter" => Answer::Letter,
-            "answer: slots" => Answer::Slots,
-            _ => return Err(TemplateError::Answer),
-        };
+        let named = first.trim().strip_prefix("answer: ");
+        let answer = Answer::ALL
+            .into_iter()
+            .find(|answer| named == Some(answer.name()))
+            .ok_or(TemplateError::Answer)?;
         let (_, rest) = divide(rest, SYSTEM).ok_or(TemplateError::Divider(SYSTEM))?;
         let (system, case) = divide(rest, CASE).ok_or(TemplateError::Divider(CASE))?;
         let names = answer.names();

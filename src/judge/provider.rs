@@ -66,8 +66,8 @@ pub trait Wire: Send + Sync + fmt::Debug {
             Answer::Score => parse::parse(&reply.text),
             Answer::Choice => parse::choice(&reply.text),
             Answer::Letter => parse::letter(&reply.text, reply.odds),
-            // Slots are picks, which are no opinion on two documents.
-            Answer::Slots => Err(ParseError::Missing("score")),
+            // Picks are no opinion on two documents.
+            Answer::Slots | Answer::Verdicts => Err(ParseError::Missing("score")),
         }
     }
 }
@@ -221,7 +221,8 @@ impl Judge for Network {
 
     fn lineup(&self, lineup: &Lineup) -> Option<Prompt> {
         let template = &self.settings.template;
-        (template.answer == Answer::Slots).then(|| template.fill_lineup(lineup, self.settings.cut))
+        let asks = template.answer == Answer::of(lineup.ask.way());
+        asks.then(|| template.fill_lineup(lineup, self.settings.cut))
     }
 
     fn pick<'a>(

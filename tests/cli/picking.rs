@@ -145,6 +145,62 @@ fn none_is_an_answer_where_any_number_is_asked_for() {
 }
 
 #[test]
+fn every_document_gets_a_verdict_and_its_proof_where_that_is_asked_for() {
+    let desk = pooled(&["--layout", "original"]);
+    desk.done(&["pick", "pools.jsonl", "--judges", "ngram", "--per-document"]);
+    let found = records(&desk);
+    let record = found.iter().find(|record| record["query"] == "2").unwrap();
+    assert_eq!(record["ask"], "per-document");
+    // The others have less than half as much of the query; so has d5, which is labelled.
+    let verdicts = json!([
+        {"slot": 1, "verdict": "supports", "sentence": "Aspirin lowers fever in adults."},
+        {"slot": 2, "verdict": "not_enough", "sentence": null},
+        {"slot": 3, "verdict": "supports", "sentence": "What a fever is and is not, and when aspirin helps."},
+        {"slot": 4, "verdict": "not_enough", "sentence": null},
+    ]);
+    assert_eq!(record["verdicts"], verdicts);
+    // Another way of asking is another question, and counted by itself.
+    desk.done(&["pick", "pools.jsonl", "--judges", "ngram", "--open"]);
+    assert_eq!(records(&desk).len(), 4);
+    let tables = ["--csv", "q.csv", "--inspect", "i.csv"];
+    let text = desk.done(&[&COURT[..], &tables].concat());
+    for words in [
+        "ngram · lexical ngram v1 · a verdict on every document",
+        "supports            3         2           66.7 %",
+    ] {
+        assert!(text.text().contains(words), "{words}: {}", text.text());
+    }
+    let found = desk.json(&[&COURT[..], &["--json"]].concat());
+    let judges = found["judges"].as_array().unwrap();
+    assert_eq!(
+        [&judges[0]["ask"], &judges[1]["ask"]],
+        ["any-number", "per-document"]
+    );
+    let order = &judges[1]["permutations"][0];
+    assert_eq!(order["boxes"], judges[0]["permutations"][0]["boxes"]);
+    assert_eq!(order["per_query"]["2"]["picks"], json!(["d1", "d3"]));
+    let told = &order["per_query"]["2"]["verdicts"][0];
+    let sentence = "Aspirin lowers fever in adults.";
+    assert_eq!(
+        told,
+        &json!({"document": "d1", "verdict": "supports", "sentence": sentence})
+    );
+    assert_eq!(order["by_verdict"]["refutes"]["neither"], 0);
+    assert!(desk.read("q.csv").contains(sentence));
+    let inspect = desk.read("i.csv");
+    let row = inspect.lines().last().unwrap();
+    assert!(
+        row.ends_with(",supports,\"What a fever is and is not, and when aspirin helps.\""),
+        "{row}"
+    );
+    desk.refused(
+        &["pick", "pools.jsonl", "--open", "--per-document"],
+        2,
+        &["cannot be used with"],
+    );
+}
+
+#[test]
 fn tables_have_the_columns_of_the_original() {
     let desk = pooled(&["--layout", "original"]);
     desk.done(&["pick", "pools.jsonl", "--judges", "bm25"]);
@@ -153,23 +209,23 @@ fn tables_have_the_columns_of_the_original() {
     let rows: Vec<&str> = per_query.lines().collect();
     assert_eq!(
         rows[0],
-        "query_id,n_rel,n_rel_retrieved,recall_at_10,mrr_at_10,judge,permutation,answer,agreed,label_only,pick_only,neither,picks,model"
+        "query_id,n_rel,n_rel_retrieved,recall_at_10,mrr_at_10,judge,permutation,answer,agreed,label_only,pick_only,neither,picks,model,verdicts"
     );
     assert_eq!(
         rows[1],
-        "2,2,1,0.5,1.0,bm25,1,valid,1,1,1,1,d1 d3,lexical bm25 v1"
+        "2,2,1,0.5,1.0,bm25,1,valid,1,1,1,1,d1 d3,lexical bm25 v1,"
     );
     assert_eq!(rows.len(), 3);
     let inspect = desk.read("i.csv");
     let rows: Vec<&str> = inspect.lines().collect();
     assert_eq!(
         rows[0],
-        "query_id,query_text,qrels_doc_id,qrels_title,qrels_text,ollama_doc_id,ollama_title,ollama_text,judge,model"
+        "query_id,query_text,qrels_doc_id,qrels_title,qrels_text,ollama_doc_id,ollama_title,ollama_text,judge,model,verdict,sentence"
     );
     assert_eq!(
         rows[1],
         "2,Does aspirin lower fever?,d5,Salicylates,Acetylsalicylic acid is antipyretic.,d3,Fever,\
-         \"What a fever is and is not, and when aspirin helps.\",bm25,lexical bm25 v1"
+         \"What a fever is and is not, and when aspirin helps.\",bm25,lexical bm25 v1,,"
     );
     assert_eq!(rows.len(), 2);
 }
@@ -263,6 +319,7 @@ fn nothing_hostile_reaches_the_terminal() {
     let (query, document) = (format!("q{ATTACK}"), format!("0{ATTACK}"));
     for arguments in [
         &["pick", "pools.jsonl"][..],
+        &["pick", "pools.jsonl", "--per-document"],
         &["court"],
         &["court", "--json"],
         &["court", "--disagreements"],

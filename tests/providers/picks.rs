@@ -1,5 +1,8 @@
 //! The real binary picking with network judges: strict, counted, kept as it comes, and bought once.
 
+#[path = "picks/stubs.rs"]
+mod stubs;
+
 use crate::desk::{Desk, KEY, told};
 use crate::fake_provider::{Fault, Faults};
 use serde_json::{Value, json};
@@ -62,50 +65,6 @@ fn records(desk: &Desk) -> Vec<Value> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
-}
-
-#[test]
-fn only_the_oracle_beats_chance() {
-    let desk = desk(&["first", "garbage", "oracle", "random", "second"]);
-    let output = pick(&desk, &["--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
-    // Two lists of two are wrong for every pool of one, and garbage for all: these are asked for once more.
-    let expected = 5 * POOLS + POOLS + POOLS / 2;
-    assert_eq!(desk.server.requests().len(), expected);
-    assert_eq!(
-        records(&desk).len(),
-        expected,
-        "each call that was answered is kept"
-    );
-    let found = court(&desk);
-    for judge in found["judges"].as_array().unwrap() {
-        let order = &judge["permutations"][0];
-        let kappa = order["kappa"]["value"].as_f64();
-        match judge["judge"].as_str().unwrap() {
-            "garbage" => {
-                assert_eq!((&order["valid"], kappa), (&json!(0), None));
-                assert_eq!(order["invalid"], json!({"not-json": POOLS}));
-                assert_eq!(order["invalid_rate"]["value"], 1.0);
-            }
-            "oracle" => {
-                assert_eq!((&order["valid"], kappa), (&json!(POOLS), Some(1.0)));
-                assert_eq!(order["boxes"]["agreed"], json!(POOLS + POOLS / 2));
-            }
-            other => {
-                let half = if other == "second" { POOLS / 2 } else { 0 };
-                assert_eq!(order["valid"], json!(POOLS - half), "{other}");
-                assert!(kappa.unwrap().abs() < 0.15, "{other}: {kappa:?}");
-                let [value, chance] =
-                    ["value", "chance"].map(|key| order["recall"][key].as_f64().unwrap());
-                assert!((value - chance).abs() < 0.15, "{other}: {value} {chance}");
-            }
-        }
-    }
-    let first = &found["judges"][0]["permutations"][0]["by_slot"];
-    assert_eq!(
-        (&first[0]["pick_rate"], &first[9]["pick_rate"]),
-        (&json!(1.0), &json!(0.0))
-    );
 }
 
 #[test]
@@ -348,6 +307,17 @@ fn every_provider_is_asked_in_its_own_form() {
             "{}",
             request.target
         );
+    }
+    let before = desk.server.requests().len();
+    let output = pick(&desk, &["--per-document", "--json"]);
+    let found = json_of(&output);
+    for row in found["judges"].as_array().unwrap() {
+        assert_eq!((&row["valid"], &row["invalid"]), (&json!(all), &json!(0)));
+    }
+    for request in &desk.server.requests()[before..] {
+        let body = request.body.to_string();
+        let words = "\"enum\":[\"supports\",\"refutes\",\"not_enough\"]";
+        assert!(body.contains(words), "{}", request.target);
     }
     let output = pick(&desk, &["--judges", "decider"]);
     assert_eq!(output.status.code(), Some(2));

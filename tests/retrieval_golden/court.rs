@@ -188,6 +188,12 @@ fn stub_judges_reach_what_they_reached_in_the_original() {
         );
     }
     assert_eq!(chance.recall, chance.precision);
+    // A judge that is told how many are labelled is above 0 without reading: .113² + .887² agree anyway.
+    let kappa = (chance.agreement.unwrap() - 0.799538) / (1.0 - 0.799538);
+    assert!(
+        (chance.kappa.unwrap() - kappa).abs() < 1e-9 && (0.02..0.04).contains(&kappa),
+        "{kappa}"
+    );
 }
 
 #[test]
@@ -206,7 +212,7 @@ fn echoing_the_example_is_no_better_than_chance_and_prefers_two_slots() {
     // By hand: agreement 2404/3000, expected .113² + .887².
     let kappa = (2404.0 / 3000.0 - 0.799538) / (1.0 - 0.799538);
     assert!((summary.boxes.kappa().unwrap() - kappa).abs() < 1e-9);
-    let (low, high) = summary.kappa_interval.unwrap();
+    let (low, high) = summary.intervals.kappa.unwrap();
     assert!(low < kappa && kappa < high && high < 0.1);
     let rates: Vec<f64> = summary
         .by_slot

@@ -2,9 +2,12 @@
 
 mod words;
 
+use super::evidence::by_verdict;
 use crate::domain::analysis::wilson;
-use crate::domain::court::{Answer, Bench, Boxes, Given, Group, Invalid, Summary, summarise};
-use crate::domain::metrics::{Resampling, bootstrap, estimate};
+use crate::domain::court::{
+    Answer, Bench, Boxes, Given, Group, Invalid, Stance, Summary, Way, summarise,
+};
+use crate::domain::metrics::{Resampling, estimate};
 use crate::domain::retrieval::Source;
 use crate::judge::OFFLINE;
 use serde_json::{Map, Value, json};
@@ -28,6 +31,7 @@ struct Order {
     failed: usize,
     /// The boxes of each pool with picks.
     boxes: BTreeMap<usize, Boxes>,
+    by_verdict: Vec<(Stance, Boxes)>,
 }
 
 /// How far the picks in one order are those in the first.
@@ -76,7 +80,7 @@ impl<'a> Report<'a> {
             "model": group.model,
             "prompt": group.prompt,
             "offline": group.provider == OFFLINE,
-            "ask": if group.open { "any-number" } else { "exactly" },
+            "ask": group.way,
             "truncated": group.truncated,
             "tokens_input": group.tokens.0,
             "tokens_output": group.tokens.1,
@@ -88,6 +92,7 @@ impl<'a> Report<'a> {
 
     fn order_json(&self, order: &Order) -> Value {
         let summary = &order.summary;
+        let (boxes, intervals, chance) = (&summary.boxes, &summary.intervals, &summary.chance);
         let by_slot: Vec<Value> = summary
             .by_slot
             .iter()
@@ -105,7 +110,11 @@ impl<'a> Report<'a> {
             .iter()
             .map(|(source, boxes)| (spelt(source), boxes_json(boxes)))
             .collect();
-        let chance = &summary.chance;
+        let by_verdict: Map<String, Value> = order
+            .by_verdict
+            .iter()
+            .map(|(verdict, boxes)| (verdict.name().to_owned(), boxes_json(boxes)))
+            .collect();
         let (invalid, answers) = order.invalid();
         json!({
             "permutation": order.permutation,
@@ -114,19 +123,15 @@ impl<'a> Report<'a> {
             "invalid_rate": share_json(summary.invalid_rate(), wilson(invalid, answers, LEVEL)),
             "failed": order.failed,
             "missing": self.missing(order),
-            "boxes": boxes_json(&summary.boxes),
-            "agreement": order.share(Boxes::agreement, chance.agreement),
-            "precision": order.share(Boxes::precision, chance.precision),
-            "recall": order.share(Boxes::recall, chance.recall),
-            "kappa": {
-                "value": summary.boxes.kappa(),
-                "low": summary.kappa_interval.map(|(low, _)| low),
-                "high": summary.kappa_interval.map(|(_, high)| high),
-                "chance": 0.0,
-            },
+            "boxes": boxes_json(boxes),
+            "agreement": beside_chance(boxes.agreement(), intervals.agreement, chance.agreement),
+            "precision": beside_chance(boxes.precision(), intervals.precision, chance.precision),
+            "recall": beside_chance(boxes.recall(), intervals.recall, chance.recall),
+            "kappa": beside_chance(boxes.kappa(), intervals.kappa, chance.kappa),
             "chance": {"agreed": chance.agreed, "sd": chance.sd},
             "by_slot": by_slot,
             "by_source": by_source,
+            "by_verdict": by_verdict,
             "per_query": self.per_query(order),
         })
     }
@@ -137,7 +142,7 @@ impl<'a> Report<'a> {
         let given = given.map_or(0, BTreeMap::len);
         let asked = self.bench.pools.iter().filter(|pool| {
             let positives = pool.positives();
-            self.group.open || positives > 0
+            self.group.way != Way::Exactly || positives > 0
         });
         asked.count().saturating_sub(given)
     }
@@ -153,6 +158,8 @@ impl<'a> Report<'a> {
                         let mut value = order.boxes.get(at).map_or(Value::Null, boxes_json);
                         if let Value::Object(object) = &mut value {
                             object.insert("picks".to_owned(), json!(given.picked()));
+                            let verdicts = given.verdicts_json();
+                            object.extend(verdicts.map(|all| ("verdicts".to_owned(), all)));
                         }
                         value
                     }
@@ -186,6 +193,7 @@ impl Order {
                 .iter()
                 .filter_map(|(at, given)| Some((*at, given.boxes()?)))
                 .collect(),
+            by_verdict: by_verdict(given.values()),
         }
     }
 
@@ -194,25 +202,15 @@ impl Order {
         let invalid: usize = self.summary.invalid.values().sum();
         (invalid, invalid + self.summary.valid)
     }
+}
 
-    /// Bootstrap interval over queries of a share of all documents.
-    fn interval(&self, of: fn(&Boxes) -> Option<f64>) -> Option<(f64, f64)> {
-        let pools: Vec<Boxes> = self.boxes.values().copied().collect();
-        bootstrap(pools.len(), &Resampling::default(), |chosen| {
-            let mut sum = Boxes::default();
-            let chosen = chosen.iter().filter_map(|at| pools.get(*at));
-            chosen.for_each(|boxes| sum += *boxes);
-            of(&sum)
-        })
+/// A share of all documents, and what random picks would reach.
+fn beside_chance(value: Option<f64>, interval: Option<(f64, f64)>, chance: Option<f64>) -> Value {
+    let mut value = share_json(value, interval);
+    if let Value::Object(object) = &mut value {
+        object.insert("chance".to_owned(), json!(chance));
     }
-
-    fn share(&self, of: fn(&Boxes) -> Option<f64>, chance: Option<f64>) -> Value {
-        let mut value = share_json(of(&self.summary.boxes), self.interval(of));
-        if let Value::Object(object) = &mut value {
-            object.insert("chance".to_owned(), json!(chance));
-        }
-        value
-    }
+    value
 }
 
 fn consistency(

@@ -11,7 +11,7 @@ use std::io::Write;
 const DEPTH: usize = 10;
 
 /// The original's columns (SEEDS §2.3), then how each judge did in each order.
-const PER_QUERY: [&str; 14] = [
+const PER_QUERY: [&str; 15] = [
     "query_id",
     "n_rel",
     "n_rel_retrieved",
@@ -26,10 +26,12 @@ const PER_QUERY: [&str; 14] = [
     "neither",
     "picks",
     "model",
+    "verdicts",
 ];
 
-/// The original's columns, whose judge was always Ollama, then which judge it was.
-const DISAGREEMENTS: [&str; 10] = [
+/// The original's columns, whose judge was always Ollama, then which judge it was, and what it said of the picked document
+/// if every one got a verdict.
+const DISAGREEMENTS: [&str; 12] = [
     "query_id",
     "query_text",
     "qrels_doc_id",
@@ -40,6 +42,8 @@ const DISAGREEMENTS: [&str; 10] = [
     "ollama_text",
     "judge",
     "model",
+    "verdict",
+    "sentence",
 ];
 
 /// Writes a row a pool, judge and order.
@@ -77,6 +81,9 @@ pub(super) fn per_query(bench: &Bench, groups: &[Group], out: &mut dyn Write) ->
                     count(|boxes| boxes.neither),
                     picks.join(" "),
                     group.model.clone(),
+                    given
+                        .verdicts_json()
+                        .map_or(String::new(), |verdicts| verdicts.to_string()),
                 ]);
                 csv.row(row)?;
             }
@@ -146,6 +153,13 @@ pub(super) fn disagreements(
                 cells.extend(texts(labelled.get(row).copied()));
                 cells.extend(texts(picked.get(row).copied()));
                 cells.extend([group.judge.clone(), group.model.clone()]);
+                let picked = picked.get(row);
+                let told = picked.and_then(|document| given.verdict_on(&document.id));
+                cells.push(told.map_or(String::new(), |told| told.verdict.name().to_owned()));
+                cells.push(
+                    told.and_then(|told| told.sentence.clone())
+                        .unwrap_or_default(),
+                );
                 csv.row(cells)?;
             }
         }

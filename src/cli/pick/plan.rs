@@ -3,7 +3,7 @@
 use super::sheet::Sheet;
 use crate::cli::output;
 use crate::domain::corpus::{Pool, QueryId};
-use crate::domain::court::Ask;
+use crate::domain::court::{Ask, Way};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::Dice;
 use crate::engine::estimate::JudgeEstimate;
@@ -18,7 +18,7 @@ pub(super) const ASKED: usize = 2;
 
 /// What is wanted.
 pub(super) struct Wish {
-    pub(super) open: bool,
+    pub(super) way: Way,
     pub(super) permutations: usize,
     pub(super) level: i32,
     pub(super) seed: u64,
@@ -78,10 +78,11 @@ impl Plan {
         };
         let mut idle = 0;
         for pool in pools {
-            let ask = match wish.open {
-                true => Ask::AnyNumber,
-                false => Ask::Exactly(positives(pool, labels, wish.level)),
+            let wanted = match wish.way {
+                Way::Exactly => positives(pool, labels, wish.level),
+                Way::AnyNumber | Way::PerDocument => 0,
             };
+            let ask = wish.way.ask(wanted);
             if ask == Ask::Exactly(0) {
                 idle += 1;
                 continue;
@@ -91,14 +92,14 @@ impl Plan {
         }
         if plan.pools == 0 {
             return Err(
-                "has no labels to say how many documents are relevant (metadata.grade, or qrels); ask for any number with --open"
+                "has no labels to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document"
                     .to_owned(),
             );
         }
         if idle > 0 {
             let what = output::counted(idle, "pool");
             plan.notes.push(format!(
-                "{what} without a relevant document: not asked about (--open does)"
+                "{what} without a relevant document: not asked about (--open and --per-document do)"
             ));
         }
         plan.ask(ensemble, wish, sheet);

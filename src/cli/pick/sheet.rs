@@ -33,7 +33,7 @@ impl Sheet {
     pub(super) fn note(&mut self, record: &PickRecord) {
         let state = self.states.entry(record.call.clone()).or_default();
         match record.result {
-            PickResult::Slots(_) => state.picked = true,
+            PickResult::Slots(_) | PickResult::Verdicts(_) => state.picked = true,
             PickResult::Invalid(_) => state.invalid += 1,
             PickResult::Failure(_) => {}
         }

@@ -111,7 +111,7 @@ impl Tally {
         }
         self.done += 1;
         match answer.said {
-            Said::Picks { .. } => {}
+            Said::Picks { .. } | Said::Verdicts { .. } => {}
             Said::Invalid(_) => self.invalid += 1,
             Said::Failure { .. } => self.failed += 1,
         }
@@ -145,6 +145,7 @@ fn record(plan: &Plan, ensemble: &Ensemble, answer: Answer) -> anyhow::Result<Pi
             let slots = positions.into_iter().map(|at| at + 1).collect();
             (PickResult::Slots(slots), thoughts)
         }
+        Said::Verdicts { verdicts, thoughts } => (PickResult::Verdicts(verdicts), thoughts),
         Said::Invalid(invalid) => (PickResult::Invalid(invalid), Vec::new()),
         Said::Failure { cause, message } => (
             PickResult::Failure(format!("{cause}: {message}")),

@@ -12,6 +12,42 @@ pub enum Ask {
     Exactly(usize),
     /// Any number, none included.
     AnyNumber,
+    /// A verdict on every document; those that support or refute are the picks.
+    PerDocument,
+}
+
+/// A way of asking, whatever the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Way {
+    /// As [`Ask::Exactly`].
+    Exactly,
+    /// As [`Ask::AnyNumber`].
+    AnyNumber,
+    /// As [`Ask::PerDocument`].
+    PerDocument,
+}
+
+impl Way {
+    /// The question, where `wanted` documents are to be picked if their number is told.
+    pub fn ask(self, wanted: usize) -> Ask {
+        match self {
+            Self::Exactly => Ask::Exactly(wanted),
+            Self::AnyNumber => Ask::AnyNumber,
+            Self::PerDocument => Ask::PerDocument,
+        }
+    }
+}
+
+impl Ask {
+    /// The way of asking.
+    pub fn way(self) -> Way {
+        match self {
+            Self::Exactly(_) => Way::Exactly,
+            Self::AnyNumber => Way::AnyNumber,
+            Self::PerDocument => Way::PerDocument,
+        }
+    }
 }
 
 /// A reply as decoded from JSON: an object with a list of whole numbers `slots`. Its other members are ignored; of
@@ -73,6 +109,39 @@ pub enum Invalid {
         /// How many were asked for.
         asked: usize,
     },
+    /// The JSON does not decode to a [`VerdictsReply`](super::VerdictsReply).
+    #[error("no list named verdicts of slots, words and sentences")]
+    NoVerdicts,
+    /// A slot has no verdict.
+    #[error("slot {slot} has no verdict")]
+    MissingSlot {
+        /// The slot.
+        slot: usize,
+    },
+    /// A word that is no verdict.
+    #[error("no verdict of the three for slot {slot}")]
+    UnknownVerdict {
+        /// The slot.
+        slot: i64,
+    },
+    /// A verdict that has to be proven and is not.
+    #[error("no sentence that proves the verdict for slot {slot}")]
+    NoSentence {
+        /// The slot.
+        slot: i64,
+    },
+    /// A sentence where there is nothing to prove.
+    #[error("a sentence for slot {slot}, which has not enough evidence")]
+    StraySentence {
+        /// The slot.
+        slot: i64,
+    },
+    /// The document does not hold the sentence.
+    #[error("the sentence for slot {slot} is not in its document")]
+    NotQuoted {
+        /// The slot.
+        slot: i64,
+    },
 }
 
 impl Invalid {
@@ -84,6 +153,12 @@ impl Invalid {
             Self::OutOfRange { .. } => "out-of-range",
             Self::Duplicate { .. } => "duplicate",
             Self::WrongCount { .. } => "wrong-count",
+            Self::NoVerdicts => "no-verdicts",
+            Self::MissingSlot { .. } => "missing-slot",
+            Self::UnknownVerdict { .. } => "unknown-verdict",
+            Self::NoSentence { .. } => "no-sentence",
+            Self::StraySentence { .. } => "stray-sentence",
+            Self::NotQuoted { .. } => "not-quoted",
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Answers about pools: by judge and way of asking, by the order shown, by pool.
 
-use super::answer::{Ask, Invalid};
+use super::answer::{Invalid, Way};
 use super::record::{PickRecord, PickResult};
+use super::stance::{SlotVerdict, picks_of};
 use super::tally::{Boxes, outcomes};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::retrieval::{JudgingPool, Slot};
@@ -57,8 +58,8 @@ pub struct Group {
     pub model: String,
     /// The hash of the prompt's template.
     pub prompt: String,
-    /// Whether any number could be picked.
-    pub open: bool,
+    /// How it was asked.
+    pub way: Way,
     /// By the order shown, from 1; then by the pool's place.
     pub orders: BTreeMap<usize, BTreeMap<usize, Given>>,
     /// Answers for which documents were cut.
@@ -78,6 +79,8 @@ pub struct Given {
     pub answer: Answer,
     /// The judge's reasons.
     pub thoughts: Vec<String>,
+    /// The verdicts that make the picks, where those were asked for; slots are those of the order shown, from 1.
+    pub verdicts: Vec<SlotVerdict>,
 }
 
 /// An answer, the better ones last.
@@ -111,6 +114,20 @@ impl Given {
         slots.map(|slot| &slot.document).collect()
     }
 
+    /// Each document with the verdict on it, in the order shown; nothing where none were asked for.
+    pub fn told(&self) -> impl Iterator<Item = (&DocId, &SlotVerdict)> {
+        self.verdicts.iter().filter_map(|given| {
+            let slot = self.pool.slots.get(given.slot.checked_sub(1)?)?;
+            Some((&slot.document, given))
+        })
+    }
+
+    /// The verdict on a document.
+    pub fn verdict_on(&self, document: &DocId) -> Option<&SlotVerdict> {
+        let mut told = self.told();
+        told.find_map(|(id, given)| (id == document).then_some(given))
+    }
+
     /// The pool's boxes, where there are picks.
     pub fn boxes(&self) -> Option<Boxes> {
         match &self.answer {
@@ -135,7 +152,7 @@ pub fn group(
     records: impl IntoIterator<Item = PickRecord>,
     bench: &Bench,
 ) -> (Vec<Group>, LeftOut) {
-    let mut groups: BTreeMap<(String, String, String, String, bool), Group> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, String, String, Way), Group> = BTreeMap::new();
     let mut left_out = LeftOut::default();
     for record in records {
         let Some(at) = bench.place(&record.query) else {
@@ -147,30 +164,28 @@ pub fn group(
             left_out.changed += 1;
             continue;
         };
-        let open = record.ask == Ask::AnyNumber;
+        let way = record.ask.way();
         let key = (
             record.judge.clone(),
             record.provider.clone(),
             record.model.clone(),
             record.prompt.clone(),
-            open,
+            way,
         );
-        let group = groups
-            .entry(key)
-            .or_insert_with(|| Group::of(&record, open));
+        let group = groups.entry(key).or_insert_with(|| Group::of(&record, way));
         group.take(at, pool, record);
     }
     (groups.into_values().collect(), left_out)
 }
 
 impl Group {
-    fn of(record: &PickRecord, open: bool) -> Self {
+    fn of(record: &PickRecord, way: Way) -> Self {
         Self {
             judge: record.judge.clone(),
             provider: record.provider.clone(),
             model: record.model.clone(),
             prompt: record.prompt.clone(),
-            open,
+            way,
             orders: BTreeMap::new(),
             truncated: 0,
             tokens: (0, 0),
@@ -184,6 +199,7 @@ impl Group {
         if let Some(cost) = record.cost_usd {
             self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
         }
+        let mut verdicts = Vec::new();
         let answer = match record.result {
             PickResult::Slots(slots) => Answer::Picks(
                 slots
@@ -191,6 +207,10 @@ impl Group {
                     .filter_map(|slot| slot.checked_sub(1))
                     .collect(),
             ),
+            PickResult::Verdicts(given) => {
+                verdicts = given;
+                Answer::Picks(picks_of(&verdicts))
+            }
             PickResult::Invalid(invalid) => Answer::Invalid(invalid),
             PickResult::Failure(_) => Answer::Failed,
         };
@@ -205,6 +225,7 @@ impl Group {
                     pool,
                     answer,
                     thoughts,
+                    verdicts,
                 },
             );
         }

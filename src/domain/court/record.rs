@@ -1,6 +1,7 @@
 //! What came of one call of a judge on a pool.
 
 use super::answer::{Ask, Invalid, Reply};
+use super::stance::{SlotVerdict, check_verdicts};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
 
@@ -52,12 +53,14 @@ pub struct PickRecord {
     pub created_ms: i64,
 }
 
-/// What came of a call. Only the first is a pick.
+/// What came of a call. Only the first two are picks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PickResult {
     /// Slots of the order shown, from 1.
     Slots(Vec<usize>),
+    /// A verdict on every slot of the order shown.
+    Verdicts(Vec<SlotVerdict>),
     /// An answer that breaks the rules.
     Invalid(Invalid),
     /// No answer: why, in words.
@@ -67,8 +70,13 @@ pub enum PickResult {
 impl PickRecord {
     /// Why the record contradicts itself, in words, if it does.
     pub(crate) fn contradiction(&self) -> Option<String> {
-        let PickResult::Slots(slots) = &self.result else {
-            return None;
+        let slots = match &self.result {
+            PickResult::Slots(slots) => slots,
+            PickResult::Verdicts(verdicts) => {
+                let wrong = check_verdicts(verdicts, self.order.len()).err()?;
+                return Some(format!("verdicts: {wrong}"));
+            }
+            PickResult::Invalid(_) | PickResult::Failure(_) => return None,
         };
         let numbers = slots.iter().map(|slot| i64::try_from(*slot).unwrap_or(-1));
         let reply = Reply {

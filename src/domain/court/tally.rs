@@ -1,7 +1,7 @@
 //! Picks against labels.
 
 use super::answer::Invalid;
-use crate::domain::metrics::{Resampling, bootstrap};
+use crate::domain::metrics::{Resampling, bootstraps};
 use crate::domain::retrieval::{JudgingPool, Source};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -83,10 +83,15 @@ impl Boxes {
     /// Cohen's κ between picks and labels (Cohen 1960): the agreement beyond that of independent picks with the same
     /// totals, 1 at best. `None` without documents, and where all are picked and labelled or none is.
     pub fn kappa(&self) -> Option<f64> {
+        self.kappa_of(self.agreement()?)
+    }
+
+    /// κ if the agreement were another one.
+    fn kappa_of(&self, agreement: f64) -> Option<f64> {
         let n = self.total() as f64;
         let (labelled, picked) = (self.labelled() as f64 / n, self.picked() as f64 / n);
         let expected = labelled * picked + (1.0 - labelled) * (1.0 - picked);
-        let kappa = (self.agreement()? - expected) / (1.0 - expected);
+        let kappa = (agreement - expected) / (1.0 - expected);
         kappa.is_finite().then_some(kappa)
     }
 }
@@ -136,6 +141,9 @@ pub struct Chance {
     pub precision: Option<f64>,
     /// Expected [`Boxes::recall`].
     pub recall: Option<f64>,
+    /// Expected [`Boxes::kappa`]: above 0 where a judge picks more from the pools that hold more labelled documents, which
+    /// it does if it is told their number.
+    pub kappa: Option<f64>,
 }
 
 impl Chance {
@@ -150,14 +158,29 @@ impl Chance {
         let over = |whole: usize, part: f64| (whole > 0).then(|| part / whole as f64);
         let (total, labelled, picked) = (overall.total(), overall.labelled(), overall.picked());
         let apart = labelled as f64 + picked as f64 - 2.0 * agreed;
+        let agreement = over(total, total as f64 - apart);
         Self {
             agreed,
             sd: variance.sqrt(),
-            agreement: over(total, total as f64 - apart),
+            agreement,
             precision: over(picked, agreed),
             recall: over(labelled, agreed),
+            kappa: agreement.and_then(|agreement| overall.kappa_of(agreement)),
         }
     }
+}
+
+/// Bootstrap intervals, over queries, of what [`Boxes`] amount to; `None` where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Intervals {
+    /// Of [`Boxes::agreement`].
+    pub agreement: Option<(f64, f64)>,
+    /// Of [`Boxes::precision`].
+    pub precision: Option<(f64, f64)>,
+    /// Of [`Boxes::recall`].
+    pub recall: Option<(f64, f64)>,
+    /// Of [`Boxes::kappa`].
+    pub kappa: Option<(f64, f64)>,
 }
 
 /// A judge's answers over many pools.
@@ -169,8 +192,8 @@ pub struct Summary {
     pub invalid: BTreeMap<&'static str, usize>,
     /// All documents of the pools together.
     pub boxes: Boxes,
-    /// Bootstrap interval of the boxes' κ over queries.
-    pub kappa_interval: Option<(f64, f64)>,
+    /// Bootstrap intervals of the boxes' shares and κ over queries.
+    pub intervals: Intervals,
     /// What random picks would reach.
     pub chance: Chance,
     /// The boxes at each position of the pools: unequal pick rates show a preference for places.
@@ -216,14 +239,20 @@ pub fn summarise<'a>(
     }
     summary.valid = pools.len();
     summary.chance = Chance::of(&pools, &summary.boxes);
-    summary.kappa_interval = bootstrap(pools.len(), how, |chosen| {
+    let [agreement, precision, recall, kappa] = bootstraps(pools.len(), how, |chosen| {
         let mut sum = Boxes::default();
         chosen
             .iter()
             .filter_map(|at| pools.get(*at))
             .for_each(|pool| sum += *pool);
-        sum.kappa()
+        [sum.agreement(), sum.precision(), sum.recall(), sum.kappa()]
     });
+    summary.intervals = Intervals {
+        agreement,
+        precision,
+        recall,
+        kappa,
+    };
     summary
 }
 
@@ -291,7 +320,7 @@ mod tests {
             (boxes.agreement(), boxes.precision(), boxes.recall()),
             (Some(0.5), Some(0.5), Some(0.5))
         );
-        assert_eq!((boxes.kappa(), summary.kappa_interval), (Some(0.0), None));
+        assert_eq!((boxes.kappa(), summary.intervals.kappa), (Some(0.0), None));
         assert_eq!(summary.chance.agreement, Some(0.5));
         assert_eq!(
             summary.by_slot[1],

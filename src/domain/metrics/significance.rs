@@ -109,21 +109,34 @@ pub fn bootstrap(
     how: &Resampling,
     statistic: impl Fn(&[usize]) -> Option<f64>,
 ) -> Option<(f64, f64)> {
+    let [interval] = bootstraps(n, how, |chosen| [statistic(chosen)]);
+    interval
+}
+
+/// The [`bootstrap`] intervals of several statistics, all over the same resamples.
+pub fn bootstraps<const N: usize>(
+    n: usize,
+    how: &Resampling,
+    statistics: impl Fn(&[usize]) -> [Option<f64>; N],
+) -> [Option<(f64, f64)>; N] {
     if n < 2 || !(how.level > 0.0 && how.level < 1.0) {
-        return None;
+        return [None; N];
     }
     let mut dice = Dice::new(how.seed, &["bootstrap"]);
     let mut chosen = vec![0; n];
-    let mut values: Vec<f64> = (0..how.draws)
-        .filter_map(|_| {
-            chosen.iter_mut().for_each(|at| *at = dice.below(n));
-            statistic(&chosen)
-        })
-        .collect();
-    values.sort_unstable_by(f64::total_cmp);
+    let mut values: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(how.draws));
+    for _ in 0..how.draws {
+        chosen.iter_mut().for_each(|at| *at = dice.below(n));
+        for (values, found) in values.iter_mut().zip(statistics(&chosen)) {
+            values.extend(found);
+        }
+    }
     let tail = (1.0 - how.level) / 2.0;
-    let cut = (tail * values.len() as f64).floor() as usize;
-    Some((*values.get(cut)?, *values.iter().rev().nth(cut)?))
+    values.map(|mut values| {
+        values.sort_unstable_by(f64::total_cmp);
+        let cut = (tail * values.len() as f64).floor() as usize;
+        Some((*values.get(cut)?, *values.iter().rev().nth(cut)?))
+    })
 }
 
 /// The two-sided p-value of the paired randomisation test (Fisher 1935; Smucker, Allan & Carterette 2007), or `None`

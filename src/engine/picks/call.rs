@@ -6,8 +6,9 @@ use super::super::lane::{Valve, lock};
 use super::super::limits::back_off;
 use super::super::now_ms;
 use super::{Answer, Event, Job, Said, Shared};
+use crate::domain::court::Ask;
 use crate::domain::sampling::Dice;
-use crate::judge::{CallError, Cause, Judge, Prompt, Reply, Retry, Usage, parse};
+use crate::judge::{CallError, Cause, Judge, Lineup, Prompt, Reply, Retry, Usage, parse};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -34,7 +35,7 @@ impl Call {
             tries += 1;
             let (mut answer, retry) = self.ask().await;
             let cause = match &answer.said {
-                Said::Picks { .. } => None,
+                Said::Picks { .. } | Said::Verdicts { .. } => None,
                 Said::Invalid(_) => Some(Cause::Malformed),
                 Said::Failure { cause, .. } => Some(*cause),
             };
@@ -116,14 +117,18 @@ impl Call {
     }
 
     fn read(&self, reply: Reply) -> Answer {
-        let lineup = &self.job.lineup;
-        let said = match parse::slots(&reply.text, lineup.pool.documents.len(), lineup.ask) {
-            Ok((positions, thoughts)) => Said::Picks {
-                positions,
-                thoughts,
-            },
-            Err(invalid) => Said::Invalid(invalid),
+        let Lineup { pool, ask } = &self.job.lineup;
+        let said = match ask {
+            Ask::PerDocument => parse::verdicts(&reply.text, &pool.documents)
+                .map(|(verdicts, thoughts)| Said::Verdicts { verdicts, thoughts }),
+            _ => parse::slots(&reply.text, pool.documents.len(), *ask).map(
+                |(positions, thoughts)| Said::Picks {
+                    positions,
+                    thoughts,
+                },
+            ),
         };
+        let said = said.unwrap_or_else(Said::Invalid);
         Answer {
             raw: Some(reply.text),
             model: reply.model,

@@ -225,9 +225,8 @@ fn headers(config: &JudgeConfig, key: Option<&(&str, SecretString)>) -> Result<H
 
 fn template(config: &JudgeConfig, sources: &Sources<'_>, task: Task) -> Result<Template, String> {
     let decides = config.provider.ends_with("-decisions");
-    if task == Task::Pick && !decides {
-        return Template::parse(prompt::PICK)
-            .map_err(|error| format!("the prompt for picks: {error}"));
+    if let (Task::Pick(way), false) = (task, decides) {
+        return pick_template(config, sources, Answer::of(way));
     }
     let named = config
         .prompt
@@ -237,23 +236,47 @@ fn template(config: &JudgeConfig, sources: &Sources<'_>, task: Task) -> Result<T
         "score" => prompt::SCORE.to_owned(),
         "choice" => prompt::CHOICE.to_owned(),
         "letter" => prompt::LETTER.to_owned(),
-        path => {
-            let path = sources.folder.join(path);
-            std::fs::read_to_string(&path).map_err(|error| {
-                format!(
-                    "{}: cannot be read: {error}; prompt is score, choice, letter or a file",
-                    path.display()
-                )
-            })?
-        }
+        path => prompt_file(sources, path, "prompt is score, choice, letter or a file")?,
     };
     let template = Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))?;
-    if template.answer == Answer::Slots {
+    if matches!(template.answer, Answer::Slots | Answer::Verdicts) {
+        let answer = template.answer.name();
         return Err(format!(
-            "prompt {named:?}: asks for slots, which are for `overrule pick`; a battle wants a score, a choice or a letter"
+            "prompt {named:?}: asks for {answer}, which are for `overrule pick`; a battle wants a score, a choice or a letter"
         ));
     }
     Ok(template)
+}
+
+/// The template that asks for `answer`, slots or verdicts: the user's own, else the embedded one.
+fn pick_template(
+    config: &JudgeConfig,
+    sources: &Sources<'_>,
+    answer: Answer,
+) -> Result<Template, String> {
+    let (setting, file, embedded) = match answer {
+        Answer::Verdicts => ("verdict_prompt", &config.verdict_prompt, prompt::VERDICTS),
+        _ => ("pick_prompt", &config.pick_prompt, prompt::PICK),
+    };
+    let Some(file) = file else {
+        return Template::parse(embedded).map_err(|error| format!("the {setting}: {error}"));
+    };
+    let text = prompt_file(sources, file, &format!("{setting} is a file"))?;
+    let template =
+        Template::parse(&text).map_err(|error| format!("{setting} {file:?}: {error}"))?;
+    if template.answer != answer {
+        let (given, wanted) = (template.answer.name(), answer.name());
+        return Err(format!(
+            "{setting} {file:?}: asks for {given}; begin it with \"answer: {wanted}\""
+        ));
+    }
+    Ok(template)
+}
+
+fn prompt_file(sources: &Sources<'_>, path: &str, rule: &str) -> Result<String, String> {
+    let path = sources.folder.join(path);
+    std::fs::read_to_string(&path)
+        .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()))
 }
 
 fn price(

@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::court::Way;
 use crate::judge::Prompt;
 
 const KEY: &str = "sk-test-0123456789";
@@ -108,6 +109,77 @@ fn what_changes_answers_is_in_the_spec_and_the_key_is_nowhere() {
         shown.contains("gpt-6.1-terra") && !shown.contains(KEY),
         "{shown}"
     );
+}
+
+#[test]
+fn picks_are_asked_for_in_ones_own_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = |answer: &str, case: &str| {
+        format!("answer: {answer}\n=== system ===\nMine.\n=== case ===\n{{{{query}}}}{case}")
+    };
+    let case = "{{documents}}{{task}}";
+    for (name, text) in [
+        ("slots.md", template("slots", case)),
+        ("verdicts.md", template("verdicts", case)),
+        ("bare.md", template("slots", "{{documents}}")),
+        ("odd.md", template("slots", "{{documents}}{{task}}{{a}}")),
+        ("score.md", template("score", "{{a}}{{b}}")),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    let picker = |more: &str, way: Way| {
+        let text = one(&format!("provider = \"ollama\"\nmodel = \"m\"\n{more}"));
+        let sources = Sources {
+            env: &|_| None,
+            dotenv: &Dotenv::parse(""),
+            folder: folder.path(),
+            today: jiff::civil::date(2026, 11, 21),
+            insecure_http: false,
+            patience: Patience::default(),
+        };
+        let made = pickers_from(&JudgesFile::parse(&text).unwrap(), &sources, way);
+        made.map(|(judges, _)| judges[0].spec().prompt_hash.clone())
+            .map_err(|error| error.to_string())
+    };
+    let embedded = [Way::Exactly, Way::AnyNumber, Way::PerDocument].map(|way| picker("", way));
+    assert_eq!(embedded[0], embedded[1]);
+    assert_ne!(embedded[1], embedded[2]);
+    let both = "pick_prompt = \"slots.md\"\nverdict_prompt = \"verdicts.md\"";
+    let own = [Way::Exactly, Way::AnyNumber, Way::PerDocument].map(|way| picker(both, way));
+    assert_eq!(own[0], own[1]);
+    for (own, embedded) in own.iter().zip(&embedded) {
+        assert!(own.is_ok() && own != embedded, "{own:?}");
+    }
+    for (more, way, message) in [
+        (
+            "pick_prompt = \"verdicts.md\"",
+            Way::AnyNumber,
+            "asks for verdicts; begin it with \"answer: slots\"",
+        ),
+        (
+            "verdict_prompt = \"score.md\"",
+            Way::PerDocument,
+            "asks for score; begin it with \"answer: verdicts\"",
+        ),
+        (
+            "pick_prompt = \"bare.md\"",
+            Way::Exactly,
+            "pick_prompt \"bare.md\": the prompt's case never mentions {{task}}",
+        ),
+        (
+            "pick_prompt = \"odd.md\"",
+            Way::Exactly,
+            "the prompt mentions {{a}}",
+        ),
+        (
+            "pick_prompt = \"none.md\"",
+            Way::Exactly,
+            "pick_prompt is a file",
+        ),
+    ] {
+        let error = picker(more, way).unwrap_err();
+        assert!(error.contains(message), "{more}: {error}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The documents of a pool that a lexical measure holds to be relevant.
 
 use super::{Method, analysis};
-use crate::domain::court::Ask;
+use crate::domain::court::{Ask, SlotVerdict, Stance};
 use crate::judge::Lineup;
 
 /// Where any number may be picked: documents that score at least this share of the pool's best.
@@ -21,12 +21,40 @@ pub(super) fn slots(method: Method, lineup: &Lineup) -> Vec<usize> {
     let best = ranked.first().map_or(0.0, |(_, score, _)| *score);
     let picked = match lineup.ask {
         Ask::Exactly(wanted) => wanted,
-        Ask::AnyNumber => ranked
+        Ask::AnyNumber | Ask::PerDocument => ranked
             .iter()
             .take_while(|(_, score, _)| *score > 0.0 && *score >= SHARE * best)
             .count(),
     };
     ranked.iter().take(picked).map(|(at, ..)| at + 1).collect()
+}
+
+/// A verdict on each document: those that would be picked support, by the passage with the heaviest of the query's terms.
+/// A lexical measure cannot tell that a document refutes.
+pub(super) fn verdicts(method: Method, lineup: &Lineup) -> Vec<SlotVerdict> {
+    let picked = slots(method, lineup);
+    let analysis = analysis(&lineup.pool);
+    let quote = |slot: usize, text: &str| {
+        let passage = analysis
+            .passage(method, slot - 1)
+            .filter(|_| picked.contains(&slot))?;
+        text.get(passage).map(str::to_owned)
+    };
+    let documents = (1..).zip(&lineup.pool.documents);
+    documents
+        .map(|(slot, text)| {
+            let sentence = quote(slot, text);
+            let verdict = match sentence {
+                Some(_) => Stance::Supports,
+                None => Stance::NotEnough,
+            };
+            SlotVerdict {
+                slot,
+                verdict,
+                sentence,
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -61,6 +89,32 @@ mod tests {
             assert_eq!(
                 picked(method, &texts, Ask::Exactly(4)),
                 mirrored,
+                "{method:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_verdict_quotes_the_sentence_with_the_terms() {
+        let texts = [
+            "Ovens are hot. So is bread.",
+            "It is old. Aspirin lowers fever. It is sour.",
+        ];
+        let documents = texts.iter().map(|text| (*text).into()).collect();
+        let lineup = Lineup {
+            pool: Arc::new(PoolText::new("does aspirin lower fever", documents)),
+            ask: Ask::PerDocument,
+        };
+        for method in Method::ALL {
+            let found = verdicts(method, &lineup);
+            assert_eq!(
+                found[1].sentence.as_deref(),
+                Some("Aspirin lowers fever."),
+                "{method:?}"
+            );
+            let stances = found.iter().map(|given| given.verdict);
+            assert!(
+                stances.eq([Stance::NotEnough, Stance::Supports]),
                 "{method:?}"
             );
         }

@@ -9,17 +9,23 @@ use serde_json::Value;
 ///
 /// White space, a byte order mark, a `json` fence and a leading `<think>…</think>` may stand around the object.
 pub fn slots(text: &str, count: usize, ask: Ask) -> Result<(Vec<usize>, Vec<String>), Invalid> {
-    let text = trimmed(text).map_err(|_| Invalid::NotJson)?;
-    let object = unfence(scan::without_thinking(text));
-    // The whole text first: decoding stops at what is no reply, before it is known whether the rest is JSON.
-    let _: IgnoredAny = serde_json::from_str(object).map_err(|_| Invalid::NotJson)?;
+    let object = whole(text)?;
     let reply: Reply = serde_json::from_str(object).map_err(|_| Invalid::NoSlots)?;
     let picks = reply.picks(count, ask)?;
     Ok((picks, thoughts(object)))
 }
 
+/// The JSON of a reply, which nothing but what [`slots`] names stands around.
+pub(super) fn whole(text: &str) -> Result<&str, Invalid> {
+    let text = trimmed(text).map_err(|_| Invalid::NotJson)?;
+    let object = unfence(scan::without_thinking(text));
+    // The whole text: decoding stops at what is no reply, before it is known whether the rest is JSON.
+    let _: IgnoredAny = serde_json::from_str(object).map_err(|_| Invalid::NotJson)?;
+    Ok(object)
+}
+
 /// The thoughts of an answer, none where they are not a list of texts.
-fn thoughts(object: &str) -> Vec<String> {
+pub(super) fn thoughts(object: &str) -> Vec<String> {
     let value: Option<Value> = serde_json::from_str(object).ok();
     let thoughts = value.and_then(|value| Some(value.get("thoughts")?.as_array()?.clone()));
     thoughts

@@ -16,7 +16,8 @@ impl Cut {
 }
 
 impl Template {
-    /// The prompt for a lineup, its documents cut to their share of `cut`. For a template that asks for slots.
+    /// The prompt for a lineup, its documents cut to their share of `cut`. For a template that asks for slots or
+    /// verdicts.
     pub fn fill_lineup(&self, lineup: &Lineup, cut: Cut) -> Prompt {
         let pool = &lineup.pool;
         let cut = cut.shared(pool.documents.len());
@@ -60,6 +61,10 @@ pub(in crate::judge) fn task(ask: Ask, documents: usize) -> String {
         Ask::AnyNumber => format!(
             "Any number of these {documents} documents may be relevant, or none: \"slots\" holds their numbers from 1 to \
              {documents}, and is empty where none is."
+        ),
+        Ask::PerDocument => format!(
+            "Give each of these {documents} documents its verdict: \"verdicts\" has {documents} members, one for each number \
+             from 1 to {documents}."
         ),
     }
 }

@@ -4,7 +4,7 @@ use super::failure;
 use super::http::Received;
 use super::limits;
 use crate::judge::price::Price;
-use crate::judge::prompt::{Cut, Template};
+use crate::judge::prompt::{Answer, Cut, Template};
 use crate::judge::{CallError, Cause, Exchange, JudgeLimits, JudgeSpec, Prompt, Reply, Usage};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -14,6 +14,8 @@ pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one a
 
 /// Tokens of a typical answer with a little thinking.
 const TYPICAL_OUTPUT: u64 = 400;
+/// The same where each of ten documents has its verdict and three of them a sentence.
+const VERDICTS_OUTPUT: u64 = 700;
 /// Tokens that a provider adds around our texts, at the very most.
 const ENVELOPE: u64 = 400;
 
@@ -95,9 +97,13 @@ impl Settings {
 
     /// What a call on `prompt` is expected to use.
     pub(crate) fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+        let typical = match self.template.answer {
+            Answer::Verdicts => VERDICTS_OUTPUT,
+            _ => TYPICAL_OUTPUT,
+        };
         let usage = Usage {
             input: self.tokens(&prompt.system) + self.tokens(&prompt.user),
-            output: TYPICAL_OUTPUT.min(self.cap),
+            output: typical.min(self.cap),
             ..Usage::default()
         };
         (usage, self.price.map(|price| price.cost(&usage, 0)))

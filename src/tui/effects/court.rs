@@ -1,7 +1,7 @@
 //! What the court's screens show, from the project.
 
 use crate::domain::corpus::DocId;
-use crate::domain::court::{Answer, Bench, DocketRule, Given, Group, group, summarise};
+use crate::domain::court::{Answer, Bench, DocketRule, Given, Group, Way, group, summarise};
 use crate::domain::metrics::Resampling;
 use crate::judge::OFFLINE;
 use crate::store::corpus::QueryKey;
@@ -69,9 +69,13 @@ fn row(group: &Group, order: Option<usize>, given: &BTreeMap<usize, Given>) -> P
 
 /// A judge, with its way of asking and its order where there are several.
 fn name(group: &Group, order: Option<usize>) -> String {
-    let open = if group.open { " · open" } else { "" };
+    let way = match group.way {
+        Way::Exactly => "",
+        Way::AnyNumber => " · open",
+        Way::PerDocument => " · per document",
+    };
     let order = order.map_or(String::new(), |order| format!(" · order {order}"));
-    format!("{}{open}{order}", group.judge)
+    format!("{}{way}{order}", group.judge)
 }
 
 /// A document with its query, its label and what the judges said of it.
@@ -85,10 +89,16 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
         for (order, given) in &group.orders {
             for given in given.values() {
                 if let Answer::Picks(_) = given.answer {
+                    let proof = given.verdict_on(document).map(|verdict| {
+                        let sentence = verdict.sentence.as_deref();
+                        let quoted = sentence.map_or(String::new(), |text| format!(" “{text}”"));
+                        format!("{}{quoted}", verdict.verdict.name())
+                    });
+                    let reasons = proof.into_iter().chain(given.thoughts.iter().cloned());
                     said.push(Said {
                         judge: name(group, (group.orders.len() > 1).then_some(*order)),
                         picked: given.picked().contains(&document),
-                        reason: given.thoughts.join("\n"),
+                        reason: reasons.collect::<Vec<_>>().join("\n"),
                     });
                 }
             }

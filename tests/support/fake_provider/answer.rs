@@ -58,6 +58,8 @@ pub(crate) struct Lineup {
     pub(crate) documents: Vec<String>,
     /// How many are asked for; any number where there is none.
     pub(crate) wanted: Option<usize>,
+    /// Whether each document is to get a verdict.
+    pub(crate) per_document: bool,
 }
 
 impl Lineup {
@@ -73,18 +75,27 @@ impl Lineup {
         let wanted = prompt
             .rsplit_once("holds exactly ")
             .and_then(|(_, after)| after.split(' ').next()?.parse().ok());
-        (!documents.is_empty()).then_some(Self { documents, wanted })
+        (!documents.is_empty()).then_some(Self {
+            documents,
+            wanted,
+            per_document: prompt.contains("\"verdicts\" has "),
+        })
     }
 
     /// What a model answers, by its name: `oracle` names the documents that call themselves gold, `first` the first slots,
-    /// `second` slots 2 and 5 whatever is asked, `garbage` nothing at all, and any other what a die says.
+    /// `echo` repeats an example whatever is asked, `garbage` says nothing at all, and any other what a die says.
     pub(crate) fn answer(&self, model: &str) -> String {
         let gold = |at: &usize| self.documents[at - 1].contains("gold");
-        let wanted = self.wanted.unwrap_or(2).min(self.documents.len());
+        let few = if model == "first" { 1 } else { 2 };
+        let wanted = self.wanted.unwrap_or(few).min(self.documents.len());
         let slots: Vec<usize> = match model {
             "oracle" => (1..=self.documents.len()).filter(gold).collect(),
             "first" => (1..=wanted).collect(),
-            "second" => vec![2, 5],
+            "echo" if self.per_document => {
+                let example = r#"{"slot":2,"sentence":"the one sentence","verdict":"supports"}"#;
+                return format!("{{\"thoughts\":[],\"verdicts\":[{example}]}}");
+            }
+            "echo" => vec![2, 5],
             "garbage" => return "I am fond of trams, and of slots.".to_owned(),
             _ => {
                 let mut slots: Vec<usize> = (1..=self.documents.len()).collect();
@@ -93,7 +104,20 @@ impl Lineup {
                 slots
             }
         };
-        serde_json::json!({"thoughts": ["because"], "slots": slots}).to_string()
+        let answer = match self.per_document {
+            true => serde_json::json!({"thoughts": ["because"], "verdicts": self.verdicts(&slots)}),
+            false => serde_json::json!({"thoughts": ["because"], "slots": slots}),
+        };
+        answer.to_string()
+    }
+
+    /// Every slot with its verdict; the proof of those that support is all of the document.
+    fn verdicts(&self, supporting: &[usize]) -> Vec<serde_json::Value> {
+        let verdict = |(slot, text): (usize, &String)| match supporting.contains(&slot) {
+            true => serde_json::json!({"slot": slot, "sentence": text, "verdict": "supports"}),
+            false => serde_json::json!({"slot": slot, "sentence": null, "verdict": "not_enough"}),
+        };
+        (1..).zip(&self.documents).map(verdict).collect()
     }
 }
 

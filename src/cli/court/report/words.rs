@@ -3,7 +3,7 @@
 use super::super::super::output;
 use super::{Consistency, LEVEL, Order, Report, spelt};
 use crate::domain::analysis::wilson;
-use crate::domain::court::Boxes;
+use crate::domain::court::{Boxes, Stance, Way};
 use crate::domain::sanitise;
 use crate::judge::{OFFLINE, OFFLINE_LABEL};
 
@@ -11,9 +11,10 @@ impl Report<'_> {
     /// The report for people.
     pub(in crate::cli::court) fn words(&self) -> String {
         let group = self.group;
-        let ask = match group.open {
-            true => "any number",
-            false => "as many as are labelled",
+        let ask = match group.way {
+            Way::Exactly => "as many as are labelled",
+            Way::AnyNumber => "any number",
+            Way::PerDocument => "a verdict on every document",
         };
         let mut text = format!(
             "{} · {} · {ask}\n",
@@ -72,31 +73,48 @@ impl Report<'_> {
             ],
         ));
         let chance = &summary.chance;
-        let row = |name: &str, of: fn(&Boxes) -> Option<f64>, chance: Option<f64>| {
+        let intervals = &summary.intervals;
+        let row = |name: &str, share, interval, chance| {
             vec![
                 name.to_owned(),
-                percent(of(boxes)),
-                range(order.interval(of), percent),
+                percent(share),
+                range(interval, percent),
                 percent(chance),
             ]
         };
-        let decimal =
-            |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+        // Nothing is rounded to a minus without a number.
+        let thousandths = |value: f64| (1e3 * value).round() / 1e3 + 0.0;
+        let decimal = |value: Option<f64>| {
+            value.map_or("–".to_owned(), |value| {
+                format!("{:.3}", thousandths(value))
+            })
+        };
         text.push_str(&output::table(
             &["", ">share", "95 % interval", ">by chance"],
             &[
-                row("agreement", Boxes::agreement, chance.agreement),
+                row(
+                    "agreement",
+                    boxes.agreement(),
+                    intervals.agreement,
+                    chance.agreement,
+                ),
                 row(
                     "picks that are labelled",
-                    Boxes::precision,
+                    boxes.precision(),
+                    intervals.precision,
                     chance.precision,
                 ),
-                row("labels that are picked", Boxes::recall, chance.recall),
+                row(
+                    "labels that are picked",
+                    boxes.recall(),
+                    intervals.recall,
+                    chance.recall,
+                ),
                 vec![
                     "Cohen's κ".to_owned(),
                     decimal(boxes.kappa()),
-                    range(summary.kappa_interval, decimal),
-                    decimal(Some(0.0)),
+                    range(intervals.kappa, decimal),
+                    decimal(chance.kappa),
                 ],
             ],
         ));
@@ -128,6 +146,27 @@ impl Report<'_> {
             "95 % interval",
         ];
         text.push_str(&output::table(&header, &rows));
+        if !order.by_verdict.is_empty() {
+            let cells = |(verdict, boxes): &(Stance, Boxes)| {
+                let (all, labelled) = (boxes.total(), boxes.labelled());
+                vec![
+                    verdict.name().to_owned(),
+                    all.to_string(),
+                    labelled.to_string(),
+                    percent((all > 0).then(|| labelled as f64 / all as f64)),
+                    range(wilson(labelled, all, LEVEL), percent),
+                ]
+            };
+            let rows: Vec<Vec<String>> = order.by_verdict.iter().map(cells).collect();
+            let header = [
+                "verdict",
+                ">documents",
+                ">labelled",
+                ">labelled of all",
+                "95 % interval",
+            ];
+            text.push_str(&output::table(&header, &rows));
+        }
         text
     }
 }

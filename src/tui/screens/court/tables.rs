@@ -63,7 +63,7 @@ fn cell(row: &PickRow, head: &str) -> String {
         "neither" => text::count(boxes.neither),
         "labels picked (chance)" => share(Boxes::recall, summary.chance.recall),
         "picks labelled (chance)" => share(Boxes::precision, summary.chance.precision),
-        _ => match (boxes.kappa(), summary.kappa_interval) {
+        _ => match (boxes.kappa(), summary.intervals.kappa) {
             (Some(kappa), Some((low, high))) => format!("{kappa:.2} ({low:.2}–{high:.2})"),
             (Some(kappa), None) => format!("{kappa:.2}"),
             (None, _) => "–".to_owned(),

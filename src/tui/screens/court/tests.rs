@@ -1,6 +1,6 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Boxes, Dispute, DocketOrder, Remeasured, Summary, measures};
+use crate::domain::court::{Boxes, Dispute, DocketOrder, Intervals, Remeasured, Summary, measures};
 use crate::domain::metrics::{Comparison, Estimate};
 use crate::store::corpus::QueryKey;
 use crate::store::court::Matter;
@@ -53,7 +53,10 @@ fn findings(documents: &[&str]) -> CourtFindings {
             pick_only: 2,
             neither: 70,
         },
-        kappa_interval: Some((0.5, 0.9)),
+        intervals: Intervals {
+            kappa: Some((0.5, 0.9)),
+            ..Intervals::default()
+        },
         ..Summary::default()
     };
     let pick_row = |name: &str| PickRow {

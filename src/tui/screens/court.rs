@@ -8,7 +8,7 @@ use crate::judge::OFFLINE_LABEL;
 use crate::store::court::Matter;
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Areas, CourtFindings, Effect, Model, Screen};
+use crate::tui::model::{Areas, CourtFindings, Effect, Hearing, Model, Screen};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::toast::Level;
@@ -63,7 +63,8 @@ pub fn arrived(
     Vec::new()
 }
 
-/// Tells what an undo took back.
+/// Tells what an undo took back. A document that lies before the person is to be ruled on again, with what has been seen in
+/// sight.
 pub fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Vec<Effect> {
     let Some(undone) = undone else {
         model.say(Level::Info, "no ruling of yours to take back".to_owned());
@@ -77,7 +78,18 @@ pub fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Vec<Effec
         ruling.finding.words()
     );
     model.say(Level::Good, words);
-    model.court.hearing = None;
+    if let Some(hearing) = &mut model.court.hearing
+        && hearing.is_about(undone.query, &ruling.document)
+    {
+        *hearing = Hearing {
+            ruled: None,
+            finding: None,
+            fault: None,
+            note: None,
+            unsaved: false,
+            ..hearing.clone()
+        };
+    }
     ask(model)
 }
 

@@ -87,13 +87,13 @@ pub(super) fn effect(
         1 => String::new(),
         count => format!(" ({} of {count}, Tab)", at + 1),
     };
-    let room = columns.saturating_sub(58).clamp(12, 40);
+    let room = columns.saturating_sub(57).clamp(12, 40);
     let title = format!("{}{place}", sanitise::line(name));
     let header = format!(
         "{} {} {} {} {}",
         text::pad_right(&text::truncate(&title, room), room),
-        text::pad_left("labels", 8),
-        text::pad_left("corrected", 9),
+        text::pad_left("before", 8),
+        text::pad_left("after", 8),
         text::pad_left("difference", 10),
         "95 % interval"
     );
@@ -123,7 +123,7 @@ fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
     Line::from(vec![
         Span::raw(text::pad_right(&row.metric.to_string(), room)),
         Span::raw(format!(" {}", text::pad_left(&mean(row.before), 8))),
-        Span::raw(format!(" {}", text::pad_left(&mean(row.after), 9))),
+        Span::raw(format!(" {}", text::pad_left(&mean(row.after), 8))),
         Span::styled(format!(" {}", text::pad_left(&difference, 10)), style),
         Span::styled(format!(" {interval}"), theme.muted()),
     ])

@@ -89,6 +89,9 @@ pub(super) fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
         after_reveal: false,
     };
     model.saving += 1;
+    if let Some(findings) = &mut model.court.findings {
+        findings.ruled += 1;
+    }
     vec![Effect::Rule(new)]
 }
 
@@ -162,7 +165,8 @@ pub fn leave(model: &mut Model) -> Vec<Effect> {
 
 /// Keeps the ruling and calls the next matter.
 pub(super) fn keep(model: &mut Model) -> Vec<Effect> {
-    if here(model).is_none_or(|(_, ruled)| !ruled) {
+    let ruled = |hearing: &Hearing| hearing.ruled.is_some();
+    if !model.court.hearing.as_ref().is_some_and(ruled) {
         model.say(Level::Info, "rule first: 1 2 3 or 4".to_owned());
         return Vec::new();
     }
@@ -180,11 +184,11 @@ fn here(model: &Model) -> Option<(usize, bool)> {
 /// Leaves the matter, which is done with, and calls the one after it.
 fn next(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave(model);
-    let at = here(model).map_or(0, |(at, _)| at);
-    if at < model.court.matters.len() {
+    let at = here(model);
+    if let Some((at, _)) = at {
         model.court.matters.remove(at);
     }
-    effects.extend(go(model, at));
+    effects.extend(go(model, at.map_or(0, |(at, _)| at)));
     effects
 }
 
@@ -209,14 +213,15 @@ pub(super) fn put_off(model: &mut Model) -> Vec<Effect> {
             model.court.matters.push(matter);
             go(model, at)
         }
-        None => Vec::new(),
+        None => next(model),
     }
 }
 
 /// Goes to the next or the previous matter; nothing is written but a ruling that was changed and not kept.
 pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     let Some((at, ruled)) = here(model) else {
-        return Vec::new();
+        // The docket has been drawn up anew since the ruling.
+        return next(model);
     };
     let to = match forward {
         true => Some(at + 1).filter(|to| *to < model.court.matters.len()),

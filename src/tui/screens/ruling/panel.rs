@@ -56,9 +56,12 @@ pub(super) fn lines(
         lines.extend(label(exhibit, theme, columns));
         lines.extend(judges(exhibit, theme, columns));
     }
-    let left = model.court.matters.len();
+    let matters = model.court.matters.iter();
+    let left = matters
+        .filter(|one| hearing.ruled.is_none() || !hearing.is_about(one.query, &one.document))
+        .count();
     let done = model.court.findings.as_ref().map_or(0, |found| found.ruled);
-    let words = format!("{left} to rule on, {done} ruled by you when the court was last opened");
+    let words = format!("{left} left to rule on · {done} ruled by you");
     lines.push(Line::styled(
         text::truncate(&words, columns).into_owned(),
         theme.muted(),

@@ -1,8 +1,9 @@
 use super::super::court::tests::court;
 use super::super::testing::{SIZES, TINY, drawn};
-use crate::domain::corpus::{DocId, JsonObject};
-use crate::domain::court::{Fault, Finding};
+use crate::domain::corpus::{DocId, JsonObject, QueryId};
+use crate::domain::court::{Fault, Finding, Ruling};
 use crate::store::corpus::QueryKey;
+use crate::store::rulings::{Circumstances, StoredRuling};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Effect, Exhibit, Model, Msg, Said, Screen};
 use crate::tui::theme::Depth;
@@ -194,6 +195,30 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     assert_eq!(order, ["13497630", "5912283"]);
     on_command(&mut model, Command::RuleNot);
     assert_eq!(on_command(&mut model, Command::Undo), [Effect::UndoRuling]);
+    let undone = StoredRuling {
+        query: QueryKey(7),
+        ruling: Ruling {
+            uid: "r".to_owned(),
+            query: QueryId::new("scifact-641"),
+            document: DocId::new("13497630"),
+            finding: Finding::Not,
+            fault: None,
+            note: None,
+            annotator: "ann".to_owned(),
+            created_ms: 1,
+        },
+        about: Circumstances::default(),
+        revealed_ms: None,
+        replaces: None,
+    };
+    let now = model.now;
+    let effects = update(&mut model, Msg::RulingUndone(Some(Box::new(undone))), now);
+    assert!(matches!(effects[..], [Effect::Court(..)]), "{effects:?}");
+    let again = on_command(&mut model, Command::RuleRelevant);
+    let [Effect::Rule(ruling)] = again.as_slice() else {
+        panic!("{again:?}");
+    };
+    assert!(!ruling.about.blind, "the label has been seen");
     let effects = on_command(&mut model, Command::NextDocument);
     assert!(!effects.is_empty());
     assert_eq!(

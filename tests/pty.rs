@@ -4,6 +4,8 @@
 
 #[path = "pty/adjudication.rs"]
 mod adjudication;
+#[path = "pty/court.rs"]
+mod court;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};

@@ -63,6 +63,32 @@ fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
 }
 
 #[test]
+fn a_document_is_ruled_on_blind_and_then_with_label_and_picks_in_sight() {
+    for size in SIZES {
+        let mut bench = Bench::picked(size.0, size.1);
+        bench.press("C");
+        insta::assert_snapshot!(name("court", size), bench.shot());
+        bench.press("enter");
+        insta::assert_snapshot!(name("ruling-blind", size), bench.shot());
+        bench.press("3 5");
+        insta::assert_snapshot!(name("ruling-open", size), bench.shot());
+        bench.press("enter esc");
+        insta::assert_snapshot!(name("court-ruled", size), bench.shot());
+    }
+}
+
+#[test]
+fn undo_in_the_court_brings_the_document_back() {
+    let mut bench = Bench::picked(120, 40);
+    bench.press("C");
+    let all = bench.model.court.matters.clone();
+    bench.press("enter 1 enter");
+    assert_eq!(bench.model.court.matters.len(), all.len() - 1);
+    bench.press("u esc");
+    assert_eq!(bench.model.court.matters, all);
+}
+
+#[test]
 fn undo_in_the_queue_brings_the_pair_back_first() {
     let mut bench = Bench::judged(120, 40);
     bench.press("w");

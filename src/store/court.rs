@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, HashSet};
 
 /// What the first stage is called where a project has no ranking of its own.
 pub const FIRST_STAGE: &str = "first stage";
+/// What the order of a dataset is called where nothing says how the first stage ranked it.
+pub const IN_ORDER: &str = "order of the dataset";
 
 impl Db {
     /// Enters labels and says how many were new.
@@ -203,7 +205,7 @@ impl Db {
         let bench = Bench::new(pools);
         let mut rankings = self.rankings()?;
         if rankings.is_empty() {
-            rankings.extend(first_stage(&bench).map(|run| (FIRST_STAGE.to_owned(), run)));
+            rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
         }
         let (groups, left_out) = group(picks, &bench);
         Ok(CourtRows {
@@ -271,18 +273,24 @@ pub(super) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
     members.get(name)?.as_i64()
 }
 
-/// What the ranks of the first stage say of the documents in the pools, or `None` without any.
-fn first_stage(bench: &Bench) -> Option<Run> {
-    let mut run = Run::new();
-    for pool in &bench.pools {
-        let ranked: Vec<(DocId, f64)> = pool
-            .slots
-            .iter()
-            .filter_map(|slot| Some((slot.document.clone(), -(slot.rank? as f64))))
-            .collect();
-        if !ranked.is_empty() {
-            run.insert(pool.query.clone(), ranked);
-        }
+/// What is known of the order in which the documents of the pools were found: their ranks in the first stage, or the order
+/// of the dataset where none has one.
+fn found(bench: &Bench) -> Option<(&'static str, Run)> {
+    let ranked = |rank: fn(usize, &Slot) -> Option<usize>| {
+        let pools = bench.pools.iter().map(|pool| {
+            let places = pool.slots.iter().enumerate();
+            let ranked: Vec<(DocId, f64)> = places
+                .filter_map(|(at, slot)| Some((slot.document.clone(), -(rank(at, slot)? as f64))))
+                .collect();
+            (pool.query.clone(), ranked)
+        });
+        let run: Run = pools.filter(|(_, ranked)| !ranked.is_empty()).collect();
+        run
+    };
+    let by_rank = ranked(|_, slot| slot.rank);
+    if !by_rank.is_empty() {
+        return Some((FIRST_STAGE, by_rank));
     }
-    (!run.is_empty()).then_some(run)
+    let by_place = ranked(|at, _| Some(at + 1));
+    (!by_place.is_empty()).then_some((IN_ORDER, by_place))
 }

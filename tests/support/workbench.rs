@@ -64,6 +64,24 @@ impl Bench {
         Self::over(folder, store, columns, rows)
     }
 
+    /// The bundled claims with the picks of the offline judges.
+    pub(crate) fn picked(columns: u16, rows: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let picked = std::process::Command::new(env!("CARGO_BIN_EXE_overrule"))
+            .args([
+                "pick",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/data/scifact.jsonl"),
+            ])
+            .current_dir(folder.path())
+            .env_clear()
+            .env("HOME", folder.path())
+            .output()
+            .unwrap();
+        assert!(picked.status.success(), "{picked:?}");
+        let store = Store::open(&folder.path().join("overrule.db")).unwrap();
+        Self::over(folder, store, columns, rows)
+    }
+
     fn over(folder: TempDir, store: Store, columns: u16, rows: u16) -> Self {
         let options = Options {
             annotator: "ana".to_owned(),

@@ -20,7 +20,7 @@ pub struct CourtRows {
     pub bench: Bench,
     /// Every label, of documents in no pool too.
     pub labels: Qrels,
-    /// Rankings by name; [`super::FIRST_STAGE`] of the pools alone where none has been imported.
+    /// Rankings by name; [`super::FIRST_STAGE`] or [`super::IN_ORDER`] of the pools alone where none has been imported.
     pub rankings: Vec<(String, Run)>,
     /// The answers, judge by judge.
     pub groups: Vec<Group>,

@@ -165,7 +165,7 @@ fn a_court_without_picks_says_what_to_do() {
     let mut model = court();
     let generation = model.court.generation;
     let now = model.now;
-    let empty = Msg::Court(generation, Box::new(CourtFindings::default()));
+    let empty = Msg::Court(generation, Box::default());
     update(&mut model, empty, now);
     let page = drawn(&mut model, super::view, Depth::None, (80, 22));
     assert!(page.contains("overrule pick "), "{page}");

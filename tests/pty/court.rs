@@ -1,0 +1,147 @@
+//! From a benchmark to corrected labels: ten rulings in the terminal, a restart, undo over the restart, and nothing of
+//! label and picks on the wire before a ruling.
+
+use super::Terminal;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const SIZE: (u16, u16) = (120, 40);
+
+fn overrule(folder: &Path, arguments: &[&str]) -> String {
+    let done = Command::new(env!("CARGO_BIN_EXE_overrule"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .env("HOME", folder)
+        .env("USER", "ana")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+fn court(folder: &Path) -> Value {
+    serde_json::from_str(&overrule(folder, &["court", "--json"])).unwrap()
+}
+
+/// Opens the court and calls its first matter; returns how much had been sent before.
+fn begin(folder: &Path) -> (Terminal, usize) {
+    let mut terminal = Terminal::start(folder, &[], &[], SIZE);
+    terminal.wait("Enter matrix");
+    terminal.keys("C");
+    terminal.wait("to rule on");
+    // The footer is drawn last.
+    terminal.wait("Tab ranking");
+    let from = terminal.raw.len();
+    terminal.keys("\r");
+    (terminal, from)
+}
+
+/// Rules on a document with two keys, the `nth` in all; what was sent before held nothing of its label and of the picks.
+fn rule(terminal: &mut Terminal, key: &str, nth: usize, from: usize) -> usize {
+    terminal.wait("Does this document");
+    let raw = String::from_utf8_lossy(&terminal.raw[from..]).into_owned();
+    for secret in [
+        "grade",
+        "SUPPORT",
+        "CONTRADICT",
+        "benchmark",
+        "picked",
+        "bm25",
+        "ngram",
+        "proximity",
+        "first-stage",
+    ] {
+        assert!(
+            !raw.contains(secret),
+            "{secret:?} was sent before the ruling"
+        );
+    }
+    terminal.keys(key);
+    terminal.wait(&format!("{nth} ruled by you"));
+    let from = terminal.raw.len();
+    terminal.keys("\r");
+    from
+}
+
+#[test]
+fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let beir = concat!(env!("CARGO_MANIFEST_DIR"), "/data/scifact-small");
+    overrule(folder, &["import", beir]);
+    overrule(folder, &["pick"]);
+    let (mut terminal, mut from) = begin(folder);
+    for at in 0..5 {
+        from = rule(&mut terminal, ["1", "3", "2", "4"][at % 4], 1 + at, from);
+    }
+    terminal.wait("Does this document");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
+    let stored: i64 = db
+        .query_row("SELECT count(*) FROM ruling", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(stored, 5);
+
+    let (mut terminal, from) = begin(folder);
+    terminal.wait("Does this document");
+    terminal.keys("u");
+    terminal.wait("taken back");
+    terminal.wait("4 ruled by you");
+    let mut from = rule(&mut terminal, "3", 5, from);
+    for at in 0..5 {
+        from = rule(&mut terminal, ["1", "3"][at % 2], 6 + at, from);
+    }
+    terminal.wait("Does this document");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+
+    let found = court(folder);
+    assert_eq!(found["rulings"]["standing"], 10);
+    let changed = found["rulings"]["labels_changed"].as_u64().unwrap();
+    assert!(changed > 0);
+    let log = overrule(folder, &["log", "--json"]);
+    assert_eq!(
+        log.matches("\"event\": \"ruling undo\"").count(),
+        1,
+        "{log}"
+    );
+    let exported = ["export", "qrels", "--corrected", "--out", "corrected.tsv"];
+    overrule(folder, &exported);
+    let side = std::fs::read_to_string(folder.join("corrected_rulings.csv")).unwrap();
+    assert_eq!(side.lines().count(), 1 + 10);
+    let blind = side.lines().filter(|line| line.contains(",true,")).count();
+    assert_eq!(blind, 10, "{side}");
+    let diff = overrule(folder, &["export", "qrels", "--diff"]);
+    assert!(diff.lines().count() as u64 >= changed, "{diff}");
+    let truth = format!("{beir}/qrels/test.tsv");
+    let run = [
+        "pool",
+        "build",
+        "--beir",
+        beir,
+        "--out",
+        "p.jsonl",
+        "--run-out",
+        "bm25.trec",
+    ];
+    overrule(folder, &run);
+    let measured = [
+        "evaluate",
+        "corrected.tsv",
+        "bm25.trec",
+        "--before",
+        &truth,
+        "--metrics",
+        "ndcg@10",
+        "--json",
+    ];
+    let measured: Value = serde_json::from_str(&overrule(folder, &measured)).unwrap();
+    let here = &found["rankings"][0]["metrics"]["ndcg@10"];
+    let there = &measured["metrics"]["ndcg@10"];
+    assert_eq!(there["mean"], here["after"]["mean"]);
+    assert_eq!(there["before"], here["before"]["mean"]);
+    assert_eq!(there["difference"]["mean"], here["difference"]["mean"]);
+}

@@ -3,6 +3,7 @@
 mod analyser;
 mod fold;
 mod fusion;
+mod ids;
 mod index;
 mod pool;
 mod postings;

@@ -173,7 +173,7 @@ impl FirstStage {
             Found::Index(index) => index
                 .search(&question.text, depth)
                 .into_iter()
-                .filter_map(|hit| Some((index.id(hit.document)?.clone(), hit.score)))
+                .filter_map(|hit| Some((index.id(hit.document)?, hit.score)))
                 .collect(),
             Found::Given(rankings) => {
                 let ranking = rankings.get(&question.id).map_or(&[][..], Vec::as_slice);

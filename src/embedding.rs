@@ -75,7 +75,9 @@ impl Embedder {
             let identity = remote.identity();
             (Source::Remote(Box::new(remote)), identity, model)
         };
-        let concurrency = if local { 1 } else { CONCURRENCY };
+        // One call of a local model keeps one core busy.
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let concurrency = if local { cores() } else { CONCURRENCY };
         Ok(Self {
             name: config.name.clone(),
             model,
@@ -154,7 +156,8 @@ fn local(
     let model = local::Local::load(&sources.folder.join(path))?;
     let identity = model.identity.clone();
     let source = Source::Local(std::sync::Arc::new(model));
-    Ok((source, identity, format!("local {}", path.display())))
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Ok((source, identity, format!("local {}", name.display())))
 }
 
 #[cfg(not(feature = "local-embeddings"))]

@@ -205,7 +205,7 @@ impl Task<'_> {
         let queries = runtime.block_on(vectors.of(&self.queries(vectors)))?;
         let mut nearest = Nearest::new(queries, self.depth);
         let (began, mut spoke) = (Instant::now(), Instant::now());
-        let mut done = 0;
+        let (mut done, mut told) = (0, 0);
         self.chunks(
             vectors.embedder().batch * vectors.embedder().concurrency * ROUNDS,
             |chunk| {
@@ -219,13 +219,15 @@ impl Task<'_> {
                 }
                 done += chunk.len();
                 if spoke.elapsed() >= LINE_EVERY {
-                    spoke = Instant::now();
+                    (spoke, told) = (Instant::now(), done);
                     self.tell(done, vectors.origins(), began);
                 }
                 Ok(())
             },
         )?;
-        self.tell(done, vectors.origins(), began);
+        if told < done {
+            self.tell(done, vectors.origins(), began);
+        }
         Ok(nearest.rankings())
     }
 

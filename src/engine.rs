@@ -10,6 +10,7 @@ pub mod batch;
 pub mod budget;
 mod call;
 mod dispatch;
+pub mod embeddings;
 pub mod estimate;
 mod lane;
 pub mod limits;

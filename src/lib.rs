@@ -6,6 +6,7 @@
 //! ```text
 //! cli, tui        what a person types and sees
 //! engine          runs: plan → dispatch → record → refit
+//! embedding       texts to vectors, over the judges' providers or a model on this machine
 //! judge, store, formats   prompts and replies; the SQLite project; files in and out
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
@@ -13,6 +14,7 @@
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod embedding;
 pub mod engine;
 pub mod formats;
 pub mod judge;

@@ -2,10 +2,14 @@
 #![cfg(test)]
 #![cfg(unix)]
 
+#[path = "support/fake_provider.rs"]
+mod fake_provider;
 mod support;
 
 #[path = "cli/annotated.rs"]
 mod annotated;
+#[path = "cli/embedding.rs"]
+mod embedding;
 #[path = "cli/evaluating.rs"]
 mod evaluating;
 #[path = "cli/fitting.rs"]

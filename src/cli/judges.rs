@@ -3,9 +3,10 @@
 use super::{Context, Failure, Outcome, output};
 use crate::domain::court::Way;
 use crate::domain::sanitise;
+use crate::embedding::Embedder;
 use crate::engine::estimate::JudgeEstimate;
 use crate::judge::ensemble::{
-    Dotenv, EnsembleError, JudgesFile, Missing, Sources, ensemble_from, pickers_from,
+    Dotenv, EnsembleError, FILE, JudgesFile, Missing, Sources, ensemble_from, pickers_from,
 };
 use crate::judge::provider::http::Patience;
 use crate::judge::{Ensemble, Judge, Lineup, PoolText, Prompt, offline};
@@ -13,6 +14,9 @@ use anyhow::anyhow;
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::Path;
 use std::sync::Arc;
+
+/// Bytes of an answer full of vectors at most.
+const VECTORS: usize = 64 << 20;
 
 /// An ensemble, and what is to be said about it.
 #[derive(Debug)]
@@ -82,6 +86,32 @@ fn chosen(
             )));
         }
     }
+    let patience = Patience::default();
+    let (made, found) = configured(context, insecure_http, patience, |file, found, sources| {
+        let made = make(file, sources).map_err(Failure::usage)?;
+        Ok((made, found))
+    })?;
+    let (network, missing) = made;
+    if names.is_empty() {
+        return Ok(all(network, &missing, found));
+    }
+    let ensemble = names
+        .iter()
+        .map(|name| named(name, &network, &missing))
+        .collect::<Result<_, _>>()?;
+    Ok(Chosen {
+        ensemble,
+        notes: Vec::new(),
+    })
+}
+
+/// Works with `overrule.toml` beside the project, or with the default where there is none, and with what keys come from.
+fn configured<T>(
+    context: &Context,
+    insecure_http: bool,
+    patience: Patience,
+    work: impl FnOnce(&JudgesFile, bool, &Sources<'_>) -> Result<T, Failure>,
+) -> Result<T, Failure> {
     let folder = context
         .project()
         .parent()
@@ -99,19 +129,34 @@ fn chosen(
         folder,
         today: jiff::Zoned::now().date(),
         insecure_http,
-        patience: Patience::default(),
+        patience,
     };
-    let (network, missing) = make(&file, &sources).map_err(Failure::usage)?;
-    if names.is_empty() {
-        return Ok(all(network, &missing, found.is_some()));
-    }
-    let ensemble = names
-        .iter()
-        .map(|name| named(name, &network, &missing))
-        .collect::<Result<_, _>>()?;
-    Ok(Chosen {
-        ensemble,
-        notes: Vec::new(),
+    work(&file, found.is_some(), &sources)
+}
+
+/// The embedder of that name in `overrule.toml`.
+pub(super) fn embedder(
+    context: &Context,
+    name: &str,
+    insecure_http: bool,
+) -> Result<Embedder, Failure> {
+    let patience = Patience {
+        reply_bytes: VECTORS,
+        ..Patience::default()
+    };
+    configured(context, insecure_http, patience, |file, _, sources| {
+        let all = &file.embedders;
+        let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
+            let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
+            let there = match known.is_empty() {
+                true => "there is none; `overrule config judges` shows how to write one".to_owned(),
+                false => format!("there are {}", known.join(", ")),
+            };
+            return Err(Failure::usage(anyhow!(
+                "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}"
+            )));
+        };
+        Embedder::new(config, sources).map_err(Failure::usage)
     })
 }
 

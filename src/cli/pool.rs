@@ -1,6 +1,8 @@
 //! `overrule pool build`: candidate pools from a benchmark.
 
+mod embed;
 mod form;
+mod hybrid;
 mod stage;
 mod summary;
 
@@ -13,6 +15,7 @@ use crate::formats::beir::Question;
 use crate::formats::{dataset, trec};
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
+use hybrid::Hybrid;
 use stage::{FirstStage, Folder};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,10 +43,14 @@ label-found, label-missed or fill), its first_stage_rank and its slot; no judge 
 The slots are shuffled by the seed. With --layout original the labelled documents come first, as in the study that this
 re-creates: a judge that always names the first slots is then always right.
 
+With --embed NAME ([[embedder]] of overrule.toml) the first stage is hybrid: BM25 and the exact cosine over all vectors, each
+--stage-depth deep, fused by reciprocal rank, Σ 1 / (60 + rank). Ranks and scores of both stages stand in the metadata (stages).
+
 Examples:
   overrule pool build --beir scifact
   overrule pool build --beir scifact --out pools.jsonl --run-out bm25.trec
-  overrule pool build --beir scifact --profile duckdb --layout original --out pools.jsonl --json"
+  overrule pool build --beir scifact --profile duckdb --layout original --out pools.jsonl --json
+  overrule pool build --beir scifact --out pools.jsonl --embed minilm --stage-runs runs"
 )]
 struct Build {
     /// The benchmark: a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv
@@ -61,6 +68,8 @@ struct Build {
     /// Take the first stage from a run, or from lines of query, document[, rank, score], instead of searching
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     candidates: Option<PathBuf>,
+    #[command(flatten)]
+    dense: embed::Dense,
     /// The order of the documents in a pool
     #[arg(long, value_enum, default_value = "shuffled")]
     layout: LayoutName,
@@ -111,6 +120,7 @@ pub(super) fn import(context: &Context, folder: &Path, split: &str, json: bool) 
         depth: 10,
         profile: ProfileName::Overrule,
         candidates: None,
+        dense: embed::Dense::default(),
         layout: LayoutName::Shuffled,
         seed: None,
         level: 1,
@@ -138,11 +148,19 @@ impl Build {
             .iter()
             .map(|(what, path)| (*what, path.as_path()))
             .collect();
-        for path in self.out.iter().chain(&self.run_out) {
+        self.dense.prepare()?;
+        for path in self
+            .out
+            .iter()
+            .chain(&self.run_out)
+            .chain(&self.dense.runs())
+        {
             export::check_target(path, &inputs)?;
         }
         let qrels = benchmark::labels(&folder.qrels)?;
-        let stage = self.first_stage(&folder, &qrels)?;
+        let Some(stage) = self.first_stage(context, &folder, &qrels)? else {
+            return Ok(());
+        };
         let layout = match self.layout {
             LayoutName::Original => Layout::Original,
             LayoutName::Shuffled => Layout::Shuffled {
@@ -153,7 +171,8 @@ impl Build {
         if let Some(path) = &self.run_out {
             export::whole_file(path, |out| self.write_run(&built, out))?;
         }
-        let pools = form::pools(&folder, &built.queries, &built.pools, &qrels)?;
+        self.dense.write_runs(&built.queries, &stage)?;
+        let pools = form::pools(&folder, &built.queries, &built.pools, &qrels, &stage)?;
         let summary = self.summary(&built, &qrels, &stage, layout)?;
         match &self.out {
             Some(path) => export::whole_file(path, |mut out| {
@@ -162,7 +181,13 @@ impl Build {
                 }
                 Ok(())
             })?,
-            None => self.keep(context, &built.run, qrels, pools)?,
+            None => {
+                let stages = stage.hybrid().map_or_else(Vec::new, Hybrid::runs);
+                let mut rankings: Vec<(&'static str, Run)> = stages;
+                // What the pools were filled from has the last word on its name.
+                rankings.push((self.stage_name(), built.run.clone()));
+                self.keep(context, rankings, qrels, pools)?;
+            }
         }
         for note in &built.notes {
             output::complain(&format!("note: {note}"));
@@ -182,33 +207,49 @@ impl Build {
         Ok(())
     }
 
-    /// Puts pools, labels and ranking into the project: all of it, or nothing.
-    fn keep(&self, context: &Context, run: &Run, qrels: Qrels, pools: Vec<Pool>) -> Outcome {
+    /// Puts pools, labels and rankings into the project: all of it, or nothing.
+    fn keep(
+        &self,
+        context: &Context,
+        rankings: Vec<(&'static str, Run)>,
+        qrels: Qrels,
+        pools: Vec<Pool>,
+    ) -> Outcome {
         let store = context.open_or_create()?;
         let dataset = super::import::label(&self.beir);
-        let (name, run) = (self.stage_name(), run.clone());
         store.write_blocking(move |db| {
             for pool in &pools {
                 db.add_pool(pool, &dataset)?;
             }
             db.put_labels(&qrels)?;
-            db.put_ranking(name, &run, now_ms())
+            for (name, run) in &rankings {
+                db.put_ranking(name, run, now_ms())?;
+            }
+            Ok(())
         })?;
         Ok(())
     }
 
-    fn first_stage(&self, folder: &Folder, qrels: &Qrels) -> Result<FirstStage, Failure> {
-        match &self.candidates {
-            Some(path) => FirstStage::given(folder, qrels, path),
-            None => FirstStage::search(
-                folder,
-                qrels,
-                match self.profile {
-                    ProfileName::Overrule => Profile::Overrule,
-                    ProfileName::Duckdb => Profile::Duckdb,
-                },
-            ),
+    /// What finds the documents; `None` after a dry run.
+    fn first_stage(
+        &self,
+        context: &Context,
+        folder: &Folder,
+        qrels: &Qrels,
+    ) -> Result<Option<FirstStage>, Failure> {
+        if let Some(path) = &self.candidates {
+            return FirstStage::given(folder, qrels, path).map(Some);
         }
+        let profile = match self.profile {
+            ProfileName::Overrule => Profile::Overrule,
+            ProfileName::Duckdb => Profile::Duckdb,
+        };
+        let bm25 = FirstStage::search(folder, qrels, profile)?;
+        let Some(name) = &self.dense.embed else {
+            return Ok(Some(bm25));
+        };
+        let depth = self.depth.max(self.run_depth.unwrap_or(0)) as usize;
+        self.dense.fuse(name, context, folder, qrels, bm25, depth)
     }
 
     fn build(
@@ -273,6 +314,7 @@ impl Build {
     fn stage_name(&self) -> &'static str {
         match (&self.candidates, self.profile) {
             (Some(_), _) => "candidates",
+            _ if self.dense.embed.is_some() => hybrid::NAME,
             (None, ProfileName::Overrule) => "bm25-overrule",
             (None, ProfileName::Duckdb) => "bm25-duckdb",
         }

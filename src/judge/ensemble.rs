@@ -2,9 +2,11 @@
 //! they go into headers and nowhere else, and the process's own environment is never changed.
 
 mod build;
+mod embedder;
 mod keys;
 mod kinds;
 
+pub use embedder::{EmbedderConfig, connect};
 pub use keys::Dotenv;
 
 use super::offline;
@@ -34,6 +36,9 @@ pub struct JudgesFile {
     /// The judges, in order.
     #[serde(rename = "judge")]
     pub judges: Vec<JudgeConfig>,
+    /// The embedders, which are no judges.
+    #[serde(rename = "embedder")]
+    pub embedders: Vec<EmbedderConfig>,
 }
 
 /// One judge of `overrule.toml`.
@@ -102,6 +107,14 @@ pub enum EnsembleError {
         /// The file.
         path: PathBuf,
         /// Where and why.
+        message: String,
+    },
+    /// One embedder is wrong.
+    #[error("embedder {embedder:?}: {message}")]
+    Embedder {
+        /// Its name.
+        embedder: String,
+        /// What is wrong and what to do.
         message: String,
     },
     /// One judge is wrong.

@@ -1,7 +1,7 @@
 //! Pools as a dataset: the documents with their texts, and in their metadata what the benchmark knows of them.
 
 use super::super::Failure;
-use super::stage::Folder;
+use super::stage::{FirstStage, Folder};
 use super::usage;
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query};
 use crate::domain::metrics::Qrels;
@@ -17,6 +17,7 @@ pub(super) fn pools(
     queries: &[Question],
     pools: &[JudgingPool],
     qrels: &Qrels,
+    stage: &FirstStage,
 ) -> Result<Vec<Pool>, Failure> {
     let slots = pools.iter().flat_map(|pool| &pool.slots);
     let mut texts: HashMap<&DocId, Option<Passage>> =
@@ -25,6 +26,7 @@ pub(super) fn pools(
         if let Some(text) = texts.get_mut(&passage.id) {
             *text = Some(passage);
         }
+        Ok(())
     })?;
     let mut out = Vec::new();
     for (question, pool) in queries.iter().zip(pools) {
@@ -46,12 +48,18 @@ pub(super) fn pools(
                 at + 1,
                 grade.copied(),
                 evidence.get(slot.document.as_str()),
+                stage
+                    .hybrid()
+                    .and_then(|hybrid| hybrid.places(&question.id, &slot.document)),
             ));
         }
         if documents.is_empty() {
             continue;
         }
-        let about = json!({"layout": pool.layout, "positives": pool.positives()});
+        let mut about = json!({"layout": pool.layout, "positives": pool.positives()});
+        if let Some(hybrid) = stage.hybrid() {
+            about["first_stage"] = hybrid.method.clone();
+        }
         out.push(Pool {
             query: Query {
                 id: question.id.clone(),
@@ -71,6 +79,7 @@ fn document(
     number: usize,
     grade: Option<i32>,
     evidence: Option<&Evidence>,
+    places: Option<Value>,
 ) -> Document {
     let mut metadata = Map::new();
     let mut put = |name: &str, value: Value| {
@@ -90,6 +99,9 @@ fn document(
     put("source", json!(slot.source()));
     if let Some(rank) = slot.rank {
         put("first_stage_rank", json!(rank));
+    }
+    if let Some(places) = places {
+        put("stages", places);
     }
     put("slot", json!(number));
     let mut text = Value::Object(metadata).to_string();

@@ -2,6 +2,7 @@
 
 use super::super::import::{display_name, open};
 use super::super::{Failure, benchmark, output};
+use super::hybrid::Hybrid;
 use super::{in_order, usage};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, Rules, ranking};
@@ -72,13 +73,16 @@ impl Folder {
         Ok(in_order(queries))
     }
 
-    /// Reads the corpus through, one document in memory at a time.
-    pub(super) fn each(&self, mut take: impl FnMut(Passage)) -> Result<(), Failure> {
+    /// Reads the corpus through, one document in memory at a time, until the end or the first refusal.
+    pub(super) fn each(
+        &self,
+        mut take: impl FnMut(Passage) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         let name = display_name(&self.corpus);
         let mut complaints = output::Complaints::about(&name);
         for passage in beir::read_corpus(open(&self.corpus)?, &name) {
             match passage {
-                Ok(passage) => take(passage),
+                Ok(passage) => take(passage)?,
                 Err(problem) => complaints.tell(&problem),
             }
         }
@@ -98,6 +102,7 @@ pub(super) struct FirstStage {
 
 enum Found {
     Index(Box<Index>),
+    Hybrid(Hybrid),
     Given(HashMap<QueryId, Vec<(DocId, f64)>>),
 }
 
@@ -117,6 +122,7 @@ impl FirstStage {
                 texts.insert(passage.id.clone());
             }
             index.add(passage.id, &passage.title, &passage.text);
+            Ok(())
         })?;
         output::complain(&format!(
             "indexed {} in {:.2} s: {} terms",
@@ -148,6 +154,7 @@ impl FirstStage {
             if wanted.contains(&passage.id) && !passage.content().is_empty() {
                 texts.insert(passage.id);
             }
+            Ok(())
         })?;
         let mut unknown = 0;
         for ranking in rankings.values_mut() {
@@ -173,13 +180,27 @@ impl FirstStage {
             Found::Index(index) => index
                 .search(&question.text, depth)
                 .into_iter()
-                .filter_map(|hit| Some((index.id(hit.document)?.clone(), hit.score)))
+                .filter_map(|hit| Some((index.id(hit.document)?, hit.score)))
                 .collect(),
+            Found::Hybrid(hybrid) => hybrid.ranking(&question.id, depth),
             Found::Given(rankings) => {
                 let ranking = rankings.get(&question.id).map_or(&[][..], Vec::as_slice);
                 ranking[..ranking.len().min(depth)].to_vec()
             }
         })
+    }
+
+    /// Goes on with fused rankings instead of its own.
+    pub(super) fn fuse(&mut self, hybrid: Hybrid) {
+        self.found = Found::Hybrid(hybrid);
+    }
+
+    /// The fused rankings, where there are any.
+    pub(super) fn hybrid(&self) -> Option<&Hybrid> {
+        match &self.found {
+            Found::Hybrid(hybrid) => Some(hybrid),
+            _ => None,
+        }
     }
 
     /// Whether a labelled document is in the corpus and not empty.

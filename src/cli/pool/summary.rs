@@ -3,10 +3,10 @@
 use super::super::{Failure, output};
 use super::stage::FirstStage;
 use super::{Build, Built};
-use crate::domain::metrics::{Measure, Metric, Qrels, Resampling, Rules, evaluate};
+use crate::domain::metrics::{Evaluation, Measure, Metric, Qrels, Resampling, Rules, evaluate};
 use crate::domain::retrieval::{Layout, Source};
 use crate::domain::sanitise;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 impl Build {
@@ -28,19 +28,6 @@ impl Build {
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
         let evaluation = evaluate(qrels, &built.run, &metrics, &rules)?;
-        let mut first_stage = serde_json::Map::new();
-        for metric in metrics {
-            let estimate = evaluation.estimate(metric, &Resampling::default());
-            let interval = estimate.and_then(|estimate| estimate.interval);
-            first_stage.insert(
-                metric.to_string(),
-                json!({
-                    "mean": estimate.map(|estimate| estimate.mean),
-                    "low": interval.map(|(low, _)| low),
-                    "high": interval.map(|(_, high)| high),
-                }),
-            );
-        }
         let mut sources: BTreeMap<Source, usize> = BTreeMap::new();
         for slot in built.pools.iter().flat_map(|pool| &pool.slots) {
             *sources.entry(slot.source()).or_default() += 1;
@@ -56,10 +43,10 @@ impl Build {
             .iter()
             .filter(|pool| pool.slots.len() < depth)
             .count();
-        Ok(json!({
+        let mut summary = json!({
             "queries": evaluation.queries.len(),
             "documents": stage.documents(),
-            "first_stage": first_stage,
+            "first_stage": quality(&evaluation, &metrics),
             "pools": {
                 "count": built.pools.len(),
                 "depth": depth,
@@ -72,8 +59,31 @@ impl Build {
                 "fill": fill,
             },
             "warnings": built.notes,
-        }))
+        });
+        if let Some(hybrid) = stage.hybrid() {
+            for (name, run) in hybrid.runs() {
+                let evaluation = evaluate(qrels, &run, &metrics, &rules)?;
+                summary["stages"][name] = quality(&evaluation, &metrics).into();
+            }
+            summary["fusion"] = hybrid.made.clone();
+        }
+        Ok(summary)
     }
+}
+
+/// Means with their intervals.
+fn quality(evaluation: &Evaluation, metrics: &[Metric]) -> Map<String, Value> {
+    let row = |metric: &Metric| {
+        let estimate = evaluation.estimate(*metric, &Resampling::default());
+        let interval = estimate.and_then(|estimate| estimate.interval);
+        let value = json!({
+            "mean": estimate.map(|estimate| estimate.mean),
+            "low": interval.map(|(low, _)| low),
+            "high": interval.map(|(_, high)| high),
+        });
+        (metric.to_string(), value)
+    };
+    metrics.iter().map(row).collect()
 }
 
 /// The summary for people.
@@ -83,10 +93,14 @@ pub(super) fn words(summary: &Value) -> String {
         "{} documents, {} queries\n",
         summary["documents"], summary["queries"]
     );
-    let rows: Vec<Vec<String>> = summary["first_stage"]
-        .as_object()
-        .into_iter()
-        .flatten()
+    let whole = json!({"": summary["first_stage"]});
+    let stages = summary.get("stages").unwrap_or(&whole);
+    let stages = stages.as_object().into_iter().flatten();
+    let values = stages.flat_map(|(stage, metrics)| {
+        let metrics = metrics.as_object().into_iter().flatten();
+        metrics.map(move |(name, value)| (format!("{stage} {name}"), value))
+    });
+    let rows: Vec<Vec<String>> = values
         .map(|(name, value)| {
             let number = |key: &str| {
                 value[key]
@@ -94,7 +108,7 @@ pub(super) fn words(summary: &Value) -> String {
                     .map_or("–".to_owned(), |value| format!("{value:.4}"))
             };
             vec![
-                sanitise::line(name).into_owned(),
+                sanitise::line(name.trim()).into_owned(),
                 number("mean"),
                 format!("{} to {}", number("low"), number("high")),
             ]

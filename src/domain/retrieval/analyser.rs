@@ -12,19 +12,26 @@ const MAX_STEMMED: usize = 512;
 
 /// The analysis and weighting of an index.
 ///
-/// The figures are Recall@10, MRR@10, NDCG@10 and Recall@100 on the 300 test claims of SciFact (5,183 abstracts).
+/// The figures are Recall@10, MRR@10, NDCG@10 and Recall@100 on SciFact (5,183 abstracts): of the 300 test claims, and of
+/// the 809 train claims, where the standard error of a mean is 0.013 to 0.015 (0.009 for Recall@100).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Profile {
-    /// The words, stems and query stopwords of [`text`], as the highlighting sees them; a title counts twice.
+    /// Case and accents go, and with them a possessive `'s`. A hyphenated word counts as its parts and as the word that they
+    /// make, so that `beta-blocker`, `beta blocker` and `betablocker` find each other. Porter's stems; stopwords stay in the
+    /// documents and leave the query; a title counts three times.
     ///
-    /// 0.8233, 0.6604, 0.6935, 0.9309. Chosen for its NDCG@10 on the 809 train claims.
+    /// Test: 0.8395, 0.6749, 0.7092, 0.9342. Train: 0.8136, 0.6776, 0.7063, 0.9307.
+    ///
+    /// Stopwords and title were chosen for NDCG@10 on the train claims; k₁ and b are the usual ones, as no others were
+    /// clearly better there. Joined words are there for what they mean: on the train claims they change nothing that could
+    /// be told from chance (NDCG@10 by −0.0011, standard error 0.0029).
     #[default]
     Overrule,
     /// What DuckDB's full-text extension does by default (SEEDS §2.1): accents and digits go, title and text are one
     /// bag, stopwords leave the documents and stay in the query.
     ///
-    /// 0.8209, 0.6321, 0.6730, 0.9287: the original's own.
+    /// Test: 0.8209, 0.6321, 0.6730, 0.9287, the original's own. Train: 0.8007, 0.6503, 0.6817, 0.9202.
     Duckdb,
 }
 
@@ -38,7 +45,7 @@ impl Profile {
     /// How often a title is counted.
     pub(super) fn title_weight(self) -> u32 {
         match self {
-            Self::Overrule => 2,
+            Self::Overrule => 3,
             Self::Duckdb => 1,
         }
     }
@@ -55,15 +62,9 @@ impl Profile {
     }
 
     /// Calls `take` with every word of a text, in order and before stemming.
-    pub fn each_word(self, text: &str, mut take: impl FnMut(&str)) {
+    pub fn each_word(self, text: &str, take: impl FnMut(&str)) {
         match self {
-            Self::Overrule => {
-                let mut normal = String::new();
-                for (_, word) in text::words(text) {
-                    text::normalise_into(word, &mut normal);
-                    take(&normal);
-                }
-            }
+            Self::Overrule => each_compound(text::readable(text), take),
             Self::Duckdb => {
                 let folded = spaced(text);
                 folded
@@ -83,25 +84,59 @@ impl Profile {
         }
     }
 
-    /// The distinct terms of a query, in its order.
+    /// The distinct terms of a query, in its order. `Overrule` drops stopwords unless there is nothing else.
     pub fn query_terms(self, query: &str) -> Vec<String> {
-        match self {
-            Self::Overrule => text::query_terms(query)
-                .into_iter()
-                .map(|term| term.stem)
-                .collect(),
-            Self::Duckdb => {
-                let mut seen = HashSet::new();
-                let mut terms = Vec::new();
-                self.each_word(query, |word| {
-                    let term = porter(word);
-                    if seen.insert(term.clone()) {
-                        terms.push(term);
-                    }
-                });
-                terms
-            }
+        let collect = |keep_stopwords: bool| {
+            let mut seen = HashSet::new();
+            let mut terms = Vec::new();
+            self.each_word(query, |word| {
+                if !keep_stopwords && stopwords::is_stopword(word) {
+                    return;
+                }
+                let term = match self {
+                    Self::Overrule => text::stem(word),
+                    Self::Duckdb => porter(word),
+                };
+                if seen.insert(term.clone()) {
+                    terms.push(term);
+                }
+            });
+            terms
+        };
+        let terms = collect(self == Self::Duckdb);
+        if terms.is_empty() {
+            collect(true)
+        } else {
+            terms
         }
+    }
+}
+
+/// Calls `take` with the words of a text, folded, and after the parts of a hyphenated word with all of it in one.
+fn each_compound(text: &str, mut take: impl FnMut(&str)) {
+    let folded: String = fold(text).collect();
+    let mut joined = String::new();
+    let (mut parts, mut possessive) = (0, false);
+    for piece in folded.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = piece.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let after = piece[word.len()..].chars().next();
+        if !(word.is_empty() || possessive && word == "s") {
+            take(word);
+            joined.push_str(word);
+            parts += 1;
+        }
+        possessive = matches!(after, Some('\'' | '’'));
+        let goes_on = matches!(after, Some('-' | '‐' | '‑' | '–'));
+        if word.is_empty() || !goes_on {
+            if parts > 1 {
+                take(&joined);
+            }
+            joined.clear();
+            parts = 0;
+        }
+    }
+    if parts > 1 {
+        take(&joined);
     }
 }
 
@@ -125,4 +160,31 @@ fn spaced(text: &str) -> String {
 /// White space to the regular expressions of DuckDB (RE2's `\s`).
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\u{c}' | '\r')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case::plain("The Naïve CELLS' wall", "the naive cells wall")]
+    #[case::possessive("Alzheimer's, Parkinson’s; S's", "alzheimer parkinson s")]
+    #[case::hyphens("beta-blocker NF–κB x", "beta blocker betablocker nf κb nfκb x")]
+    #[case::three("a-b-c.", "a b c abc")]
+    #[case::dashes("one - two--three -four- five-", "one two three four five")]
+    #[case::numbers("3.14 IL-2", "3 14 il 2 il2")]
+    fn words_are_parts_and_wholes(#[case] text: &str, #[case] expected: &str) {
+        let mut words = Vec::new();
+        Profile::Overrule.each_word(text, |word| words.push(word.to_owned()));
+        assert_eq!(words.join(" "), expected);
+    }
+
+    #[test]
+    fn a_query_loses_its_stopwords_unless_it_has_nothing_else() {
+        let terms = |query| Profile::Overrule.query_terms(query).join(" ");
+        assert_eq!(terms("Is the cell in a Cell's wall?"), "cell wall");
+        assert_eq!(terms("to be or not to be"), "to be or not");
+        assert_eq!(terms(" ?!"), "");
+    }
 }

@@ -1,5 +1,8 @@
 //! A term's documents, packed.
 
+/// Bytes of an entry at most.
+const ENTRY: usize = 10;
+
 /// Which documents hold a term and how often, by ascending document, as variable-length numbers (LEB128): the distance
 /// from the document before, then the count.
 #[derive(Clone, Debug, Default)]
@@ -7,12 +10,16 @@ pub(super) struct Postings {
     bytes: Vec<u8>,
     /// The document that may come next at the earliest.
     next: u32,
-    documents: usize,
+    documents: u32,
 }
 
 impl Postings {
     /// Adds a document that comes after all others.
     pub(super) fn push(&mut self, document: u32, count: u32) {
+        if self.bytes.capacity() - self.bytes.len() < ENTRY {
+            // A quarter more instead of twice as much: most of an index is long lists.
+            self.bytes.reserve_exact(ENTRY + self.bytes.len() / 4);
+        }
         put(&mut self.bytes, document.saturating_sub(self.next));
         put(&mut self.bytes, count);
         self.next = document.saturating_add(1);
@@ -21,7 +28,7 @@ impl Postings {
 
     /// How many documents hold the term.
     pub(super) fn documents(&self) -> usize {
-        self.documents
+        self.documents as usize
     }
 
     /// The documents and counts, by ascending document.

@@ -16,6 +16,10 @@ pub(crate) enum Dialect {
     Ollama,
     OpenAiDecisions,
     GeminiDecisions,
+    /// `/embeddings` of OpenAI.
+    Embeddings,
+    /// `/api/embed` of Ollama.
+    OllamaEmbed,
 }
 
 impl Dialect {
@@ -26,10 +30,12 @@ impl Dialect {
             _ if recorded.method != "POST" => return None,
             "/v1/messages" => Self::Anthropic,
             "/api/chat" => Self::Ollama,
+            "/api/embed" => Self::OllamaEmbed,
             "/v1/decisions" => Self::OpenAiDecisions,
             "/v1beta/decisions" => Self::GeminiDecisions,
             _ if path.starts_with("/openai/") => Self::Azure,
             _ if path.ends_with("/chat/completions") => Self::Chat,
+            _ if path.ends_with("/embeddings") => Self::Embeddings,
             _ if path.ends_with(":generateContent") => Self::Gemini,
             _ => return None,
         })
@@ -45,6 +51,9 @@ impl Dialect {
     }
 
     pub(super) fn user_text(self, body: &Value) -> String {
+        if matches!(self, Self::Embeddings | Self::OllamaEmbed) {
+            return body["input"].to_string();
+        }
         let last = || body["messages"].as_array().and_then(|all| all.last());
         let text = match self {
             Self::Gemini => &body["contents"][0]["parts"][0]["text"],
@@ -88,7 +97,7 @@ impl Dialect {
             Self::Gemini | Self::GeminiDecisions => {
                 json!({"error": {"code": status, "message": message, "status": kind, "details": []}})
             }
-            Self::Ollama => json!({"error": message}),
+            Self::Ollama | Self::OllamaEmbed => json!({"error": message}),
             _ => json!({"error": {"message": message, "type": kind, "param": null, "code": null}}),
         }
     }
@@ -201,7 +210,7 @@ pub(super) fn refusal(
         Dialect::Gemini | Dialect::GeminiDecisions => recorded.header("x-goog-api-key"),
         Dialect::Azure => recorded.header("api-key"),
         // Servers on one's own machine want none.
-        Dialect::Ollama | Dialect::Chat => Some("any"),
+        Dialect::Ollama | Dialect::Chat | Dialect::Embeddings | Dialect::OllamaEmbed => Some("any"),
         Dialect::OpenAiDecisions => recorded.header("authorization"),
     };
     let unknown = dialect.error(401, "authentication_error", "no key");
@@ -312,6 +321,19 @@ pub(super) fn reply(dialect: Dialect, recorded: &Recorded, text: &str, stop: &st
             let usage = json!({"input_tokens": input, "output_tokens": 0, "total_tokens": input});
             json!({"model": model, "answers": [answer], "usage": usage})
         }
+        Dialect::Embeddings => {
+            // Backwards, as nothing forbids.
+            let vectors = vectors(recorded).into_iter().enumerate().rev();
+            let datum =
+                |(at, vector)| json!({"object": "embedding", "index": at, "embedding": vector});
+            let data: Vec<Value> = vectors.map(datum).collect();
+            let usage = json!({"prompt_tokens": input, "total_tokens": input});
+            json!({"object": "list", "data": data, "model": model, "usage": usage})
+        }
+        Dialect::OllamaEmbed => {
+            let vectors = vectors(recorded);
+            json!({"model": model, "embeddings": vectors, "total_duration": 1, "prompt_eval_count": input})
+        }
         Dialect::GeminiDecisions => {
             let probabilities = json!({"a": a, "b": b, "tie": 0.0});
             let answer = json!({"type": "choice", "choice": "a", "confidence": 0.5, "probabilities": probabilities});
@@ -319,4 +341,25 @@ pub(super) fn reply(dialect: Dialect, recorded: &Recorded, text: &str, stop: &st
             json!({"answers": {"better": answer}, "usage": usage})
         }
     }
+}
+
+/// How often each text of a call speaks of what the tests speak of; the last number keeps a vector from being zero.
+fn vectors(recorded: &Recorded) -> Vec<[f64; 4]> {
+    let texts = recorded.body["input"].as_array().unwrap();
+    let count = |text: &Value, words: [&str; 2]| {
+        let text = text.as_str().unwrap().to_lowercase();
+        let found: usize = words.iter().map(|word| text.matches(word).count()).sum();
+        found as f64
+    };
+    texts
+        .iter()
+        .map(|text| {
+            [
+                count(text, ["aspirin", "salicyl"]),
+                count(text, ["fever", "pyretic"]),
+                count(text, ["bread", "sourdough"]),
+                0.5,
+            ]
+        })
+        .collect()
 }

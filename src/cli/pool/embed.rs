@@ -1,0 +1,326 @@
+//! `pool build --embed`: BM25 and the nearest vectors, fused by reciprocal rank.
+
+use super::super::{Context, Failure, Outcome, export, judges, output, signals};
+use super::hybrid::{self, Hybrid};
+use super::stage::{FirstStage, Folder};
+use crate::domain::corpus::DocId;
+use crate::domain::metrics::Qrels;
+use crate::domain::retrieval::{Nearest, RRF_K, reciprocal_rank_fusion};
+use crate::embedding::cache::Cache;
+use crate::engine::embeddings::{EmbedError, Origins, Vectors};
+use crate::formats::beir::{Passage, Question};
+use crate::formats::trec;
+use anyhow::anyhow;
+use clap::Args;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+/// Progress lines come at most this often.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+/// Rounds of calls whose texts are in memory at a time.
+const ROUNDS: usize = 4;
+/// Characters of a token of English, roughly.
+const CHARS_PER_TOKEN: usize = 4;
+
+#[derive(Debug, Default, Args)]
+pub(super) struct Dense {
+    /// Fuse BM25 with the nearest vectors of this embedder of overrule.toml
+    #[arg(long, value_name = "NAME", conflicts_with = "candidates")]
+    pub(super) embed: Option<String>,
+    /// The best so many documents of each stage are fused
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "embed", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    stage_depth: u32,
+    /// Write a run of each stage into this folder: bm25.trec, dense.trec, hybrid.trec
+    #[arg(long, value_name = "DIR", requires = "embed")]
+    stage_runs: Option<PathBuf>,
+    /// Where vectors are kept [default: embeddings.db beside the project]
+    #[arg(long, value_name = "FILE", requires = "embed")]
+    vectors: Option<PathBuf>,
+    /// Let the embedder's key travel unencrypted to another machine
+    #[arg(long, requires = "embed")]
+    insecure_http: bool,
+    /// Say how many texts would be embedded, and stop
+    #[arg(long, requires = "embed")]
+    dry_run: bool,
+}
+
+/// What the vectors are made for.
+struct Task<'a> {
+    folder: &'a Folder,
+    questions: Vec<Question>,
+    depth: usize,
+    documents: usize,
+}
+
+impl Dense {
+    /// Where runs of the stages go.
+    pub(super) fn runs(&self) -> Vec<PathBuf> {
+        let path = |folder: &PathBuf| {
+            let files = hybrid::names().map(|name| folder.join(format!("{name}.trec")));
+            files.collect()
+        };
+        self.stage_runs.as_ref().map(path).unwrap_or_default()
+    }
+
+    /// `stage` fused with the nearest vectors; `None` after a dry run. At least `depth` documents of each count.
+    pub(super) fn fuse(
+        &self,
+        name: &str,
+        context: &Context,
+        folder: &Folder,
+        qrels: &Qrels,
+        mut stage: FirstStage,
+        depth: usize,
+    ) -> Result<Option<FirstStage>, Failure> {
+        let embedder = judges::embedder(context, name, self.insecure_http)?;
+        let beside = context.project().with_file_name("embeddings.db");
+        let cache =
+            Cache::open(self.vectors.as_ref().unwrap_or(&beside)).map_err(Failure::usage)?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()?;
+        let mut vectors = Vectors::new(embedder, cache, stops(&runtime)?);
+        let task = Task {
+            folder,
+            questions: folder.queries(qrels)?,
+            depth: depth.max(self.stage_depth as usize),
+            documents: stage.documents(),
+        };
+        if self.dry_run {
+            task.estimate(&vectors)?;
+            return Ok(None);
+        }
+        let result = task.nearest(&mut vectors, &runtime);
+        runtime.shutdown_background();
+        let origins = vectors.origins();
+        let dense = match result {
+            Ok(dense) => dense,
+            Err(Failed::Embed(EmbedError::Stopped)) => {
+                let what = output::counted(origins.embedded, "text");
+                output::complain(&format!(
+                    "stopped; {what} embedded, which are kept: the same command goes on"
+                ));
+                return Err(Failure::interrupted());
+            }
+            Err(Failed::Embed(error)) => return Err(Failure::from(error)),
+            Err(Failed::Input(failure)) => return Err(failure),
+        };
+        let mut fused = Vec::new();
+        for (question, dense) in task.questions.into_iter().zip(dense) {
+            let scored = |ranking: Vec<(DocId, f64)>| {
+                let some = |(id, score)| (id, Some(score));
+                ranking.into_iter().map(some).collect()
+            };
+            let bm25 = stage.ranking(&question, task.depth)?;
+            let rankings = [scored(bm25), scored(dense)];
+            fused.push((question.id, reciprocal_rank_fusion(&rankings, RRF_K)));
+        }
+        let method = json!({
+            "fusion": "reciprocal rank",
+            "k": RRF_K,
+            "depth": task.depth,
+            "embedder": vectors.embedder().name,
+            "model": vectors.embedder().model,
+        });
+        let mut made = method.clone();
+        made["texts_cached"] = json!(origins.cached);
+        made["texts_embedded"] = json!(origins.embedded);
+        made["tokens"] = json!(origins.tokens);
+        stage.fuse(Hybrid {
+            rankings: fused.into_iter().collect(),
+            method,
+            made,
+        });
+        Ok(Some(stage))
+    }
+
+    /// Writes a run of each stage, where that is wanted.
+    pub(super) fn write_runs(&self, queries: &[Question], stage: &FirstStage) -> Outcome {
+        let (Some(folder), Some(hybrid)) = (&self.stage_runs, stage.hybrid()) else {
+            return Ok(());
+        };
+        for (name, run) in hybrid.runs() {
+            export::whole_file(&folder.join(format!("{name}.trec")), |mut out| {
+                for question in queries {
+                    let ranking = run.get(&question.id).map_or(&[][..], Vec::as_slice);
+                    trec::write_run(&mut out, &question.id, ranking, name)?;
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Makes the folder of the runs.
+    pub(super) fn prepare(&self) -> Outcome {
+        let Some(folder) = &self.stage_runs else {
+            return Ok(());
+        };
+        let cannot = |error| {
+            let path: &Path = folder;
+            Failure::usage(anyhow!("{}: cannot be made: {error}", path.display()))
+        };
+        std::fs::create_dir_all(folder).map_err(cannot)
+    }
+}
+
+/// Why there are no vectors: an embedder, or a file.
+enum Failed {
+    Embed(EmbedError),
+    Input(Failure),
+}
+
+impl From<EmbedError> for Failed {
+    fn from(error: EmbedError) -> Self {
+        Self::Embed(error)
+    }
+}
+
+impl From<Failure> for Failed {
+    fn from(failure: Failure) -> Self {
+        Self::Input(failure)
+    }
+}
+
+impl Task<'_> {
+    /// The texts of the queries, as the embedder is sent them.
+    fn queries(&self, vectors: &Vectors) -> Vec<String> {
+        let embedder = vectors.embedder();
+        let questions = self.questions.iter();
+        questions
+            .map(|question| embedder.query(&question.text))
+            .collect()
+    }
+
+    /// The nearest documents of each query.
+    fn nearest(
+        &self,
+        vectors: &mut Vectors,
+        runtime: &Runtime,
+    ) -> Result<Vec<Vec<(DocId, f64)>>, Failed> {
+        let queries = runtime.block_on(vectors.of(&self.queries(vectors)))?;
+        let mut nearest = Nearest::new(queries, self.depth);
+        let (began, mut spoke) = (Instant::now(), Instant::now());
+        let (mut done, mut told) = (0, 0);
+        self.chunks(
+            vectors.embedder().batch * vectors.embedder().concurrency * ROUNDS,
+            |chunk| {
+                let texts: Vec<String> = chunk
+                    .iter()
+                    .map(|passage| vectors.embedder().passage(&passage.content()))
+                    .collect();
+                let found = runtime.block_on(vectors.of(&texts))?;
+                for (passage, vector) in chunk.iter().zip(&found) {
+                    nearest.offer(&passage.id, vector);
+                }
+                done += chunk.len();
+                if spoke.elapsed() >= LINE_EVERY {
+                    (spoke, told) = (Instant::now(), done);
+                    self.tell(done, vectors.origins(), began);
+                }
+                Ok(())
+            },
+        )?;
+        if told < done {
+            self.tell(done, vectors.origins(), began);
+        }
+        Ok(nearest.rankings())
+    }
+
+    /// Hands the corpus on in pieces of `size` documents, empty ones left out.
+    fn chunks(
+        &self,
+        size: usize,
+        mut take: impl FnMut(&[Passage]) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
+        let mut chunk: Vec<Passage> = Vec::new();
+        let mut failed = None;
+        let read = self.folder.each(|passage| {
+            if passage.content().is_empty() {
+                return Ok(());
+            }
+            chunk.push(passage);
+            if chunk.len() < size {
+                return Ok(());
+            }
+            let taken = take(&chunk);
+            chunk.clear();
+            taken.map_err(|error| {
+                failed = Some(error);
+                Failure::incomplete()
+            })
+        });
+        match failed {
+            Some(error) => Err(error),
+            None => {
+                read?;
+                take(&chunk)
+            }
+        }
+    }
+
+    fn tell(&self, done: usize, origins: Origins, began: Instant) {
+        let Origins {
+            embedded, tokens, ..
+        } = origins;
+        let documents = output::counted(self.documents, "document");
+        output::complain(&format!(
+            "vectors of {done} of {documents} in {:.0} s: {embedded} texts embedded, {tokens} tokens",
+            began.elapsed().as_secs_f64()
+        ));
+    }
+
+    /// Says what would be embedded.
+    fn estimate(&self, vectors: &Vectors) -> Outcome {
+        let (mut all, mut unknown, mut chars) = (0, 0, 0);
+        let mut count = |texts: Vec<String>| -> Result<(), Failed> {
+            for text in texts {
+                all += 1;
+                if vectors.unknown(std::slice::from_ref(&text))? > 0 {
+                    unknown += 1;
+                    chars += text.chars().count();
+                }
+            }
+            Ok(())
+        };
+        let counted = count(self.queries(vectors)).and_then(|()| {
+            self.chunks(1000, |chunk| {
+                let text = |passage: &Passage| vectors.embedder().passage(&passage.content());
+                count(chunk.iter().map(text).collect())
+            })
+        });
+        counted.map_err(|error| match error {
+            Failed::Embed(error) => Failure::from(error),
+            Failed::Input(failure) => failure,
+        })?;
+        let (name, model) = (&vectors.embedder().name, &vectors.embedder().model);
+        output::complain(&format!(
+            "{name} ({model}) would embed {unknown} of {}, about {} tokens\n\
+             dry run: nothing was called and nothing was written",
+            output::counted(all, "text"),
+            chars / CHARS_PER_TOKEN
+        ));
+        Ok(())
+    }
+}
+
+/// Counts the signals that tell the command to stop.
+fn stops(runtime: &Runtime) -> Result<watch::Receiver<u32>, Failure> {
+    let (stop, stopped) = watch::channel(0);
+    let mut signals = runtime.block_on(async { signals::stops() })?;
+    runtime.spawn(async move {
+        while signals.recv().await.is_some() {
+            stop.send_modify(|times| *times += 1);
+            if *stop.borrow() == 1 {
+                output::complain("stopping: calls in flight have a moment to finish");
+            }
+        }
+        // Without signals there is nothing to stop it; the sender must stay all the same.
+        std::future::pending::<()>().await;
+    });
+    Ok(stopped)
+}

@@ -1,0 +1,170 @@
+//! Embedders: texts go in, vectors of length 1 come out, from a server or from a model on this machine.
+
+pub mod cache;
+#[cfg(feature = "local-embeddings")]
+mod local;
+mod remote;
+
+use crate::domain::retrieval::unit;
+use crate::judge::ensemble::{EmbedderConfig, EnsembleError, Sources, connect};
+use crate::judge::{CallError, Cause};
+use remote::Remote;
+use sha2::{Digest, Sha256};
+
+/// Texts in one call unless the user says otherwise.
+const BATCH: usize = 64;
+/// Calls in flight of a server unless the user says otherwise.
+const CONCURRENCY: usize = 4;
+/// Characters of a text unless the user says otherwise: what fits into the 8,191 tokens of OpenAI's models.
+const CHARS: usize = 24_000;
+
+/// What an embedder made of some texts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Embedded {
+    /// A vector of length 1 for each text, in order.
+    pub vectors: Vec<Vec<f32>>,
+    /// Tokens read, as the server or the tokenizer counts them.
+    pub tokens: u64,
+}
+
+/// A model that makes vectors of texts.
+#[derive(Debug)]
+pub struct Embedder {
+    /// What people call it.
+    pub name: String,
+    /// Provider and model, in words.
+    pub model: String,
+    /// Texts in one call.
+    pub batch: usize,
+    /// Calls in flight at most.
+    pub concurrency: usize,
+    /// Everything that could change its vectors.
+    identity: String,
+    chars: usize,
+    query_prefix: String,
+    passage_prefix: String,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Remote(Box<Remote>),
+    #[cfg(feature = "local-embeddings")]
+    Local(std::sync::Arc<local::Local>),
+}
+
+impl Embedder {
+    /// The embedder that `config` describes.
+    pub fn new(config: &EmbedderConfig, sources: &Sources<'_>) -> Result<Self, EnsembleError> {
+        let wrong = |message: String| EnsembleError::Embedder {
+            embedder: config.name.clone(),
+            message,
+        };
+        let given = [config.batch, config.concurrency, config.max_document_chars];
+        if given.contains(&Some(0)) {
+            let message = "a limit of 0 leaves nothing to embed; leave it out or raise it";
+            return Err(wrong(message.to_owned()));
+        }
+        let local = config.provider == "local";
+        let (source, identity, model) = if local {
+            self::local(config, sources).map_err(wrong)?
+        } else {
+            let (settings, connection) = connect(config, sources)?;
+            let remote = Remote::new(settings, connection, config.params.clone());
+            let model = format!("{} {}", config.provider, config.model);
+            let identity = remote.identity();
+            (Source::Remote(Box::new(remote)), identity, model)
+        };
+        // One call of a local model keeps one core busy.
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let concurrency = if local { cores() } else { CONCURRENCY };
+        Ok(Self {
+            name: config.name.clone(),
+            model,
+            batch: config.batch.unwrap_or(BATCH),
+            concurrency: config.concurrency.unwrap_or(concurrency),
+            identity,
+            chars: config.max_document_chars.unwrap_or(CHARS),
+            query_prefix: config.query_prefix.clone(),
+            passage_prefix: config.passage_prefix.clone(),
+            source,
+        })
+    }
+
+    /// What is embedded for a query.
+    pub fn query(&self, text: &str) -> String {
+        format!("{}{}", self.query_prefix, self.head(text))
+    }
+
+    /// What is embedded for a passage: all of it, or its beginning.
+    pub fn passage(&self, text: &str) -> String {
+        format!("{}{}", self.passage_prefix, self.head(text))
+    }
+
+    fn head<'a>(&self, text: &'a str) -> &'a str {
+        let end = text.char_indices().nth(self.chars);
+        end.map_or(text, |(end, _)| &text[..end])
+    }
+
+    /// The hash of the model and of every character it is sent: the same texts have the same vector.
+    pub fn key(&self, text: &str) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update((self.identity.len() as u64).to_le_bytes());
+        hash.update(&self.identity);
+        hash.update(text);
+        hash.finalize().into()
+    }
+
+    /// Makes one call. Retrying is the runner's business.
+    pub async fn embed(&self, texts: &[String]) -> Result<Embedded, CallError> {
+        let mut embedded = match &self.source {
+            Source::Remote(remote) => remote.embed(texts).await?,
+            #[cfg(feature = "local-embeddings")]
+            Source::Local(model) => {
+                let (model, texts) = (std::sync::Arc::clone(model), texts.to_vec());
+                let made = tokio::task::spawn_blocking(move || model.embed(&texts)).await;
+                let message = |error: String| CallError::new(Cause::Crashed, error);
+                made.map_err(|error| message(error.to_string()))?
+                    .map_err(message)?
+            }
+        };
+        let wrong = |message: String| Err(CallError::new(Cause::Malformed, message));
+        let (given, made) = (texts.len(), embedded.vectors.len());
+        if given != made {
+            return wrong(format!("{made} vectors came for {given} texts"));
+        }
+        for vector in &mut embedded.vectors {
+            match unit(std::mem::take(vector)) {
+                Some(unit) => *vector = unit,
+                None => return wrong("a vector is empty, zero or not finite".to_owned()),
+            }
+        }
+        Ok(embedded)
+    }
+}
+
+/// The model in a folder, its identity and its name.
+#[cfg(feature = "local-embeddings")]
+fn local(
+    config: &EmbedderConfig,
+    sources: &Sources<'_>,
+) -> Result<(Source, String, String), String> {
+    let path = config
+        .path
+        .as_ref()
+        .ok_or("path is missing; name the folder of the model")?;
+    let model = local::Local::load(&sources.folder.join(path))?;
+    let identity = model.identity.clone();
+    let source = Source::Local(std::sync::Arc::new(model));
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    Ok((source, identity, format!("local {}", name.display())))
+}
+
+#[cfg(not(feature = "local-embeddings"))]
+fn local(_: &EmbedderConfig, _: &Sources<'_>) -> Result<(Source, String, String), String> {
+    Err(
+        "this overrule was built without local models; build it with `cargo install --path . --features \
+         local-embeddings`, or take an embedder behind a server"
+            .to_owned(),
+    )
+}

@@ -1,0 +1,113 @@
+//! Vectors on disk, so that no text is embedded, and paid for, twice. One small SQLite file of its own: it can be deleted
+//! at any time and costs only the embedding anew.
+
+use rusqlite::{Connection, OptionalExtension as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Marks a database as vectors of Overrule: "OVEC" in ASCII.
+const APPLICATION_ID: i64 = 0x4f56_4543;
+
+/// Why vectors cannot be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    /// The file is something else, or cannot be opened.
+    #[error("{}: holds no embeddings: {reason}; name another file with --vectors", path.display())]
+    NotACache {
+        /// The file.
+        path: PathBuf,
+        /// What was found instead.
+        reason: String,
+    },
+    /// SQLite could not read or write.
+    #[error("the file of embeddings: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+}
+
+/// A file of vectors by the hash of model and text.
+#[derive(Debug)]
+pub struct Cache(Connection);
+
+impl Cache {
+    /// Opens the file, which is made where it is not there.
+    pub fn open(path: &Path) -> Result<Self, CacheError> {
+        let not = |reason: String| CacheError::NotACache {
+            path: path.to_owned(),
+            reason,
+        };
+        let connection = Connection::open(path).map_err(|error| not(error.to_string()))?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        let (id, tables): (i64, i64) = connection
+            .query_row(
+                "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .map_err(|error| not(error.to_string()))?;
+        if id != APPLICATION_ID && (id, tables) != (0, 0) {
+            return Err(not("it is another database".to_owned()));
+        }
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.pragma_update(None, "synchronous", "full")?;
+        connection.pragma_update(None, "application_id", APPLICATION_ID)?;
+        connection.execute_batch(
+            "CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, vector BLOB NOT NULL) STRICT",
+        )?;
+        Ok(Self(connection))
+    }
+
+    /// A text's vector, where it was made before.
+    pub fn get(&self, key: &[u8; 32]) -> Result<Option<Vec<f32>>, CacheError> {
+        let mut statement = self
+            .0
+            .prepare_cached("SELECT vector FROM vector WHERE key = ?1")?;
+        let bytes: Option<Vec<u8>> = statement.query_row([key], |row| row.get(0)).optional()?;
+        let number = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes);
+        Ok(bytes.map(|bytes| bytes.as_chunks().0.iter().map(number).collect()))
+    }
+
+    /// Keeps vectors; they are on disk when this returns.
+    pub fn put<'a>(
+        &mut self,
+        vectors: impl IntoIterator<Item = (&'a [u8; 32], &'a Vec<f32>)>,
+    ) -> Result<(), CacheError> {
+        let transaction = self.0.transaction()?;
+        {
+            let mut statement = transaction
+                .prepare_cached("INSERT OR REPLACE INTO vector (key, vector) VALUES (?1, ?2)")?;
+            for (key, vector) in vectors {
+                let bytes: Vec<u8> = vector.iter().flat_map(|x| x.to_le_bytes()).collect();
+                statement.execute((key, bytes))?;
+            }
+        }
+        Ok(transaction.commit()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vectors_come_back_bit_for_bit_and_other_databases_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("vectors.db");
+        let vector = vec![0.1f32, -0.0, f32::MIN_POSITIVE];
+        let mut cache = Cache::open(&path).unwrap();
+        cache.put([(&[1; 32], &vector)]).unwrap();
+        drop(cache);
+        let cache = Cache::open(&path).unwrap();
+        assert_eq!(cache.get(&[1; 32]).unwrap(), Some(vector));
+        assert_eq!(cache.get(&[2; 32]).unwrap(), None);
+
+        let other = folder.path().join("other.db");
+        Connection::open(&other)
+            .and_then(|db| db.execute_batch("CREATE TABLE t (x)"))
+            .unwrap();
+        std::fs::write(folder.path().join("text"), "not a database, by any means").unwrap();
+        for name in ["other.db", "text"] {
+            let error = Cache::open(&folder.path().join(name)).unwrap_err();
+            assert!(error.to_string().contains("--vectors"), "{error}");
+        }
+    }
+}

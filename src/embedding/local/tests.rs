@@ -1,0 +1,140 @@
+use super::*;
+use crate::domain::retrieval::{cosine, unit};
+use std::collections::HashMap;
+
+/// A BERT of one layer and eight dimensions, its weights drawn from a sine.
+fn tiny() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let words = [
+        "[PAD]", "[UNK]", "[CLS]", "[SEP]", "cat", "sits", "outside", "bread",
+    ];
+    let vocabulary: HashMap<&str, usize> = words.iter().copied().zip(0..).collect();
+    let write = |name: &str, value: serde_json::Value| {
+        std::fs::write(folder.path().join(name), value.to_string()).unwrap();
+    };
+    write(
+        "config.json",
+        serde_json::json!({
+            "model_type": "bert", "vocab_size": words.len(), "hidden_size": 8, "num_hidden_layers": 1,
+            "num_attention_heads": 2, "intermediate_size": 16, "hidden_act": "gelu", "hidden_dropout_prob": 0.1,
+            "max_position_embeddings": 16, "type_vocab_size": 2, "initializer_range": 0.02, "layer_norm_eps": 1e-12,
+            "pad_token_id": 0
+        }),
+    );
+    write(
+        "tokenizer.json",
+        serde_json::json!({
+            "version": "1.0", "truncation": null, "padding": null, "added_tokens": [],
+            "normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"},
+            "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]},
+            "decoder": null, "model": {"type": "WordLevel", "vocab": vocabulary, "unk_token": "[UNK]"}
+        }),
+    );
+    let mut weights = HashMap::new();
+    let mut add = |name: &str, shape: &[usize]| {
+        let count = shape.iter().product::<usize>();
+        let start = weights.len() as f32;
+        let numbers: Vec<f32> = (0..count)
+            .map(|at| (start + at as f32 * 1.7).sin())
+            .collect();
+        let tensor = Tensor::from_vec(numbers, shape, &Device::Cpu).unwrap();
+        weights.insert(name.to_owned(), tensor);
+    };
+    add("embeddings.word_embeddings.weight", &[words.len(), 8]);
+    add("embeddings.position_embeddings.weight", &[16, 8]);
+    add("embeddings.token_type_embeddings.weight", &[2, 8]);
+    let layer = "encoder.layer.0";
+    for (name, out, input) in [
+        ("attention.self.query", 8, 8),
+        ("attention.self.key", 8, 8),
+        ("attention.self.value", 8, 8),
+        ("attention.output.dense", 8, 8),
+        ("intermediate.dense", 16, 8),
+        ("output.dense", 8, 16),
+    ] {
+        add(&format!("{layer}.{name}.weight"), &[out, input]);
+        add(&format!("{layer}.{name}.bias"), &[out]);
+    }
+    for name in [
+        "embeddings",
+        "encoder.layer.0.attention.output",
+        "encoder.layer.0.output",
+    ] {
+        add(&format!("{name}.LayerNorm.weight"), &[8]);
+        add(&format!("{name}.LayerNorm.bias"), &[8]);
+    }
+    candle_core::safetensors::save(&weights, folder.path().join("model.safetensors")).unwrap();
+    folder
+}
+
+fn texts(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|text| (*text).to_owned()).collect()
+}
+
+#[test]
+fn padding_changes_no_vector() {
+    let folder = tiny();
+    let model = Local::load(folder.path()).unwrap();
+    let together = model.embed(&texts(&["Cat sits outside", "bread"])).unwrap();
+    let alone = model.embed(&texts(&["bread"])).unwrap();
+    assert_eq!(together.tokens, 5 + 3);
+    for (x, y) in together.vectors[1].iter().zip(&alone.vectors[0]) {
+        assert!((x - y).abs() < 1e-5, "{x} {y}");
+    }
+    assert_ne!(together.vectors[0], together.vectors[1]);
+}
+
+#[test]
+fn pooling_and_length_are_read_and_change_who_the_model_is() {
+    let folder = tiny();
+    let mean = Local::load(folder.path()).unwrap();
+    std::fs::create_dir(folder.path().join("1_Pooling")).unwrap();
+    let pooling = folder.path().join("1_Pooling/config.json");
+    std::fs::write(&pooling, r#"{"pooling_mode_cls_token": true}"#).unwrap();
+    let length = folder.path().join("sentence_bert_config.json");
+    std::fs::write(length, r#"{"max_seq_length": 4}"#).unwrap();
+    let first = Local::load(folder.path()).unwrap();
+    assert_ne!(mean.identity, first.identity);
+    let both = texts(&["cat sits bread bread", "cat sits"]);
+    let vectors = first.embed(&both).unwrap();
+    assert_eq!(
+        (vectors.tokens, &vectors.vectors[0]),
+        (8, &vectors.vectors[1])
+    );
+    assert_ne!(mean.embed(&both).unwrap().vectors, vectors.vectors);
+
+    std::fs::write(pooling, r#"{"pooling_mode_max_tokens": true}"#).unwrap();
+    let error = Local::load(folder.path()).unwrap_err();
+    assert!(
+        error.contains("1_Pooling/config.json: neither the mean"),
+        "{error}"
+    );
+    std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
+    std::fs::remove_dir_all(folder.path().join("1_Pooling")).unwrap();
+    let error = Local::load(folder.path()).unwrap_err();
+    assert!(error.contains("tokenizer.json: cannot be read"), "{error}");
+}
+
+/// Needs the folder of all-MiniLM-L6-v2 in `OVERRULE_MINILM`. The cosines are those that its makers print.
+#[test]
+#[ignore = "needs OVERRULE_MINILM, a folder of all-MiniLM-L6-v2"]
+fn cosines_are_those_of_the_original() {
+    let folder = std::env::var("OVERRULE_MINILM").unwrap();
+    let model = Local::load(Path::new(&folder)).unwrap();
+    let texts = texts(&[
+        "The new movie is awesome",
+        "The new movie is so great",
+        "The cat sits outside",
+        "Do you like pizza?",
+        "I love pasta",
+    ]);
+    let vectors = model.embed(&texts).unwrap().vectors;
+    let vectors: Vec<Vec<f32>> = vectors
+        .into_iter()
+        .map(|vector| unit(vector).unwrap())
+        .collect();
+    for (x, y, expected) in [(0, 1, 0.85), (3, 4, 0.51), (0, 3, 0.23)] {
+        let found = cosine(&vectors[x], &vectors[y]);
+        assert!((found - expected).abs() < 0.1, "{x} {y} {found}");
+    }
+}

@@ -1,0 +1,135 @@
+//! Embedders behind HTTP: `/embeddings` of OpenAI and of whoever speaks like it, and Ollama's `/api/embed`.
+
+use super::Embedded;
+use crate::judge::provider::batch::join;
+use crate::judge::provider::failure;
+use crate::judge::provider::http::Received;
+use crate::judge::provider::{Connection, Settings, merge};
+use crate::judge::{CallError, Cause};
+use jiff::Timestamp;
+use reqwest::Url;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+/// A server with what is sent to it.
+#[derive(Debug)]
+pub(super) struct Remote {
+    settings: Settings,
+    connection: Connection,
+    url: Url,
+    ollama: bool,
+    params: Map<String, Value>,
+}
+
+impl Remote {
+    pub(super) fn new(
+        settings: Settings,
+        connection: Connection,
+        params: Map<String, Value>,
+    ) -> Self {
+        let ollama = settings.spec.provider == "ollama";
+        let base = &connection.base;
+        let path = match ollama {
+            true if base.path().trim_end_matches('/').ends_with("/api") => "/embed",
+            true => "/api/embed",
+            false => "/embeddings",
+        };
+        Self {
+            url: join(base, path),
+            settings,
+            connection,
+            ollama,
+            params,
+        }
+    }
+
+    /// Address, model and parameters.
+    pub(super) fn identity(&self) -> String {
+        format!("{} {}", self.url, self.body(&[]))
+    }
+
+    fn body(&self, texts: &[String]) -> Value {
+        let model = &self.settings.spec.model;
+        let mut body = match self.ollama {
+            true => json!({"model": model, "input": texts, "truncate": true, "keep_alive": "30m"}),
+            false => json!({"model": model, "input": texts, "encoding_format": "float"}),
+        };
+        merge(&mut body, &self.params);
+        body
+    }
+
+    pub(super) async fn embed(&self, texts: &[String]) -> Result<Embedded, CallError> {
+        let connection = &self.connection;
+        let body = self.body(texts).to_string().into_bytes();
+        let headers = connection.headers.clone();
+        let sent = connection.http.post(&self.url, headers, body).await;
+        sent.and_then(|received| self.read(&received))
+            .map_err(|error| connection.redact_error(error))
+    }
+
+    fn read(&self, received: &Received) -> Result<Embedded, CallError> {
+        if self.ollama {
+            let reply: OllamaReply = self.parse(received).map_err(|mut error| {
+                if error.exchange.status == Some(404) {
+                    let model = &self.settings.spec.model;
+                    error.message = format!("{}; run: ollama pull {model}", error.message);
+                }
+                error
+            })?;
+            return Ok(Embedded {
+                vectors: reply.embeddings,
+                tokens: reply.prompt_eval_count,
+            });
+        }
+        let mut reply: OpenAiReply = self.parse(received)?;
+        reply.data.sort_by_key(|datum| datum.index);
+        if (0..).zip(&reply.data).any(|(at, datum)| at != datum.index) {
+            let message = "the vectors of the answer are not numbered from 0 on";
+            return Err(CallError::new(Cause::Malformed, message));
+        }
+        Ok(Embedded {
+            vectors: reply
+                .data
+                .into_iter()
+                .map(|datum| datum.embedding)
+                .collect(),
+            tokens: reply.usage.prompt_tokens,
+        })
+    }
+
+    fn parse<T: DeserializeOwned>(&self, received: &Received) -> Result<T, CallError> {
+        let now = Timestamp::now();
+        if !received.is_ok() {
+            return Err(failure::failure(&self.settings, received, now));
+        }
+        serde_json::from_slice(&received.body).map_err(|_| failure::not_json(received, now))
+    }
+}
+
+#[derive(Deserialize)]
+struct OpenAiReply {
+    data: Vec<Datum>,
+    #[serde(default)]
+    usage: OpenAiUsage,
+}
+
+#[derive(Deserialize)]
+struct Datum {
+    #[serde(default)]
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+#[derive(Default, Deserialize)]
+struct OpenAiUsage {
+    #[serde(default)]
+    prompt_tokens: u64,
+}
+
+#[derive(Deserialize)]
+struct OllamaReply {
+    embeddings: Vec<Vec<f32>>,
+    #[serde(default)]
+    prompt_eval_count: u64,
+}

@@ -1,0 +1,232 @@
+//! `pool build --embed`: vectors from a server on loopback, fused with BM25, and never asked for twice.
+
+use crate::fake_provider::{FakeProvider, Fault};
+use crate::support::{Desk, Ran, benchmark};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+const BUILD: [&str; 10] = [
+    "pool",
+    "build",
+    "--beir",
+    "beir",
+    "--out",
+    "pools.jsonl",
+    "--depth",
+    "4",
+    "--embed",
+    "vectors",
+];
+
+/// Texts that are embedded: two queries and seven documents that are not empty.
+const TEXTS: usize = 2 + 7;
+
+fn desk(server: &FakeProvider, provider: &str, more: &str) -> Desk {
+    let desk = Desk::new();
+    benchmark(&desk);
+    let url = match provider {
+        "ollama" => server.root(),
+        _ => server.v1(),
+    };
+    desk.write(
+        "overrule.toml",
+        format!(
+            "[[embedder]]\nname = \"vectors\"\nprovider = {provider:?}\nmodel = \"counter\"\nbase_url = {url:?}\n{more}"
+        ),
+    );
+    desk
+}
+
+fn build(desk: &Desk, more: &[&str]) -> Ran {
+    desk.run(&[&BUILD[..], more].concat())
+}
+
+/// Every text that was sent.
+fn sent(server: &FakeProvider) -> Vec<String> {
+    let requests = server.requests();
+    let inputs = requests
+        .iter()
+        .filter_map(|call| call.body["input"].as_array());
+    let texts = inputs
+        .flatten()
+        .map(|text| text.as_str().unwrap().to_owned());
+    texts.collect()
+}
+
+#[rstest]
+#[case::openai("openai", "/v1/embeddings")]
+#[case::ollama("ollama", "/api/embed")]
+fn bm25_and_vectors_are_fused_by_reciprocal_rank(#[case] provider: &str, #[case] target: &str) {
+    let server = FakeProvider::start();
+    let desk = desk(&server, provider, "batch = 2\nquery_prefix = \"query: \"\n");
+    let summary = desk.json(
+        &[
+            &BUILD[..],
+            &["--stage-runs", "runs", "--layout", "original", "--json"],
+        ]
+        .concat(),
+    );
+    assert!(server.requests().iter().all(|call| call.target == target));
+    let mut texts = sent(&server);
+    assert!(texts.contains(&"query: Does aspirin lower fever?".to_owned()));
+    assert!(texts.contains(&"Bread\n\nSourdough needs patience.".to_owned()));
+    texts.sort();
+    texts.dedup();
+    assert_eq!(texts.len(), TEXTS);
+    assert_eq!(
+        (
+            &summary["fusion"]["texts_embedded"],
+            &summary["fusion"]["depth"]
+        ),
+        (&json!(TEXTS), &json!(100))
+    );
+    // d5 has no word of the query, and its vector is the query's own direction.
+    let recall = |stage: &str| summary["stages"][stage]["recall@4"]["mean"].clone();
+    assert_eq!(
+        [recall("bm25"), recall("dense"), recall("hybrid")],
+        [json!(0.75), json!(1.0), json!(1.0)]
+    );
+    assert_eq!(summary["first_stage"], summary["stages"]["hybrid"]);
+
+    let pools = desk.read("pools.jsonl");
+    let pool: Value = serde_json::from_str(pools.lines().next().unwrap()).unwrap();
+    assert_eq!(pool["pool"]["first_stage"]["embedder"], "vectors");
+    let of = |id: &str| {
+        let documents = pool["documents"].as_array().unwrap();
+        let document = documents.iter().find(|document| document["id"] == id);
+        document.unwrap()["metadata"].clone()
+    };
+    let (d1, d5) = (of("d1"), of("d5"));
+    let dense = |marks: &Value| marks["stages"]["dense"]["rank"].as_u64().unwrap() as f64;
+    assert_eq!(d5["stages"].get("bm25"), None);
+    assert_eq!(d5["stages"]["hybrid"]["score"], 1.0 / (60.0 + dense(&d5)));
+    assert_eq!(
+        d1["stages"]["hybrid"]["score"],
+        1.0 / 61.0 + 1.0 / (60.0 + dense(&d1))
+    );
+    assert_eq!(
+        (&d1["stages"]["bm25"]["rank"], &d1["first_stage_rank"]),
+        (&json!(1), &json!(1))
+    );
+    assert_eq!(d5["source"], "label-found");
+
+    for (stage, found) in [("bm25", 6), ("dense", 14), ("hybrid", 14)] {
+        let run = desk.read(&format!("runs/{stage}.trec"));
+        assert_eq!(run.lines().count(), found, "{stage}: {run}");
+        assert!(run.lines().all(|line| line.ends_with(stage)));
+    }
+}
+
+#[test]
+fn nothing_is_embedded_twice() {
+    let server = FakeProvider::start();
+    let desk = desk(&server, "openai", "");
+    let dry = build(&desk, &["--dry-run"]);
+    assert!(
+        dry.stderr.contains("would embed 9 of 9 texts"),
+        "{}",
+        dry.stderr
+    );
+    assert!(server.requests().is_empty() && !desk.path("pools.jsonl").exists());
+    assert_eq!(build(&desk, &[]).code, Some(0));
+    let (first, calls) = (desk.read("pools.jsonl"), server.requests().len());
+    let summary = desk.json(&[&BUILD[..], &["--json"]].concat());
+    assert_eq!(summary["fusion"]["texts_cached"], TEXTS);
+    assert_eq!(
+        (desk.read("pools.jsonl"), server.requests().len()),
+        (first, calls)
+    );
+    // Another prefix makes other texts.
+    let config = desk.read("overrule.toml") + "passage_prefix = \"passage: \"\n";
+    desk.write("overrule.toml", config);
+    assert!(
+        build(&desk, &["--dry-run"])
+            .stderr
+            .contains("would embed 7 of 9")
+    );
+}
+
+#[test]
+fn a_failed_call_is_an_error_that_names_the_embedder_and_keeps_what_came() {
+    let server = FakeProvider::start();
+    let desk = desk(&server, "openai", "batch = 1\nconcurrency = 1\n");
+    // What passes is asked again, what does not ends it.
+    server.fail_next(&[Fault::RateLimited]);
+    assert_eq!(build(&desk, &["--vectors", "other.db"]).code, Some(0));
+    assert_eq!(server.requests().len(), TEXTS + 1);
+    std::fs::remove_file(desk.path("pools.jsonl")).unwrap();
+
+    server.fail_next(&[Fault::RateLimited, Fault::Unauthorised]);
+    let ran = build(&desk, &[]);
+    ran.refused(1, &["embedder \"vectors\": not authorised: no such key"]);
+    assert!(!desk.path("pools.jsonl").exists(), "no fall back to BM25");
+    let before = server.requests().len();
+    assert_eq!(build(&desk, &[]).code, Some(0));
+    assert_eq!(server.requests().len() - before, TEXTS);
+}
+
+#[rstest]
+#[case::unknown("[[embedder]]\nname = \"other\"\nprovider = \"openai\"\nmodel = \"m\"\n", &["no [[embedder]] of overrule.toml is called \"vectors\"; there are other"])]
+#[case::none("", &["there is none; `overrule config judges` shows"])]
+#[case::key("[[embedder]]\nname = \"vectors\"\nprovider = \"openai\"\nmodel = \"m\"\n", &["embedder \"vectors\": wants a key: set OPENAI_API_KEY"])]
+#[case::provider("[[embedder]]\nname = \"vectors\"\nprovider = \"anthropic\"\nmodel = \"m\"\n", &["provider \"anthropic\" does not embed; there are local, openai"])]
+#[case::limit("[[embedder]]\nname = \"vectors\"\nprovider = \"openai\"\nmodel = \"m\"\nbatch = 0\n", &["a limit of 0"])]
+fn what_is_wrong_with_an_embedder_is_said(#[case] config: &str, #[case] words: &[&str]) {
+    let desk = Desk::new();
+    benchmark(&desk);
+    desk.write("overrule.toml", config);
+    desk.refused(&BUILD, 2, words);
+}
+
+#[cfg(not(feature = "local-embeddings"))]
+#[test]
+fn a_local_model_wants_another_build() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    let config = "[[embedder]]\nname = \"vectors\"\nprovider = \"local\"\npath = \"model\"\n";
+    desk.write("overrule.toml", config);
+    desk.refused(&BUILD, 2, &["--features local-embeddings"]);
+}
+
+#[test]
+fn a_stop_keeps_what_came_and_the_same_command_goes_on() {
+    let server = FakeProvider::start();
+    let desk = desk(&server, "openai", "batch = 1\nconcurrency = 1\n");
+    server.set_latency(std::time::Duration::from_millis(150));
+    let child = desk
+        .command(&BUILD)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    while server.requests().len() < 4 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let id = rustix::process::Pid::from_raw(child.id().cast_signed()).unwrap();
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(
+        told.contains("which are kept: the same command goes on"),
+        "{told}"
+    );
+    assert!(!desk.path("pools.jsonl").exists());
+    server.set_latency(std::time::Duration::ZERO);
+    assert_eq!(build(&desk, &[]).code, Some(0));
+    assert_eq!(
+        server.requests().len(),
+        TEXTS,
+        "what came is not asked again"
+    );
+}
+
+#[test]
+fn every_stage_is_a_ranking_of_the_project() {
+    let server = FakeProvider::start();
+    let desk = desk(&server, "openai", "");
+    desk.done(&["pool", "build", "--beir", "beir", "--embed", "vectors"]);
+    let project = rusqlite::Connection::open(desk.project()).unwrap();
+    let sql = "SELECT group_concat(name, ' ') FROM (SELECT name FROM ranking ORDER BY name)";
+    let names: String = project.query_row(sql, [], |row| row.get(0)).unwrap();
+    assert_eq!(names, "bm25 dense hybrid");
+}

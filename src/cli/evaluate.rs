@@ -63,7 +63,7 @@ pub(super) struct How {
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
     /// Compare scores as 32-bit numbers (trec_eval to version 9, pytrec_eval) or as 64-bit ones (trec_eval 10)
-    #[arg(long, value_enum, default_value = "single")]
+    #[arg(long, value_enum, default_value = "double")]
     scores: Width,
     /// Count queries that the ranking lacks as 0 instead of leaving them out
     #[arg(long)]

@@ -223,7 +223,7 @@ fn the_order_of_close_scores_is_said_to_hang_on_their_width() {
             .concat(),
         )
     };
-    let (single, double) = (mrr(&[]), mrr(&["--scores", "double"]));
+    let (single, double) = (mrr(&["--scores", "single"]), mrr(&[]));
     assert_eq!(
         (
             &single["metrics"]["mrr"]["mean"],

@@ -18,9 +18,9 @@ pub type Run = BTreeMap<QueryId, Vec<(DocId, f64)>>;
 #[serde(rename_all = "lowercase")]
 pub enum ScoreWidth {
     /// As 32-bit numbers: trec_eval up to version 9 and pytrec_eval.
-    #[default]
     Single,
     /// As 64-bit numbers: trec_eval 10.
+    #[default]
     Double,
 }
 

@@ -91,6 +91,15 @@ impl Embedder {
         })
     }
 
+    /// Whether its calls may cost money.
+    pub fn is_paid(&self) -> bool {
+        match &self.source {
+            Source::Remote(remote) => remote.is_paid(),
+            #[cfg(feature = "local-embeddings")]
+            Source::Local(_) => false,
+        }
+    }
+
     /// What is embedded for a query.
     pub fn query(&self, text: &str) -> String {
         format!("{}{}", self.query_prefix, self.head(text))

@@ -44,6 +44,11 @@ impl Remote {
         }
     }
 
+    /// Whether a key goes along, and with it a bill.
+    pub(super) fn is_paid(&self) -> bool {
+        self.connection.key.is_some()
+    }
+
     /// Address, model and parameters.
     pub(super) fn identity(&self) -> String {
         format!("{} {}", self.url, self.body(&[]))

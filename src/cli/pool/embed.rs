@@ -42,6 +42,9 @@ pub(super) struct Dense {
     /// Let the embedder's key travel unencrypted to another machine
     #[arg(long, requires = "embed")]
     insecure_http: bool,
+    /// Do not ask before an embedder that wants a key is called
+    #[arg(long, requires = "embed")]
+    yes: bool,
     /// Say how many texts would be embedded, and stop
     #[arg(long, requires = "embed")]
     dry_run: bool,
@@ -91,8 +94,17 @@ impl Dense {
             documents: stage.documents(),
         };
         if self.dry_run {
-            task.estimate(&vectors)?;
+            let (words, _) = task.estimate(&vectors)?;
+            output::complain(&format!(
+                "{words}\ndry run: nothing was called and nothing was written"
+            ));
             return Ok(None);
+        }
+        if vectors.embedder().is_paid() {
+            let (words, unknown) = task.estimate(&vectors)?;
+            if unknown > 0 {
+                judges::agree(&words, self.yes)?;
+            }
         }
         let result = task.nearest(&mut vectors, &runtime);
         runtime.shutdown_background();
@@ -274,8 +286,8 @@ impl Task<'_> {
         ));
     }
 
-    /// Says what would be embedded.
-    fn estimate(&self, vectors: &Vectors) -> Outcome {
+    /// What would be embedded, in words, and how many texts.
+    fn estimate(&self, vectors: &Vectors) -> Result<(String, usize), Failure> {
         let (mut all, mut unknown, mut chars) = (0, 0, 0);
         let mut count = |texts: Vec<String>| -> Result<(), Failed> {
             for text in texts {
@@ -298,13 +310,12 @@ impl Task<'_> {
             Failed::Input(failure) => failure,
         })?;
         let (name, model) = (&vectors.embedder().name, &vectors.embedder().model);
-        output::complain(&format!(
-            "{name} ({model}) would embed {unknown} of {}, about {} tokens\n\
-             dry run: nothing was called and nothing was written",
+        let words = format!(
+            "{name} ({model}) would embed {unknown} of {}, about {} tokens",
             output::counted(all, "text"),
             chars / CHARS_PER_TOKEN
-        ));
-        Ok(())
+        );
+        Ok((words, unknown))
     }
 }
 

@@ -7,13 +7,20 @@ CREATE TABLE label (
     PRIMARY KEY (query, document)
 ) STRICT, WITHOUT ROWID;
 INSERT INTO label
-SELECT query.name, document.name, json_extract(document.metadata, '$.grade')
-FROM document JOIN query ON query.id = document.query
-WHERE instr(document.metadata, '"grade"') AND json_type(document.metadata, '$.grade') = 'integer';
+SELECT name, document, grade FROM (
+    SELECT query.name, document.name AS document,
+           CASE WHEN json_valid(metadata) AND json_type(metadata, '$.grade') = 'integer'
+                THEN json_extract(metadata, '$.grade') END AS grade
+    FROM document JOIN query ON query.id = document.query
+    WHERE instr(metadata, '"grade"')
+)
+WHERE grade BETWEEN -2147483648 AND 2147483647;
 
+-- `empty` lists the queries for which nothing was found: they count as 0.
 CREATE TABLE ranking (
     id         INTEGER PRIMARY KEY,
     name       TEXT NOT NULL UNIQUE,
+    empty      TEXT NOT NULL,
     created_ms INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE ranked (
@@ -26,23 +33,26 @@ CREATE TABLE ranked (
 
 -- One row a call of a judge on a pool, answered or failed for good. `record` is the line of the file of picks.
 CREATE TABLE pick (
-    id         INTEGER PRIMARY KEY,
-    query      INTEGER NOT NULL REFERENCES query (id),
-    call       TEXT NOT NULL,
-    attempt    INTEGER NOT NULL,
-    created_ms INTEGER NOT NULL,
-    record     TEXT NOT NULL,
-    UNIQUE (call, attempt, created_ms)
+    id          INTEGER PRIMARY KEY,
+    query       INTEGER NOT NULL REFERENCES query (id),
+    permutation INTEGER NOT NULL,
+    call        TEXT NOT NULL,
+    attempt     INTEGER NOT NULL,
+    created_ms  INTEGER NOT NULL,
+    record      TEXT NOT NULL,
+    UNIQUE (query, permutation, call, attempt, created_ms)
 ) STRICT;
 CREATE INDEX pick_query ON pick (query);
 
--- `grade`, `against`, `answers`: the label, and how many of how many answers went against it, when it was ruled.
+-- `relevant` is the grade that the finding *relevant* put into the labels of the query's dataset when it was ruled.
+-- `grade`, `against`, `answers`: the label, and how many of how many answers went against it, at that time.
 -- `draw` is `priority` or `control`; `drawn_of` the number of disagreements that a control was drawn from.
 CREATE TABLE ruling (
     uid         TEXT PRIMARY KEY,
     query       INTEGER NOT NULL REFERENCES query (id),
     document    TEXT NOT NULL,
     finding     TEXT NOT NULL,
+    relevant    INTEGER NOT NULL,
     fault       TEXT,
     note        TEXT,
     annotator   TEXT NOT NULL,

@@ -3,12 +3,11 @@
 mod report;
 mod zbench;
 
-use super::{Failure, Outcome, benchmark};
+use super::{Failure, Outcome, benchmark, output};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
     Evaluation, Metric, Qrels, Resampling, Rules, Run, ScoreWidth, evaluate,
 };
-use crate::domain::sanitise;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use report::Report;
@@ -16,9 +15,6 @@ use std::path::{Path, PathBuf};
 
 /// What is measured when nothing else is said.
 const METRICS: &str = "ndcg@10,mrr@10,map,recall@10,p@5,judged@10";
-
-/// Queries named in a warning before the rest is only counted.
-const NAMED: usize = 5;
 
 #[derive(Debug, Args)]
 #[command(
@@ -161,10 +157,15 @@ impl Evaluate {
                 values,
             );
             if let Some(baseline) = &baseline {
-                report.compare(
-                    baseline.mean(metric),
-                    measured.against(baseline, metric, &resampling),
-                );
+                let comparison = measured.against(baseline, metric, &resampling);
+                let both = comparison.map_or(0, |of| of.n);
+                let [mine, theirs] = [&measured, baseline].map(|one| one.values(metric).len());
+                if (mine, theirs) != (both, both) {
+                    warnings.push(format!(
+                        "{metric}: the means are over {mine} and {theirs} queries, the difference over the {both} that both have"
+                    ));
+                }
+                report.compare(baseline.mean(metric), comparison);
             }
         }
         report.warnings = warnings;
@@ -257,18 +258,10 @@ fn changed(
 
 /// `3 queries WHAT: a, b, c`.
 fn listed(queries: &[QueryId], what: &str) -> String {
-    let names: Vec<_> = queries
-        .iter()
-        .take(NAMED)
-        .map(|query| sanitise::line(query.as_str()))
-        .collect();
-    let more = match queries.len().checked_sub(NAMED) {
-        Some(more) if more > 0 => format!(" and {more} more"),
-        _ => String::new(),
-    };
+    let names: Vec<&str> = queries.iter().map(QueryId::as_str).collect();
     format!(
-        "{} {what}: {}{more}",
-        super::output::counted(queries.len(), "query"),
-        names.join(", ")
+        "{} {what}: {}",
+        output::counted(queries.len(), "query"),
+        output::some(&names)
     )
 }

@@ -106,13 +106,16 @@ impl Import {
 
 impl Files {
     fn run(self, context: &Context) -> Outcome {
-        if let [folder] = &self.paths[..]
-            && folder.is_dir()
-            && !self.dry_run
-        {
+        if let Some(folder) = self.paths.iter().find(|path| path.is_dir()) {
             if !folder.join("qrels").is_dir() {
                 return Err(Failure::usage(anyhow!(
                     "{}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name a file",
+                    folder.display()
+                )));
+            }
+            if self.paths.len() > 1 || self.dry_run || self.skip_bad {
+                return Err(Failure::usage(anyhow!(
+                    "{}: a benchmark is imported by itself, without --dry-run and --skip-bad",
                     folder.display()
                 )));
             }
@@ -128,7 +131,7 @@ impl Files {
             for (path, found) in files {
                 let taken = match found {
                     Found::Battles(kind) => Done::Battles(import(&store, path, kind)?),
-                    Found::Court(evidence) => Done::Court(evidence.take_in(&store)?),
+                    Found::Court(evidence) => Done::Court(evidence.take_in(&store, path)?),
                 };
                 done.push((path, taken));
             }
@@ -285,6 +288,12 @@ fn recognise(path: &Path) -> Result<Kind, Failure> {
     };
     let query = members.trim_start().strip_prefix("\"query\"");
     let value = query.and_then(|rest| rest.trim_start().strip_prefix(':'));
+    if members.trim_start().starts_with("\"_id\"") {
+        return Err(Failure::usage(anyhow!(
+            "{}: is a part of a BEIR folder; import the folder",
+            path.display()
+        )));
+    }
     Ok(if beginning.contains("\"scored_pairs\"") {
         Kind::Battles(Battles::AiScores)
     } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {

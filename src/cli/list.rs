@@ -72,6 +72,7 @@ impl Status {
         let decidable = sum(|s| usize::from(s.settled.is_some()));
         let settled = sum(|s| usize::from(s.stop));
         let usd = store.read_blocking(|db| db.usd_per_battle())?;
+        let court = store.read_blocking(|db| db.court_counts())?;
         if self.json {
             output::json(&json!({
                 "project": store.path().display().to_string(),
@@ -103,6 +104,13 @@ impl Status {
                 "judges": judges.iter().map(|(names, queries)| json!({ "judges": names, "queries": queries }))
                     .collect::<Vec<_>>(),
                 "offline_judges": offline,
+                "court": {
+                    "labels": court.labels,
+                    "rankings": court.rankings,
+                    "picks": court.picks,
+                    "picks_spent_usd": court.spent_usd,
+                    "rulings": court.rulings,
+                },
                 "rating": Shown::new(settings, &rule),
             }))?;
             return Ok(());
@@ -149,6 +157,12 @@ impl Status {
                 settings.model, settings.lambda
             ),
         ];
+        if court.labels + court.picks + court.rankings > 0 {
+            lines.push(format!(
+                "court       {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule court)",
+                court.labels, court.rankings, court.picks, court.spent_usd, court.rulings
+            ));
+        }
         if owed > 0 {
             lines.push(format!(
                 "batches     {owed} calls are being made, for ${owed_usd:.4} at most (overrule batch status)"

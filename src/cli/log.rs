@@ -121,7 +121,7 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
     let event = match &entry.event {
         Event::Verdict(..) => "verdict",
         Event::Undo { .. } => "undo",
-        Event::Ruling(_) => "ruling",
+        Event::Ruling(..) => "ruling",
         Event::RulingUndo { .. } => "ruling undo",
         Event::RunBegun { .. } => "run begun",
         Event::RunEnded(_) => "run ended",
@@ -153,11 +153,12 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             _ => json!(stored.replaces),
         };
     }
-    if let Some(stored) = entry.ruling() {
+    if let Some((stored, change)) = entry.ruling() {
         let ruling = &stored.ruling;
         row["query"] = json!(ruling.query);
         row["a"] = json!(ruling.document);
-        row["after"] = json!(ruling.finding);
+        row["before"] = json!(change.before);
+        row["after"] = json!(change.after);
         row["cause"] = json!(ruling.fault);
         row["note"] = json!(ruling.note);
         row["role"] = json!(stored.about.control_of.map(|of| match of {
@@ -166,7 +167,6 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
         }));
         row["about"] = json!(stored.replaces);
         if let Event::RulingUndo { .. } = &entry.event {
-            row["before"] = row["after"].take();
             row["about"] = json!(ruling.uid);
         }
     }

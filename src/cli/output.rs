@@ -224,3 +224,20 @@ pub(super) fn start_log(
         .init();
     Ok(guard)
 }
+
+/// Names that a note lists before it only counts the rest.
+const NAMED: usize = 5;
+
+/// The first of some names, and how many more there are.
+pub(super) fn some(names: &[&str]) -> String {
+    let first: Vec<_> = names
+        .iter()
+        .take(NAMED)
+        .map(|name| crate::domain::sanitise::line(name))
+        .collect();
+    let more = match names.len().checked_sub(NAMED) {
+        Some(more) if more > 0 => format!(" and {more} more"),
+        _ => String::new(),
+    };
+    format!("{}{more}", first.join(", "))
+}

@@ -278,7 +278,7 @@ fn rows(plan: &Plan, ensemble: &Ensemble, sheet: &Sheet) -> Vec<Value> {
             };
             let (valid, invalid, failed) = (
                 count(|state| state.picked),
-                count(|state| !state.picked && state.invalid > 0),
+                count(|state| !state.picked && state.invalid >= plan::ASKED),
                 count(|state| !state.picked && state.invalid == 0),
             );
             let (usage, cost_usd) = sheet.used(&calls);

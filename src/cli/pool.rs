@@ -17,6 +17,7 @@ use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use hybrid::Hybrid;
 use stage::{FirstStage, Folder};
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use summary::words;
@@ -267,14 +268,20 @@ impl Build {
             pools: Vec::new(),
             notes: Vec::new(),
         };
-        let unknown = qrels.len() - built.queries.len();
-        if unknown > 0 {
-            let what = output::counted(unknown, "query");
+        let there: HashSet<&QueryId> = built.queries.iter().map(|query| &query.id).collect();
+        let unknown: Vec<&str> = qrels
+            .keys()
+            .filter(|query| !there.contains(query))
+            .map(QueryId::as_str)
+            .collect();
+        if !unknown.is_empty() {
+            let what = output::counted(unknown.len(), "query");
             built.notes.push(format!(
-                "{what} of the labels missing from queries.jsonl: no pool"
+                "{what} of the labels missing from queries.jsonl: no pool ({})",
+                output::some(&unknown)
             ));
         }
-        let mut left_out = 0;
+        let mut left_out: Vec<String> = Vec::new();
         for question in &built.queries {
             let ranking = stage.ranking(question, run_depth.max(depth))?;
             let positives: Vec<DocId> = qrels
@@ -289,7 +296,10 @@ impl Build {
                 .filter(|document| stage.has_text(document))
                 .cloned()
                 .collect();
-            left_out += positives.len() - shown.len();
+            let hidden = positives
+                .iter()
+                .filter(|document| !stage.has_text(document));
+            left_out.extend(hidden.map(|document| document.to_string()));
             let found: Vec<DocId> = ranking
                 .iter()
                 .map(|(document, _)| document.clone())
@@ -300,10 +310,12 @@ impl Build {
             ranking.truncate(run_depth);
             built.run.insert(question.id.clone(), ranking);
         }
-        if left_out > 0 {
-            let what = output::counted(left_out, "relevant document");
+        if !left_out.is_empty() {
+            let what = output::counted(left_out.len(), "relevant document");
+            let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
             built.notes.push(format!(
-                "{what} missing from the corpus, or empty there: in no pool"
+                "{what} missing from the corpus, or empty there: in no pool ({})",
+                output::some(&names)
             ));
         }
         built.notes.extend(stage.note());

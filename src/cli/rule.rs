@@ -63,7 +63,7 @@ impl Rule {
                 after_reveal: false,
             })?;
             let after = db.court(level)?;
-            let mut corrections = after.corrections(after.grades());
+            let mut corrections = after.corrections(None);
             corrections
                 .retain(|one| one.ruling.query.as_str() == name && one.ruling.document == document);
             Ok((uid, corrections.pop(), after.rule))
@@ -102,6 +102,11 @@ impl Rule {
         };
         let (query, document) = (sanitise::line(&self.query), sanitise::line(&self.document));
         let words = finding.words();
+        if fault == Some(Fault::LabelMissing) && before.is_some_and(|grade| grade >= level) {
+            output::complain(
+                "note: the document is labelled relevant; label-missing says that nobody labelled it",
+            );
+        }
         output::text(&format!(
             "query {query}, document {document}: {words}; {effect}\n"
         ))?;

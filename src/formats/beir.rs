@@ -7,6 +7,7 @@ use super::problem::{Findings, Problem, quoted};
 use super::trec::{Label, Rows, columns, grade};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::metrics::Qrels;
+use crate::domain::sanitise::is_hazard;
 use serde_json::value::RawValue;
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
@@ -122,9 +123,9 @@ pub fn write_qrels(out: &mut impl Write, qrels: &Qrels) -> io::Result<()> {
 }
 
 fn cell(text: &str) -> io::Result<&str> {
-    if text.trim_ascii() != text || text.is_empty() || text.contains(['\t', '\r', '\n']) {
+    if text.trim_ascii() != text || text.is_empty() || text.contains(is_hazard) {
         let what = format!(
-            "{text:?} is empty or holds a tab, a line break or white space around it, which BEIR's columns cannot"
+            "{text:?} is empty or holds control characters or white space around it, which BEIR's columns cannot"
         );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }

@@ -58,8 +58,10 @@ fn kind(line: &str) -> Result<Kind, String> {
         ["query-id", "corpus-id", "score"] => Ok(Kind::BeirQrels),
         [_, _] => Ok(Kind::Candidates),
         [_, _, _, _] | [_, _, _] if is_heading(&cells) => Ok(Kind::Candidates),
-        // A grade is a whole number, a score is mostly none.
-        [_, _, _, last] if last.parse::<i64>().is_err() && last.parse::<f64>().is_ok() => {
+        // Neither qrels nor runs have commas between their columns.
+        [_, _, _, _] | [_, _, _] if !line.trim().contains([' ', '\t']) => Ok(Kind::Candidates),
+        // A rank and a score, which has a fraction, where qrels have a document and a grade.
+        [_, _, rank, score] if rank.parse::<i64>().is_ok() && score.contains('.') => {
             Ok(Kind::Candidates)
         }
         [_, _, _, _] => Ok(Kind::Qrels),

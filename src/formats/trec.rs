@@ -15,7 +15,7 @@ mod write;
 pub use collect::{Candidates, collect_candidates, collect_qrels, collect_run};
 pub(super) use read::{LONGEST, candidate_cells, columns, grade, is_heading, named};
 pub use read::{Rows, read_candidates, read_qrels, read_run};
-pub use write::{write_qrels, write_run};
+pub use write::{cell, write_qrels, write_run};
 
 use crate::domain::corpus::{DocId, QueryId};
 

@@ -2,7 +2,7 @@
 
 mod rows;
 
-pub use rows::{CourtRows, Matter};
+pub use rows::{CourtRows, Matter, Roll};
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
@@ -11,12 +11,27 @@ use crate::domain::court::{Bench, PickRecord, group};
 use crate::domain::metrics::{Qrels, Run};
 use crate::domain::retrieval::{JudgingPool, Layout, Slot};
 use rusqlite::{OptionalExtension, params};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// What the first stage is called where a project has no ranking of its own.
 pub const FIRST_STAGE: &str = "first stage";
 /// What the order of a dataset is called where nothing says how the first stage ranked it.
 pub const IN_ORDER: &str = "order of the dataset";
+
+/// How much there is for the label court.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CourtCounts {
+    /// Labels.
+    pub labels: usize,
+    /// Rankings.
+    pub rankings: usize,
+    /// Answers of judges on pools, invalid and failed ones included.
+    pub picks: usize,
+    /// Dollars that those have cost, as far as that is known.
+    pub spent_usd: f64,
+    /// Rulings that stand.
+    pub rulings: usize,
+}
 
 impl Db {
     /// Enters labels and says how many were new.
@@ -74,29 +89,47 @@ impl Db {
         Ok(labels)
     }
 
-    /// Enters a ranking in place of the one of that name, and says whether there was one.
+    /// Enters a ranking. Of one of that name its queries are replaced, the others stay; says whether there was one.
     pub fn put_ranking(&self, name: &str, run: &Run, created_ms: i64) -> Result<bool> {
-        let known: Option<i64> = self
+        let known: Option<(i64, String)> = self
             .connection
-            .prepare_cached("SELECT id FROM ranking WHERE name = ?1")?
-            .query_row([name], |row| row.get(0))
+            .prepare_cached("SELECT id, empty FROM ranking WHERE name = ?1")?
+            .query_row([name], |row| row.try_into())
             .optional()?;
-        if let Some(id) = known {
-            self.connection
-                .prepare_cached("DELETE FROM ranked WHERE ranking = ?1")?
-                .execute([id])?;
-            self.connection
-                .prepare_cached("DELETE FROM ranking WHERE id = ?1")?
-                .execute([id])?;
-        }
-        self.connection
-            .prepare_cached("INSERT INTO ranking (name, created_ms) VALUES (?1, ?2)")?
-            .execute(params![name, created_ms])?;
-        let id = self.connection.last_insert_rowid();
+        let mut empty: BTreeSet<QueryId> = match &known {
+            Some((_, empty)) => queries(empty)?,
+            None => BTreeSet::new(),
+        };
+        empty.retain(|query| !run.contains_key(query));
+        let nothing = run.iter().filter(|(_, ranked)| ranked.is_empty());
+        empty.extend(nothing.map(|(query, _)| query.clone()));
+        let empty = serde_json::to_string(&empty).map_err(|error| {
+            StoreError::Corrupt(format!("a ranking cannot be written: {error}"))
+        })?;
+        let id = match known {
+            Some((id, _)) => {
+                self.connection
+                    .prepare_cached("UPDATE ranking SET empty = ?2 WHERE id = ?1")?
+                    .execute(params![id, empty])?;
+                id
+            }
+            None => {
+                self.connection
+                    .prepare_cached(
+                        "INSERT INTO ranking (name, empty, created_ms) VALUES (?1, ?2, ?3)",
+                    )?
+                    .execute(params![name, empty, created_ms])?;
+                self.connection.last_insert_rowid()
+            }
+        };
+        let mut clear = self
+            .connection
+            .prepare_cached("DELETE FROM ranked WHERE ranking = ?1 AND query = ?2")?;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO ranked (ranking, query, document, score) VALUES (?1, ?2, ?3, ?4)",
         )?;
         for (query, ranked) in run {
+            clear.execute(params![id, query.as_str()])?;
             for (document, score) in ranked {
                 insert.execute(params![id, query.as_str(), document.as_str(), score])?;
             }
@@ -104,29 +137,21 @@ impl Db {
         Ok(known.is_some())
     }
 
-    /// The names of the rankings.
-    pub fn ranking_names(&self) -> Result<Vec<String>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT name FROM ranking ORDER BY name")?;
-        let names = statement.query_map([], |row| row.get(0))?;
-        Ok(names.collect::<rusqlite::Result<_>>()?)
-    }
-
     /// Every ranking, by name.
     pub fn rankings(&self) -> Result<Vec<(String, Run)>> {
         let mut names = self
             .connection
-            .prepare_cached("SELECT id, name FROM ranking ORDER BY name")?;
-        let names: Vec<(i64, String)> = names
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .prepare_cached("SELECT id, name, empty FROM ranking ORDER BY name")?;
+        let names: Vec<(i64, String, String)> = names
+            .query_map([], |row| row.try_into())?
             .collect::<rusqlite::Result<_>>()?;
         let mut statement = self.connection.prepare_cached(
             "SELECT query, document, score FROM ranked WHERE ranking = ?1 ORDER BY query, score DESC, document",
         )?;
         let mut rankings = Vec::new();
-        for (id, name) in names {
-            let mut run = Run::new();
+        for (id, name, empty) in names {
+            let empty = queries(&empty)?.into_iter();
+            let mut run: Run = empty.map(|query| (query, Vec::new())).collect();
             let mut rows = statement.query([id])?;
             while let Some(row) = rows.next()? {
                 let ranked = run.entry(QueryId::new(row.get::<_, String>(0)?));
@@ -149,11 +174,12 @@ impl Db {
         let added = self
             .connection
             .prepare_cached(
-                "INSERT INTO pick (query, call, attempt, created_ms, record) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT DO NOTHING",
+                "INSERT INTO pick (query, permutation, call, attempt, created_ms, record)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
             )?
             .execute(params![
                 query.0,
+                record.permutation,
                 record.call,
                 record.attempt,
                 record.created_ms,
@@ -184,6 +210,26 @@ impl Db {
                     .map_err(|error| StoreError::Corrupt(format!("a pick cannot be read: {error}")))
             })
             .collect()
+    }
+
+    /// How much there is for the label court.
+    pub fn court_counts(&self) -> Result<CourtCounts> {
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            self.connection.query_row(&sql, [], |row| row.get(0))
+        };
+        let spent_usd = self.connection.query_row(
+            "SELECT coalesce(sum(json_extract(record, '$.cost_usd')), 0.0) FROM pick",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(CourtCounts {
+            labels: count("label")?,
+            rankings: count("ranking")?,
+            picks: count("pick")?,
+            spent_usd,
+            rulings: self.standing_rulings()?.len(),
+        })
     }
 
     /// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
@@ -261,6 +307,12 @@ impl Db {
             layout: Layout::Original,
         })
     }
+}
+
+/// The queries of a list as it is stored.
+fn queries(text: &str) -> Result<BTreeSet<QueryId>> {
+    serde_json::from_str(text)
+        .map_err(|error| StoreError::Corrupt(format!("a ranking cannot be read: {error}")))
 }
 
 /// A whole number in a document's metadata.

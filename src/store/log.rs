@@ -5,6 +5,7 @@ use super::rulings::StoredRuling;
 use super::runs::EnsembleId;
 use super::verdicts::StoredVerdict;
 use super::{Db, Result};
+use crate::domain::court::Finding;
 use crate::domain::verdict::{Change, Deed, history};
 use std::collections::HashMap;
 
@@ -34,13 +35,15 @@ pub enum Event {
         change: Change,
     },
     /// Somebody ruled on a label.
-    Ruling(Box<StoredRuling>),
+    Ruling(Box<StoredRuling>, RulingChange),
     /// Somebody took a ruling back.
     RulingUndo {
         /// Who.
         by: String,
         /// The ruling.
         ruling: Box<StoredRuling>,
+        /// What it changed.
+        change: RulingChange,
     },
     /// A run began.
     RunBegun {
@@ -55,13 +58,22 @@ pub enum Event {
     RunEnded(String),
 }
 
+/// What an annotator says of a document before and after; `None` for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RulingChange {
+    /// Before.
+    pub before: Option<Finding>,
+    /// After.
+    pub after: Option<Finding>,
+}
+
 impl LogEntry {
     /// Who did it, where it was a person.
     pub fn who(&self) -> Option<&str> {
         match &self.event {
             Event::Verdict(verdict, _) => Some(&verdict.verdict.annotator),
             Event::Undo { by, .. } | Event::RulingUndo { by, .. } => Some(by),
-            Event::Ruling(ruling) => Some(&ruling.ruling.annotator),
+            Event::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
             Event::RunBegun { .. } | Event::RunEnded(_) => None,
         }
     }
@@ -77,10 +89,12 @@ impl LogEntry {
         }
     }
 
-    /// The ruling that was made or taken back.
-    pub fn ruling(&self) -> Option<&StoredRuling> {
+    /// The ruling that was made or taken back, and what that changed.
+    pub fn ruling(&self) -> Option<(&StoredRuling, RulingChange)> {
         match &self.event {
-            Event::Ruling(ruling) | Event::RulingUndo { ruling, .. } => Some(ruling),
+            Event::Ruling(ruling, change) | Event::RulingUndo { ruling, change, .. } => {
+                Some((ruling, *change))
+            }
             _ => None,
         }
     }
@@ -172,37 +186,60 @@ impl Db {
         Ok(entries.into_iter().map(|(_, entry)| entry).collect())
     }
 
+    /// Rulings and their undos in the order of the log, each with its rank among what happened at the same time.
     fn ruling_entries(&self, query: Option<QueryKey>) -> Result<Vec<(i64, LogEntry)>> {
         let rulings = self.rulings_ever()?;
         let of: HashMap<&str, &StoredRuling> = rulings
             .iter()
             .map(|row| (row.ruling.uid.as_str(), row))
             .collect();
-        let undos = self.ruling_undos()?.into_iter().filter_map(|undo| {
-            let ruling = Box::new((*of.get(undo.ruling.as_str())?).clone());
-            let entry = LogEntry {
-                when_ms: undo.created_ms,
-                uid: undo.uid,
-                event: Event::RulingUndo {
-                    by: undo.annotator,
-                    ruling,
-                },
-            };
-            Some((1, entry))
+        let undos = self.ruling_undos()?;
+        let undone = undos.iter().filter_map(|undo| {
+            let row = *of.get(undo.ruling.as_str())?;
+            let when = undo.created_ms.max(row.ruling.created_ms);
+            Some(((when, 1, undo.uid.as_str()), row, Some(undo)))
         });
         let made = rulings.iter().map(|row| {
-            let entry = LogEntry {
-                when_ms: row.ruling.created_ms,
-                uid: row.ruling.uid.clone(),
-                event: Event::Ruling(Box::new(row.clone())),
-            };
-            (0, entry)
+            let ruling = &row.ruling;
+            ((ruling.created_ms, 0, ruling.uid.as_str()), row, None)
         });
-        let wanted = |entry: &(i64, LogEntry)| {
-            let ruling = entry.1.ruling();
-            query.is_none() || ruling.map(|ruling| ruling.query) == query
-        };
-        Ok(made.chain(undos).filter(wanted).collect())
+        let mut deeds: Vec<_> = made.chain(undone).collect();
+        deeds.sort_by_key(|(key, ..)| *key);
+        // What stands of each annotator on each document, the latest last.
+        let mut live: HashMap<_, Vec<&StoredRuling>> = HashMap::new();
+        let mut entries = Vec::new();
+        for ((when_ms, rank, uid), row, undo) in deeds {
+            let place = (row.query, &row.ruling.document, &row.ruling.annotator);
+            let live = live.entry(place).or_default();
+            let before = live.last().map(|row| row.ruling.finding);
+            match undo {
+                None => live.push(row),
+                Some(_) => live.retain(|other| other.ruling.uid != row.ruling.uid),
+            }
+            let after = live.last().map(|row| row.ruling.finding);
+            let change = RulingChange { before, after };
+            let ruling = Box::new(row.clone());
+            if query.is_none_or(|query| query == row.query) {
+                let event = match undo {
+                    None => Event::Ruling(ruling, change),
+                    Some(undo) => Event::RulingUndo {
+                        by: undo.annotator.clone(),
+                        ruling,
+                        change,
+                    },
+                };
+                let uid = uid.to_owned();
+                entries.push((
+                    rank,
+                    LogEntry {
+                        when_ms,
+                        uid,
+                        event,
+                    },
+                ));
+            }
+        }
+        Ok(entries)
     }
 
     fn undos(&self) -> Result<Vec<UndoRow>> {

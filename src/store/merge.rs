@@ -47,7 +47,7 @@ pub struct Merged {
     pub labels: usize,
     /// Labels left out because the document is labelled otherwise here.
     pub label_clashes: usize,
-    /// Rankings of names that were not here.
+    /// Rankings that were not here, or not of all their queries; of a query that is in both, ours stays.
     pub rankings: usize,
     /// Answers of judges on pools that were new.
     pub picks: usize,

@@ -3,7 +3,7 @@
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Fault, Finding, Ruling};
+use crate::domain::court::{Fault, Finding, Grades, Ruling};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -78,7 +78,7 @@ pub struct RulingUndo {
 }
 
 const COLUMNS: &str = "ruling.uid, ruling.query, query.name, ruling.document, finding, fault, ruling.note, ruling.annotator,
-    ruling.created_ms, blind, active_ms, grade, against, answers, draw, drawn_of, revealed_ms, replaces";
+    ruling.created_ms, blind, active_ms, grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant";
 const FROM: &str = "FROM ruling JOIN query ON query.id = ruling.query";
 const NOT_UNDONE: &str =
     "NOT EXISTS (SELECT 1 FROM ruling_undo WHERE ruling_undo.ruling = ruling.uid)";
@@ -94,6 +94,7 @@ impl Db {
                 query: self.query(new.query)?.id,
                 document: new.document.clone(),
                 finding: new.finding,
+                relevant: self.grade_of_relevant(new.query)?,
                 fault: new.fault,
                 note: new.note.clone(),
                 annotator: new.annotator.clone(),
@@ -104,6 +105,8 @@ impl Db {
             replaces: None,
         };
         self.find_document(new.query, new.document.as_str())?;
+        // Who has ruled on it has seen its label, also where the ruling was taken back.
+        row.about.blind &= !self.has_ruled(new)?;
         if new.after_reveal {
             let mut own = self.standing_rulings()?;
             own.retain(|known| {
@@ -112,13 +115,39 @@ impl Db {
                     && known.ruling.annotator == new.annotator
             });
             if let Some(before) = own.pop() {
-                row.revealed_ms = Some(before.ruling.created_ms);
+                row.revealed_ms = before.revealed_ms.or(Some(before.ruling.created_ms));
                 row.about.control_of = before.about.control_of;
+                // A reason given later leaves the ruling as blind as it was.
+                row.about.blind = before.about.blind && before.ruling.finding == new.finding;
+                row.about.active_ms = match (before.about.active_ms, new.about.active_ms) {
+                    (None, None) => None,
+                    (one, other) => Some(one.unwrap_or(0) + other.unwrap_or(0)),
+                };
                 row.replaces = Some(before.ruling.uid);
             }
         }
         self.add_ruling_as(&row)?;
         Ok(uid)
+    }
+
+    /// Whether the annotator has ruled on the document before.
+    fn has_ruled(&self, new: &NewRuling) -> Result<bool> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT 1 FROM ruling WHERE query = ?1 AND document = ?2 AND annotator = ?3",
+        )?;
+        Ok(statement.exists(params![new.query.0, new.document.as_str(), new.annotator])?)
+    }
+
+    /// The grade that *relevant* puts into the labels of the dataset that a query came from.
+    fn grade_of_relevant(&self, query: QueryKey) -> Result<i32> {
+        let highest = self
+            .connection
+            .prepare_cached(
+                "SELECT max(label.grade) FROM label JOIN query ON query.name = label.query
+                 WHERE query.dataset = (SELECT dataset FROM query WHERE id = ?1)",
+            )?
+            .query_row([query.0], |row| row.get(0))?;
+        Ok(Grades::of(highest).relevant)
     }
 
     /// Stores a ruling that came with its identifier, as it is, and says whether it was new.
@@ -132,8 +161,8 @@ impl Db {
             .connection
             .prepare_cached(
                 "INSERT INTO ruling (uid, query, document, finding, fault, note, annotator, created_ms, blind, active_ms,
-                     grade, against, answers, draw, drawn_of, revealed_ms, replaces)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)
+                     grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
                  ON CONFLICT (uid) DO NOTHING",
             )?
             .execute(params![
@@ -154,6 +183,7 @@ impl Db {
                 about.control_of.filter(|of| *of > 0),
                 row.revealed_ms,
                 row.replaces,
+                ruling.relevant,
             ])?;
         Ok(added > 0)
     }
@@ -267,6 +297,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
             query: QueryId::new(row.get::<_, String>(2)?),
             document: DocId::new(row.get::<_, String>(3)?),
             finding,
+            relevant: row.get(18)?,
             fault,
             note: row.get(6)?,
             annotator: row.get(7)?,

@@ -15,6 +15,8 @@ use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::{Db, Result, Store};
 use futures::FutureExt as _;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -27,6 +29,8 @@ pub struct Runner {
     options: Options,
     results: mpsc::Sender<Msg>,
     control: Option<tokio::sync::watch::Sender<engine::Control>>,
+    /// What the court was asked for last, and whose turn it is to work it out.
+    court: Arc<(AtomicU64, Mutex<()>)>,
     end: Option<JoinHandle<()>>,
 }
 
@@ -47,6 +51,7 @@ impl Runner {
             options,
             results,
             control: None,
+            court: Arc::default(),
             end: None,
         }
     }
@@ -156,7 +161,19 @@ impl Runner {
         let (path, results) = (self.store.path().to_owned(), self.results.clone());
         let annotator = self.options.annotator.clone();
         let written = self.store.write(|_| Ok(()));
+        let court = self.court.clone();
+        let wanted = match &effect {
+            Effect::Court(_, _, generation) => Some(*generation),
+            _ => None,
+        };
+        if let Some(generation) = wanted {
+            court.0.store(generation, Ordering::Relaxed);
+        }
         tokio::task::spawn_blocking(move || {
+            let _turn = wanted.map(|_| court.1.lock());
+            if wanted.is_some_and(|generation| court.0.load(Ordering::Relaxed) != generation) {
+                return;
+            }
             // What was asked of the project before is part of it.
             drop(tokio::runtime::Handle::current().block_on(written));
             let found = Store::open_existing(&path)
@@ -289,8 +306,9 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
                 Msg::Undone(Some((undone, info, words)))
             }
         },
-        Effect::Court(rule, generation) => {
-            Msg::Court(generation, Box::new(court::findings(db, &rule, annotator)?))
+        Effect::Court(rule, roll, generation) => {
+            let findings = court::findings(db, &rule, roll, annotator)?;
+            Msg::Court(generation, Box::new(findings))
         }
         Effect::Exhibit(query, document) => {
             Msg::Exhibit(Box::new(court::exhibit(db, query, &document)?))

@@ -127,7 +127,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::NotRuled(error) => {
             model.saving = model.saving.saturating_sub(1);
             model.say(Level::Error, format!("the ruling was not stored: {error}"));
-            Vec::new()
+            screens::court::not_stored(model)
         }
         Msg::RulingUndone(undone) => screens::court::undone(model, undone),
         Msg::Prefetched(open) => {

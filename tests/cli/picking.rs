@@ -137,7 +137,10 @@ fn none_is_an_answer_where_any_number_is_asked_for() {
     desk.refused(
         &["pick", "bare.jsonl"],
         2,
-        &["bare.jsonl: has no labels to say how many", "--open"],
+        &[
+            "bare.jsonl: has no label of 1 or more to say how many",
+            "--open",
+        ],
     );
     desk.done(&["pick", "bare.jsonl", "--open", "--judges", "bm25"]);
     let picks = desk.done(&["export", "picks", "--query", "q"]);
@@ -655,4 +658,127 @@ fn a_folder_is_imported_as_pools_with_labels() {
             .text()
             .contains("2 0 d5 1\n")
     );
+}
+
+#[test]
+fn pools_that_look_alike_are_asked_about_each_for_itself() {
+    let desk = Desk::new();
+    let pool = |query: &str| {
+        json!({"query": {"id": query, "query": "bread"}, "documents": [
+            {"id": "a", "content": "bread", "metadata": {"grade": 1}}, {"id": "b", "content": "tin"},
+        ]})
+        .to_string()
+    };
+    desk.write("pools.jsonl", [pool("q1"), pool("q2")].join("\n"));
+    desk.done(&["pick", "pools.jsonl", "--judges", "bm25", "--query", "q1"]);
+    desk.done(&["pick", "--judges", "bm25"]);
+    let queries: Vec<Value> = records(&desk)
+        .into_iter()
+        .map(|record| record["query"].clone())
+        .collect();
+    assert_eq!(queries, ["q1", "q2"]);
+    let found = desk.json(&["court", "--json"]);
+    let order = &found["judges"][0]["permutations"][0];
+    assert_eq!((&order["valid"], &order["missing"]), (&json!(2), &json!(0)));
+}
+
+#[test]
+fn a_ranking_keeps_the_queries_of_another_split_and_those_without_a_hit() {
+    let desk = Desk::new();
+    benchmark(&desk);
+    desk.write(
+        "beir/qrels/dev.tsv",
+        "query-id\tcorpus-id\tscore\nnone\td1\t1\n",
+    );
+    let queries = desk.read("beir/queries.jsonl");
+    desk.write(
+        "beir/queries.jsonl",
+        format!("{queries}{{\"_id\":\"none\",\"text\":\"zzz\"}}\n"),
+    );
+    for split in ["test", "dev"] {
+        desk.done(&[
+            "pool", "build", "--beir", "beir", "--depth", "4", "--split", split,
+        ]);
+    }
+    desk.done(&["pick", "--judges", "bm25"]);
+    let found = desk.json(&["court", "--json"]);
+    assert_eq!(found["rankings"][0]["ranking"], "bm25-overrule");
+    // Half and all of the two of test, and nothing of the one of dev.
+    let recall = &found["rankings"][0]["metrics"]["recall@10"];
+    assert_eq!(recall["before"]["mean"], 0.5);
+    assert_eq!(recall["difference"]["queries"], 3);
+}
+
+#[test]
+fn who_has_seen_the_label_does_not_rule_blind_and_the_log_says_what_changed() {
+    let desk = in_court();
+    rule(&desk, "d3", "relevant", &[]);
+    rule(&desk, "d3", "not", &[]);
+    desk.done(&["undo", "--ruling"]);
+    let log = desk.json(&["log", "--query", "2", "--json"]);
+    let changes: Vec<(Value, Value)> = log
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["before"].clone(), row["after"].clone()))
+        .collect();
+    let (relevant, not) = (json!("relevant"), json!("not"));
+    assert_eq!(
+        changes,
+        [
+            (json!(null), relevant.clone()),
+            (relevant.clone(), not.clone()),
+            (not, relevant)
+        ]
+    );
+}
+
+#[test]
+fn a_ruling_keeps_the_grades_of_its_own_benchmark() {
+    let plain = Desk::new();
+    let pool = |query: &str, grade: i64| {
+        json!({"query": {"id": query, "query": "bread"}, "documents": [
+            {"id": "a", "content": "bread", "metadata": {"grade": grade}}, {"id": "b", "content": "a tin of bread"},
+        ]})
+        .to_string()
+    };
+    plain.write("plain.jsonl", pool("q1", 1));
+    plain.write("graded.jsonl", pool("q2", 3));
+    plain.done(&["pick", "plain.jsonl", "--judges", "bm25"]);
+    plain.done(&[
+        "rule",
+        "--query",
+        "q1",
+        "--document",
+        "b",
+        "--ruling",
+        "relevant",
+    ]);
+    plain.done(&["import", "graded.jsonl"]);
+    plain.done(&[
+        "rule",
+        "--query",
+        "q2",
+        "--document",
+        "b",
+        "--ruling",
+        "relevant",
+    ]);
+    let diff = plain.done(&["export", "qrels", "--diff"]);
+    assert_eq!(diff.text(), "+ q1 0 b 1\n+ q2 0 b 2\n");
+    let one = plain.done(&["export", "qrels", "--diff", "--query", "q2"]);
+    assert_eq!(one.text(), "+ q2 0 b 2\n");
+}
+
+#[test]
+fn identifiers_that_a_terminal_would_obey_are_not_written() {
+    let desk = Desk::new();
+    desk.write("qrels", "q 0 d\u{1b}[31m 1\n");
+    desk.done(&["import", "qrels"]);
+    for form in ["trec", "beir"] {
+        let ran = desk.run(&["export", "qrels", "--form", form]);
+        assert_eq!(ran.code, Some(1));
+        assert!(ran.stderr.contains("control characters"), "{}", ran.stderr);
+        assert!(!ran.text().contains('\u{1b}'));
+    }
 }

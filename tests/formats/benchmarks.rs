@@ -151,7 +151,7 @@ fn candidates_are_in_the_order_of_their_lines() {
         ),
         (
             "q d first\n",
-            "c.tsv:1: the rank \"first\" is not a whole number",
+            "c.tsv:1: the score \"first\" is not a number",
         ),
         (
             "q d 2\nq e 1\n",
@@ -177,6 +177,9 @@ fn a_file_is_known_by_its_first_line() {
         ("q\td", Kind::Candidates),
         ("q,d,1,12.5", Kind::Candidates),
         ("query_id,corpus_id,rank", Kind::Candidates),
+        ("Query\tDoc-ID\tscore", Kind::Candidates),
+        ("q,d,1", Kind::Candidates),
+        ("q 0 d 1.5", Kind::Qrels),
     ] {
         assert_eq!(of(input), Ok(kind), "{input}");
     }

@@ -18,7 +18,7 @@ pub(super) struct Effect {
 
 impl Effect {
     pub(super) fn of(rows: &CourtRows) -> Result<Self, Failure> {
-        let corrections = rows.corrections(rows.grades());
+        let corrections = rows.corrections(None);
         Ok(Self {
             standing: rows.rulings.len(),
             conflicts: rows.settled().1,

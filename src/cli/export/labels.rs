@@ -45,7 +45,7 @@ pub(super) struct Form {
     /// Of qrels: the form [default: beir where --out ends in .tsv, else trec]
     #[arg(long, value_enum)]
     form: Option<Columns>,
-    /// Of qrels: the grades that `partially` and `relevant` put in [default: 1,1; 1,2 where labels above 1 occur]
+    /// Of qrels: the grades that `partially` and `relevant` put in [default: 1,1, or 1,2 in a dataset with labels above 1]
     #[arg(long, value_name = "P,R", value_parser = grades)]
     grades: Option<Grades>,
     /// Of qrels: the grade from which on a document counts as labelled relevant
@@ -76,7 +76,7 @@ fn grades(text: &str) -> Result<Grades, String> {
 impl Form {
     /// What the rulings in force make of the labels.
     fn corrections(&self, rows: &CourtRows) -> Vec<Correction> {
-        rows.corrections(self.grades.unwrap_or_else(|| rows.grades()))
+        rows.corrections(self.grades)
     }
 
     pub(super) fn write(
@@ -181,14 +181,8 @@ fn diff(corrections: &[Correction], out: &mut dyn Write) -> Outcome {
     let mut changes: Vec<&Correction> = corrections.iter().filter(|one| one.changes()).collect();
     changes.sort_by_key(|one| (&one.ruling.query, &one.ruling.document));
     for one in changes {
-        let column = |text: &str| match text.is_empty() || text.contains(char::is_whitespace) {
-            true => Err(Failure::usage(anyhow!(
-                "the identifier {text:?} is empty or holds white space, which columns cannot"
-            ))),
-            false => Ok(text.to_owned()),
-        };
-        let query = column(one.ruling.query.as_str())?;
-        let document = column(one.ruling.document.as_str())?;
+        let query = trec::cell(one.ruling.query.as_str())?;
+        let document = trec::cell(one.ruling.document.as_str())?;
         for (sign, grade) in [("-", one.before), ("+", one.after)] {
             if let Some(grade) = grade {
                 writeln!(out, "{sign} {query} 0 {document} {grade}")?;

@@ -9,7 +9,10 @@ use crate::domain::sanitise;
 use crate::engine::now_ms;
 use crate::formats::picks::read_picks;
 use crate::store::Store;
+use crate::store::StoreError;
+use anyhow::anyhow;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What a file holds, read and found good.
@@ -50,15 +53,33 @@ impl Evidence {
     }
 
     /// Puts it into the project: all of it, or nothing.
-    pub(super) fn take_in(self, store: &Store) -> Result<Taken, Failure> {
+    pub(super) fn take_in(self, store: &Store, path: &Path) -> Result<Taken, Failure> {
+        let known = store.read_blocking(|db| db.queries())?.into_iter();
+        let known: HashSet<QueryId> = known.map(|query| query.id).collect();
+        let unknown = |queries: Vec<&QueryId>| {
+            let unknown = queries.iter().filter(|query| !known.contains(**query));
+            if known.is_empty() { 0 } else { unknown.count() }
+        };
         Ok(match self {
             Self::Labels(labels) => {
                 let all = labels.values().map(|grades| grades.len()).sum();
-                let added = store.write_blocking(move |db| db.put_labels(&labels))?;
-                Taken::Labels { added, all }
+                let unknown = unknown(labels.keys().collect());
+                let added = store
+                    .write_blocking(move |db| db.put_labels(&labels))
+                    .map_err(|error| match error {
+                        StoreError::Conflict(what) => {
+                            Failure::usage(anyhow!("{}: {what}", path.display()))
+                        }
+                        error => error.into(),
+                    })?;
+                Taken::Labels {
+                    added,
+                    all,
+                    unknown,
+                }
             }
             Self::Ranking(name, run) => {
-                let queries = run.len();
+                let (queries, unknown) = (run.len(), unknown(run.keys().collect()));
                 let called = name.clone();
                 let replaced =
                     store.write_blocking(move |db| db.put_ranking(&called, &run, now_ms()))?;
@@ -66,13 +87,12 @@ impl Evidence {
                     name,
                     queries,
                     replaced,
+                    unknown,
                 }
             }
             Self::Picks(picks) => {
                 let all = picks.len();
                 let (added, unknown) = store.write_blocking(move |db| {
-                    let known: std::collections::HashSet<QueryId> =
-                        db.queries()?.into_iter().map(|query| query.id).collect();
                     let (mut added, mut unknown) = (0, 0);
                     for pick in &picks {
                         match known.contains(&pick.query) {
@@ -97,11 +117,13 @@ pub(super) enum Taken {
     Labels {
         added: usize,
         all: usize,
+        unknown: usize,
     },
     Ranking {
         name: String,
         queries: usize,
         replaced: bool,
+        unknown: usize,
     },
     Picks {
         added: usize,
@@ -114,14 +136,21 @@ impl Taken {
     pub(super) fn json(&self, path: &Path) -> Value {
         let file = path.display().to_string();
         match self {
-            Self::Labels { added, all } => {
-                json!({ "file": file, "labels": all, "labels_added": added })
+            Self::Labels {
+                added,
+                all,
+                unknown,
+            } => {
+                json!({ "file": file, "labels": all, "labels_added": added, "unknown_queries": unknown })
             }
             Self::Ranking {
                 name,
                 queries,
                 replaced,
-            } => json!({ "file": file, "ranking": name, "queries": queries, "replaced": replaced }),
+                unknown,
+            } => json!({
+                "file": file, "ranking": name, "queries": queries, "replaced": replaced, "unknown_queries": unknown,
+            }),
             Self::Picks {
                 added,
                 unknown,
@@ -138,21 +167,30 @@ impl Taken {
         let there =
             |added: &usize, all: &usize| format!("{added} new, {} there already", all - added);
         match self {
-            Self::Labels { added, all } => {
+            Self::Labels {
+                added,
+                all,
+                unknown,
+            } => {
                 let what = output::counted(*all, "label");
-                format!("{file}: {what}, {}\n", there(added, all))
+                let others = others(*unknown);
+                format!("{file}: {what}, {}{others}\n", there(added, all))
             }
             Self::Ranking {
                 name,
                 queries,
                 replaced,
+                unknown,
             } => {
                 let again = match replaced {
-                    true => "in place of the one of that name",
+                    true => "in place of those in the ranking of that name",
                     false => "new",
                 };
                 let (name, of) = (sanitise::line(name), output::counted(*queries, "query"));
-                format!("{file}: ranking {name} of {of}, {again}\n")
+                format!(
+                    "{file}: ranking {name} of {of}, {again}{}\n",
+                    others(*unknown)
+                )
             }
             Self::Picks {
                 added,
@@ -168,5 +206,16 @@ impl Taken {
                 format!("{file}: {what}, {there}{others}\n")
             }
         }
+    }
+}
+
+/// Queries that have no pool here.
+fn others(unknown: usize) -> String {
+    match unknown {
+        0 => String::new(),
+        unknown => format!(
+            "; {} without a pool in the project",
+            output::counted(unknown, "query")
+        ),
     }
 }

@@ -1,6 +1,6 @@
 //! Which judge is asked about which pool in which order, and what of it is there already.
 
-use super::sheet::Sheet;
+use super::sheet::{Question, Sheet};
 use crate::cli::output;
 use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::court::{Ask, Way};
@@ -40,8 +40,8 @@ pub(super) struct Plan {
     /// Pools that are asked about.
     pub(super) pools: usize,
     pub(super) shown: Vec<Shown>,
-    /// The hash of each question: those of a pool's order together, one a judge.
-    calls: Vec<String>,
+    /// The questions: those of a pool's order together, one a judge.
+    calls: Vec<Question>,
     seats: usize,
     pub(super) jobs: Vec<Job>,
     /// Questions that have been settled.
@@ -91,10 +91,10 @@ impl Plan {
             plan.show(pool, ask, wish);
         }
         if plan.pools == 0 {
-            return Err(
-                "has no labels to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document"
-                    .to_owned(),
-            );
+            return Err(format!(
+                "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document",
+                wish.level
+            ));
         }
         if idle > 0 {
             let what = output::counted(idle, "pool");
@@ -148,8 +148,9 @@ impl Plan {
                 let number = self.calls.len();
                 let prompt = judge.lineup(&shown.lineup).unwrap_or_default();
                 let call = call_id(judge.spec(), &prompt);
-                let state = sheet.state(&call).copied();
-                self.calls.push(call);
+                let question = (shown.query.clone(), shown.permutation, call);
+                let state = sheet.state(&question).copied();
+                self.calls.push(question);
                 let settled = state.is_some_and(|state| {
                     let failed = !state.picked && state.invalid == 0;
                     state.picked || state.invalid >= ASKED || (failed && !wish.retry_failed)
@@ -182,17 +183,18 @@ impl Plan {
         self.jobs.len()
     }
 
-    /// The hashes of a judge's questions.
-    pub(super) fn questions_of(&self, seat: usize) -> Vec<&str> {
+    /// A judge's questions.
+    pub(super) fn questions_of(&self, seat: usize) -> Vec<&Question> {
         let calls = self.calls.iter().skip(seat).step_by(self.seats.max(1));
-        calls.map(String::as_str).collect()
+        calls.collect()
     }
 
     /// What a job of that number is about: the pool's order, the judge's seat, the question's hash.
     pub(super) fn job(&self, number: usize) -> Option<(&Shown, usize, &str)> {
         let seats = self.seats.max(1);
         let shown = self.shown.get(number / seats)?;
-        Some((shown, number % seats, self.calls.get(number)?))
+        let (_, _, call) = self.calls.get(number)?;
+        Some((shown, number % seats, call))
     }
 }
 

@@ -1,5 +1,6 @@
 //! How each question stands: what the project's picks say, and what comes in addition.
 
+use crate::domain::corpus::QueryId;
 use crate::domain::court::{PickRecord, PickResult};
 use crate::judge::Usage;
 use std::collections::HashMap;
@@ -15,10 +16,14 @@ pub(super) struct State {
     cost_usd: Option<f64>,
 }
 
+/// What is asked: about which query, in which order of its pool, and the hash of judge and prompt. Two pools may make the
+/// same prompt; each is asked for itself.
+pub(super) type Question = (QueryId, usize, String);
+
 /// The picks by question.
 #[derive(Default)]
 pub(super) struct Sheet {
-    states: HashMap<String, State>,
+    states: HashMap<Question, State>,
     spent_usd: f64,
 }
 
@@ -31,7 +36,12 @@ impl Sheet {
 
     /// Takes an answer in.
     pub(super) fn note(&mut self, record: &PickRecord) {
-        let state = self.states.entry(record.call.clone()).or_default();
+        let question = (
+            record.query.clone(),
+            record.permutation,
+            record.call.clone(),
+        );
+        let state = self.states.entry(question).or_default();
         match record.result {
             PickResult::Slots(_) | PickResult::Verdicts(_) => state.picked = true,
             PickResult::Invalid(_) => state.invalid += 1,
@@ -45,16 +55,16 @@ impl Sheet {
         }
     }
 
-    /// How the question with this hash stands; `None` where it was never answered and never failed.
-    pub(super) fn state(&self, call: &str) -> Option<&State> {
-        self.states.get(call)
+    /// How a question stands; `None` where it was never answered and never failed.
+    pub(super) fn state(&self, question: &Question) -> Option<&State> {
+        self.states.get(question)
     }
 
     /// Tokens and dollars of some questions.
-    pub(super) fn used(&self, calls: &[&str]) -> (Usage, Option<f64>) {
+    pub(super) fn used(&self, questions: &[&Question]) -> (Usage, Option<f64>) {
         let mut usage = Usage::default();
         let mut cost: Option<f64> = None;
-        for state in calls.iter().filter_map(|call| self.state(call)) {
+        for state in questions.iter().filter_map(|one| self.state(one)) {
             usage.input += state.usage.input;
             usage.output += state.usage.output;
             if let Some(usd) = state.cost_usd {

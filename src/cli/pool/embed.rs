@@ -80,8 +80,11 @@ impl Dense {
     ) -> Result<Option<FirstStage>, Failure> {
         let embedder = judges::embedder(context, name, self.insecure_http)?;
         let beside = context.project().with_file_name("embeddings.db");
-        let cache =
-            Cache::open(self.vectors.as_ref().unwrap_or(&beside)).map_err(Failure::usage)?;
+        let kept = self.vectors.as_ref().unwrap_or(&beside);
+        // A dry run makes no file.
+        let nowhere = self.dry_run && !kept.exists();
+        let cache = Cache::open(if nowhere { Path::new(":memory:") } else { kept });
+        let cache = cache.map_err(Failure::usage)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -169,7 +172,7 @@ impl Dense {
 
     /// Makes the folder of the runs.
     pub(super) fn prepare(&self) -> Outcome {
-        let Some(folder) = &self.stage_runs else {
+        let Some(folder) = self.stage_runs.as_ref().filter(|_| !self.dry_run) else {
             return Ok(());
         };
         let cannot = |error| {

@@ -80,13 +80,19 @@ impl Folder {
     ) -> Result<(), Failure> {
         let name = display_name(&self.corpus);
         let mut complaints = output::Complaints::about(&name);
+        let mut any = false;
         for passage in beir::read_corpus(open(&self.corpus)?, &name) {
+            any = true;
             match passage {
                 Ok(passage) => take(passage)?,
                 Err(problem) => complaints.tell(&problem),
             }
         }
-        benchmark::refuse(&name, complaints.end())
+        benchmark::refuse(&name, complaints.end())?;
+        match any {
+            true => Ok(()),
+            false => Err(usage(format!("{name}: holds no document"))),
+        }
     }
 }
 

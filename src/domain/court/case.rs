@@ -38,12 +38,14 @@ impl Bench {
             let positives = pool.positives();
             positives > 0 && positives < pool.slots.len()
         });
-        let mut first = mixed.map(|pool| {
-            let positives = pool.positives();
-            pool.slots.iter().take(positives).all(|slot| slot.positive)
-        });
+        let first: Vec<bool> = mixed
+            .map(|pool| {
+                let positives = pool.positives();
+                pool.slots.iter().take(positives).all(|slot| slot.positive)
+            })
+            .collect();
         // Two or three pools may look like that by chance.
-        self.pools.len() > FEW_POOLS && first.all(|first| first)
+        first.len() > FEW_POOLS && first.iter().all(|first| *first)
     }
 }
 

@@ -169,8 +169,8 @@ impl DocketOrder {
                 "what would move NDCG@10 most, times the share of answers against the label"
             }
             Self::Confidence => "where most answers go against the label",
-            Self::Query => "query by query",
-            Self::Random => "at random: the shares ruled speak for all disagreements",
+            Self::Query => "one query after the other, in the order of the project",
+            Self::Random => "all alike: the shares ruled speak for all disagreements",
         }
     }
 }
@@ -302,7 +302,7 @@ mod tests {
         let ranked = ["b", "c", "d", "a"].iter().enumerate();
         let ranked = ranked.map(|(at, id)| (DocId::new(*id), -(at as f64)));
         let run = Run::from([(QueryId::new("q0"), ranked.collect())]);
-        let grades = Grades::of(&labels);
+        let grades = Grades::up_to(1);
         let mut found = disputes(&pools, &[(0, vec![1])]);
         weigh(
             &mut found,

@@ -31,7 +31,8 @@ pub fn measures() -> Vec<Metric> {
     .collect()
 }
 
-/// Measures a ranking under the labels `before` and `after` correction.
+/// Measures a ranking under the labels `before` and `after` correction, on the queries that have labels before: one that
+/// gets its first label by a ruling has nothing to be compared with.
 ///
 /// # Errors
 /// A ranking with a document twice, or with a score that is not a number.
@@ -44,7 +45,9 @@ pub fn remeasure(
     how: &Resampling,
 ) -> Result<Vec<Remeasured>, EvaluationError> {
     let old = evaluate(before, run, metrics, rules)?;
-    let new = evaluate(after, run, metrics, rules)?;
+    let mut after = after.clone();
+    after.retain(|query, _| before.contains_key(query));
+    let new = evaluate(&after, run, metrics, rules)?;
     let row = |metric: &Metric| Remeasured {
         metric: *metric,
         before: old.estimate(*metric, how),
@@ -65,13 +68,14 @@ mod tests {
         let query = |name: &str| QueryId::new(name);
         let document = |name: &str| DocId::new(name);
         let ranked = || vec![(document("x"), 2.0), (document("y"), 1.0)];
-        let run = Run::from([(query("1"), ranked()), (query("2"), ranked())]);
+        let run = Run::from(["1", "2", "3"].map(|name| (query(name), ranked())));
         let before = Qrels::from([
             (query("1"), BTreeMap::from([(document("y"), 1)])),
             (query("2"), BTreeMap::from([(document("x"), 1)])),
         ]);
         let mut after = before.clone();
         after.get_mut(&query("1")).unwrap().insert(document("x"), 1);
+        after.insert(query("3"), BTreeMap::from([(document("x"), 0)]));
         let how = Resampling::default();
         let rows = remeasure(&run, &before, &after, &measures(), &Rules::default(), &how).unwrap();
         let of = |name: &str| {

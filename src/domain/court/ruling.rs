@@ -151,6 +151,8 @@ pub struct Ruling {
     pub document: DocId,
     /// What was found.
     pub finding: Finding,
+    /// The grade that *relevant* puts into the labels of this benchmark; see [`Grades::of`].
+    pub relevant: i32,
     /// Why pick and label differ.
     pub fault: Option<Fault>,
     /// Why, in the person's words.
@@ -237,16 +239,16 @@ pub struct Grades {
 }
 
 impl Grades {
-    /// 1 for both in a benchmark of 0 and 1; 1 and 2 where higher grades occur.
-    pub fn of(labels: &Qrels) -> Self {
-        let highest = labels
-            .values()
-            .flat_map(|grades| grades.values())
-            .max()
-            .copied();
+    /// In a benchmark whose highest label is `highest`: 1 for both where that is 1, else 1 and 2.
+    pub fn of(highest: Option<i32>) -> Self {
+        Self::up_to(if highest.unwrap_or(1) > 1 { 2 } else { 1 })
+    }
+
+    /// 1 for *partially*, and this for *relevant*.
+    pub fn up_to(relevant: i32) -> Self {
         Self {
             partially: 1,
-            relevant: if highest.unwrap_or(1) > 1 { 2 } else { 1 },
+            relevant,
         }
     }
 
@@ -255,7 +257,7 @@ impl Grades {
     pub fn corrected(self, label: Option<i32>, finding: Finding) -> Option<i32> {
         match (finding, label) {
             (Finding::CannotTell, label) => label,
-            (Finding::Not, Some(grade)) if grade < self.partially => Some(grade),
+            (Finding::Not, Some(grade)) if grade <= 0 => Some(grade),
             (Finding::Not, _) => Some(0),
             (Finding::Partially, Some(grade))
                 if (self.partially..self.relevant).contains(&grade) =>
@@ -287,17 +289,18 @@ impl Correction {
     }
 }
 
-/// What each ruling in force makes of its label, in the order given.
+/// What each ruling in force makes of its label, in the order given; with its own grades unless there are others for all.
 pub fn corrections(
     labels: &Qrels,
     in_force: impl IntoIterator<Item = Ruling>,
-    grades: Grades,
+    grades: Option<Grades>,
 ) -> Vec<Correction> {
     let correct = |ruling: Ruling| {
         let before = labels
             .get(&ruling.query)
             .and_then(|grades| grades.get(&ruling.document))
             .copied();
+        let grades = grades.unwrap_or_else(|| Grades::up_to(ruling.relevant));
         let after = grades.corrected(before, ruling.finding);
         Correction {
             ruling,
@@ -333,6 +336,7 @@ mod tests {
             query: QueryId::new("q"),
             document: DocId::new("d"),
             finding,
+            relevant: 1,
             fault: None,
             note: None,
             annotator: annotator.to_owned(),
@@ -409,8 +413,7 @@ mod tests {
             QueryId::new("q"),
             BTreeMap::from([(DocId::new("d"), 1), (DocId::new("e"), 1)]),
         )]);
-        let grades = Grades::of(&labels);
-        let made = corrections(&labels, [said("a", Finding::Not)], grades);
+        let made = corrections(&labels, [said("a", Finding::Not)], None);
         assert_eq!((made[0].before, made[0].after), (Some(1), Some(0)));
         let after = corrected(&labels, &made);
         let grade = |document: &str| after[&QueryId::new("q")][&DocId::new(document)];
@@ -435,6 +438,27 @@ mod tests {
         assert_eq!(all(FinalRule::Majority), (vec![Finding::Partially], 0));
         let two = settled(&FinalRule::Majority, &rulings[..2]);
         assert_eq!(two, (Vec::new(), 1), "nobody is in force, and they part");
+    }
+
+    #[test]
+    fn a_ruling_keeps_the_grade_of_its_benchmark() {
+        let labels = Qrels::new();
+        let graded = Ruling {
+            relevant: Grades::of(Some(3)).relevant,
+            ..said("a", Finding::Relevant)
+        };
+        let after = |over| {
+            corrections(
+                &labels,
+                [graded.clone(), said("b", Finding::Relevant)],
+                over,
+            )
+        };
+        let grades: Vec<_> = after(None).iter().map(|one| one.after).collect();
+        assert_eq!(grades, [Some(2), Some(1)]);
+        let over = Grades::up_to(3);
+        assert!(after(Some(over)).iter().all(|one| one.after == Some(3)));
+        assert_eq!(Grades::of(None).relevant, 1);
     }
 
     #[test]

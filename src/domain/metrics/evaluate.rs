@@ -113,7 +113,8 @@ impl Evaluation {
     pub fn mean(&self, metric: Metric) -> Option<f64> {
         let values = self.values(metric);
         let sum: f64 = values.iter().map(|(_, value)| value).sum();
-        (!values.is_empty()).then(|| sum / values.len() as f64)
+        // The sum of nothing but −0 is −0, which nobody wants to read.
+        (!values.is_empty()).then(|| sum / values.len() as f64 + 0.0)
     }
 
     /// The mean with a bootstrap interval over queries.
@@ -202,7 +203,10 @@ pub fn evaluate(
         }
         evaluation.queries.push(QueryValues {
             query: query.clone(),
-            values: metrics.iter().map(|metric| metric.value(&graded)).collect(),
+            values: metrics
+                .iter()
+                .map(|metric| metric.value(&graded).map(|value| value + 0.0))
+                .collect(),
             retrieved: documents.len(),
             relevant,
         });

@@ -83,6 +83,13 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
     let differences: Vec<f64> = first.iter().zip(second).map(|(x, y)| x - y).collect();
     let mean_difference = mean(&differences)?;
     let count = |test: fn(&f64) -> bool| differences.iter().filter(|d| test(d)).count();
+    // Nothing differs in any resample either.
+    let alike = Resampling { draws: 1, ..*how };
+    let how = if differences.iter().all(|d| *d == 0.0) {
+        &alike
+    } else {
+        how
+    };
     Some(Comparison {
         n: differences.len(),
         mean_difference,
@@ -195,7 +202,7 @@ pub fn t_test(differences: &[f64]) -> Option<TTest> {
 }
 
 fn mean(values: &[f64]) -> Option<f64> {
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    (!values.is_empty()).then(|| (values.iter().sum::<f64>() + 0.0) / values.len() as f64)
 }
 
 fn mean_of(values: &[f64], chosen: &[usize]) -> Option<f64> {

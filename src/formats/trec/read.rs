@@ -9,8 +9,18 @@ use std::io::BufRead;
 /// The longest line of a file in columns, in bytes.
 pub(in crate::formats) const LONGEST: u64 = 1 << 20;
 
-/// What the header of a candidate file may be recognised by.
-const HEADINGS: [&str; 5] = ["query-id", "query_id", "corpus-id", "corpus_id", "score"];
+/// What the first column of candidates is called, without dashes.
+const QUERIES: [&str; 4] = ["query", "queryid", "qid", "topic"];
+/// What the second one is called.
+const DOCUMENTS: [&str; 7] = [
+    "document",
+    "documentid",
+    "doc",
+    "docid",
+    "corpusid",
+    "passageid",
+    "pid",
+];
 
 /// The record on a line, `None` where it is a header. The second argument tells the file's first line.
 type Parse<T> = fn(&str, bool) -> Result<Option<T>, String>;
@@ -98,6 +108,10 @@ pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
         }
         let (query, document, rank, score) = match cells[..] {
             [query, document] => (query, document, None, None),
+            // One with a fraction is a score.
+            [query, document, score] if score.parse::<i64>().is_err() => {
+                (query, document, None, Some(score))
+            }
             [query, document, rank] => (query, document, Some(rank), None),
             [query, document, rank, score] => (query, document, Some(rank), Some(score)),
             _ => {
@@ -138,9 +152,15 @@ pub(in crate::formats) fn candidate_cells(text: &str) -> Result<Vec<String>, Str
     }
 }
 
-/// Whether cells are those of a header of candidates.
+/// Whether cells are those of a header of candidates: a name of the query's column, then one of the document's.
 pub(in crate::formats) fn is_heading(cells: &[&str]) -> bool {
-    cells.iter().any(|cell| HEADINGS.contains(cell))
+    let of = |at: usize, known: &[&str]| {
+        let cell = cells
+            .get(at)
+            .map(|cell| cell.to_lowercase().replace(['-', '_'], ""));
+        cell.is_some_and(|cell| known.contains(&cell.as_str()))
+    };
+    of(0, &QUERIES) && of(1, &DOCUMENTS)
 }
 
 /// The N cells of a line, or how many there are instead of what is `expected`.

@@ -2,6 +2,7 @@
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
+use crate::domain::sanitise::is_hazard;
 use std::io::{self, Write};
 
 /// Writes labels as qrels. Buffer `out`.
@@ -36,9 +37,12 @@ pub fn write_run(
     Ok(())
 }
 
-fn cell(text: &str) -> io::Result<&str> {
-    if text.is_empty() || text.contains(|c: char| c.is_ascii_whitespace()) {
-        let what = format!("{text:?} is empty or holds white space, which TREC's columns cannot");
+/// An identifier as a column.
+pub fn cell(text: &str) -> io::Result<&str> {
+    if text.is_empty() || text.contains(|c: char| c.is_ascii_whitespace() || is_hazard(c)) {
+        let what = format!(
+            "the identifier {text:?} is empty or holds white space or control characters, which TREC's columns cannot"
+        );
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
     Ok(text)

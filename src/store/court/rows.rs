@@ -9,7 +9,7 @@ use crate::domain::metrics::{EvaluationError, Qrels, Resampling, Rules, Run};
 use crate::domain::verdict::FinalRule;
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::{Circumstances, StoredRuling};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Everything that the label court works on.
 #[derive(Clone, Debug)]
@@ -49,6 +49,18 @@ pub struct Matter {
     pub control_of: usize,
 }
 
+/// Which documents are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Roll {
+    /// Those on which label and picks differ and the annotator has not ruled.
+    #[default]
+    Open,
+    /// Those on which the annotator has ruled, the latest first.
+    Ruled,
+    /// Those on which people go different ways.
+    Parted,
+}
+
 impl CourtRows {
     /// How rankings are measured.
     pub fn rules(&self) -> Rules {
@@ -58,9 +70,10 @@ impl CourtRows {
         }
     }
 
-    /// The grades that rulings put into the labels.
-    pub fn grades(&self) -> Grades {
-        Grades::of(&self.labels)
+    /// The grades of a label that is turned.
+    fn grades(&self) -> Grades {
+        let grades = self.labels.values().flat_map(|grades| grades.values());
+        Grades::of(grades.max().copied())
     }
 
     /// How the label of a document and the answers about it stand.
@@ -145,14 +158,89 @@ impl CourtRows {
         Ok(order.into_iter().filter_map(matter).collect())
     }
 
+    /// The documents that are called, those to be ruled on in the order of `rule`.
+    ///
+    /// # Errors
+    /// A ranking that cannot be measured.
+    pub fn called(
+        &self,
+        roll: Roll,
+        rule: &DocketRule,
+        annotator: &str,
+    ) -> Result<Vec<Matter>, EvaluationError> {
+        let latest = self
+            .rulings
+            .iter()
+            .rev()
+            .map(|row| (row.query, &row.ruling));
+        let mut seen = HashSet::new();
+        let mut once = |query, ruling: &Ruling| seen.insert((query, ruling.document.clone()));
+        let mut matters = Vec::new();
+        match roll {
+            Roll::Open => return self.docket(rule, Some(annotator)),
+            Roll::Ruled => {
+                for (query, ruling) in latest.filter(|(_, ruling)| ruling.annotator == annotator) {
+                    if once(query, ruling) {
+                        matters.extend(self.matter(query, ruling));
+                    }
+                }
+            }
+            Roll::Parted => {
+                let mut last: HashMap<_, HashMap<&str, bool>> = HashMap::new();
+                for row in &self.rulings {
+                    let ruling = &row.ruling;
+                    let of = last.entry((row.query, &ruling.document)).or_default();
+                    match ruling.finding.side() {
+                        Some(side) => of.insert(&ruling.annotator, side),
+                        None => of.remove(ruling.annotator.as_str()),
+                    };
+                }
+                for (query, ruling) in latest {
+                    let sides = last.get(&(query, &ruling.document));
+                    let parted = sides.is_some_and(|sides| {
+                        sides.values().any(|side| *side) && sides.values().any(|side| !side)
+                    });
+                    if parted && once(query, ruling) {
+                        matters.extend(self.matter(query, ruling));
+                    }
+                }
+            }
+        }
+        Ok(matters)
+    }
+
+    /// A document that has been ruled on, as it stands.
+    fn matter(&self, query: QueryKey, ruling: &Ruling) -> Option<Matter> {
+        let pool = self.keys.iter().position(|key| *key == query)?;
+        let slots = &self.bench.pools.get(pool)?.slots;
+        let slot = slots
+            .iter()
+            .position(|slot| slot.document == ruling.document)?;
+        let about = self.circumstances(query, &ruling.document);
+        Some(Matter {
+            query,
+            query_id: ruling.query.clone(),
+            document: ruling.document.clone(),
+            dispute: Dispute {
+                pool,
+                slot,
+                positive: slots[slot].positive,
+                against: about.against,
+                answers: about.answers,
+                impact: 0.0,
+            },
+            control_of: 0,
+        })
+    }
+
     /// The rulings in force, and on how many documents people go different ways.
     pub fn settled(&self) -> (Vec<Ruling>, usize) {
         let standing: Vec<Ruling> = self.rulings.iter().map(|row| row.ruling.clone()).collect();
         settle(&self.rule, &standing)
     }
 
-    /// What each ruling in force makes of its label.
-    pub fn corrections(&self, grades: Grades) -> Vec<Correction> {
+    /// What each ruling in force makes of its label, with its own grades unless there are others for all.
+    pub fn corrections(&self, grades: Option<Grades>) -> Vec<Correction> {
         corrections(&self.labels, self.settled().0, grades)
     }
 

@@ -2,6 +2,8 @@
 
 use super::Merge;
 use crate::domain::corpus::QueryId;
+use crate::domain::metrics::Run;
+use crate::engine::now_ms;
 use crate::store::{Db, Result, StoreError};
 use std::collections::{HashMap, HashSet};
 
@@ -21,10 +23,14 @@ impl Merge<'_> {
                 }
             }
         }
-        let named: HashSet<String> = self.db.ranking_names()?.into_iter().collect();
-        for (name, run) in other.rankings()? {
-            if !named.contains(&name) {
-                self.db.put_ranking(&name, &run, crate::engine::now_ms())?;
+        let ours: HashMap<String, Run> = self.db.rankings()?.into_iter().collect();
+        for (name, mut run) in other.rankings()? {
+            let known = ours.get(&name);
+            run.retain(|query, _| {
+                !refused.contains(query) && known.is_none_or(|known| !known.contains_key(query))
+            });
+            if !run.is_empty() {
+                self.db.put_ranking(&name, &run, now_ms())?;
                 self.merged.rankings += 1;
             }
         }

@@ -5,6 +5,7 @@ use crate::domain::court::{Answer, Bench, DocketRule, Given, Group, Way, group, 
 use crate::domain::metrics::Resampling;
 use crate::judge::OFFLINE;
 use crate::store::corpus::QueryKey;
+use crate::store::court::Roll;
 use crate::store::{Db, Result, StoreError};
 use crate::tui::model::{CourtFindings, Exhibit, PickRow, Said};
 use std::collections::{BTreeMap, HashSet};
@@ -13,12 +14,17 @@ use std::collections::{BTreeMap, HashSet};
 const LEVEL: i32 = 1;
 
 /// What picks, labels and rulings amount to.
-pub(super) fn findings(db: &Db, rule: &DocketRule, annotator: &str) -> Result<CourtFindings> {
+pub(super) fn findings(
+    db: &Db,
+    rule: &DocketRule,
+    roll: Roll,
+    annotator: &str,
+) -> Result<CourtFindings> {
     let rows = db.court(LEVEL)?;
     let unmeasured = |error: crate::domain::metrics::EvaluationError| {
         StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
     };
-    let corrections = rows.corrections(rows.grades());
+    let corrections = rows.corrections(None);
     let ruled: HashSet<_> = rows
         .rulings
         .iter()
@@ -35,7 +41,7 @@ pub(super) fn findings(db: &Db, rule: &DocketRule, annotator: &str) -> Result<Co
         labels: rows.labels.values().map(|grades| grades.len()).sum(),
         judges: judges.collect(),
         offline: rows.groups.iter().all(|group| group.provider == OFFLINE),
-        matters: rows.docket(rule, Some(annotator)).map_err(unmeasured)?,
+        matters: rows.called(roll, rule, annotator).map_err(unmeasured)?,
         ruled: ruled.len(),
         in_force: corrections.len(),
         changed: corrections.iter().filter(|one| one.changes()).count(),
@@ -104,6 +110,10 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
             }
         }
     }
+    let standing = db.standing_rulings()?.into_iter();
+    let rulings = standing
+        .filter(|row| row.query == query && row.ruling.document == *document)
+        .map(|row| row.ruling);
     let found = db.documents(query)?.into_iter().nth(at);
     let found = found.ok_or_else(|| StoreError::NotFound("no such document".to_owned()))?;
     Ok(Exhibit {
@@ -115,5 +125,6 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
         text: db.document_text(query, at)?,
         metadata: found.metadata,
         said,
+        rulings: rulings.collect(),
     })
 }

@@ -102,7 +102,7 @@ commands! {
     NextPolicy "next-policy" "Order what is to be judged by the next policy.";
     PreviousPolicy "previous-policy" "Order what is to be judged by the previous policy.";
     WholeProject "whole-project" "Queue one query or the whole project.";
-    Conflicts "conflicts" "Queue only the pairs on which people differ, or all.";
+    Conflicts "conflicts" "List what people differ on; in the court, own rulings too.";
     PutOff "put-off" "Take this one up after all others.";
     Guideline "guideline" "Read the project's guideline.";
     Guess "guess" "Say that the verdict is a guess.";

@@ -128,12 +128,13 @@ pub const BINDINGS: &[Binding] = &[
     shown(Court, keys![ENTER], Do::Open, "rule"),
     shown(Court, keys![k('o')], Do::NextPolicy, "order"),
     quiet(Court, keys![k('O')], Do::PreviousPolicy, "order back"),
+    shown(Court, keys![k('d')], Do::Conflicts, "other lists"),
     shown(Court, keys![TAB], Do::NextPane, "ranking"),
     shown(Court, keys![k('v')], Do::Guideline, "guideline"),
     shown(Ruling, keys![k('1')], Do::RuleRelevant, "relevant"),
-    shown(Ruling, keys![k('2')], Do::RulePartially, "partially"),
+    quiet(Ruling, keys![k('2')], Do::RulePartially, "partially"),
     shown(Ruling, keys![k('3')], Do::RuleNot, "not"),
-    shown(
+    quiet(
         Ruling,
         keys![k('4'), k('x')],
         Do::RuleCannotTell,

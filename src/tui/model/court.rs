@@ -1,9 +1,10 @@
 //! The label court, and the document that lies before the person.
 
 use crate::domain::corpus::{DocId, JsonObject};
-use crate::domain::court::{DocketOrder, Fault, Finding, Remeasured, Summary};
+use crate::domain::court::{DocketOrder, Fault, Finding, Remeasured, Ruling, Summary};
 use crate::store::corpus::QueryKey;
-use crate::store::court::Matter;
+use crate::store::court::{Matter, Roll};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,6 +25,12 @@ pub struct CourtScreen {
     pub filter: String,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
+    /// Which documents are called.
+    pub roll: Roll,
+    /// What has been ruled on since the findings were asked for.
+    pub since: Vec<(QueryKey, DocId)>,
+    /// Where each query stands in the list of queries.
+    pub places: HashMap<QueryKey, usize>,
     /// Matters put off, which come after all others.
     pub later: Vec<(QueryKey, DocId)>,
     /// The document that is being ruled on.
@@ -143,6 +150,8 @@ pub struct Exhibit {
     pub label: Option<i32>,
     /// What each judge picked, in each order.
     pub said: Vec<Said>,
+    /// What people have ruled, as it stands.
+    pub rulings: Vec<Ruling>,
 }
 
 /// What a judge said of a document.

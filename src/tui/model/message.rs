@@ -9,6 +9,7 @@ use crate::engine::estimate::Estimate;
 use crate::engine::progress::Progress;
 use crate::engine::{Control, EngineError, Outcome};
 use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::court::Roll;
 use crate::store::queue::{QueueItem, QueueRequest};
 use crate::store::rulings::{NewRuling, StoredRuling};
 use crate::store::tally::Tally;
@@ -108,7 +109,7 @@ pub enum Effect {
     /// Work out what would change without a judge.
     Without(JudgeId),
     /// Work out what picks, labels and rulings amount to, for the given generation.
-    Court(DocketRule, u64),
+    Court(DocketRule, Roll, u64),
     /// Load a document for the court.
     Exhibit(QueryKey, DocId),
     /// Store a ruling.

@@ -2,10 +2,12 @@
 
 mod tables;
 
+pub(super) use tables::fold;
+
 use crate::domain::court::{CONTROLS, DocketOrder, DocketRule};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::court::Matter;
+use crate::store::court::{Matter, Roll};
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, CourtFindings, Effect, Hearing, Model, Screen};
@@ -28,15 +30,21 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
 /// Asks for what picks, labels and rulings amount to now.
 pub fn ask(model: &mut Model) -> Vec<Effect> {
     model.court.generation += 1;
+    model.court.since.clear();
     let rule = DocketRule {
         order: model.court.order,
         controls: CONTROLS,
         seed: model.options.request.seed,
     };
-    vec![Effect::Court(rule, model.court.generation)]
+    vec![Effect::Court(
+        rule,
+        model.court.roll,
+        model.court.generation,
+    )]
 }
 
-/// Takes the findings in, unless they have been overtaken. What was put off comes last.
+/// Takes the findings in, unless they have been overtaken. What was ruled on meanwhile is not called again, and what was
+/// put off comes last.
 pub fn arrived(
     model: &mut Model,
     generation: u64,
@@ -46,7 +54,17 @@ pub fn arrived(
     if generation != court.generation {
         return Vec::new();
     }
-    let matters = std::mem::take(&mut findings.matters);
+    let mut matters = std::mem::take(&mut findings.matters);
+    if court.roll == Roll::Open {
+        let done = |matter: &Matter| {
+            let mut since = court.since.iter();
+            since.any(|(query, document)| matter.query == *query && matter.document == *document)
+        };
+        findings.ruled += court.since.len();
+        matters.retain(|matter| !done(matter));
+    }
+    let rows = model.queries.rows.iter().enumerate();
+    court.places = rows.map(|(at, (info, _))| (info.key, at)).collect();
     let off = |matter: &Matter| {
         let mut later = court.later.iter();
         later.any(|(query, document)| matter.query == *query && matter.document == *document)
@@ -61,6 +79,14 @@ pub fn arrived(
         return super::ruling::take_up(model, 0);
     }
     Vec::new()
+}
+
+/// Takes back what the screen shows of a ruling that could not be stored.
+pub fn not_stored(model: &mut Model) -> Vec<Effect> {
+    if let Some(hearing) = &mut model.court.hearing {
+        (hearing.ruled, hearing.finding) = (None, None);
+    }
+    ask(model)
 }
 
 /// Tells what an undo took back. A document that lies before the person is to be ruled on again, with what has been seen in
@@ -95,6 +121,9 @@ pub fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Vec<Effec
 
 /// The matters whose query matches the filter, as indexes.
 pub fn shown(model: &Model) -> Vec<usize> {
+    if model.court.filter.trim().is_empty() {
+        return (0..model.court.matters.len()).collect();
+    }
     let filter = model.court.filter.to_lowercase();
     let words: Vec<&str> = filter.split_whitespace().collect();
     let matters = model.court.matters.iter().enumerate();
@@ -108,8 +137,9 @@ pub fn shown(model: &Model) -> Vec<usize> {
 }
 
 fn asked<'a>(model: &'a Model, matter: &Matter) -> &'a str {
-    let mut rows = model.queries.rows.iter();
-    rows.find(|(info, _)| info.key == matter.query)
+    let place = model.court.places.get(&matter.query);
+    let row = place.and_then(|at| model.queries.rows.get(*at));
+    row.filter(|(info, _)| info.key == matter.query)
         .map_or("", |(info, _)| &info.text)
 }
 
@@ -133,8 +163,10 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     let effect = tables::effect(model, findings, theme, columns);
     // The docket keeps a third of the screen.
     let room = area.height.saturating_sub(6) * 2 / 3;
-    let judge_rows = (judges.len() as u16).min(room.saturating_sub(2).max(2));
+    let judge_rows = (judges.len() as u16).min(room.saturating_sub(4).max(3));
     let effect_rows = (effect.len() as u16).min(room.saturating_sub(judge_rows));
+    let judges = tables::fold(judges, judge_rows, theme);
+    let effect = tables::fold(effect, effect_rows, theme);
     let [head, boxes, gap, measures, rule, list] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Length(judge_rows),
@@ -154,9 +186,13 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     areas.page = usize::from(list.height);
     areas.lines = shown.len();
     if shown.is_empty() {
-        let words = match model.court.filter.is_empty() {
-            true => "Nothing left to rule on: overrule export qrels --corrected writes the labels.",
-            false => "No query matches the filter. Esc shows all.",
+        let words = match (model.court.filter.is_empty(), model.court.roll) {
+            (false, _) => "No query matches the filter. Esc shows all.",
+            (true, Roll::Open) => {
+                "Nothing left to rule on: overrule export qrels --corrected writes the labels."
+            }
+            (true, Roll::Ruled) => "You have ruled on nothing yet. d goes on.",
+            (true, Roll::Parted) => "People go different ways nowhere. d goes on.",
         };
         Line::styled(text::truncate(words, columns), theme.muted()).render(list, buf);
         return areas;
@@ -200,9 +236,13 @@ fn headline(findings: &CourtFindings, theme: &Theme, columns: usize) -> Vec<Line
         1 => " · people differ on 1 document".to_owned(),
         count => format!(" · people differ on {count} documents"),
     };
+    let labels = match findings.changed {
+        1 => "1 label".to_owned(),
+        count => format!("{count} labels"),
+    };
     let words = format!(
-        "{} pools · {} labels · {} ruled by you · {} in force change {} labels{conflicts}",
-        findings.pools, findings.labels, findings.ruled, findings.in_force, findings.changed
+        "{} pools · {} labels · {} ruled by you · {} in force change {labels}{conflicts}",
+        findings.pools, findings.labels, findings.ruled, findings.in_force
     );
     let note = match (findings.warning, findings.offline) {
         (Some(warning), _) => {
@@ -227,12 +267,12 @@ fn docket_head(
         true => String::new(),
         false => format!(" · filter: {}", sanitise::line(&model.court.filter)),
     };
-    let words = format!(
-        "{} to rule on · {}: {}{filter}",
-        shown.len(),
-        model.court.order,
-        model.court.order.words()
-    );
+    let (count, order) = (shown.len(), model.court.order);
+    let words = match model.court.roll {
+        Roll::Open => format!("{count} to rule on · {order}: {}{filter}", order.words()),
+        Roll::Ruled => format!("{count} ruled by you, the latest first{filter}"),
+        Roll::Parted => format!("{count} on which people go different ways{filter}"),
+    };
     vec![
         Line::styled("─".repeat(columns), theme.faint()),
         Line::styled(text::truncate(&words, columns).into_owned(), theme.strong()),
@@ -281,7 +321,20 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextPane => {
             let findings = model.court.findings.as_ref();
             let count = findings.map_or(0, |findings| findings.effect.len());
+            if count < 2 {
+                let words = "there is no other ranking: overrule import RUN brings one in";
+                model.say(Level::Info, words.to_owned());
+            }
             model.court.ranking = (model.court.ranking + 1) % count.max(1);
+        }
+        Command::Conflicts => {
+            model.court.roll = match model.court.roll {
+                Roll::Open => Roll::Ruled,
+                Roll::Ruled => Roll::Parted,
+                Roll::Parted => Roll::Open,
+            };
+            model.court.cursor = 0;
+            return ask(model);
         }
         Command::Guideline => return vec![Effect::Guideline],
         Command::Open => {

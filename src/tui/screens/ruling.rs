@@ -44,7 +44,8 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     Paragraph::new(head).render(battle::cut(&mut rest, rows), buf);
     let mut lines = panel::lines(model, hearing, exhibit, theme, columns);
     // The document keeps a third of what is left.
-    lines.truncate(usize::from(rest.height) * 2 / 3);
+    let room = rest.height * 2 / 3;
+    lines = super::court::fold(lines, room, theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(battle::cut_bottom(&mut rest, rows), buf);
     (areas.lines, areas.page) = document(model, hearing, exhibit, theme, rest, buf);
@@ -66,7 +67,7 @@ fn head(hearing: &Hearing, exhibit: &Exhibit, theme: &Theme, columns: usize) -> 
     let words = match hearing.open {
         true => return lines,
         false => {
-            "Does this document answer the query? Label, picks and judges are hidden until you have ruled."
+            "Does this document answer the query? Underlined: the passage nearest to it. Label, picks and judges are hidden until you have ruled."
         }
     };
     let wrapped = text::wrap(words, columns).into_iter();
@@ -118,7 +119,11 @@ fn document(
         true => panel::evidence(exhibit, &shown.text),
         false => None,
     };
-    let lit: Vec<Range<usize>> = lit.unwrap_or_else(|| vec![shown.passage.clone()]);
+    let nearest = || match hearing.open {
+        true => Vec::new(),
+        false => vec![shown.passage.clone()],
+    };
+    let lit: Vec<Range<usize>> = lit.unwrap_or_else(nearest);
     prose::render(&shown, &lines, first, &lit, theme, body, buf);
     (lines.len(), page)
 }

@@ -71,6 +71,22 @@ fn cell(row: &PickRow, head: &str) -> String {
     }
 }
 
+/// As many lines as there is room for; the last one says how many there are more.
+pub(in crate::tui::screens) fn fold(
+    mut lines: Vec<Line<'static>>,
+    room: u16,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let room = usize::from(room);
+    if lines.len() > room && room > 0 {
+        let more = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        let words = format!("… {more} more rows than fit: a taller terminal shows them");
+        lines.push(Line::styled(words, theme.warn()));
+    }
+    lines
+}
+
 /// The measures of the ranking chosen, before and after.
 pub(super) fn effect(
     model: &Model,

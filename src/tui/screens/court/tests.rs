@@ -88,7 +88,7 @@ pub(in crate::tui::screens) fn court() -> Model {
     let mut model = model(Screen::Queries);
     model.stack = vec![Screen::Queries];
     let effects = on_command(&mut model, Command::ShowCourt);
-    let [Effect::Court(rule, generation)] = effects.as_slice() else {
+    let [Effect::Court(rule, _, generation)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(rule.order, DocketOrder::Impact);

@@ -1,8 +1,9 @@
 //! What happens to the document before the court.
 
 use super::super::court;
-use crate::domain::court::{Fault, Finding};
+use crate::domain::court::{Fault, Finding, Ruling};
 use crate::domain::sanitise;
+use crate::store::court::Roll;
 use crate::store::rulings::{Circumstances, NewRuling};
 use crate::tui::model::{Effect, Exhibit, Hearing, Model, Overlay, PromptFor};
 use crate::tui::widgets::prompt::Prompt;
@@ -31,9 +32,19 @@ pub fn take_up(model: &mut Model, at: usize) -> Vec<Effect> {
 /// Takes a document in: the one that is ruled on, whose clock starts, or one that will be wanted.
 pub fn shown(model: &mut Model, exhibit: Box<Exhibit>) -> Vec<Effect> {
     let now = model.now;
+    let annotator = &model.options.annotator;
     match &mut model.court.hearing {
         Some(hearing) if hearing.is_about(exhibit.query, &exhibit.document) => {
             hearing.since.get_or_insert(now);
+            let own = |ruling: &&Ruling| ruling.annotator == *annotator;
+            if let Some(ruling) = exhibit.rulings.iter().rev().find(own)
+                && hearing.ruled.is_none()
+            {
+                // It has been ruled on before, and is looked at again.
+                hearing.open = true;
+                (hearing.ruled, hearing.finding) = (Some(ruling.finding), Some(ruling.finding));
+                (hearing.fault, hearing.note) = (ruling.fault, ruling.note.clone());
+            }
             hearing.exhibit = Some(exhibit);
         }
         _ => model.court.ahead = Some(exhibit),
@@ -89,6 +100,8 @@ pub(super) fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
         after_reveal: false,
     };
     model.saving += 1;
+    let named = (hearing.matter.query, hearing.matter.document.clone());
+    model.court.since.push(named);
     if let Some(findings) = &mut model.court.findings {
         findings.ruled += 1;
     }
@@ -185,6 +198,20 @@ fn here(model: &Model) -> Option<(usize, bool)> {
 fn next(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave(model);
     let at = here(model);
+    if model.court.roll != Roll::Open {
+        return match at.map(|(at, _)| at + 1) {
+            Some(next) if next < model.court.matters.len() => {
+                effects.extend(go(model, next));
+                effects
+            }
+            _ => {
+                model.stack.pop();
+                model.court.hearing = None;
+                effects.extend(court::ask(model));
+                effects
+            }
+        };
+    }
     if let Some((at, _)) = at {
         model.court.matters.remove(at);
     }
@@ -236,7 +263,7 @@ pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         return Vec::new();
     };
     let mut effects = leave(model);
-    if ruled {
+    if ruled && model.court.roll == Roll::Open {
         // It is done: coming back would hide what the person has seen.
         model.court.matters.remove(at);
         to -= usize::from(to > at);

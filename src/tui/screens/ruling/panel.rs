@@ -54,7 +54,7 @@ pub(super) fn lines(
             lines.extend(ruled(hearing, theme, columns));
         }
         lines.extend(label(exhibit, theme, columns));
-        lines.extend(judges(exhibit, theme, columns));
+        lines.extend(people(model, exhibit, theme, columns));
     }
     let matters = model.court.matters.iter();
     let left = matters
@@ -66,6 +66,9 @@ pub(super) fn lines(
         text::truncate(&words, columns).into_owned(),
         theme.muted(),
     ));
+    if hearing.open {
+        lines.extend(judges(exhibit, theme, columns));
+    }
     lines
 }
 
@@ -117,6 +120,24 @@ fn label(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>>
         (None, None) => told,
     };
     wrapped(&told, columns, theme.strong())
+}
+
+/// What others have ruled.
+fn people(model: &Model, exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let annotator = &model.options.annotator;
+    let others = exhibit.rulings.iter();
+    let others = others.filter(|ruling| ruling.annotator != *annotator);
+    let lines = others.map(|ruling| {
+        let parts = [
+            Some(ruling.finding.words().to_owned()),
+            ruling.fault.map(|fault| fault.words().to_owned()),
+            ruling.note.clone(),
+        ];
+        let said = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let words = format!("{} ruled: {said}", ruling.annotator);
+        wrapped(&sanitise::line(&words), columns, theme.override_mark())
+    });
+    lines.flatten().collect()
 }
 
 /// What each judge picked and why.

@@ -1,11 +1,12 @@
-use super::super::court::tests::court;
+use super::super::court::tests::{court, matter};
 use super::super::testing::{SIZES, TINY, drawn};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::court::{Fault, Finding, Ruling};
 use crate::store::corpus::QueryKey;
+use crate::store::court::Roll;
 use crate::store::rulings::{Circumstances, StoredRuling};
 use crate::tui::keymap::Command;
-use crate::tui::model::{Effect, Exhibit, Model, Msg, Said, Screen};
+use crate::tui::model::{CourtFindings, Effect, Exhibit, Model, Msg, Said, Screen};
 use crate::tui::theme::Depth;
 use crate::tui::update::{on_command, update};
 use std::sync::Arc;
@@ -27,6 +28,7 @@ fn exhibit(document: &str) -> Exhibit {
             r#"{"label":"SUPPORT","evidence_sentences":[1],"source":"label-found","first_stage_rank":4}"#,
         ),
         label: Some(1),
+        rulings: Vec::new(),
         said: vec![
             said("bm25", false, ""),
             said("gpt", true, "It names the\u{7} therapy."),
@@ -202,6 +204,7 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
             query: QueryId::new("scifact-641"),
             document: DocId::new("13497630"),
             finding: Finding::Not,
+            relevant: 1,
             fault: None,
             note: None,
             annotator: "ann".to_owned(),
@@ -260,4 +263,72 @@ fn a_court_that_is_not_blind_shows_everything_at_once() {
     assert!(words.contains("grade 1, SUPPORT"), "{words}");
     let effects = on_command(&mut model, Command::RuleRelevant);
     assert!(matches!(&effects[..], [Effect::Rule(ruling)] if !ruling.about.blind));
+}
+
+#[test]
+fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
+    let mut model = court();
+    on_command(&mut model, Command::Conflicts);
+    assert_eq!(model.court.roll, Roll::Ruled);
+    on_command(&mut model, Command::Open);
+    let by = |annotator: &str, finding| Ruling {
+        uid: annotator.to_owned(),
+        query: QueryId::new("scifact-641"),
+        document: DocId::new("5912283"),
+        finding,
+        relevant: 1,
+        fault: Some(Fault::QueryUnclear),
+        note: Some("so\u{7}".to_owned()),
+        annotator: annotator.to_owned(),
+        created_ms: 1,
+    };
+    let mut seen = exhibit("5912283");
+    seen.rulings = vec![by("bob", Finding::Not), by("ann", Finding::Partially)];
+    let now = model.now;
+    update(&mut model, Msg::Exhibit(Box::new(seen)), now);
+    let words = page(&mut model, (120, 38));
+    for told in [
+        "you ruled: partially relevant",
+        "bob ruled: not relevant; the query is unclear; so",
+        "grade 1",
+    ] {
+        assert!(words.contains(told), "{told}: {words}");
+    }
+    assert_eq!(on_command(&mut model, Command::RuleRelevant), []);
+    let effects = on_command(&mut model, Command::Open);
+    let Some(Effect::Rule(ruling)) = effects.first() else {
+        panic!("{effects:?}");
+    };
+    assert!(ruling.after_reveal && ruling.fault == Some(Fault::QueryUnclear));
+    assert_eq!(model.court.matters.len(), 2, "the list stays as it is");
+}
+
+#[test]
+fn what_was_ruled_on_while_the_court_was_read_is_not_called_again() {
+    let mut model = hearing();
+    let asked = super::super::court::ask(&mut model);
+    assert_eq!(asked.len(), 1);
+    on_command(&mut model, Command::RuleRelevant);
+    let generation = model.court.generation;
+    let late = CourtFindings {
+        matters: vec![matter("5912283", 0), matter("13497630", 0)],
+        judges: model.court.findings.as_ref().unwrap().judges.clone(),
+        ..CourtFindings::default()
+    };
+    let now = model.now;
+    update(&mut model, Msg::Court(generation, Box::new(late)), now);
+    let left: Vec<&str> = model
+        .court
+        .matters
+        .iter()
+        .map(|one| one.document.as_str())
+        .collect();
+    assert_eq!(left, ["13497630"]);
+    let effects = on_command(&mut model, Command::Open);
+    assert!(
+        effects
+            .iter()
+            .all(|effect| matches!(effect, Effect::Exhibit(..))),
+        "{effects:?}"
+    );
 }

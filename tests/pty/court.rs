@@ -31,8 +31,8 @@ fn begin(folder: &Path) -> (Terminal, usize) {
     terminal.wait("Enter matrix");
     terminal.keys("C");
     terminal.wait("to rule on");
-    // The footer is drawn last.
-    terminal.wait("Tab ranking");
+    // What stands above the list has been drawn by then.
+    terminal.wait("▌    1");
     let from = terminal.raw.len();
     terminal.keys("\r");
     (terminal, from)

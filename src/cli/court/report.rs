@@ -184,7 +184,7 @@ impl Order {
         });
         Self {
             permutation,
-            summary: summarise(answers, &Resampling::default()),
+            summary: summarise(answers, &Resampling::of(given.len())),
             failed: given
                 .values()
                 .filter(|given| given.answer == Answer::Failed)

@@ -48,11 +48,19 @@ pub fn remeasure(
     let mut after = after.clone();
     after.retain(|query, _| before.contains_key(query));
     let new = evaluate(&after, run, metrics, rules)?;
-    let row = |metric: &Metric| Remeasured {
-        metric: *metric,
-        before: old.estimate(*metric, how),
-        after: new.estimate(*metric, how),
-        difference: new.against(&old, *metric, how),
+    let row = |metric: &Metric| {
+        let before = old.estimate(*metric, how);
+        let same = old.values(*metric) == new.values(*metric);
+        Remeasured {
+            metric: *metric,
+            before,
+            after: if same {
+                before
+            } else {
+                new.estimate(*metric, how)
+            },
+            difference: new.against(&old, *metric, how),
+        }
     };
     Ok(metrics.iter().map(row).collect())
 }

@@ -15,6 +15,16 @@ pub struct Resampling {
     pub seed: u64,
 }
 
+impl Resampling {
+    /// For so many cases where somebody waits: 10,000 draws up to a thousand cases, fewer beyond, 1,000 at least.
+    pub fn of(cases: usize) -> Self {
+        Self {
+            draws: (10_000_000 / cases.max(1)).clamp(1_000, 10_000),
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Resampling {
     fn default() -> Self {
         Self {

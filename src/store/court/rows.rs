@@ -253,10 +253,11 @@ impl CourtRows {
         corrections: &[Correction],
     ) -> Result<Vec<(String, Vec<Remeasured>)>, EvaluationError> {
         let after = corrected(&self.labels, corrections);
-        let (metrics, rules, how) = (measures(), self.rules(), Resampling::default());
+        let (metrics, rules) = (measures(), self.rules());
         let rankings = self.rankings.iter();
         rankings
             .map(|(name, run)| {
+                let how = Resampling::of(run.len());
                 let rows = remeasure(run, &self.labels, &after, &metrics, &rules, &how)?;
                 Ok((name.clone(), rows))
             })

@@ -68,7 +68,7 @@ fn row(group: &Group, order: Option<usize>, given: &BTreeMap<usize, Given>) -> P
         .filter(|given| given.answer == Answer::Failed);
     PickRow {
         name: name(group, order),
-        summary: summarise(answers, &Resampling::default()),
+        summary: summarise(answers, &Resampling::of(given.len())),
         failed: failed.count(),
     }
 }

@@ -90,7 +90,7 @@ commands! {
     JudgeTie "judge-tie" "Rule that A and B are equally good.";
     CannotTell "cannot-tell" "Rule that this battle cannot be decided.";
     WriteNote "write-note" "Write down the reason for the verdict.";
-    ToggleFullText "toggle-full-text" "Show excerpts or the full documents.";
+    ToggleFullText "toggle-full-text" "Show excerpts or full texts; in a ruling, the text's top.";
     ToggleScrollLock "toggle-scroll-lock" "Scroll the two documents together or apart.";
     ToggleRawReply "toggle-raw-reply" "Show the judge's reply as sent or with its labels put right.";
     NextReasoning "next-reasoning" "Show the next judge's reasoning.";

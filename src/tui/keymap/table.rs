@@ -143,7 +143,7 @@ pub const BINDINGS: &[Binding] = &[
     shown(Ruling, keys![ENTER], Do::Open, "keep, next"),
     shown(Ruling, keys![k('s')], Do::PutOff, "later"),
     shown(Ruling, keys![k('i')], Do::WriteNote, "reason"),
-    shown(Ruling, keys![k('f')], Do::ToggleFullText, "full text"),
+    shown(Ruling, keys![k('f')], Do::ToggleFullText, "top, passage"),
     shown(Ruling, keys![k('v')], Do::Guideline, "guideline"),
     quiet(Ruling, keys![k('5')], Do::FaultLabelWrong, "label wrong"),
     quiet(Ruling, keys![k('6')], Do::FaultLabelMissing, "missing"),

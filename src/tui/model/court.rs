@@ -100,10 +100,8 @@ pub struct Hearing {
     pub note: Option<String>,
     /// Whether the ruling differs from what is stored.
     pub unsaved: bool,
-    /// First line of the text that is shown.
-    pub scroll: usize,
-    /// Whether the whole text is shown, from its beginning.
-    pub full: bool,
+    /// First line of the text that is shown; that of the passage nearest to the query where none was chosen.
+    pub scroll: Option<usize>,
 }
 
 impl Hearing {
@@ -120,8 +118,7 @@ impl Hearing {
             fault: None,
             note: None,
             unsaved: false,
-            scroll: 0,
-            full: false,
+            scroll: None,
         }
     }
 

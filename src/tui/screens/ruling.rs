@@ -48,7 +48,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     lines = super::court::fold(lines, room, theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(battle::cut_bottom(&mut rest, rows), buf);
-    (areas.lines, areas.page) = document(model, hearing, exhibit, theme, rest, buf);
+    (areas.lines, areas.page, areas.first) = document(model, hearing, exhibit, theme, rest, buf);
     areas.list = rest;
     areas
 }
@@ -75,7 +75,7 @@ fn head(hearing: &Hearing, exhibit: &Exhibit, theme: &Theme, columns: usize) -> 
     lines
 }
 
-/// Draws the text; returns how many lines it has and how many fit.
+/// Draws the text; returns how many lines it has, how many fit, and which is the first shown.
 fn document(
     model: &Model,
     hearing: &Hearing,
@@ -83,19 +83,21 @@ fn document(
     theme: &Theme,
     area: Rect,
     buf: &mut Buffer,
-) -> (usize, usize) {
+) -> (usize, usize, usize) {
     let mut body = area;
     let top = battle::cut(&mut body, 1);
     let columns = usize::from(body.width);
     let (shown, lines) = model
         .shelf
-        .lines(&exhibit.text, &exhibit.asked, columns, hearing.full);
-    if let Some(note) = shown.note(hearing.full).filter(|_| body.height > 1) {
+        .lines(&exhibit.text, &exhibit.asked, columns, true);
+    if let Some(note) = shown.note(true).filter(|_| body.height > 1) {
         Line::styled(text::truncate(&note, columns), theme.muted())
             .render(battle::cut(&mut body, 1), buf);
     }
     let page = usize::from(body.height);
-    let first = hearing.scroll.min(lines.len().saturating_sub(page));
+    let nearest = lines.partition_point(|line| line.end <= shown.passage.start);
+    let first = hearing.scroll.unwrap_or(nearest);
+    let first = first.min(lines.len().saturating_sub(page));
     let place = match lines.len() > page && page > 0 {
         true => format!(
             " · {}–{}/{}",
@@ -113,19 +115,19 @@ fn document(
     prose::heading(&heading, false, theme, top, buf);
     if shown.text.trim().is_empty() {
         Line::styled("this document has no text", theme.missing()).render(body, buf);
-        return (0, page);
+        return (0, page, 0);
     }
     let lit = match hearing.open {
         true => panel::evidence(exhibit, &shown.text),
         false => None,
     };
-    let nearest = || match hearing.open {
+    let passage = || match hearing.open {
         true => Vec::new(),
         false => vec![shown.passage.clone()],
     };
-    let lit: Vec<Range<usize>> = lit.unwrap_or_else(nearest);
+    let lit: Vec<Range<usize>> = lit.unwrap_or_else(passage);
     prose::render(&shown, &lines, first, &lit, theme, body, buf);
-    (lines.len(), page)
+    (lines.len(), page, first)
 }
 
 /// Answers a command.
@@ -136,7 +138,7 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(fault) = fault(command) {
         return act::blame(model, fault);
     }
-    let (lines, page) = (model.areas.lines, model.areas.page);
+    let (lines, page, first) = (model.areas.lines, model.areas.page, model.areas.first);
     match command {
         Command::Open => act::keep(model),
         Command::PutOff => act::put_off(model),
@@ -146,14 +148,19 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::WriteNote => act::ask_why(model),
         Command::ToggleFullText => {
             if let Some(hearing) = &mut model.court.hearing {
-                hearing.full = !hearing.full;
-                hearing.scroll = 0;
+                hearing.scroll = match hearing.scroll {
+                    None => Some(0),
+                    Some(_) => None,
+                };
             }
             Vec::new()
         }
         command => {
             if let Some(hearing) = &mut model.court.hearing {
-                hearing.scroll = battle::scrolled(hearing.scroll, command, lines, page);
+                let to = battle::scrolled(first, command, lines, page);
+                if to != first {
+                    hearing.scroll = Some(to);
+                }
             }
             Vec::new()
         }

@@ -145,10 +145,9 @@ fn judges(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>
     let mut lines = Vec::new();
     for said in &exhibit.said {
         let picked = if said.picked { "picked" } else { "not picked" };
-        let style = if said.picked {
-            theme.good()
-        } else {
-            theme.bad()
+        let style = match said.picked {
+            true => theme.strong(),
+            false => theme.text(),
         };
         let name = sanitise::line(&said.judge).into_owned();
         let reason = sanitise::line(&said.reason).into_owned();

@@ -233,6 +233,13 @@ fn a_simulation_depends_on_its_seed_and_not_on_threads() {
         let [low, mean, high] = ["low", "mean", "high"].map(|key| part[key].as_f64().unwrap());
         assert!(low < mean && mean < high && part["queries"] == 6);
     }
+    let intervals = &informed["rank_intervals"];
+    assert_eq!(intervals["level"], 0.95);
+    for part in ["covered", "covered_first_10"] {
+        let mean = intervals[part]["mean"].as_f64().unwrap();
+        assert!((0.8..=1.0).contains(&mean), "{part}: {mean}");
+    }
+    assert!(intervals["width"]["mean"].as_f64().unwrap() > 1.0);
 }
 
 #[test]
@@ -257,6 +264,7 @@ fn the_projects_own_judges_can_be_simulated() {
         ran.text()
     );
     assert!(ran.text().contains("no model was asked"));
+    assert!(ran.text().contains("hold the true rank"), "{}", ran.text());
     assert!(ran.stderr.contains("1 query left out"), "{}", ran.stderr);
     let told = desk.json(&[&arguments[..], &["--json"]].concat());
     assert_eq!(told["noise"]["judges"].as_array().unwrap().len(), 3);

@@ -2,6 +2,7 @@
 
 use crate::domain::priority::Policy;
 use crate::domain::ranking::Settings;
+use crate::domain::sampling::adaptive::{self, Campaign, Sampler, Strategy};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -85,6 +86,16 @@ pub struct Run {
     pub cycles: usize,
     /// Seed of pairs and presentations.
     pub seed: u64,
+    /// Which pairs are judged.
+    pub sampler: Sampler,
+    /// Which judges are asked about a pair.
+    pub judging: adaptive::Judging,
+    /// For `Top`: what a pair without any chance of the top still counts for, 0..=1.
+    pub focus: f64,
+    /// Pairs a round, from 1; `None` leaves it to the sampler.
+    pub round: Option<usize>,
+    /// Dollars that a project may have spent in all, from 0; `None` for no limit.
+    pub budget: Option<f64>,
     /// Calls in flight at most.
     pub concurrency: usize,
     /// Calls a second in the demo; 0 for no limit.
@@ -96,9 +107,57 @@ impl Default for Run {
         Self {
             cycles: crate::domain::sampling::DEFAULT_CYCLES,
             seed: 0,
+            sampler: Sampler::default(),
+            judging: adaptive::Judging::default(),
+            focus: Strategy::default().floor,
+            round: None,
+            budget: None,
             concurrency: 256,
             demo_pace: 400.0,
         }
+    }
+}
+
+impl Run {
+    /// How these judges choose pairs of this sampler, as far as this says it: `focus` counts for `Top` alone.
+    pub fn strategy(&self, sampler: Sampler, judging: adaptive::Judging) -> Strategy {
+        let usual = Strategy::new(sampler, judging);
+        Strategy {
+            floor: if sampler == Sampler::Top {
+                self.focus
+            } else {
+                usual.floor
+            },
+            size: self.round,
+            ..usual
+        }
+    }
+
+    /// The rounds that a run is played in where nobody says otherwise; `None` for the plain plan.
+    pub fn campaign(&self) -> Option<Campaign> {
+        let rounds = Strategy::new(self.sampler, self.judging) != Strategy::default();
+        rounds.then(|| Campaign {
+            strategy: self.strategy(self.sampler, self.judging),
+            battles: self.cycles as f64,
+        })
+    }
+
+    fn checked(&self) -> Result<(), String> {
+        if self.cycles == 0 {
+            return Err("cycles = 0: expected 1 or more".to_owned());
+        }
+        if !(0.0..=1.0).contains(&self.focus) {
+            let focus = self.focus;
+            return Err(format!("focus = {focus}: expected a number from 0 to 1"));
+        }
+        if self.round == Some(0) {
+            return Err("round = 0: expected a number of pairs from 1".to_owned());
+        }
+        if let Some(budget) = self.budget.filter(|usd| !usd.is_finite() || *usd < 0.0) {
+            return Err(format!("budget = {budget}: expected dollars from 0 up"));
+        }
+        self.strategy(self.sampler, self.judging).checked()?;
+        Ok(())
     }
 }
 
@@ -159,9 +218,9 @@ impl Config {
         self.rating
             .checked()
             .map_err(|error| format!("[rating] {error}"))?;
-        if self.run.cycles == 0 {
-            return Err("[run] cycles = 0: expected 1 or more".to_owned());
-        }
+        self.run
+            .checked()
+            .map_err(|error| format!("[run] {error}"))?;
         Ok(self)
     }
 
@@ -194,12 +253,49 @@ mod tests {
         assert_eq!(config, Config::default());
     }
 
-    #[test]
-    fn a_wrong_key_is_named_with_its_line() {
+    /// What reading this text as a configuration says.
+    fn error(text: &str) -> String {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("config.toml");
-        std::fs::write(&path, "[run]\ncycels = 3\n").unwrap();
-        let error = Config::load(Some(&path)).unwrap_err().to_string();
+        std::fs::write(&path, text).unwrap();
+        Config::load(Some(&path)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_no_run_can_do_is_named() {
+        for (line, field, why) in [
+            ("sampler = \"best\"", "line 2", "`cycles`, `swiss`, `eig`"),
+            ("judging = \"escalate\"", "[run] judging", "use eig or top"),
+            ("focus = 1.5", "[run] focus = 1.5", "from 0 to 1"),
+            ("round = 0", "[run] round = 0", "from 1"),
+            ("round = -3", "line 2", "-3"),
+            ("budget = -1.0", "[run] budget = -1", "from 0 up"),
+            ("budget = nan", "[run] budget", "from 0 up"),
+        ] {
+            let error = error(&format!("[run]\n{line}\n"));
+            for part in ["config.toml", field, why] {
+                assert!(error.contains(part), "{part:?} in {error:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_are_played_where_the_configuration_says_so() {
+        let read = |text: &str| toml::from_str::<Config>(text).unwrap().run.campaign();
+        assert_eq!(read("[run]\nround = 9\nfocus = 0.5"), None);
+        let text =
+            "[run]\ncycles = 2\nsampler = \"top\"\njudging = \"escalate\"\nround = 9\nfocus = 0.5";
+        let campaign = read(text).unwrap();
+        assert_eq!(campaign.to_string(), "top+escalate:2");
+        assert_eq!(
+            (campaign.strategy.floor, campaign.strategy.size),
+            (0.5, Some(9))
+        );
+    }
+
+    #[test]
+    fn a_wrong_key_is_named_with_its_line() {
+        let error = error("[run]\ncycels = 3\n");
         assert!(
             error.contains("cycels") && error.contains("line 2"),
             "{error}"

@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod court;
 pub mod gold;
 pub mod growth;
+pub mod imports;
 pub mod log;
 pub mod merge;
 pub mod queue;
@@ -340,6 +341,21 @@ impl Db {
                 "a request to the project failed; the log has more".to_owned(),
             ))
         })
+    }
+
+    /// A project in memory, for trying something out.
+    pub(crate) fn scratch() -> Result<Self> {
+        let connection = schema::open(Path::new(":memory:"))?;
+        Ok(Self { connection })
+    }
+
+    /// Runs `work` and keeps nothing of what it did.
+    pub(crate) fn rehearsed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.connection.execute_batch("SAVEPOINT rehearsal")?;
+        let result = work(self);
+        self.connection
+            .execute_batch("ROLLBACK TO rehearsal; RELEASE rehearsal")?;
+        result
     }
 
     /// Runs `work` inside a savepoint: all of it or none of it is kept.

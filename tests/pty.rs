@@ -188,6 +188,25 @@ fn demo(folder: &Path, environment: &[(&str, &str)], size: (u16, u16)) -> Termin
 }
 
 #[test]
+fn a_first_run_chooses_as_the_configuration_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let rounds = "[screen]\ntheme = \"dark\"\n[run]\ncycles = 1\nsampler = \"top\"\njudging = \"rotate\"\nbudget = 2.5\ndemo_pace = 0.0\n";
+    std::fs::write(folder.path().join("rounds.toml"), rounds).unwrap();
+    let sample = ["demo", "--project", "sample.db", "--config", "rounds.toml"];
+    let mut terminal = Terminal::start(folder.path(), &sample, &[], (120, 40));
+    terminal.wait("scifact-641");
+    terminal.keys("s");
+    terminal.wait("every battle has all its votes");
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    let db = rusqlite::Connection::open(folder.path().join("sample.db")).unwrap();
+    let count = |sql: &str| -> i64 { db.query_row(sql, [], |row| row.get(0)).unwrap() };
+    assert!(count("SELECT count(*) FROM task") > 0);
+    let sql = "SELECT count(*) FROM run WHERE campaign ->> 'sampler' = 'top' AND campaign ->> 'judging' = 'rotate'";
+    assert_eq!(count(sql), 1);
+}
+
+#[test]
 fn the_main_job_from_start_to_undo() {
     let folder = tempfile::tempdir().unwrap();
     let mut terminal = demo(folder.path(), &[], (120, 40));

@@ -23,7 +23,10 @@ Examples:
   overrule annotate in.jsonl out.jsonl --batch    half the price, within a day; run it again to fetch
   overrule annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 2   pools of 100: half the calls,
       a better top; pairs are chosen round by round (overrule bench-sampler says what a strategy is worth)
-  overrule annotate in.jsonl out.jsonl --sampler swiss    scores that are to be training targets: swiss or eig"
+  overrule annotate in.jsonl out.jsonl --sampler swiss    scores that are to be training targets: swiss or eig
+
+[run] of the configuration holds defaults of --cycles, --seed, --concurrency, --sampler, --judging, --focus, --round and --budget
+(overrule config default)."
 )]
 pub(super) struct Annotate {
     /// Queries with documents, JSON lines in zBench's form
@@ -101,9 +104,11 @@ impl Annotate {
             },
             at_most: self.batch.then_some(1),
         };
-        let campaign = self
-            .sampling
-            .campaign(&self.dataset, self.skip_bad, &ensemble, &request)?;
+        let usual = &context.config.run;
+        let campaign =
+            self.sampling
+                .campaign(&self.dataset, self.skip_bad, &ensemble, &request, usual)?;
+        let budget = self.budget.or(usual.budget);
         if self.batch {
             rounds::check_batch(campaign.as_ref())?;
             batch::check(&ensemble)?;
@@ -129,7 +134,7 @@ impl Annotate {
             }
             return Ok(());
         }
-        if let Some(budget) = self.budget {
+        if let Some(budget) = budget {
             judges::check_budget(budget, &ensemble)?;
         }
         let out = self
@@ -154,7 +159,7 @@ impl Annotate {
                 .concurrency
                 .unwrap_or(context.config.run.concurrency)
                 .max(1),
-            budget_usd: self.budget,
+            budget_usd: budget,
             ..Control::default()
         };
         let mut broke = false;

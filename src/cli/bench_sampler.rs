@@ -1,22 +1,23 @@
 //! `overrule bench-sampler`: what a sampling strategy is worth, in simulation.
 
+mod coverage;
+mod display;
 mod resample;
 
 use super::{Context, Failure, Outcome, output};
-use crate::domain::sampling::adaptive::Campaign;
+use crate::domain::sampling::adaptive::{Campaign, State};
 use crate::domain::simulation::{
     Mean, Noise, Played, Quality, Summary, Theta, World, differences, run, summary,
 };
 use anyhow::anyhow;
 use clap::Args;
-use indicatif::{ProgressBar, ProgressStyle};
+use coverage::Intervals;
+use display::Display;
 use resample::Resampled;
 use serde_json::{Value, json};
-use std::io::IsTerminal as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// Twelve cycles, what the plain plan costs, and what reaches the one at the price of the other.
 const HEADLINE: &str = "cycles:12,cycles:4,cycles:2,swiss:2,swiss:4,swiss+rotate:2,top:2,top+escalate:2,top+escalate:4";
@@ -24,14 +25,12 @@ const HEADLINE: &str = "cycles:12,cycles:4,cycles:2,swiss:2,swiss:4,swiss+rotate
 /// Judges of a simulated ensemble.
 const JUDGES: usize = 3;
 
-/// Plain progress lines come at most this often.
-const LINE_EVERY: Duration = Duration::from_secs(2);
-
 #[derive(Debug, Args)]
 #[command(
     after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate --sampler top --judging escalate \
 --battles 2`; BATTLES counts calls a document, in battles of the whole ensemble. Every strategy meets the same queries and the \
-same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query.
+same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
+table says how often the 95 % rank intervals hold the true rank, with the dispersion that a project with these queries would use.
 
 What it shows: in pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 for a sixth of the price, but a lower Kendall τ than \
 cycles:4; top+escalate:4 has a higher one. In pools of 50, top+escalate:2 is level with \
@@ -94,20 +93,28 @@ impl Source {
 }
 
 /// What one strategy came to on one query.
-#[derive(Clone, Copy)]
 struct Line {
     quality: Quality,
+    state: State,
     /// Ensemble battles a document that were paid for.
     battles: f64,
     pairs: usize,
     rounds: usize,
 }
 
+/// What one strategy came to on all queries.
+struct Row<'a> {
+    campaign: Campaign,
+    lines: Vec<&'a Line>,
+    intervals: Option<Intervals>,
+}
+
 impl Line {
-    fn of(world: &World, played: &Played) -> Self {
+    fn of(world: &World, played: Played) -> Self {
         let ensembles = (world.truth().len() * world.judges()).max(1);
         Self {
             quality: played.quality,
+            state: played.state,
             battles: played.calls as f64 / ensembles as f64,
             pairs: played.pairs,
             rounds: played.rounds,
@@ -126,12 +133,23 @@ impl BenchSampler {
             let noise = Noise::standard(JUDGES);
             Source::Synthetic(self.theta, self.documents as usize, noise)
         };
-        let lines = self.play(&source)?;
-        let of_strategy = |at: usize| -> Vec<Line> { lines.iter().map(|line| line[at]).collect() };
-        let table: Vec<(Campaign, Vec<Line>)> = (0..)
+        let lines = self.every("played", |index| self.query(&source, index))?;
+        let mut table: Vec<Row> = (0..)
             .zip(&self.strategies)
-            .map(|(at, campaign)| (*campaign, of_strategy(at)))
+            .map(|(at, campaign)| Row {
+                campaign: *campaign,
+                lines: lines.iter().map(|query| &query[at]).collect(),
+                intervals: None,
+            })
             .collect();
+        let phis: Vec<f64> = table.iter().map(|row| coverage::phi(&row.lines)).collect();
+        let covered = self.every("measured", |index| {
+            let world = source.world(self.seed, index)?;
+            Ok(coverage::of_query(&world, &lines[index], &phis))
+        })?;
+        for (at, row) in table.iter_mut().enumerate() {
+            row.intervals = Intervals::of(phis[at], covered.iter().filter_map(|query| query[at]));
+        }
         if self.json {
             output::json(&self.as_json(&source, &table))?;
         } else {
@@ -140,47 +158,49 @@ impl BenchSampler {
         Ok(())
     }
 
-    /// Plays every strategy on every query; one entry a query, in order.
-    fn play(&self, source: &Source) -> Result<Vec<Vec<Line>>, Failure> {
+    /// Does the work of every query, on all threads; one result a query, in order.
+    fn every<T: Send>(
+        &self,
+        done: &'static str,
+        work: impl Fn(usize) -> Result<T, Failure> + Sync,
+    ) -> Result<Vec<T>, Failure> {
         let queries = self.queries as usize;
         let threads = self.threads.map_or_else(
             || thread::available_parallelism().map_or(1, usize::from),
             usize::from,
         );
         let next = AtomicUsize::new(0);
-        let mut lines: Vec<Option<Vec<Line>>> = vec![None; queries];
+        let mut results: Vec<Option<T>> = (0..queries).map(|_| None).collect();
         thread::scope(|scope| {
-            let (done, played) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             for _ in 0..threads.min(queries) {
-                let (done, next) = (done.clone(), &next);
+                let (sender, next, work) = (sender.clone(), &next, &work);
                 scope.spawn(move || {
                     loop {
                         let index = next.fetch_add(1, Ordering::Relaxed);
-                        if index >= queries
-                            || done.send((index, self.query(source, index))).is_err()
-                        {
+                        if index >= queries || sender.send((index, work(index))).is_err() {
                             return;
                         }
                     }
                 });
             }
-            drop(done);
-            let mut display = Display::new(queries);
-            for (index, result) in played {
-                lines[index] = Some(result?);
+            drop(sender);
+            let mut display = Display::new(queries, done);
+            for (index, result) in receiver {
+                results[index] = Some(result?);
                 display.step();
             }
             Ok::<(), Failure>(())
         })?;
-        let lines: Option<Vec<_>> = lines.into_iter().collect();
-        lines.ok_or_else(|| anyhow!("a simulation ended unexpectedly").into())
+        let results: Option<Vec<T>> = results.into_iter().collect();
+        results.ok_or_else(|| anyhow!("a simulation ended unexpectedly").into())
     }
 
     fn query(&self, source: &Source, index: usize) -> Result<Vec<Line>, Failure> {
         let world = source.world(self.seed, index)?;
         let play = |campaign: &Campaign| {
             let played = run(&world, &campaign.strategy, campaign.battles, self.seed);
-            Line::of(&world, &played)
+            Line::of(&world, played)
         };
         Ok(self.strategies.iter().map(play).collect())
     }
@@ -202,16 +222,18 @@ impl BenchSampler {
         }
     }
 
-    fn as_text(&self, source: &Source, table: &[(Campaign, Vec<Line>)]) -> String {
+    fn as_text(&self, source: &Source, table: &[Row]) -> String {
         let mut text = self.heading(source) + "\n\n";
-        let Some(((first, baseline), cost)) = table.first().and_then(|(first, lines)| {
-            Some(((first, qualities(lines)), mean(lines, |l| l.battles)?))
+        let Some(((first, baseline), cost)) = table.first().and_then(|row| {
+            let cost = mean(&row.lines, |line| line.battles)?;
+            Some(((row.campaign, qualities(&row.lines)), cost))
         }) else {
             return text;
         };
         let rows: Vec<Vec<String>> = (0..)
             .zip(table)
-            .map(|(at, (campaign, lines)): (usize, _)| {
+            .map(|(at, row): (usize, &Row)| {
+                let (campaign, lines) = (row.campaign, &row.lines);
                 let own = qualities(lines);
                 let (value, change) = (summary(&own), differences(&own, &baseline));
                 let battles = mean(lines, |line| line.battles);
@@ -248,6 +270,7 @@ impl BenchSampler {
             ">change",
         ];
         text.push_str(&output::table(&header, &rows));
+        text.push_str(&coverage::text(table));
         text.push_str(&format!(
             "\n± is half of the 95 % interval of a mean over queries; price and change are against {first}, change query by query.\n\
              Simulated: no model was asked, and real judges err in ways that these do not.\n",
@@ -255,11 +278,12 @@ impl BenchSampler {
         text
     }
 
-    fn as_json(&self, source: &Source, table: &[(Campaign, Vec<Line>)]) -> Value {
-        let baseline = table.first().map(|(_, lines)| qualities(lines));
+    fn as_json(&self, source: &Source, table: &[Row]) -> Value {
+        let baseline = table.first().map(|row| qualities(&row.lines));
         let strategies: Vec<Value> = (0..)
             .zip(table)
-            .map(|(at, (campaign, lines)): (usize, _)| {
+            .map(|(at, row): (usize, &Row)| {
+                let (campaign, lines) = (row.campaign, &row.lines);
                 let own = qualities(lines);
                 let change = baseline
                     .as_ref()
@@ -274,6 +298,7 @@ impl BenchSampler {
                     "pairs": mean(lines, |line| line.pairs as f64),
                     "quality": summary_json(&summary(&own)),
                     "change": change,
+                    "rank_intervals": row.intervals.as_ref().map(Intervals::as_json),
                 })
             })
             .collect();
@@ -288,18 +313,18 @@ impl BenchSampler {
             "queries": self.queries,
             "seed": self.seed,
             "noise": noise,
-            "against": table.first().map(|(campaign, _)| campaign.to_string()),
+            "against": table.first().map(|row| row.campaign.to_string()),
             "strategies": strategies,
         })
     }
 }
 
-fn qualities(lines: &[Line]) -> Vec<Quality> {
+fn qualities(lines: &[&Line]) -> Vec<Quality> {
     lines.iter().map(|line| line.quality).collect()
 }
 
-fn mean(lines: &[Line], value: impl Fn(&Line) -> f64) -> Option<f64> {
-    let sum: f64 = lines.iter().map(value).sum();
+fn mean(lines: &[&Line], value: impl Fn(&Line) -> f64) -> Option<f64> {
+    let sum: f64 = lines.iter().map(|line| value(line)).sum();
     (!lines.is_empty()).then(|| sum / lines.len() as f64)
 }
 
@@ -319,16 +344,7 @@ fn words(mean: Option<Mean>, signed: bool) -> String {
 }
 
 fn summary_json(summary: &Summary) -> Value {
-    let of = |mean: Option<Mean>| {
-        mean.map(|mean| {
-            json!({
-                "mean": mean.mean,
-                "low": mean.half_width.map(|half| mean.mean - half),
-                "high": mean.half_width.map(|half| mean.mean + half),
-                "queries": mean.count,
-            })
-        })
-    };
+    let of = |mean: Option<Mean>| mean.map(mean_json);
     json!({
         "ndcg@10": of(summary.ndcg),
         "tau": of(summary.tau),
@@ -337,41 +353,11 @@ fn summary_json(summary: &Summary) -> Value {
     })
 }
 
-/// How far it is, on stderr.
-struct Display {
-    bar: Option<ProgressBar>,
-    done: usize,
-    queries: usize,
-    spoke: Instant,
-}
-
-impl Display {
-    fn new(queries: usize) -> Self {
-        let bar = std::io::stderr().is_terminal().then(|| {
-            let bar = ProgressBar::new(queries as u64);
-            match ProgressStyle::with_template("{bar:28} {pos} of {len} queries, {eta} left") {
-                Ok(style) => bar.with_style(style.progress_chars("█▌░")),
-                Err(_) => bar,
-            }
-        });
-        Self {
-            bar,
-            done: 0,
-            queries,
-            spoke: Instant::now(),
-        }
-    }
-
-    fn step(&mut self) {
-        self.done += 1;
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-            if self.done == self.queries {
-                bar.finish_and_clear();
-            }
-        } else if self.spoke.elapsed() >= LINE_EVERY {
-            self.spoke = Instant::now();
-            output::complain(&format!("{} of {} queries", self.done, self.queries));
-        }
-    }
+fn mean_json(mean: Mean) -> Value {
+    json!({
+        "mean": mean.mean,
+        "low": mean.half_width.map(|half| mean.mean - half),
+        "high": mean.half_width.map(|half| mean.mean + half),
+        "queries": mean.count,
+    })
 }

@@ -5,6 +5,7 @@ use crate::config::{DEFAULT, user_file};
 use crate::domain::judging::judge_model;
 use crate::domain::ranking::{JudgeWeights, Settings};
 use crate::domain::rating::Model;
+use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::judge::ensemble;
@@ -84,6 +85,32 @@ impl<'a> Shown<'a> {
                 FinalRule::Adjudicator(name) => Some(name),
                 FinalRule::Latest | FinalRule::Majority => None,
             },
+        }
+    }
+}
+
+/// A project's settings with the beginning of its guideline.
+#[derive(Serialize)]
+struct WithGuideline<'a> {
+    #[serde(flatten)]
+    shown: Shown<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guideline: Option<Guideline>,
+}
+
+/// Enough of a guideline to tell which one it is.
+#[derive(Serialize)]
+struct Guideline {
+    first_line: String,
+    characters: usize,
+}
+
+impl Guideline {
+    fn of(text: &str) -> Self {
+        let first = text.lines().find(|line| !line.trim().is_empty());
+        Self {
+            first_line: sanitise::line(first.unwrap_or_default()).into_owned(),
+            characters: text.chars().count(),
         }
     }
 }
@@ -180,7 +207,24 @@ impl Project {
             let wanted = wanted.clone();
             store.write_blocking(move |db| db.set_final_rule(&wanted))?;
         }
-        let shown = Shown::new(after, &wanted);
+        let (guideline, people) =
+            store.read_blocking(|db| Ok((db.guideline()?, db.annotators()?)))?;
+        if let (true, FinalRule::Adjudicator(name)) = (wanted != rule, &wanted)
+            && !people.contains(name)
+        {
+            output::complain(&format!(
+                "note: nobody called {} has judged in this project yet; until then the majority's verdict counts{}",
+                sanitise::line(name),
+                match people.is_empty() {
+                    true => String::new(),
+                    false => format!(" (known: {})", sanitise::line(&people.join(", "))),
+                }
+            ));
+        }
+        let shown = WithGuideline {
+            shown: Shown::new(after, &wanted),
+            guideline: guideline.as_deref().map(Guideline::of),
+        };
         if self.json {
             output::json(&shown)?;
         } else {

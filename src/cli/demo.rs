@@ -110,6 +110,7 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
         None => Request {
             seed: config.run.seed,
             cycles: config.run.cycles,
+            campaign: config.run.campaign(),
             ..Request::default()
         },
     };
@@ -118,6 +119,7 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
         request,
         control: Control {
             concurrency: config.run.concurrency,
+            budget_usd: config.run.budget,
             pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
             ..Control::default()
         },

@@ -16,7 +16,7 @@ const SEED: u64 = 0x5eed;
 #[command(
     after_help = "Reads {\"documents\":[\"d1\",…],\"battles\":[{\"a\":\"d1\",\"b\":\"d2\",\"score\":0.667,\"weight\":1.0}]}
 (score in 0..1, 0 means a is better; weight optional, in battles) and writes scores with standard errors and
-90 % rank intervals.
+95 % rank intervals.
 
 Example:
   echo '{\"documents\":[\"x\",\"y\"],\"battles\":[{\"a\":\"x\",\"b\":\"y\",\"score\":0.25}]}' | overrule fit"

@@ -6,12 +6,13 @@ mod votes;
 
 use super::{Context, Failure, Outcome, output, pool};
 use crate::domain::corpus::Pool;
+use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, Ensemble};
 use crate::formats::dataset;
 use crate::formats::problem::Problem;
 use crate::formats::recognise as columns;
 use crate::store::corpus::{Imported, QueryKey};
-use crate::store::{Db, Store, StoreError};
+use crate::store::{Db, Store, StoreError, imports};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use court::{Evidence, Taken};
@@ -119,7 +120,9 @@ impl Files {
                     folder.display()
                 )));
             }
-            return pool::import(context, folder, &self.split, self.json);
+            pool::import(context, folder, &self.split, self.json)?;
+            let told = format!("{}: pools of its {} queries", folder.display(), self.split);
+            return note(&context.open()?, context, &told);
         }
         let mut files = Vec::new();
         for path in &self.paths {
@@ -133,6 +136,7 @@ impl Files {
                     Found::Battles(kind) => Done::Battles(import(&store, path, kind)?),
                     Found::Court(evidence) => Done::Court(evidence.take_in(&store, path)?),
                 };
+                note(&store, context, &taken.words(path))?;
                 done.push((path, taken));
             }
         }
@@ -151,10 +155,7 @@ impl Files {
             output::text("nothing is wrong with what would be imported\n")?;
         }
         for (path, done) in done {
-            output::text(&match done {
-                Done::Battles(report) => report.words(path),
-                Done::Court(taken) => taken.words(path),
-            })?;
+            output::text(&done.words(path))?;
         }
         Ok(())
     }
@@ -191,6 +192,22 @@ enum Found {
 enum Done {
     Battles(Report),
     Court(Taken),
+}
+
+impl Done {
+    fn words(&self, path: &Path) -> String {
+        match self {
+            Self::Battles(report) => report.words(path),
+            Self::Court(taken) => taken.words(path),
+        }
+    }
+}
+
+/// Keeps what an import did for the log.
+fn note(store: &Store, context: &Context, told: &str) -> Outcome {
+    let import = imports::Import::new(&context.annotator(), told.trim_end(), now_ms());
+    store.write_blocking(move |db| db.add_import(&import))?;
+    Ok(())
 }
 
 impl Report {

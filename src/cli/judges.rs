@@ -235,7 +235,7 @@ pub(super) fn check_budget(budget: f64, ensemble: &Ensemble) -> Outcome {
     let unpriced = unpriced(ensemble);
     if !unpriced.is_empty() {
         return Err(Failure::usage(anyhow!(
-            "--budget cannot be kept: no price is known for {}; give `price` in overrule.toml",
+            "a budget cannot be kept: no price is known for {}; give `price` in overrule.toml",
             unpriced.join(", ")
         )));
     }

@@ -34,9 +34,9 @@ const COLUMNS: [&str; 14] = [
 #[derive(Debug, Args)]
 #[command(
     after_help = "Every verdict and every one taken back, with what its annotator said of the pair before and after; rulings on labels, whose
-document stands under a; runs too, unless
+document stands under a; files taken in and runs too, unless
 --query or --annotator asks for less. Nothing in the log can be changed: rows are only ever added.
-Times are UTC. `about` is the verdict that was taken back or replaced, or what a run did.
+Times are UTC. `about` is the verdict that was taken back or replaced, or what an import or a run did.
 
 Examples:
   overrule log --annotator ada --limit 20
@@ -123,6 +123,7 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
         Event::Undo { .. } => "undo",
         Event::Ruling(..) => "ruling",
         Event::RulingUndo { .. } => "ruling undo",
+        Event::Import(_) => "import",
         Event::RunBegun { .. } => "run begun",
         Event::RunEnded(_) => "run ended",
     };
@@ -179,6 +180,7 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             let judges = judges.join(", ");
             row["about"] = json!(format!("{cycles} cycles, seed {seed}, judges {judges}"));
         }
+        Event::Import(import) => row["about"] = json!(import.told),
         Event::RunEnded(state) => row["about"] = json!(state),
         _ => {}
     }

@@ -197,7 +197,7 @@ fn as_text(
         "document",
         ">zELO",
         ">SE",
-        "ranks 90 %",
+        "ranks 95 %",
         "row's share of battles, in tenths (· not fought)",
     ];
     let rows: Vec<Vec<String>> = order

@@ -33,7 +33,7 @@ pub struct Standing {
     pub se: Option<f64>,
     /// Competition rank from 1; equal scores share one.
     pub rank: usize,
-    /// 90 % interval of the rank.
+    /// 95 % interval of the rank.
     pub interval: Option<RankInterval>,
 }
 
@@ -343,7 +343,7 @@ impl View {
         cell
     }
 
-    /// The widest 90 % rank interval among the first `top` ranks, in ranks from end to end.
+    /// The widest 95 % rank interval among the first `top` ranks, in ranks from end to end.
     pub fn widest_interval(&self, top: usize) -> Option<usize> {
         self.by_zelo
             .iter()

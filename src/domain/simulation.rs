@@ -5,11 +5,13 @@
 //! played on the same worlds meet the same votes and can be compared world by world. Simulated numbers are simulated
 //! numbers: no model was asked.
 
+mod coverage;
 mod fitted;
 mod noise;
 mod quality;
 mod world;
 
+pub use coverage::Coverage;
 pub use fitted::{Cast, NoiseError, Table, fitted_noise, plausible};
 pub use noise::{JudgeNoise, Noise};
 pub use quality::{Mean, Quality, Summary, differences, quality, summary};
@@ -24,8 +26,8 @@ use std::collections::HashMap;
 pub struct Played {
     /// How good its final scores are.
     pub quality: Quality,
-    /// The final scores, one a document. Natural-log strength, mean 0.
-    pub scores: Vec<f64>,
+    /// What is known at the end; its scores, one a document, are natural-log strengths with mean 0.
+    pub state: State,
     /// Judge calls made: the budget, or fewer where nothing was left to ask.
     pub calls: usize,
     /// Pairs that met.
@@ -78,10 +80,9 @@ pub fn run(world: &World, strategy: &Strategy, battles: f64, seed: u64) -> Playe
         rounds += 1;
         state = State::new(documents, judges, &asked);
     }
-    let scores = state.scores();
     Played {
-        quality: quality(&scores, world.truth()),
-        scores,
+        quality: quality(&state.scores(), world.truth()),
+        state,
         calls: spent,
         pairs: asked.len(),
         rounds,
@@ -102,8 +103,10 @@ mod tests {
         let strategy = Strategy::new(Sampler::Top, Judging::Escalate);
         let played = run(&world(0), &strategy, 2.0, 1);
         assert_eq!(played, run(&world(0), &strategy, 2.0, 1));
-        assert_ne!(played.scores, run(&world(1), &strategy, 2.0, 1).scores);
-        assert_ne!(played.scores, run(&world(0), &strategy, 2.0, 2).scores);
+        let scores = played.state.scores();
+        let other = |index, seed| run(&world(index), &strategy, 2.0, seed).state.scores();
+        assert_ne!(scores, other(1, 1));
+        assert_ne!(scores, other(0, 2));
     }
 
     #[test]
@@ -112,7 +115,7 @@ mod tests {
             for judging in Judging::ALL {
                 let played = run(&world(0), &Strategy::new(sampler, judging), 1.5, 1);
                 assert_eq!(played.calls, 108, "{sampler} {judging}");
-                assert!(played.scores.iter().sum::<f64>().abs() < 1e-9);
+                assert!(played.state.scores().iter().sum::<f64>().abs() < 1e-9);
             }
         }
     }

@@ -1,6 +1,7 @@
-//! The audit log: every verdict and ruling, every one that was taken back, and every run, as facts from rows that are never changed.
+//! The audit log: every verdict and ruling, every one that was taken back, every file taken in and every run, as facts from rows that are never changed.
 
 use super::corpus::QueryKey;
+use super::imports::Import;
 use super::rulings::StoredRuling;
 use super::runs::EnsembleId;
 use super::verdicts::StoredVerdict;
@@ -14,7 +15,7 @@ use std::collections::HashMap;
 pub struct LogEntry {
     /// When, in milliseconds since the Unix epoch.
     pub when_ms: i64,
-    /// Globally unique: of the verdict, the undo or the run.
+    /// Globally unique: of the verdict, the undo, the import or the run.
     pub uid: String,
     /// What.
     pub event: Event,
@@ -45,6 +46,8 @@ pub enum Event {
         /// What it changed.
         change: RulingChange,
     },
+    /// Somebody took a file in.
+    Import(Import),
     /// A run began.
     RunBegun {
         /// Seed of plan and presentations.
@@ -74,6 +77,7 @@ impl LogEntry {
             Event::Verdict(verdict, _) => Some(&verdict.verdict.annotator),
             Event::Undo { by, .. } | Event::RulingUndo { by, .. } => Some(by),
             Event::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
+            Event::Import(import) => Some(&import.by),
             Event::RunBegun { .. } | Event::RunEnded(_) => None,
         }
     }
@@ -109,7 +113,7 @@ struct UndoRow {
 }
 
 impl Db {
-    /// Everything that happened, earliest first: on one query, or on the whole project with its runs.
+    /// Everything that happened, earliest first: on one query, or on the whole project with its imports and runs.
     pub fn log(&self, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
         let verdicts = self.verdicts_ever(query)?;
         let of: HashMap<&str, &StoredVerdict> = verdicts
@@ -178,8 +182,13 @@ impl Db {
         entries.extend(rulings.map(|(rank, entry)| ((entry.when_ms, rank), entry)));
         entries.sort_by_key(|(key, _)| *key);
         if query.is_none() {
-            let runs = self.run_entries()?.into_iter();
-            entries.extend(runs.map(|entry| ((entry.when_ms, -1), entry)));
+            let imports = self.imports()?.into_iter().map(|import| LogEntry {
+                when_ms: import.imported_ms,
+                uid: import.uid.clone(),
+                event: Event::Import(import),
+            });
+            let others = imports.chain(self.run_entries()?);
+            entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
             // The sort is stable: what people did stays in its order.
             entries.sort_by_key(|(key, _)| *key);
         }

@@ -94,18 +94,9 @@ impl Db {
     /// Takes over what another project has and this one has not. With `keep` false nothing is changed, and what would be
     /// is reported.
     pub fn merge(&mut self, from: &Snapshot, keep: bool) -> Result<Merged> {
-        let mut merged = None;
-        let tried = self.atomically(|db| {
-            merged = Some(Merge::of(db, from.db()?)?);
-            match keep {
-                true => Ok(()),
-                false => Err(StoreError::Conflict("nothing is to be kept".to_owned())),
-            }
-        });
-        match (merged, tried) {
-            (Some(merged), _) => Ok(merged),
-            (None, Err(error)) => Err(error),
-            (None, Ok(())) => Ok(Merged::default()),
+        match keep {
+            true => self.atomically(|db| Merge::of(db, from.db()?)),
+            false => self.rehearsed(|db| Merge::of(db, from.db()?)),
         }
     }
 }
@@ -146,6 +137,9 @@ impl<'a> Merge<'a> {
             }
         }
         merge.court(other)?;
+        for import in other.imports()? {
+            db.add_import(&import)?;
+        }
         merge.merged.conflicts = db.conflicts(None)?.len();
         merge.merged.calls_pending = from.query_row(
             "SELECT count(*) FROM batch_call JOIN batch ON batch.id = batch_call.batch

@@ -15,6 +15,8 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0003.sql"),
     include_str!("../../assets/migrations/0004.sql"),
     include_str!("../../assets/migrations/0005.sql"),
+    include_str!("../../assets/migrations/0006.sql"),
+    include_str!("../../assets/migrations/0007.sql"),
 ];
 
 /// Opens the file for writing, creating or upgrading it where that is safe.

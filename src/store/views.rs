@@ -70,7 +70,7 @@ pub struct Summary {
     pub cyclic: usize,
     /// Triads whose three pairs are decided.
     pub triads: usize,
-    /// Widest 90 % rank interval among the first ten, in ranks.
+    /// Widest 95 % rank interval among the first ten, in ranks.
     pub widest: Option<usize>,
     /// The ranks that count as the top: ten, or half of a small pool.
     pub top: usize,

@@ -371,6 +371,53 @@ fn later_files_may_lean_on_the_texts_of_earlier_ones() {
 }
 
 #[test]
+fn a_dry_run_says_what_would_come_and_keeps_nothing() {
+    let desk = Desk::new();
+    desk.write("1.jsonl", llm("x", "y", "m1", 1.0, "ab"));
+    desk.write(
+        "2.jsonl",
+        llm("x", "y", "m1", 1.0, "ab")
+            + &llm("x", "z", "m2", 1.0, "ba")
+            + &human("x", "y", "ada", 1.0),
+    );
+    let import = ["import", "votes", "1.jsonl", "2.jsonl", "--json"];
+    let counts = |told: &Value| {
+        [
+            "queries_added",
+            "documents_added",
+            "battles",
+            "votes",
+            "verdicts",
+            "unchanged",
+        ]
+        .map(|name| told[1][name].as_u64().unwrap())
+    };
+    let dry = [&import[..], &["--dry-run"]].concat();
+    let told = desk.json(&dry);
+    assert_eq!(
+        (counts(&told), &told[1]["dry_run"]),
+        ([0, 1, 1, 1, 1, 1], &true.into())
+    );
+    assert!(!desk.project().exists());
+    let done = desk.json(&import);
+    assert_eq!(
+        (counts(&done), &done[1]["dry_run"]),
+        (counts(&told), &false.into())
+    );
+
+    desk.write("2.jsonl", llm("y", "z", "m1", -1.0, "ab"));
+    let before = desk.json(&["status", "--json"]);
+    assert_eq!(counts(&desk.json(&dry)), [0, 0, 1, 1, 0, 0]);
+    assert_eq!(desk.json(&["status", "--json"]), before);
+    let text = desk.done(&["import", "votes", "2.jsonl", "--dry-run"]);
+    assert!(
+        text.text().contains("1 battles and 1 votes of m1"),
+        "{}",
+        text.text()
+    );
+}
+
+#[test]
 fn a_file_called_votes_is_still_a_file() {
     let desk = Desk::new();
     desk.write("votes", dataset([3]));

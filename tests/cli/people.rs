@@ -331,6 +331,70 @@ fn the_annotator_is_the_options_then_the_environments() {
     );
 }
 
+#[test]
+fn imports_are_in_the_log_and_come_along() {
+    let desk = Desk::new();
+    desk.write("in.jsonl", dataset([3, 2]));
+    desk.done(&["import", "in.jsonl", "--annotator", "ada"]);
+    desk.done(&["import", "in.jsonl", "--dry-run"]);
+    desk.write("qrels.tsv", "query-id\tcorpus-id\tscore\nq0\td1\t1\n");
+    desk.done(&["import", "qrels.tsv", "--annotator", "eve"]);
+    let rows = log(&desk, &[]);
+    let told: Vec<_> = rows
+        .iter()
+        .map(|row| ["event", "who", "about"].map(|name| row[name].as_str().unwrap().to_owned()))
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert_eq!(
+        told[0],
+        [
+            "import",
+            "ada",
+            "in.jsonl: 2 queries added, 0 were there already"
+        ]
+    );
+    assert!(told[1][2].starts_with("qrels.tsv: ") && told[1][1] == "eve");
+    assert_eq!(log(&desk, &["--annotator", "eve"]), rows[1..]);
+    assert_eq!(log(&desk, &["--query", "q0"]), [] as [Value; 0]);
+
+    std::fs::rename(desk.project(), desk.path("other.db")).unwrap();
+    desk.done(&["import", "in.jsonl", "--annotator", "bob"]);
+    for _ in 0..2 {
+        desk.done(&["merge", "other.db"]);
+        let merged = log(&desk, &[]);
+        assert_eq!((&merged[..2], merged.len()), (&rows[..], 3));
+    }
+}
+
+#[test]
+fn the_project_tells_of_its_guideline_and_of_an_unknown_adjudicator() {
+    let desk = annotated();
+    let project = ["config", "project"];
+    assert_eq!(
+        desk.json(&["config", "project", "--json"])["guideline"],
+        Value::Null
+    );
+    desk.write("guide.md", "\n# Helpful or not?\n\nPréfère what answers.\n");
+    let text = desk.done(&[&project[..], &["--guideline", "guide.md"]].concat());
+    assert!(
+        text.text()
+            .contains("[guideline]\nfirst_line = \"# Helpful or not?\"\ncharacters = 42\n"),
+        "{}",
+        text.text()
+    );
+    says(&desk, "ada", "d0", "d1", "a");
+    let name = |name: &str| {
+        let options = ["--final", "adjudicator", "--adjudicator", name];
+        desk.done(&[&project[..], &options].concat()).stderr
+    };
+    let note = name("eve");
+    assert!(
+        note.contains("nobody called eve has judged") && note.contains("known: ada"),
+        "{note}"
+    );
+    assert_eq!(name("ada"), "");
+}
+
 fn log(desk: &Desk, more: &[&str]) -> Vec<Value> {
     let rows = desk.json(&[&["log", "--json"], more].concat());
     rows.as_array().unwrap().clone()

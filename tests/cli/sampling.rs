@@ -194,6 +194,52 @@ fn what_makes_no_sense_is_refused(#[case] options: &[&str], #[case] why: &str) {
 }
 
 #[test]
+fn the_configuration_says_how_runs_choose() {
+    let desk = prepared();
+    desk.write(
+        "own.toml",
+        "[run]\ncycles = 2\nsampler = \"top\"\njudging = \"escalate\"\nfocus = 0.5\nround = 5\n",
+    );
+    let annotate = |options: &[&str]| {
+        let arguments = ["--config", "own.toml", "annotate", "in.jsonl"];
+        desk.done(&[&arguments[..], options].concat());
+    };
+    annotate(&[]);
+    let campaign = |of: &str| {
+        desk.count(&format!(
+            "SELECT count(*) FROM run WHERE campaign IS NOT NULL AND {of}"
+        ))
+    };
+    assert_eq!(
+        campaign(
+            "campaign ->> 'sampler' = 'top' AND campaign ->> 'judging' = 'escalate' AND campaign ->> 'floor' = 0.5 \
+             AND campaign ->> 'size' = 5 AND campaign ->> 'battles' = 2"
+        ),
+        1
+    );
+    // The command line overrules it, option by option.
+    annotate(&["--focus", "0.1", "--judging", "rotate"]);
+    assert_eq!(
+        campaign("campaign ->> 'judging' = 'rotate' AND campaign ->> 'floor' = 0.1"),
+        1
+    );
+    annotate(&["--sampler", "cycles", "--judging", "all"]);
+    assert_eq!(
+        desk.count("SELECT count(*) FROM run WHERE campaign IS NULL"),
+        1
+    );
+    let swiss = [
+        "--config",
+        "own.toml",
+        "annotate",
+        "in.jsonl",
+        "--sampler",
+        "swiss",
+    ];
+    desk.refused(&swiss, 2, &["use eig or top", "--judging overrules"]);
+}
+
+#[test]
 fn the_help_says_which_sampler_is_for_training() {
     let desk = Desk::new();
     let help = desk.done(&["annotate", "--help"]);
@@ -233,6 +279,13 @@ fn a_simulation_depends_on_its_seed_and_not_on_threads() {
         let [low, mean, high] = ["low", "mean", "high"].map(|key| part[key].as_f64().unwrap());
         assert!(low < mean && mean < high && part["queries"] == 6);
     }
+    let intervals = &informed["rank_intervals"];
+    assert_eq!(intervals["level"], 0.95);
+    for part in ["covered", "covered_first_10"] {
+        let mean = intervals[part]["mean"].as_f64().unwrap();
+        assert!((0.8..=1.0).contains(&mean), "{part}: {mean}");
+    }
+    assert!(intervals["width"]["mean"].as_f64().unwrap() > 1.0);
 }
 
 #[test]
@@ -257,6 +310,7 @@ fn the_projects_own_judges_can_be_simulated() {
         ran.text()
     );
     assert!(ran.text().contains("no model was asked"));
+    assert!(ran.text().contains("hold the true rank"), "{}", ran.text());
     assert!(ran.stderr.contains("1 query left out"), "{}", ran.stderr);
     let told = desk.json(&[&arguments[..], &["--json"]].concat());
     assert_eq!(told["noise"]["judges"].as_array().unwrap().len(), 3);

@@ -60,6 +60,8 @@ fn rule(terminal: &mut Terminal, key: &str, nth: usize, from: usize) -> usize {
     }
     terminal.keys(key);
     terminal.wait(&format!("{nth} ruled by you"));
+    // The last line of what is shown then.
+    terminal.wait("proximity");
     let from = terminal.raw.len();
     terminal.keys("\r");
     from

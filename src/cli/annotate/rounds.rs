@@ -2,6 +2,7 @@
 
 use super::super::import::pools;
 use super::super::{Failure, Outcome};
+use crate::config::Run;
 use crate::domain::sampling::adaptive::{Campaign, Judging, MAX_SEATS, Sampler, Strategy};
 use crate::engine::Request;
 use crate::judge::Ensemble;
@@ -15,12 +16,12 @@ pub(super) struct Sampling {
     /// Which pairs are judged: cycles (random ones), swiss (neighbours in the ranking so far), eig (those that tell most
     /// about all scores) or top (those that tell most about the top ranks). When scores are to be training targets, use
     /// swiss or eig
-    #[arg(long, default_value = "cycles", hide_default_value = true)]
-    sampler: Sampler,
+    #[arg(long)]
+    sampler: Option<Sampler>,
     /// Who judges a pair: all judges, rotate (one, in turn) or escalate (one, and another where that tells more than a
     /// new pair; eig and top only)
-    #[arg(long, default_value = "all", hide_default_value = true)]
-    judging: Judging,
+    #[arg(long)]
+    judging: Option<Judging>,
     /// With top: what a pair without any chance of the top still counts for, 0 to 1 [default: 0.3]
     #[arg(long, value_name = "SHARE")]
     focus: Option<f64>,
@@ -39,40 +40,43 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// The campaign that is asked for; `None` for the plain plan. Reads the dataset where calls are to be shared out.
+    /// The campaign that is asked for, here or in the configuration; `None` for the plain plan. Reads the dataset where calls are to be shared out.
     pub(super) fn campaign(
         &self,
         dataset: &Path,
         skip_bad: bool,
         ensemble: &Ensemble,
         request: &Request,
+        usual: &Run,
     ) -> Result<Option<Campaign>, Failure> {
+        let sampler = self.sampler.unwrap_or(usual.sampler);
+        let judging = self.judging.unwrap_or(usual.judging);
         let top = (self.focus.is_some(), self.top.is_some());
-        if self.sampler != Sampler::Top && top != (false, false) {
+        if sampler != Sampler::Top && top != (false, false) {
             return Err(Failure::usage(anyhow!(
                 "--{} goes with --sampler top, not with {}",
                 if top.0 { "focus" } else { "top" },
-                self.sampler
+                sampler
             )));
         }
-        let usual = Strategy::new(self.sampler, self.judging);
+        let sized = self.round.is_some() || self.battles.is_some() || self.max_calls.is_some();
+        if Strategy::new(sampler, judging) == Strategy::default() && !sized {
+            return Ok(None);
+        }
+        let usual = usual.strategy(sampler, judging);
         let strategy = Strategy {
             floor: self.focus.unwrap_or(usual.floor),
             top: self.top.unwrap_or(usual.top),
-            size: self.round,
+            size: self.round.or(usual.size),
             ..usual
         };
-        let budget = self.battles.is_some() || self.max_calls.is_some();
-        if strategy == Strategy::default() && !budget {
-            return Ok(None);
-        }
         let campaign = Campaign {
             strategy,
             battles: self.battles.unwrap_or(request.cycles as f64),
         };
         let campaign = campaign
             .checked()
-            .map_err(|why| Failure::usage(anyhow!("sampling: {why}")))?;
+            .map_err(|why| Failure::usage(anyhow!("sampling: {why}{}", self.overruling())))?;
         if ensemble.len() > MAX_SEATS {
             return Err(Failure::usage(anyhow!(
                 "{} judges: rounds are planned for {MAX_SEATS} at most; name fewer with --judges",
@@ -96,6 +100,17 @@ impl Sampling {
     }
 }
 
+impl Sampling {
+    /// What to say of an option that the configuration has set.
+    fn overruling(&self) -> &'static str {
+        match (self.sampler, self.judging) {
+            (Some(_), None) => " (--judging overrules the configuration's [run] judging)",
+            (None, Some(_)) => " (--sampler overrules the configuration's [run] sampler)",
+            _ => "",
+        }
+    }
+}
+
 /// Refuses rounds in batches.
 pub(super) fn check_batch(campaign: Option<&Campaign>) -> Outcome {
     if campaign.is_none() {
@@ -103,6 +118,6 @@ pub(super) fn check_batch(campaign: Option<&Campaign>) -> Outcome {
     }
     Err(Failure::usage(anyhow!(
         "--batch: a batch answers within a day, and each round waits for the votes of the one before; leave out --batch, \
-         or the options of sampling for the plain plan"
+         or take the plain plan (--sampler cycles --judging all, and no other option of sampling)"
     )))
 }

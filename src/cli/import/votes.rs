@@ -2,7 +2,7 @@
 
 mod take;
 
-use super::{Context, Failure, Outcome, display_name, label, open, output, refused};
+use super::{Context, Failure, Outcome, display_name, label, note, open, output, refused};
 use crate::domain::sanitise;
 use crate::domain::verdict::FinalRule;
 use crate::engine::now_ms;
@@ -12,6 +12,8 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use take::Taking;
 
@@ -39,7 +41,7 @@ pub(super) struct Votes {
     /// Leave bad lines out and import the rest
     #[arg(long)]
     skip_bad: bool,
-    /// Check the files and change nothing
+    /// Check the files, say what they would add, and change nothing
     #[arg(long)]
     dry_run: bool,
     /// Print JSON
@@ -83,26 +85,30 @@ impl Votes {
         }
         drop((known, texts));
         let mut reports = Vec::new();
-        if !self.dry_run {
+        if self.dry_run {
+            reports = self.paths.iter().zip(self.rehearse(context)?).collect();
+        } else {
             let store = context.open_or_create()?;
             for path in &self.paths {
-                let (reader, name, label) = (open(path)?, display_name(path), label(path));
-                let report = store.write_blocking(move |db| {
-                    let votes = read_votes(reader, &name, |query: &str| known_texts(db, query));
-                    Taking::new(db, &label, now_ms()).all(votes)
-                })?;
+                let source = Source::open(path)?;
+                let report = store.write_blocking(move |db| source.take_in(db))?;
+                note(&store, context, &report.words(path))?;
                 reports.push((path, report));
             }
         }
         if self.json {
             let rows: Vec<Value> = reports
                 .iter()
-                .map(|(path, report)| report.json(path))
+                .map(|(path, report)| {
+                    let mut row = report.json(path);
+                    row["dry_run"] = json!(self.dry_run);
+                    row
+                })
                 .collect();
             return Ok(output::json(&rows)?);
         }
         if self.dry_run {
-            output::text("nothing is wrong with what would be imported\n")?;
+            output::text("nothing is wrong; what would be imported, and is not:\n")?;
         }
         for (path, report) in reports {
             output::text(&report.words(path))?;
@@ -111,6 +117,48 @@ impl Votes {
             }
         }
         Ok(())
+    }
+}
+
+impl Votes {
+    /// What an import would do, one file after the other.
+    fn rehearse(&self, context: &Context) -> Result<Vec<Report>, Failure> {
+        let sources = self.paths.iter().map(|path| Source::open(path));
+        let sources = sources.collect::<Result<Vec<_>, _>>()?;
+        let take_in = move |db: &mut Db| {
+            let reports = sources.into_iter().map(|source| source.take_in(db));
+            reports.collect::<Result<Vec<_>, StoreError>>()
+        };
+        Ok(match context.project().exists() {
+            true => context
+                .open()?
+                .write_blocking(move |db| db.rehearsed(take_in))?,
+            false => take_in(&mut Db::scratch()?)?,
+        })
+    }
+}
+
+/// A file that is about to be read into a project.
+struct Source {
+    reader: BufReader<File>,
+    name: String,
+    label: String,
+}
+
+impl Source {
+    fn open(path: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            reader: open(path)?,
+            name: display_name(path),
+            label: label(path),
+        })
+    }
+
+    fn take_in(self, db: &mut Db) -> Result<Report, StoreError> {
+        let votes = read_votes(self.reader, &self.name, |query: &str| {
+            known_texts(db, query)
+        });
+        Taking::new(db, &self.label, now_ms()).all(votes)
     }
 }
 

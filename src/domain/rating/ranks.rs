@@ -3,18 +3,29 @@
 use super::Covariance;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
+use std::fmt;
 
 const DRAWS: usize = 1000;
 
-/// A document's rank and the span that holds its true rank with a probability of 90 %.
+/// What a rank interval leaves out on either side, in thousandths: 2.5 %.
+const TAIL: usize = 25;
+
+/// A document's rank and the span that holds its true rank with a probability of 95 %, on the average over documents.
+/// Written as `95 %: 2–7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankInterval {
     /// 1 for the best; equal scores share a rank.
     pub rank: usize,
-    /// The 5 % quantile of the rank, or `rank` where that is better.
+    /// The 2.5 % mid-quantile of the rank, or `rank` where that is better.
     pub low: usize,
-    /// The 95 % quantile of the rank, or `rank` where that is worse.
+    /// The 97.5 % mid-quantile of the rank, or `rank` where that is worse.
     pub high: usize,
+}
+
+impl fmt::Display for RankInterval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "95 %: {}–{}", self.low, self.high)
+    }
 }
 
 /// The rank of each score, 1 for the highest; equal scores share a rank and the next one is skipped (1, 2, 2, 4).
@@ -33,7 +44,11 @@ pub fn ranks(scores: &[f64]) -> Vec<usize> {
     ranks
 }
 
-/// The 90 % rank intervals, from 1000 draws of the scores' joint normal distribution.
+/// The 95 % rank intervals, from 1000 draws of the scores' joint normal distribution.
+///
+/// Ranks are whole numbers, so a span between plain quantiles holds more than it says, and in small pools much more. These
+/// are quantiles of the mid-distribution, P(better) + ½ P(this rank), which hold what they say on the average (Parzen
+/// 2004).
 ///
 /// The same seed gives the same intervals everywhere. Empty where the covariance is of another pool.
 pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec<RankInterval> {
@@ -52,22 +67,26 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
             counts[document * documents + place] += 1;
         }
     });
-    let of = |document: usize, percent: usize| {
-        let mut seen = 0;
-        let row = &counts[document * documents..][..documents];
-        let below = row.iter().take_while(|&&count| {
-            seen += usize::from(count);
-            seen * 100 < percent * DRAWS
-        });
-        below.count() + 1
+    // Place by place the share of draws that rank the document better, half of those at the place itself included, in
+    // half draws.
+    let middles = |document: usize| {
+        let mut better = 0;
+        counts[document * documents..][..documents]
+            .iter()
+            .map(move |&count| {
+                let middle = 2 * better + usize::from(count);
+                better += usize::from(count);
+                middle * 1000
+            })
     };
+    let (left, right) = (2 * DRAWS * TAIL, 2 * DRAWS * (1000 - TAIL));
     ranks(scores)
         .into_iter()
         .enumerate()
         .map(|(document, rank)| RankInterval {
             rank,
-            low: of(document, 5).min(rank),
-            high: of(document, 95).max(rank),
+            low: rank.min(1 + middles(document).take_while(|m| *m < left).count()),
+            high: rank.max(middles(document).take_while(|m| *m <= right).count()),
         })
         .collect()
 }
@@ -173,6 +192,25 @@ mod tests {
         assert_eq!(ranks(&[0.5, 2.0, 0.5, -1.0]), vec![2, 1, 2, 4]);
         assert_eq!(ranks(&[0.0, -0.0]), vec![1, 1]);
         assert_eq!(ranks(&[]), Vec::<usize>::new());
+    }
+
+    #[test]
+    fn a_rank_at_the_edge_counts_half() {
+        use crate::domain::rating::{Observation, Options, covariance, fit};
+        let (options, battle) = (Options::default(), [Observation::new(0, 1, 0.2, 1.0)]);
+        let fitted = fit(2, &battle, &options, None).unwrap();
+        let errors = covariance(2, &battle, &fitted, &options, 1.0).unwrap();
+        let sure = (fitted.scores[0] - fitted.scores[1]) / errors.gap_se(0, 1);
+        // 1.881 and 1.405 standard errors: the first document is truly the better one with 97 % and with 92 %.
+        for (gap, high) in [(1.881, 1), (1.405, 2)] {
+            let errors = errors.clone().with_phi((sure / gap).powi(2));
+            let intervals = rank_intervals(&fitted.scores, &errors, 1);
+            let spans = intervals
+                .iter()
+                .map(|interval| (interval.low, interval.high));
+            assert_eq!(spans.collect::<Vec<_>>(), [(1, high), (3 - high, 2)]);
+            assert_eq!(intervals[0].to_string(), format!("95 %: 1–{high}"));
+        }
     }
 
     #[test]

@@ -41,6 +41,12 @@ impl Covariance {
         self.phi * self.cell(i, j)
     }
 
+    /// The same errors under another dispersion.
+    #[must_use]
+    pub fn with_phi(self, phi: f64) -> Self {
+        Self { phi, ..self }
+    }
+
     /// The standard error of the score of `i`.
     pub fn se(&self, i: usize) -> f64 {
         self.get(i, i).max(0.0).sqrt()

@@ -293,7 +293,7 @@ fn told(summary: &Summary) -> String {
         words += &format!(", {} of {} triads cyclic", summary.cyclic, summary.triads);
     }
     if let Some(widest) = summary.widest {
-        words += &format!(", widest 90 % interval in the top ten {widest} ranks");
+        words += &format!(", widest 95 % interval in the top ten {widest} ranks");
     }
     if summary.missing > 0 {
         words += &format!(", {} votes missing", summary.missing);

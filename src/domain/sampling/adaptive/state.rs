@@ -2,7 +2,7 @@
 
 use super::seats::{MAX_SEATS, Seats};
 use crate::domain::battle::Pair;
-use crate::domain::rating::{self, Covariance, Fit, Observation, Options, RatingError};
+use crate::domain::rating::{self, Covariance, Dispersion, Fit, Observation, Options, RatingError};
 use crate::domain::vote::Outcome;
 use std::collections::{BTreeMap, HashMap};
 
@@ -44,7 +44,7 @@ impl Asked {
 ///
 /// Scores are the default MAP fit with one battle's weight for the votes of all judges together, the dispersion is one
 /// over the number of judges (SCIENCE §2, §3).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct State {
     documents: usize,
     judges: usize,
@@ -131,5 +131,11 @@ impl State {
         let phi = 1.0 / self.judges.max(1) as f64;
         let (fit, options) = (self.fit.as_ref()?, Options::default());
         rating::covariance(self.documents, &self.observations, fit, &options, phi)
+    }
+
+    /// How noisy the battles turned out to be, to be pooled over queries. `None` where there is no covariance.
+    pub fn dispersion(&self) -> Option<Dispersion> {
+        let (fit, options) = (self.fit.as_ref()?, Options::default());
+        rating::dispersion(&self.observations, fit, &options, &self.covariance()?)
     }
 }

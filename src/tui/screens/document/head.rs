@@ -59,14 +59,14 @@ pub(super) fn lines(
     lines
 }
 
-/// `rank 3 (90 %: 2–7)`.
+/// `rank 3 (95 %: 2–7)`.
 pub(in crate::tui::screens) fn standing(open: &OpenQuery, document: usize) -> String {
     let Some(standing) = open.view.standings.get(document).copied().flatten() else {
         return "not scored".to_owned();
     };
-    let interval = standing.interval.map_or(String::new(), |interval| {
-        format!(" (90 %: {}–{})", interval.low, interval.high)
-    });
+    let interval = standing
+        .interval
+        .map_or(String::new(), |interval| format!(" ({interval})"));
     format!("rank {}{interval}", standing.rank)
 }
 
@@ -92,7 +92,7 @@ fn place(open: &OpenQuery, document: usize) -> String {
         String::new()
     };
     let interval = match standing.interval {
-        Some(interval) => format!(" (90 %: {}–{})", interval.low, interval.high),
+        Some(interval) => format!(" ({interval})"),
         None => " (no interval)".to_owned(),
     };
     let se = standing

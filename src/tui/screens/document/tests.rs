@@ -22,7 +22,7 @@ fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
             let page = drawn(&mut on(0), view, depth, size);
             for words in [
                 "5912283  A trial in older adults",
-                "rank 2 (90 %: ",
+                "rank 2 (95 %: ",
                 "zELO +",
                 "SE",
                 "human label: relevant (SUPPORT) · first-stage rank 1",

@@ -114,9 +114,9 @@ fn standing_words(view: &View, document: usize) -> String {
     let se = standing
         .se
         .map_or(String::new(), |se| format!(" ± {se:.2}"));
-    let interval = standing.interval.map_or(String::new(), |interval| {
-        format!(" (90 %: {}–{})", interval.low, interval.high)
-    });
+    let interval = standing
+        .interval
+        .map_or(String::new(), |interval| format!(" ({interval})"));
     format!(
         "rank {}{interval} · zELO {}{se}",
         standing.rank,

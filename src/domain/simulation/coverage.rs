@@ -1,0 +1,116 @@
+//! How often rank intervals hold the rank that they are about.
+
+use super::quality::Mean;
+use crate::domain::rating::{self, Covariance};
+
+/// Ranks that count as the top.
+const TOP: usize = 10;
+
+/// Seed of the draws behind the intervals.
+const SEED: u64 = 0x5eed;
+
+/// The 95 % rank intervals of one query against its true ranks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coverage {
+    /// The share of the documents, in 0..=1, whose true rank lies in their interval.
+    pub all: f64,
+    /// The same among the documents on the first ten ranks of the scores.
+    pub top: f64,
+    /// The mean width of the intervals: 1 where the rank is sure.
+    pub width: f64,
+}
+
+impl Coverage {
+    /// The coverage of the intervals around `scores` for documents with known true scores, one of each a document.
+    /// `None` without documents, and where the three are not of one pool.
+    pub fn of(scores: &[f64], covariance: &Covariance, truth: &[f64]) -> Option<Self> {
+        if truth.len() != scores.len() {
+            return None;
+        }
+        let intervals = rating::rank_intervals(scores, covariance, SEED);
+        let covered: Vec<(usize, f64)> = intervals
+            .iter()
+            .zip(rating::ranks(truth))
+            .map(|(interval, rank)| {
+                let inside = (interval.low..=interval.high).contains(&rank);
+                (interval.rank, f64::from(u8::from(inside)))
+            })
+            .collect();
+        let share = |last: usize| {
+            let chosen = covered.iter().filter(|(rank, _)| *rank <= last);
+            mean(chosen.map(|(_, inside)| *inside))
+        };
+        Some(Self {
+            all: share(usize::MAX)?,
+            top: share(TOP)?,
+            width: mean(intervals.iter().map(|i| (i.high - i.low + 1) as f64))?,
+        })
+    }
+
+    /// The means over queries, each query counted once: documents of one query err together.
+    pub fn means(of: &[Self]) -> Option<[Mean; 3]> {
+        let mean = |part: fn(&Self) -> f64| Mean::of(&of.iter().map(part).collect::<Vec<_>>());
+        Some([mean(|c| c.all)?, mean(|c| c.top)?, mean(|c| c.width)?])
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::rating::{Observation, Options};
+    use crate::domain::sampling::Dice;
+    use crate::domain::simulation::plausible;
+
+    /// Thirty documents in line, each of which has met the three that follow it.
+    fn line() -> (Vec<f64>, Covariance) {
+        let options = Options::default();
+        let met = (0..30usize).flat_map(|a| (a + 1..30.min(a + 4)).map(move |b| (a, b)));
+        let battles: Vec<Observation> = met
+            .map(|(a, b)| Observation::new(a, b, 0.25, 1.0))
+            .collect();
+        let fit = rating::fit(30, &battles, &options, None).unwrap();
+        let covariance = rating::covariance(30, &battles, &fit, &options, 1.0 / 3.0).unwrap();
+        (fit.scores, covariance)
+    }
+
+    #[test]
+    fn what_the_errors_leave_possible_is_covered_at_the_stated_rate() {
+        let (scores, covariance) = line();
+        let mut dice = Dice::new(1, &["coverage"]);
+        let coverages: Vec<Coverage> = (0..80)
+            .map(|_| {
+                let truth = plausible(&scores, &covariance, &mut dice).unwrap();
+                Coverage::of(&scores, &covariance, &truth).unwrap()
+            })
+            .collect();
+        let [all, top, width] = Coverage::means(&coverages).unwrap();
+        for share in [all, top] {
+            assert!((0.935..0.965).contains(&share.mean), "{share:?}");
+        }
+        assert!(width.mean > 2.0 && width.mean < 15.0, "{width:?}");
+    }
+
+    #[test]
+    fn a_ranking_upside_down_is_not_covered() {
+        let (scores, covariance) = line();
+        let upside_down: Vec<f64> = scores.iter().map(|score| -score).collect();
+        let coverage = Coverage::of(&scores, &covariance, &upside_down).unwrap();
+        assert!(coverage.all < 0.5 && coverage.top == 0.0, "{coverage:?}");
+        let right = Coverage::of(&scores, &covariance, &scores).unwrap();
+        assert_eq!((right.all, right.top), (1.0, 1.0));
+        assert_eq!(right.width, coverage.width);
+    }
+
+    #[test]
+    fn other_pools_have_no_coverage() {
+        let (scores, covariance) = line();
+        assert_eq!(Coverage::of(&scores, &covariance, &scores[1..]), None);
+        assert_eq!(Coverage::of(&scores[1..], &covariance, &scores[1..]), None);
+        assert_eq!(Coverage::means(&[]), None);
+    }
+}

@@ -1,0 +1,74 @@
+//! Files that were taken in, for the audit log.
+
+use super::{Db, Result};
+use rusqlite::params;
+use uuid::Uuid;
+
+/// A file that was taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Import {
+    /// Globally unique.
+    pub uid: String,
+    /// Who took it in.
+    pub by: String,
+    /// Which file, and what came of it, in one sentence.
+    pub told: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub imported_ms: i64,
+}
+
+impl Import {
+    /// One that is new.
+    pub fn new(by: &str, told: &str, now_ms: i64) -> Self {
+        Self {
+            uid: Uuid::now_v7().to_string(),
+            by: by.to_owned(),
+            told: told.to_owned(),
+            imported_ms: now_ms,
+        }
+    }
+}
+
+impl Db {
+    /// Keeps an import, and says whether it was new.
+    pub fn add_import(&self, import: &Import) -> Result<bool> {
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO import (uid, annotator, told, imported_ms) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (uid) DO NOTHING",
+            )?
+            .execute(params![
+                import.uid,
+                import.by,
+                import.told,
+                import.imported_ms
+            ])?;
+        Ok(added > 0)
+    }
+
+    /// Every import, earliest first.
+    pub fn imports(&self) -> Result<Vec<Import>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, annotator, told, imported_ms FROM import ORDER BY imported_ms, uid",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(Import {
+                uid: row.get(0)?,
+                by: row.get(1)?,
+                told: row.get(2)?,
+                imported_ms: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Everyone who has given a verdict, by name.
+    pub fn annotators(&self) -> Result<Vec<String>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT DISTINCT annotator FROM verdict ORDER BY annotator")?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}

@@ -8,7 +8,6 @@ use crate::domain::court::{
     Answer, Bench, Boxes, Given, Group, Invalid, Stance, Summary, Way, summarise,
 };
 use crate::domain::metrics::{Resampling, estimate};
-use crate::domain::retrieval::Source;
 use crate::judge::OFFLINE;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,7 +107,7 @@ impl<'a> Report<'a> {
         let by_source: Map<String, Value> = summary
             .by_source
             .iter()
-            .map(|(source, boxes)| (spelt(source), boxes_json(boxes)))
+            .map(|(source, boxes)| (source.name().to_owned(), boxes_json(boxes)))
             .collect();
         let by_verdict: Map<String, Value> = order
             .by_verdict
@@ -277,9 +276,4 @@ fn share_json(value: Option<f64>, interval: Option<(f64, f64)>) -> Value {
         "low": interval.map(|(low, _)| low),
         "high": interval.map(|(_, high)| high),
     })
-}
-
-/// A source as files spell it.
-fn spelt(source: &Source) -> String {
-    json!(source).as_str().unwrap_or_default().to_owned()
 }

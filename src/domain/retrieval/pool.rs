@@ -30,6 +30,17 @@ pub enum Source {
     Fill,
 }
 
+impl Source {
+    /// Its word in files and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LabelFound => "label-found",
+            Self::LabelMissed => "label-missed",
+            Self::Fill => "fill",
+        }
+    }
+}
+
 /// A document's place in a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {

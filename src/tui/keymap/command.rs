@@ -115,6 +115,7 @@ commands! {
     CauseDocument "cause-document" "Say that a document is broken.";
     CauseOther "cause-other" "Say that there is another cause.";
     ShowCourt "show-court" "Hold judges' picks against the benchmark's labels.";
+    ShowTables "show-tables" "Show the picks by source and by slot.";
     RuleRelevant "rule-relevant" "Rule that the document is relevant.";
     RulePartially "rule-partially" "Rule that the document is relevant in part.";
     RuleNot "rule-not" "Rule that the document is not relevant.";

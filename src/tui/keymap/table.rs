@@ -129,6 +129,7 @@ pub const BINDINGS: &[Binding] = &[
     shown(Court, keys![k('o')], Do::NextPolicy, "order"),
     quiet(Court, keys![k('O')], Do::PreviousPolicy, "order back"),
     shown(Court, keys![k('d')], Do::Conflicts, "other lists"),
+    shown(Court, keys![k('t')], Do::ShowTables, "tables"),
     shown(Court, keys![TAB], Do::NextPane, "ranking"),
     shown(Court, keys![k('v')], Do::Guideline, "guideline"),
     shown(Ruling, keys![k('1')], Do::RuleRelevant, "relevant"),

@@ -10,9 +10,10 @@ use crate::judge::OFFLINE_LABEL;
 use crate::store::court::{Matter, Roll};
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Areas, CourtFindings, Effect, Hearing, Model, Screen};
+use crate::tui::model::{Areas, CourtFindings, Effect, Hearing, Model, Overlay, Screen};
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::page::Page;
 use crate::tui::widgets::toast::Level;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -337,6 +338,12 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             return ask(model);
         }
         Command::Guideline => return vec![Effect::Guideline],
+        Command::ShowTables => {
+            if let Some(findings) = &model.court.findings {
+                let page = Page::new("Picks by source and by slot", &tables::details(findings));
+                model.overlays.push(Overlay::Page(page));
+            }
+        }
         Command::Open => {
             if let Some(at) = shown.get(cursor).copied() {
                 model.stack.push(Screen::Ruling);

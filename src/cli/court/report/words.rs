@@ -1,7 +1,7 @@
 //! The report as text.
 
 use super::super::super::output;
-use super::{Consistency, LEVEL, Order, Report, spelt};
+use super::{Consistency, LEVEL, Order, Report};
 use crate::domain::analysis::wilson;
 use crate::domain::court::{Boxes, Stance, Way};
 use crate::domain::sanitise;
@@ -132,7 +132,7 @@ impl Report<'_> {
         let mut rows: Vec<Vec<String>> = summary
             .by_source
             .iter()
-            .map(|(source, boxes)| line(spelt(source), boxes))
+            .map(|(source, boxes)| line(source.name().to_owned(), boxes))
             .collect();
         let slots = summary.by_slot.iter().enumerate();
         rows.extend(slots.map(|(at, boxes)| line(format!("slot {}", at + 1), boxes)));

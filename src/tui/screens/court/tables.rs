@@ -71,6 +71,72 @@ fn cell(row: &PickRow, head: &str) -> String {
     }
 }
 
+/// Every judge's picks by source and by slot, to read.
+pub(super) fn details(findings: &CourtFindings) -> String {
+    const NAME: usize = 14;
+    let percent = |share: Option<f64>| {
+        share.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
+    };
+    let mut text = String::new();
+    for row in &findings.judges {
+        let (summary, boxes) = (&row.summary, &row.summary.boxes);
+        let invalid: Vec<String> = summary
+            .invalid
+            .iter()
+            .map(|(cause, count)| format!("{count} {cause}"))
+            .collect();
+        let invalid = match invalid.is_empty() {
+            true => "none invalid".to_owned(),
+            false => format!(
+                "{} of the answers invalid ({})",
+                percent(summary.invalid_rate()),
+                invalid.join(", ")
+            ),
+        };
+        let share = |of: fn(&Boxes) -> Option<f64>, chance: Option<f64>| {
+            format!("{} (by chance {})", percent(of(boxes)), percent(chance))
+        };
+        let chance = &summary.chance;
+        text.push_str(&format!(
+            "{}\n{} answers, {invalid}, {} calls failed\nagreement {} · picks labelled {} · labels picked {}\n",
+            sanitise::line(&row.name),
+            summary.valid,
+            row.failed,
+            share(Boxes::agreement, chance.agreement),
+            share(Boxes::precision, chance.precision),
+            share(Boxes::recall, chance.recall),
+        ));
+        let mut line = |cells: [String; 6]| {
+            let mut words = text::pad_right(&cells[0], NAME);
+            for cell in &cells[1..] {
+                words = format!("{words} {}", text::pad_left(cell, 10));
+            }
+            text.push_str(words.trim_end());
+            text.push('\n');
+        };
+        let head = ["", "documents", "labelled", "picked", "agreed", "picked of"];
+        line(head.map(str::to_owned));
+        let counts = |name: String, boxes: &Boxes| {
+            [
+                name,
+                boxes.total().to_string(),
+                boxes.labelled().to_string(),
+                boxes.picked().to_string(),
+                boxes.agreed.to_string(),
+                percent(boxes.pick_rate()),
+            ]
+        };
+        for (source, boxes) in &summary.by_source {
+            line(counts(source.name().to_owned(), boxes));
+        }
+        for (at, boxes) in summary.by_slot.iter().enumerate() {
+            line(counts(format!("slot {}", at + 1), boxes));
+        }
+        text.push('\n');
+    }
+    text
+}
+
 /// As many lines as there is room for; the last one says how many there are more.
 pub(in crate::tui::screens) fn fold(
     mut lines: Vec<Line<'static>>,

@@ -2,10 +2,11 @@ use super::super::testing::{SIZES, TINY, drawn, model};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::court::{Boxes, Dispute, DocketOrder, Intervals, Remeasured, Summary, measures};
 use crate::domain::metrics::{Comparison, Estimate};
+use crate::domain::retrieval::Source;
 use crate::store::corpus::QueryKey;
 use crate::store::court::Matter;
 use crate::tui::keymap::Command;
-use crate::tui::model::{CourtFindings, Effect, Model, Msg, PickRow, Screen};
+use crate::tui::model::{CourtFindings, Effect, Model, Msg, Overlay, PickRow, Screen};
 use crate::tui::theme::Depth;
 use crate::tui::update::{on_command, update};
 
@@ -157,6 +158,31 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     assert_eq!(
         (model.screen(), model.court.filter.as_str()),
         (Screen::Court, "")
+    );
+}
+
+#[test]
+fn picks_by_source_and_slot_are_a_page_away() {
+    let mut model = court();
+    on_command(&mut model, Command::ShowTables);
+    assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
+    let findings = model.court.findings.as_mut().unwrap();
+    let summary = &mut findings.judges[0].summary;
+    summary.by_source.insert(Source::Fill, summary.boxes);
+    summary.by_slot = vec![summary.boxes; 2];
+    summary.invalid.insert("not-json", 2);
+    let text = super::tables::details(findings);
+    for words in [
+        "20 % of the answers invalid (2 not-json)",
+        "fill ",
+        "slot 2 ",
+        "by chance –",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 150),
+        "{text}"
     );
 }
 

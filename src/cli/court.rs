@@ -77,14 +77,18 @@ impl Court {
         }
         let level = self.level;
         let rows = store.read_blocking(move |db| db.court(level))?;
-        let notes = notes(&rows);
-        if rows.groups.is_empty() {
+        let mut notes = notes(&rows);
+        let nothing = rows.labels.is_empty() || rows.rankings.is_empty();
+        if rows.groups.is_empty() && (nothing || self.disagreements) {
             let notes: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
             return Err(Failure::usage(anyhow!(
                 "{}: no judge has picked from these pools{}; `overrule pick` has them pick",
                 context.project().display(),
                 notes.concat()
             )));
+        }
+        if rows.groups.is_empty() {
+            notes.push("no judge has picked yet; `overrule pick` has them pick".to_owned());
         }
         if self.disagreements {
             let rule = DocketRule {

@@ -658,6 +658,16 @@ fn a_folder_is_imported_as_pools_with_labels() {
             .text()
             .contains("2 0 d5 1\n")
     );
+    // Without picks there are rankings to measure, and rulings to measure them by.
+    desk.refused(&["court", "--disagreements"], 2, &["no judge has picked"]);
+    rule(&desk, "d5", "not", &[]);
+    let found = desk.json(&["court", "--json"]);
+    assert_eq!(
+        (&found["judges"], &found["rulings"]["labels_changed"]),
+        (&json!([]), &json!(1))
+    );
+    let warnings = found["warnings"].to_string();
+    assert!(warnings.contains("no judge has picked yet"), "{warnings}");
 }
 
 #[test]

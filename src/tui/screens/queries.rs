@@ -259,7 +259,7 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         None => "counting …".to_owned(),
         Some(summary) if summary.battles == 0 => {
             format!(
-                "{} documents, not judged yet: s starts the run.",
+                "{} documents, not judged yet: s starts the run, C is the label court.",
                 info.documents
             )
         }

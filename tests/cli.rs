@@ -16,10 +16,14 @@ mod evaluating;
 mod fitting;
 #[path = "cli/foreign.rs"]
 mod foreign;
+#[path = "cli/gold.rs"]
+mod gold;
 #[path = "cli/hostile.rs"]
 mod hostile;
 #[path = "cli/importing.rs"]
 mod importing;
+#[path = "cli/ledgers.rs"]
+mod ledgers;
 #[path = "cli/merging.rs"]
 mod merging;
 #[path = "cli/overruling.rs"]
@@ -32,5 +36,7 @@ mod picking;
 mod pooling;
 #[path = "cli/reading.rs"]
 mod reading;
+#[path = "cli/ruling.rs"]
+mod ruling;
 #[path = "cli/sampling.rs"]
 mod sampling;

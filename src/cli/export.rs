@@ -15,7 +15,7 @@ use crate::store::court::CourtRows;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -411,10 +411,35 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
 }
 
 /// A value as a cell: nothing for null.
-pub(super) fn cell(value: &serde_json::Value) -> String {
+pub(super) fn cell(value: &Value) -> String {
     match value {
-        serde_json::Value::Null => String::new(),
-        serde_json::Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     }
+}
+
+/// Writes rows as a table with these columns, or as JSON lines with all there is.
+fn write_rows<const N: usize>(
+    columns: [&str; N],
+    rows: impl Iterator<Item = Value>,
+    layout: Layout,
+    out: &mut dyn Write,
+) -> Outcome {
+    match layout {
+        Layout::Jsonl => {
+            for row in rows {
+                output::json_line(out, &row)?;
+            }
+        }
+        Layout::Csv => {
+            let mut writer = SafeCsv::new(out);
+            writer.row(columns)?;
+            for row in rows {
+                writer.row(columns.map(|name| cell(&row[name])))?;
+            }
+            writer.finish()?;
+        }
+    }
+    Ok(())
 }

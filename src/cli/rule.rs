@@ -2,7 +2,7 @@
 
 use super::{Context, Outcome, output};
 use crate::domain::corpus::DocId;
-use crate::domain::court::{Fault, Finding};
+use crate::domain::court::{Correction, Fault, Finding, Ruling, settle};
 use crate::domain::sanitise;
 use crate::engine::now_ms;
 use crate::store::rulings::NewRuling;
@@ -50,7 +50,8 @@ impl Rule {
         let (annotator, level) = (context.annotator(), self.level);
         let (uid, correction, rule) = store.write_blocking(move |db| {
             let query = db.find_query(&name)?;
-            let about = db.court(level)?.circumstances(query, &document);
+            let about = db.circumstances(query, &document, level)?;
+            let before = about.grade;
             let uid = db.add_ruling(&NewRuling {
                 query,
                 document: document.clone(),
@@ -62,11 +63,12 @@ impl Rule {
                 about,
                 after_reveal: false,
             })?;
-            let after = db.court(level)?;
-            let mut corrections = after.corrections(None);
-            corrections
-                .retain(|one| one.ruling.query.as_str() == name && one.ruling.document == document);
-            Ok((uid, corrections.pop(), after.rule))
+            let rule = db.final_rule()?;
+            let standing = db.rulings_on(query, &document)?.into_iter();
+            let standing: Vec<Ruling> = standing.map(|row| row.ruling).collect();
+            let in_force = settle(&rule, &standing).0.pop();
+            let correction = in_force.map(|ruling| Correction::of(ruling, before));
+            Ok((uid, correction, rule))
         })?;
         let in_force = correction.as_ref().is_some_and(|one| one.ruling.uid == uid);
         let label = |grade: Option<i32>| grade.map_or("none".to_owned(), |grade| grade.to_string());

@@ -13,14 +13,15 @@ mod stance;
 mod tally;
 
 pub use answer::{Ask, Invalid, Reply, Way, clip, forced};
-pub use case::{Answer, Bench, Given, Group, LeftOut, answers, group};
+pub use case::{Answer, Bench, Given, Group, LeftOut, answers, group, summarise_given};
 pub use docket::{
     CONTROLS, Dispute, DocketOrder, DocketRule, IMPACT_DEPTH, disputes, docket, weigh,
 };
 pub use effect::{Remeasured, measures, remeasure};
 pub use record::{PickRecord, PickResult};
 pub use ruling::{
-    Correction, Fault, Finding, Grades, Ruling, corrected, corrections, in_force, settle,
+    Correction, Fault, Finding, Grades, Ruling, corrected, corrections, in_force, parted, said,
+    settle,
 };
 pub use stance::{
     Claimed, SlotVerdict, Stance, VerdictsReply, check_verdicts, find_quote, picks_of,

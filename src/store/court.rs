@@ -5,9 +5,10 @@ mod rows;
 pub use rows::{CourtRows, Matter, Roll};
 
 use super::corpus::QueryKey;
+use super::rulings::Circumstances;
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::court::{Bench, PickRecord, group};
+use crate::domain::court::{Bench, PickRecord, answers, group};
 use crate::domain::metrics::{Qrels, Run};
 use crate::domain::retrieval::{JudgingPool, Layout, Slot};
 use rusqlite::{OptionalExtension, params};
@@ -267,6 +268,32 @@ impl Db {
         })
     }
 
+    /// How the label of a document and the answers about it stand.
+    pub fn circumstances(
+        &self,
+        query: QueryKey,
+        document: &DocId,
+        level: i32,
+    ) -> Result<Circumstances> {
+        let pool = self.judging_pool(query, level)?;
+        let (id, slots) = (pool.query.clone(), pool.slots.clone());
+        let bench = Bench::new(vec![pool]);
+        let (groups, _) = group(self.picks_of(query)?, &bench);
+        let answers = answers(&groups, &bench);
+        let slot = slots.iter().position(|slot| slot.document == *document);
+        let against = slot.map_or(0, |slot| {
+            let parts =
+                |(_, picks): &&(usize, Vec<usize>)| picks.contains(&slot) != slots[slot].positive;
+            answers.iter().filter(parts).count()
+        });
+        Ok(Circumstances {
+            grade: self.label(&id, document)?,
+            against,
+            answers: answers.len(),
+            ..Circumstances::default()
+        })
+    }
+
     /// A query's documents as slots, in the order of its pool; they are labelled relevant from the grade `level`.
     pub fn judging_pool(&self, key: QueryKey, level: i32) -> Result<JudgingPool> {
         let id = self.query(key)?.id;
@@ -345,4 +372,68 @@ fn found(bench: &Bench) -> Option<(&'static str, Run)> {
     }
     let by_place = ranked(|at, _| Some(at + 1));
     (!by_place.is_empty()).then_some((IN_ORDER, by_place))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+    use crate::store::Store;
+    use std::collections::BTreeMap;
+
+    /// A query with a document for each of these metadata, called 0, 1, ….
+    pub(in crate::store) fn pool(metadata: &[&str]) -> Pool {
+        let document = |(at, text): (usize, &&str)| Document {
+            id: DocId::new(at.to_string()),
+            title: None,
+            content: String::new(),
+            metadata: JsonObject::from_compact(*text),
+            extra: JsonObject::default(),
+            input_score: None,
+        };
+        Pool {
+            query: Query {
+                id: QueryId::new("q"),
+                text: String::new(),
+                extra: JsonObject::default(),
+            },
+            documents: metadata.iter().enumerate().map(document).collect(),
+            extra: JsonObject::default(),
+        }
+    }
+
+    #[test]
+    fn an_older_project_brings_its_grades_whatever_else_its_metadata_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.db");
+        let deep = format!(
+            "{{\"grade\":1,\"x\":{}{}}}",
+            "[".repeat(2000),
+            "]".repeat(2000)
+        );
+        let metadata = [
+            r#"{"grade":2}"#,
+            r#"{"grade":5000000000}"#,
+            r#"{"grade":"A"}"#,
+            &deep,
+            "{}",
+        ];
+        let pool = pool(&metadata);
+        let store = Store::open(&path).unwrap();
+        store
+            .write_blocking(move |db| db.add_pool(&pool, "set"))
+            .unwrap();
+        drop(store);
+        let older = "DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
+                     DROP TABLE label; DROP TABLE import; PRAGMA user_version = 4;";
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch(older)
+            .unwrap();
+        let labels = Store::open(&path)
+            .unwrap()
+            .read_blocking(|db| db.labels())
+            .unwrap();
+        let grades = BTreeMap::from([(DocId::new("0"), 2)]);
+        assert_eq!(labels, BTreeMap::from([(QueryId::new("q"), grades)]));
+    }
 }

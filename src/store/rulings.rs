@@ -108,12 +108,8 @@ impl Db {
         // Who has ruled on it has seen its label, also where the ruling was taken back.
         row.about.blind &= !self.has_ruled(new)?;
         if new.after_reveal {
-            let mut own = self.standing_rulings()?;
-            own.retain(|known| {
-                known.query == new.query
-                    && known.ruling.document == new.document
-                    && known.ruling.annotator == new.annotator
-            });
+            let mut own = self.rulings_on(new.query, &new.document)?;
+            own.retain(|known| known.ruling.annotator == new.annotator);
             if let Some(before) = own.pop() {
                 row.revealed_ms = before.revealed_ms.or(Some(before.ruling.created_ms));
                 row.about.control_of = before.about.control_of;
@@ -256,25 +252,42 @@ impl Db {
 
     /// Every ruling that is neither undone nor replaced, earliest first.
     pub fn standing_rulings(&self) -> Result<Vec<StoredRuling>> {
-        let mut rows = self.ruling_rows(&format!("WHERE {NOT_UNDONE}"))?;
-        let replaced: HashSet<String> =
-            rows.iter().filter_map(|row| row.replaces.clone()).collect();
-        rows.retain(|row| !replaced.contains(&row.ruling.uid));
-        Ok(rows)
+        let rows = self.ruling_rows(&format!("WHERE {NOT_UNDONE}"), [])?;
+        Ok(unreplaced(rows))
+    }
+
+    /// The rulings on one document that are neither undone nor replaced, earliest first.
+    pub fn rulings_on(&self, query: QueryKey, document: &DocId) -> Result<Vec<StoredRuling>> {
+        let rows = self.ruling_rows(
+            &format!("WHERE ruling.query = ?1 AND ruling.document = ?2 AND {NOT_UNDONE}"),
+            params![query.0, document.as_str()],
+        )?;
+        Ok(unreplaced(rows))
     }
 
     /// Every ruling ever made, undone ones included, earliest first.
     pub fn rulings_ever(&self) -> Result<Vec<StoredRuling>> {
-        self.ruling_rows("")
+        self.ruling_rows("", [])
     }
 
-    fn ruling_rows(&self, condition: &str) -> Result<Vec<StoredRuling>> {
+    fn ruling_rows(
+        &self,
+        condition: &str,
+        values: impl rusqlite::Params,
+    ) -> Result<Vec<StoredRuling>> {
         let mut statement = self.connection.prepare_cached(&format!(
             "SELECT {COLUMNS} {FROM} {condition} ORDER BY ruling.created_ms, ruling.uid"
         ))?;
-        let rows = statement.query_map([], stored)?;
+        let rows = statement.query_map(values, stored)?;
         rows.map(|row| row?).collect()
     }
+}
+
+/// Those that no other one stands for.
+fn unreplaced(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
+    let replaced: HashSet<String> = rows.iter().filter_map(|row| row.replaces.clone()).collect();
+    rows.retain(|row| !replaced.contains(&row.ruling.uid));
+    rows
 }
 
 /// A ruling from a row of [`COLUMNS`].
@@ -314,4 +327,59 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
         revealed_ms: row.get(16)?,
         replaces: row.get(17)?,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+    use crate::store::court::tests::pool;
+
+    #[test]
+    fn a_ruling_is_blind_until_its_label_has_been_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("p.db")).unwrap();
+        let pool = pool(&["{}"]);
+        let query = store
+            .write_blocking(move |db| db.add_pool(&pool, "set"))
+            .unwrap()
+            .key();
+        let rule = |finding, fault, after_reveal: bool, active_ms| {
+            let new = NewRuling {
+                query,
+                document: DocId::new("0"),
+                finding,
+                fault,
+                note: None,
+                annotator: "ada".to_owned(),
+                created_ms: 1,
+                about: Circumstances {
+                    blind: !after_reveal,
+                    active_ms: Some(active_ms),
+                    ..Circumstances::default()
+                },
+                after_reveal,
+            };
+            let rows = store.write_blocking(move |db| {
+                db.add_ruling(&new)?;
+                db.rulings_on(query, &DocId::new("0"))
+            });
+            rows.unwrap().pop().unwrap()
+        };
+        assert!(rule(Finding::Relevant, None, false, 5).about.blind);
+        // A reason leaves it as blind as it was; another finding does not.
+        let reasoned = rule(Finding::Relevant, Some(Fault::JudgeWrong), true, 2);
+        let about = &reasoned.about;
+        assert_eq!(
+            (about.blind, about.active_ms, reasoned.revealed_ms),
+            (true, Some(7), Some(1))
+        );
+        assert!(!rule(Finding::Not, None, true, 1).about.blind);
+        // Nor is it blind again once everything has been taken back.
+        let back = store.write_blocking(|db| db.undo_ruling("ada", 2)).unwrap();
+        assert!(back.is_some());
+        let left = store.read_blocking(|db| db.standing_rulings()).unwrap();
+        assert_eq!(left, []);
+        assert!(!rule(Finding::Relevant, None, false, 1).about.blind);
+    }
 }

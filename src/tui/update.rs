@@ -1,11 +1,14 @@
 //! Messages change the model and ask for effects. Nothing here waits, reads a clock or draws.
 
+mod arrived;
 mod ask;
 mod mouse;
 mod overlay;
 
+use arrived::{on_ended, on_opened, on_progress, on_undone};
+
 use super::keymap::{self, Command, Scope};
-use super::model::{Effect, Model, Moved, Msg, Overlay, PromptFor, Question, Screen};
+use super::model::{Effect, Model, Msg, Overlay, PromptFor, Question, Screen};
 use super::screens;
 use super::widgets::confirm::Confirm;
 use super::widgets::help::Help;
@@ -13,9 +16,6 @@ use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::Prompt;
 use super::widgets::toast::Level;
-use crate::domain::sanitise;
-use crate::store::corpus::QueryInfo;
-use crate::store::verdicts::StoredVerdict;
 use std::time::{Duration, Instant};
 
 /// The open query is asked for again at most this often while a run goes on.
@@ -411,123 +411,4 @@ fn copy(model: &mut Model) -> Vec<Effect> {
     };
     model.say(Level::Good, "copied the identifiers".to_owned());
     vec![Effect::Copy(text)]
-}
-
-fn on_opened(model: &mut Model, generation: u64, mut open: super::model::OpenQuery) -> Vec<Effect> {
-    if generation != model.generation {
-        return Vec::new();
-    }
-    model.loading = false;
-    let same = model
-        .open
-        .as_ref()
-        .is_some_and(|before| before.info.key == open.info.key);
-    if same && let Some(before) = model.open.take() {
-        open.texts = before.texts;
-        open.votes = before.votes;
-    }
-    model.open = Some(open);
-    if !same {
-        screens::matrix::look_at_first(model);
-    }
-    if model.screen() == Screen::Judge {
-        screens::judge::ready(model);
-        screens::judge::reapply(model);
-    }
-    model.refresh()
-}
-
-fn on_undone(model: &mut Model, undone: Option<(StoredVerdict, QueryInfo, String)>) -> Vec<Effect> {
-    let Some((stored, info, words)) = undone else {
-        model.say(Level::Info, "no verdict of yours to take back".to_owned());
-        return Vec::new();
-    };
-    let mut effects = model.forget_summary(info.key);
-    match &model.open {
-        Some(open) if open.info.key == info.key => {
-            let before = Moved::of(open, sanitise::line(&words).into_owned());
-            let shown = (model.battle.a, model.battle.b);
-            let verdict = (stored.verdict.a, stored.verdict.b);
-            let here = shown == verdict || shown == (verdict.1, verdict.0);
-            model.battle.moved = (here && model.screen() == Screen::Battle).then_some(before);
-            model.say(Level::Good, words);
-        }
-        _ => model.say(Level::Good, format!("{}: {words}", info.id)),
-    }
-    effects.extend(model.reload());
-    if matches!(model.screen(), Screen::Queue | Screen::Judge) {
-        model.queue.desk = None;
-        effects.extend(screens::queue::ask(model));
-    }
-    effects
-}
-
-fn on_progress(model: &mut Model, progress: crate::engine::progress::Progress) -> Vec<Effect> {
-    let before = model
-        .progress
-        .as_ref()
-        .map_or(0, crate::engine::progress::Progress::done);
-    let changed = progress.done() != before;
-    let planned = model
-        .progress
-        .as_ref()
-        .map_or(0, |progress| progress.queries_planned)
-        != progress.queries_planned;
-    model.progress = Some(progress);
-    if !changed && !planned {
-        return Vec::new();
-    }
-    let mut effects = Vec::new();
-    if model.screen() == Screen::Queries
-        && !model.listing
-        && model.now.duration_since(model.listed) >= SUMMARISE_EVERY
-    {
-        model.listed = model.now;
-        model.listing = true;
-        effects.push(Effect::List);
-    }
-    let watching = matches!(
-        model.screen(),
-        Screen::Matrix | Screen::Document | Screen::Battle
-    );
-    if watching
-        && model.saving == 0
-        && !model.loading
-        && model.now.duration_since(model.loaded) >= RELOAD_EVERY
-    {
-        effects.extend(model.reload());
-    }
-    effects
-}
-
-fn on_ended(
-    model: &mut Model,
-    result: Result<crate::engine::Outcome, crate::engine::EngineError>,
-) -> Vec<Effect> {
-    model.running = false;
-    model.control.cancelled = false;
-    let (kind, words) = match result {
-        Ok(outcome) => {
-            model.progress = Some(outcome.progress);
-            match (outcome.cancelled, outcome.missing) {
-                (true, _) => (Level::Warn, "stopped; s goes on".to_owned()),
-                (false, Some(0)) => (Level::Good, "every battle has all its votes".to_owned()),
-                (false, missing) => {
-                    let missing = missing.map_or(String::new(), |votes| format!("{votes} "));
-                    let why = if outcome.broke {
-                        "the budget is reached: "
-                    } else {
-                        "done, but "
-                    };
-                    (Level::Warn, format!("{why}{missing}votes are missing"))
-                }
-            }
-        }
-        Err(error) => (Level::Error, error.to_string()),
-    };
-    model.ended = Some(words.clone());
-    model.say(kind, words);
-    let mut effects = vec![Effect::List];
-    effects.extend(model.reload());
-    effects
 }

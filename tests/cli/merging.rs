@@ -1,10 +1,6 @@
 //! `overrule merge`: two analysts' files become one, as often as one likes, and neither loses anything.
 
 use crate::support::{AI_SCORES, Desk, dataset};
-use overrule::domain::priority::{Draw, Policy};
-use overrule::domain::verdict::Decision;
-use overrule::store::urgency::NewShown;
-use overrule::store::verdicts::NewVerdict;
 use rusqlite::types::Value as Cell;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
@@ -12,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// Every row of every table that holds facts, in an order of its own.
-fn rows(path: &Path) -> Vec<(String, Vec<Vec<Cell>>)> {
+pub(crate) fn rows(path: &Path) -> Vec<(String, Vec<Vec<Cell>>)> {
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let names = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
     let mut statement = db.prepare(names).unwrap();
@@ -32,13 +28,13 @@ fn rows(path: &Path) -> Vec<(String, Vec<Vec<Cell>>)> {
         .collect()
 }
 
-fn merge(desk: &Desk, other: &Desk, more: &[&str]) -> Value {
+pub(crate) fn merge(desk: &Desk, other: &Desk, more: &[&str]) -> Value {
     let path = other.project();
     desk.json(&[&["merge", path.to_str().unwrap(), "--json"], more].concat())
 }
 
 /// Two desks with the same dataset, judged by the same judges up to different depths.
-fn two() -> (Desk, Desk) {
+pub(crate) fn two() -> (Desk, Desk) {
     let (ada, eve) = (Desk::new(), Desk::new());
     for (desk, cycles) in [(&ada, "2"), (&eve, "3")] {
         desk.write("in.jsonl", dataset([8, 5]));
@@ -459,60 +455,4 @@ fn what_is_no_other_project_is_refused_by_name() {
     assert_eq!(rows(&ada.project()), before);
     fs::remove_file(ada.path("overrule.db")).unwrap();
     ada.refused(&["merge", "cut.db"], 2, &["no such project"]);
-}
-
-#[test]
-fn what_a_queue_showed_and_whom_a_sampler_wanted_come_along() {
-    let (ada, eve) = two();
-    let store = overrule::store::Store::open_existing(&eve.project()).unwrap();
-    let item = NewShown {
-        policy: Policy::Value,
-        draw: Draw::Control { of: 8 },
-    };
-    let given = NewVerdict {
-        blind: true,
-        created_ms: 1_000,
-        item: Some(item),
-        ..NewVerdict::default()
-    };
-    let added = store.write_blocking(move |db| {
-        let query = db.find_query("q0")?;
-        let open = NewVerdict::open(query, 4, 6, Decision::A, "eve");
-        db.add_verdict(&NewVerdict {
-            query,
-            a: open.a,
-            b: open.b,
-            decision: open.decision,
-            annotator: open.annotator.clone(),
-            ..given
-        })?;
-        // What she says with the judges in sight stands for what she said blind. Her clock went back meanwhile.
-        db.add_verdict(&NewVerdict {
-            decision: Decision::Tie,
-            after_reveal: true,
-            created_ms: 500,
-            ..open
-        })
-    });
-    added.unwrap();
-    drop(store);
-    Connection::open(eve.project())
-        .unwrap()
-        .execute_batch("INSERT INTO task SELECT max(battle), min(judge), 1 FROM vote")
-        .unwrap();
-    let merged = merge(&ada, &eve, &[]);
-    assert_eq!(merged["verdicts"], 2);
-    let united = rows(&ada.project());
-    assert_eq!(merge(&ada, &eve, &[])["verdicts"], 0);
-    assert_eq!(rows(&ada.project()), united);
-    let told = "SELECT count(*) FROM verdict JOIN shown ON shown.uid = verdict.shown WHERE role = 'control'";
-    assert_eq!(ada.count(told), eve.count(told));
-    assert_eq!(ada.count(told), 2);
-    assert_eq!(ada.count("SELECT count(*) FROM task"), 1);
-    let said = ada.done(&["export", "verdicts", "--format", "jsonl"]);
-    let said: Value = serde_json::from_str(said.text().trim()).unwrap();
-    assert_eq!(
-        (&said["verdict"], &said["in_force"], &said["inclusion"]),
-        (&json!("tie"), &json!(true), &json!(0.125))
-    );
 }

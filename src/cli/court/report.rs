@@ -5,7 +5,7 @@ mod words;
 use super::evidence::by_verdict;
 use crate::domain::analysis::wilson;
 use crate::domain::court::{
-    Answer, Bench, Boxes, Given, Group, Invalid, Stance, Summary, Way, summarise,
+    Answer, Bench, Boxes, Given, Group, Stance, Summary, Way, summarise_given,
 };
 use crate::domain::metrics::{Resampling, estimate};
 use crate::judge::OFFLINE;
@@ -173,21 +173,11 @@ impl<'a> Report<'a> {
 
 impl Order {
     fn new(permutation: usize, given: &BTreeMap<usize, Given>) -> Self {
-        let answers = given.values().filter_map(|given| {
-            let answer: Result<&[usize], Invalid> = match &given.answer {
-                Answer::Picks(positions) => Ok(positions),
-                Answer::Invalid(invalid) => Err(*invalid),
-                Answer::Failed => return None,
-            };
-            Some((&given.pool, answer))
-        });
+        let (summary, failed) = summarise_given(given);
         Self {
             permutation,
-            summary: summarise(answers, &Resampling::of(given.len())),
-            failed: given
-                .values()
-                .filter(|given| given.answer == Answer::Failed)
-                .count(),
+            summary,
+            failed,
             boxes: given
                 .iter()
                 .filter_map(|(at, given)| Some((*at, given.boxes()?)))

@@ -1,9 +1,8 @@
 //! Labels, corrected by rulings or not, and where the corrections come from.
 
 use super::super::{Failure, Outcome, output};
-use super::{Layout, cell};
+use super::{Layout, write_rows};
 use crate::domain::court::{Correction, Grades, corrected};
-use crate::formats::csv_cell::SafeCsv;
 use crate::formats::{beir, trec};
 use crate::store::court::CourtRows;
 use anyhow::anyhow;
@@ -157,22 +156,7 @@ impl Form {
                 "uid": ruling.uid,
             })
         });
-        match layout {
-            Layout::Jsonl => {
-                for row in rows {
-                    output::json_line(out, &row)?;
-                }
-            }
-            Layout::Csv => {
-                let mut writer = SafeCsv::new(out);
-                writer.row(PROVENANCE)?;
-                for row in rows {
-                    writer.row(PROVENANCE.map(|name| cell(&row[name])))?;
-                }
-                writer.finish()?;
-            }
-        }
-        Ok(())
+        write_rows(PROVENANCE, rows, layout, out)
     }
 }
 

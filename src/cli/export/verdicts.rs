@@ -1,9 +1,8 @@
 //! Verdicts as a table: everyone's on every pair, and which of them is in force.
 
+use super::super::Outcome;
 use super::super::people::Said;
-use super::super::{Outcome, output};
-use super::{Layout, cell};
-use crate::formats::csv_cell::SafeCsv;
+use super::{Layout, write_rows};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use serde_json::json;
@@ -68,20 +67,5 @@ pub(super) fn write(
             }));
         }
     }
-    match layout {
-        Layout::Jsonl => {
-            for row in rows {
-                output::json_line(out, &row)?;
-            }
-        }
-        Layout::Csv => {
-            let mut writer = SafeCsv::new(out);
-            writer.row(HEADER)?;
-            for row in rows {
-                writer.row(HEADER.map(|name| cell(&row[name])))?;
-            }
-            writer.finish()?;
-        }
-    }
-    Ok(())
+    write_rows(HEADER, rows.into_iter(), layout, out)
 }

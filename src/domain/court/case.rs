@@ -3,8 +3,9 @@
 use super::answer::{Invalid, Way};
 use super::record::{PickRecord, PickResult};
 use super::stance::{SlotVerdict, picks_of};
-use super::tally::{Boxes, outcomes};
+use super::tally::{Boxes, Summary, outcomes, summarise};
 use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::{JudgingPool, Slot};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -232,6 +233,20 @@ impl Group {
             );
         }
     }
+}
+
+/// What the answers in one order of the pools amount to, and how many calls failed.
+pub fn summarise_given(given: &BTreeMap<usize, Given>) -> (Summary, usize) {
+    let answers = given.values().filter_map(|given| match &given.answer {
+        Answer::Picks(positions) => Some((&given.pool, Ok(&positions[..]))),
+        Answer::Invalid(invalid) => Some((&given.pool, Err(*invalid))),
+        Answer::Failed => None,
+    });
+    let summary = summarise(answers, &Resampling::of(given.len()));
+    let failed = given
+        .values()
+        .filter(|given| given.answer == Answer::Failed);
+    (summary, failed.count())
 }
 
 /// Every valid answer of every judge and order: the pool's place, and the positions picked in the pool's own order.

@@ -204,29 +204,37 @@ fn majority<'a>(said: &[&'a Ruling]) -> Option<&'a Ruling> {
         .copied()
 }
 
-/// The rulings in force, one a document at most, in the order in which the documents were first ruled on, and how many
-/// documents annotators go different ways on. `standing` is what stands, earliest first; of several rulings of an annotator on
-/// a document the latest counts.
-pub fn settle(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, usize) {
-    let mut order = Vec::new();
-    let mut about: HashMap<(&QueryId, &DocId), Vec<&Ruling>> = HashMap::new();
+/// What each annotator said last, document by document in the order in which they were first ruled on; `standing` is what
+/// stands, earliest first.
+pub fn said(standing: &[Ruling]) -> Vec<Vec<&Ruling>> {
+    let mut places = HashMap::new();
+    let mut documents: Vec<Vec<&Ruling>> = Vec::new();
     for ruling in standing {
-        let key = (&ruling.query, &ruling.document);
-        let said = about.entry(key).or_insert_with(|| {
-            order.push(key);
-            Vec::new()
-        });
-        said.retain(|earlier| earlier.annotator != ruling.annotator);
-        said.push(ruling);
+        let at = *places
+            .entry((&ruling.query, &ruling.document))
+            .or_insert(documents.len());
+        if at == documents.len() {
+            documents.push(Vec::new());
+        }
+        documents[at].retain(|earlier| earlier.annotator != ruling.annotator);
+        documents[at].push(ruling);
     }
-    let (mut settled, mut conflicts) = (Vec::new(), 0);
-    for said in order.iter().filter_map(|key| about.get(key)) {
-        settled.extend(in_force(rule, said).cloned());
-        let mut sides = said.iter().filter_map(|ruling| ruling.finding.side());
-        let first = sides.next();
-        conflicts += usize::from(sides.any(|side| Some(side) != first));
-    }
-    (settled, conflicts)
+    documents
+}
+
+/// Whether people go different ways on a document, given what each said last.
+pub fn parted(said: &[&Ruling]) -> bool {
+    let mut sides = said.iter().filter_map(|ruling| ruling.finding.side());
+    let first = sides.next();
+    sides.any(|side| Some(side) != first)
+}
+
+/// The rulings in force, one a document at most, and on how many documents people go different ways; see [`said`].
+pub fn settle(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, usize) {
+    let documents = said(standing);
+    let settled = documents.iter().filter_map(|said| in_force(rule, said));
+    let conflicts = documents.iter().filter(|said| parted(said)).count();
+    (settled.cloned().collect(), conflicts)
 }
 
 /// The grades that rulings put into labels.
@@ -283,6 +291,21 @@ pub struct Correction {
 }
 
 impl Correction {
+    /// What a ruling makes of a label, with its own grades.
+    pub fn of(ruling: Ruling, before: Option<i32>) -> Self {
+        let grades = Grades::up_to(ruling.relevant);
+        Self::with(ruling, before, grades)
+    }
+
+    fn with(ruling: Ruling, before: Option<i32>, grades: Grades) -> Self {
+        let after = grades.corrected(before, ruling.finding);
+        Self {
+            ruling,
+            before,
+            after,
+        }
+    }
+
     /// Whether the label is another one, or a new one.
     pub fn changes(&self) -> bool {
         self.before != self.after
@@ -300,12 +323,9 @@ pub fn corrections(
             .get(&ruling.query)
             .and_then(|grades| grades.get(&ruling.document))
             .copied();
-        let grades = grades.unwrap_or_else(|| Grades::up_to(ruling.relevant));
-        let after = grades.corrected(before, ruling.finding);
-        Correction {
-            ruling,
-            before,
-            after,
+        match grades {
+            Some(grades) => Correction::with(ruling, before, grades),
+            None => Correction::of(ruling, before),
         }
     };
     in_force.into_iter().map(correct).collect()
@@ -330,7 +350,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
-    fn said(annotator: &str, finding: Finding) -> Ruling {
+    fn given(annotator: &str, finding: Finding) -> Ruling {
         Ruling {
             uid: format!("{annotator} {finding}"),
             query: QueryId::new("q"),
@@ -362,7 +382,7 @@ mod tests {
             let rulings: Vec<Ruling> = findings
                 .iter()
                 .enumerate()
-                .map(|(at, finding)| said(&at.to_string(), *finding))
+                .map(|(at, finding)| given(&at.to_string(), *finding))
                 .collect();
             let rulings: Vec<&Ruling> = rulings.iter().collect();
             let chosen = |rule: &FinalRule| in_force(rule, &rulings).map(|one| one.finding);
@@ -413,7 +433,7 @@ mod tests {
             QueryId::new("q"),
             BTreeMap::from([(DocId::new("d"), 1), (DocId::new("e"), 1)]),
         )]);
-        let made = corrections(&labels, [said("a", Finding::Not)], None);
+        let made = corrections(&labels, [given("a", Finding::Not)], None);
         assert_eq!((made[0].before, made[0].after), (Some(1), Some(0)));
         let after = corrected(&labels, &made);
         let grade = |document: &str| after[&QueryId::new("q")][&DocId::new(document)];
@@ -424,9 +444,9 @@ mod tests {
     #[test]
     fn the_last_word_of_each_annotator_counts() {
         let rulings = [
-            said("ada", Finding::Not),
-            said("bob", Finding::Relevant),
-            said("ada", Finding::Partially),
+            given("ada", Finding::Not),
+            given("bob", Finding::Relevant),
+            given("ada", Finding::Partially),
         ];
         let settled = |rule: &FinalRule, rulings: &[Ruling]| {
             let (settled, conflicts) = settle(rule, rulings);
@@ -445,12 +465,12 @@ mod tests {
         let labels = Qrels::new();
         let graded = Ruling {
             relevant: Grades::of(Some(3)).relevant,
-            ..said("a", Finding::Relevant)
+            ..given("a", Finding::Relevant)
         };
         let after = |over| {
             corrections(
                 &labels,
-                [graded.clone(), said("b", Finding::Relevant)],
+                [graded.clone(), given("b", Finding::Relevant)],
                 over,
             )
         };

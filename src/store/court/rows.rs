@@ -3,12 +3,13 @@
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::court::{
     Bench, Correction, Dispute, DocketRule, Grades, Group, LeftOut, Remeasured, Ruling, answers,
-    corrected, corrections, disputes, docket, measures, remeasure, settle, weigh,
+    corrected, corrections, disputes, docket, measures, parted, remeasure, said, settle, weigh,
 };
 use crate::domain::metrics::{EvaluationError, Qrels, Resampling, Rules, Run};
 use crate::domain::verdict::FinalRule;
 use crate::store::corpus::QueryKey;
-use crate::store::rulings::{Circumstances, StoredRuling};
+use crate::store::rulings::StoredRuling;
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 /// Everything that the label court works on.
@@ -76,36 +77,6 @@ impl CourtRows {
         Grades::of(grades.max().copied())
     }
 
-    /// How the label of a document and the answers about it stand.
-    pub fn circumstances(&self, query: QueryKey, document: &DocId) -> Circumstances {
-        let place = self.keys.iter().position(|key| *key == query);
-        let Some((at, pool)) = place.and_then(|at| Some((at, self.bench.pools.get(at)?))) else {
-            return Circumstances::default();
-        };
-        let mut about = Circumstances {
-            grade: self
-                .labels
-                .get(&pool.query)
-                .and_then(|grades| grades.get(document).copied()),
-            ..Circumstances::default()
-        };
-        if let Some(slot) = pool
-            .slots
-            .iter()
-            .position(|slot| slot.document == *document)
-        {
-            let positive = pool.slots[slot].positive;
-            for (_, picks) in answers(&self.groups, &self.bench)
-                .iter()
-                .filter(|(pool, _)| *pool == at)
-            {
-                about.answers += 1;
-                about.against += usize::from(picks.contains(&slot) != positive);
-            }
-        }
-        about
-    }
-
     /// What label and picks differ on, with its impact on the rankings.
     ///
     /// # Errors
@@ -168,75 +139,60 @@ impl CourtRows {
         rule: &DocketRule,
         annotator: &str,
     ) -> Result<Vec<Matter>, EvaluationError> {
-        let latest = self
-            .rulings
-            .iter()
-            .rev()
-            .map(|row| (row.query, &row.ruling));
-        let mut seen = HashSet::new();
-        let mut once = |query, ruling: &Ruling| seen.insert((query, ruling.document.clone()));
-        let mut matters = Vec::new();
+        let latest = |said: &Vec<&Ruling>| said.last().map(|ruling| ruling.created_ms);
+        let standing = self.standing();
+        let mut documents = said(&standing);
         match roll {
             Roll::Open => return self.docket(rule, Some(annotator)),
             Roll::Ruled => {
-                for (query, ruling) in latest.filter(|(_, ruling)| ruling.annotator == annotator) {
-                    if once(query, ruling) {
-                        matters.extend(self.matter(query, ruling));
-                    }
+                for said in &mut documents {
+                    said.retain(|ruling| ruling.annotator == annotator);
                 }
             }
-            Roll::Parted => {
-                let mut last: HashMap<_, HashMap<&str, bool>> = HashMap::new();
-                for row in &self.rulings {
-                    let ruling = &row.ruling;
-                    let of = last.entry((row.query, &ruling.document)).or_default();
-                    match ruling.finding.side() {
-                        Some(side) => of.insert(&ruling.annotator, side),
-                        None => of.remove(ruling.annotator.as_str()),
-                    };
-                }
-                for (query, ruling) in latest {
-                    let sides = last.get(&(query, &ruling.document));
-                    let parted = sides.is_some_and(|sides| {
-                        sides.values().any(|side| *side) && sides.values().any(|side| !side)
-                    });
-                    if parted && once(query, ruling) {
-                        matters.extend(self.matter(query, ruling));
-                    }
-                }
-            }
+            Roll::Parted => documents.retain(|said| parted(said)),
         }
-        Ok(matters)
+        documents.sort_by_key(|said| Reverse(latest(said)));
+        let rows: HashMap<&str, &StoredRuling> = self
+            .rulings
+            .iter()
+            .map(|row| (row.ruling.uid.as_str(), row))
+            .collect();
+        let last = documents.iter().filter_map(|said| said.last());
+        let rows = last.filter_map(|ruling| rows.get(ruling.uid.as_str()));
+        Ok(rows.filter_map(|row| self.matter(row)).collect())
     }
 
-    /// A document that has been ruled on, as it stands.
-    fn matter(&self, query: QueryKey, ruling: &Ruling) -> Option<Matter> {
-        let pool = self.keys.iter().position(|key| *key == query)?;
+    /// A document that has been ruled on, as it stood then.
+    fn matter(&self, row: &StoredRuling) -> Option<Matter> {
+        let ruling = &row.ruling;
+        let pool = self.bench.place(&ruling.query)?;
         let slots = &self.bench.pools.get(pool)?.slots;
         let slot = slots
             .iter()
             .position(|slot| slot.document == ruling.document)?;
-        let about = self.circumstances(query, &ruling.document);
         Some(Matter {
-            query,
+            query: row.query,
             query_id: ruling.query.clone(),
             document: ruling.document.clone(),
             dispute: Dispute {
                 pool,
                 slot,
                 positive: slots[slot].positive,
-                against: about.against,
-                answers: about.answers,
+                against: row.about.against,
+                answers: row.about.answers,
                 impact: 0.0,
             },
             control_of: 0,
         })
     }
 
+    fn standing(&self) -> Vec<Ruling> {
+        self.rulings.iter().map(|row| row.ruling.clone()).collect()
+    }
+
     /// The rulings in force, and on how many documents people go different ways.
     pub fn settled(&self) -> (Vec<Ruling>, usize) {
-        let standing: Vec<Ruling> = self.rulings.iter().map(|row| row.ruling.clone()).collect();
-        settle(&self.rule, &standing)
+        settle(&self.rule, &self.standing())
     }
 
     /// What each ruling in force makes of its label, with its own grades unless there are others for all.

@@ -1,8 +1,7 @@
 //! What the court's screens show, from the project.
 
 use crate::domain::corpus::DocId;
-use crate::domain::court::{Answer, Bench, DocketRule, Given, Group, Way, group, summarise};
-use crate::domain::metrics::Resampling;
+use crate::domain::court::{Answer, Bench, DocketRule, Given, Group, Way, group, summarise_given};
 use crate::judge::OFFLINE;
 use crate::store::corpus::QueryKey;
 use crate::store::court::Roll;
@@ -55,21 +54,11 @@ pub(super) fn findings(
 }
 
 fn row(group: &Group, order: Option<usize>, given: &BTreeMap<usize, Given>) -> PickRow {
-    let answers = given.values().filter_map(|given| {
-        let answer = match &given.answer {
-            Answer::Picks(positions) => Ok(&positions[..]),
-            Answer::Invalid(invalid) => Err(*invalid),
-            Answer::Failed => return None,
-        };
-        Some((&given.pool, answer))
-    });
-    let failed = given
-        .values()
-        .filter(|given| given.answer == Answer::Failed);
+    let (summary, failed) = summarise_given(given);
     PickRow {
         name: name(group, order),
-        summary: summarise(answers, &Resampling::of(given.len())),
-        failed: failed.count(),
+        summary,
+        failed,
     }
 }
 
@@ -110,10 +99,7 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
             }
         }
     }
-    let standing = db.standing_rulings()?.into_iter();
-    let rulings = standing
-        .filter(|row| row.query == query && row.ruling.document == *document)
-        .map(|row| row.ruling);
+    let rulings = db.rulings_on(query, document)?.into_iter();
     let found = db.documents(query)?.into_iter().nth(at);
     let found = found.ok_or_else(|| StoreError::NotFound("no such document".to_owned()))?;
     Ok(Exhibit {
@@ -125,6 +111,6 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
         text: db.document_text(query, at)?,
         metadata: found.metadata,
         said,
-        rulings: rulings.collect(),
+        rulings: rulings.map(|row| row.ruling).collect(),
     })
 }

@@ -6,7 +6,6 @@ use super::sheet::Sheet;
 use crate::domain::court::{PickRecord, PickResult};
 use crate::domain::sanitise;
 use crate::engine::picks::{self, Answer, Event, Limits, Said};
-
 use crate::judge::Ensemble;
 use crate::store::Store;
 use anyhow::anyhow;

@@ -27,6 +27,8 @@ pub struct CourtScreen {
     pub generation: u64,
     /// Which documents are called.
     pub roll: Roll,
+    /// Whether the findings are being worked out anew.
+    pub waiting: bool,
     /// What has been ruled on since the findings were asked for.
     pub since: Vec<(QueryKey, DocId)>,
     /// Where each query stands in the list of queries.

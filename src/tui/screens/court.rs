@@ -32,6 +32,7 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
 pub fn ask(model: &mut Model) -> Vec<Effect> {
     model.court.generation += 1;
     model.court.since.clear();
+    model.court.waiting = true;
     let rule = DocketRule {
         order: model.court.order,
         controls: CONTROLS,
@@ -42,6 +43,13 @@ pub fn ask(model: &mut Model) -> Vec<Effect> {
         model.court.roll,
         model.court.generation,
     )]
+}
+
+/// Asks for another list; the one that is there is not what its heading would say.
+fn call_anew(model: &mut Model) -> Vec<Effect> {
+    model.court.cursor = 0;
+    model.court.matters.clear();
+    ask(model)
 }
 
 /// Takes the findings in, unless they have been overtaken. What was ruled on meanwhile is not called again, and what was
@@ -74,6 +82,7 @@ pub fn arrived(
     court.matters = [first, later].concat();
     court.ranking = court.ranking.min(findings.effect.len().saturating_sub(1));
     court.findings = Some(findings);
+    court.waiting = false;
     let last = shown(model).len().saturating_sub(1);
     model.court.cursor = model.court.cursor.min(last);
     if model.screen() == Screen::Ruling && model.court.hearing.is_none() {
@@ -177,7 +186,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         Constraint::Min(1),
     ])
     .areas(area);
-    Paragraph::new(headline(findings, theme, columns)).render(head, buf);
+    Paragraph::new(headline(model, findings, theme, columns)).render(head, buf);
     Paragraph::new(judges).render(boxes, buf);
     Line::default().render(gap, buf);
     Paragraph::new(effect).render(measures, buf);
@@ -188,6 +197,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     areas.lines = shown.len();
     if shown.is_empty() {
         let words = match (model.court.filter.is_empty(), model.court.roll) {
+            _ if model.court.waiting => "reading …",
             (false, _) => "No query matches the filter. Esc shows all.",
             (true, Roll::Open) => {
                 "Nothing left to rule on: overrule export qrels --corrected writes the labels."
@@ -231,7 +241,12 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     areas
 }
 
-fn headline(findings: &CourtFindings, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn headline(
+    model: &Model,
+    findings: &CourtFindings,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let conflicts = match findings.conflicts {
         0 => String::new(),
         1 => " · people differ on 1 document".to_owned(),
@@ -246,6 +261,7 @@ fn headline(findings: &CourtFindings, theme: &Theme, columns: usize) -> Vec<Line
         findings.pools, findings.labels, findings.ruled, findings.in_force
     );
     let note = match (findings.warning, findings.offline) {
+        _ if model.court.waiting => Line::styled("reading anew …", theme.muted()),
         (Some(warning), _) => {
             Line::styled(text::truncate(warning, columns).into_owned(), theme.warn())
         }
@@ -268,7 +284,11 @@ fn docket_head(
         true => String::new(),
         false => format!(" · filter: {}", sanitise::line(&model.court.filter)),
     };
-    let (count, order) = (shown.len(), model.court.order);
+    let count = match model.court.waiting && shown.is_empty() {
+        true => "…".to_owned(),
+        false => shown.len().to_string(),
+    };
+    let order = model.court.order;
     let words = match model.court.roll {
         Roll::Open => format!("{count} to rule on · {order}: {}{filter}", order.words()),
         Roll::Ruled => format!("{count} ruled by you, the latest first{filter}"),
@@ -316,8 +336,7 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 _ => all.len() - 1,
             };
             model.court.order = all[(here.unwrap_or(0) + step) % all.len()];
-            model.court.cursor = 0;
-            return ask(model);
+            return call_anew(model);
         }
         Command::NextPane => {
             let findings = model.court.findings.as_ref();
@@ -334,8 +353,7 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 Roll::Ruled => Roll::Parted,
                 Roll::Parted => Roll::Open,
             };
-            model.court.cursor = 0;
-            return ask(model);
+            return call_anew(model);
         }
         Command::Guideline => return vec![Effect::Guideline],
         Command::ShowTables => {

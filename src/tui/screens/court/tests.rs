@@ -27,7 +27,7 @@ pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> Matt
     }
 }
 
-fn findings(documents: &[&str]) -> CourtFindings {
+pub(in crate::tui::screens) fn findings(documents: &[&str]) -> CourtFindings {
     let estimate = |mean| Estimate {
         n: 8,
         mean,
@@ -144,13 +144,22 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     let effects = on_command(&mut model, Command::NextPolicy);
     assert!(matches!(effects[..], [Effect::Court(..)]), "{effects:?}");
     assert_eq!(model.court.order, DocketOrder::Confidence);
-    let now = model.now;
-    update(&mut model, Msg::Court(1, Box::new(findings(&[]))), now);
-    assert_eq!(
-        model.court.matters.len(),
-        2,
-        "an answer to an earlier question"
+    let page = drawn(&mut model, super::view, Depth::None, (120, 38));
+    assert!(
+        page.contains("… to rule on") && page.contains("reading anew"),
+        "{page}"
     );
+    let now = model.now;
+    update(
+        &mut model,
+        Msg::Court(1, Box::new(findings(&["5912283"]))),
+        now,
+    );
+    assert_eq!(model.court.matters, [], "an answer to an earlier question");
+    let answer = Box::new(findings(&["5912283", "13497630"]));
+    let generation = model.court.generation;
+    update(&mut model, Msg::Court(generation, answer), now);
+    assert_eq!(model.court.matters.len(), 2);
     model.court.filter = "nothing like it".to_owned();
     let page = drawn(&mut model, super::view, Depth::None, (80, 22));
     assert!(page.contains("No query matches"), "{page}");

@@ -1,4 +1,4 @@
-use super::super::court::tests::{court, matter};
+use super::super::court::tests::{court, findings, matter};
 use super::super::testing::{SIZES, TINY, drawn};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::court::{Fault, Finding, Ruling};
@@ -270,6 +270,9 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     let mut model = court();
     on_command(&mut model, Command::Conflicts);
     assert_eq!(model.court.roll, Roll::Ruled);
+    let own = Box::new(findings(&["5912283", "13497630"]));
+    let (generation, now) = (model.court.generation, model.now);
+    update(&mut model, Msg::Court(generation, own), now);
     on_command(&mut model, Command::Open);
     let by = |annotator: &str, finding| Ruling {
         uid: annotator.to_owned(),

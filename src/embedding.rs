@@ -7,7 +7,7 @@ mod remote;
 
 use crate::domain::retrieval::unit;
 use crate::judge::ensemble::{EmbedderConfig, EnsembleError, Sources, connect};
-use crate::judge::{CallError, Cause};
+use crate::judge::{CallError, Cause, Exchange, JudgeLimits};
 use remote::Remote;
 use sha2::{Digest, Sha256};
 
@@ -23,8 +23,8 @@ const CHARS: usize = 24_000;
 pub struct Embedded {
     /// A vector of length 1 for each text, in order.
     pub vectors: Vec<Vec<f32>>,
-    /// Tokens read, as the server or the tokenizer counts them.
-    pub tokens: u64,
+    /// What is known of the call: tokens, as the server or the tokenizer counts them, and dollars.
+    pub exchange: Exchange,
 }
 
 /// A model that makes vectors of texts.
@@ -97,6 +97,29 @@ impl Embedder {
             Source::Remote(remote) => remote.is_paid(),
             #[cfg(feature = "local-embeddings")]
             Source::Local(_) => false,
+        }
+    }
+
+    /// Whether its calls go to a server.
+    pub fn is_remote(&self) -> bool {
+        matches!(self.source, Source::Remote(_))
+    }
+
+    /// What the user allows it.
+    pub fn limits(&self) -> JudgeLimits {
+        match &self.source {
+            Source::Remote(remote) => remote.limits(),
+            #[cfg(feature = "local-embeddings")]
+            Source::Local(_) => JudgeLimits::default(),
+        }
+    }
+
+    /// Dollars that a call on these texts costs at the very most, where the price is known.
+    pub fn worst_usd(&self, texts: &[String]) -> Option<f64> {
+        match &self.source {
+            Source::Remote(remote) => remote.worst_usd(texts),
+            #[cfg(feature = "local-embeddings")]
+            Source::Local(_) => Some(0.0),
         }
     }
 

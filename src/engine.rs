@@ -1,24 +1,24 @@
 //! Runs: plan → dispatch → record → refit.
 //!
-//! One task owns the run and plans it. Each judge then goes through the queries in a lane of its own, so that one that is
-//! slow, limited or down leaves the others alone, and holds no more than the texts of the query it works on, so that
-//! memory does not grow with the number of battles. Where a query is played in rounds, its next one is planned when the
+//! One task owns the run and plans it. Each judge then goes through the queries at its own speed, so that one that is
+//! slow, limited or down leaves the others alone: a [`feeder`] puts its questions, a worker of the caller asks them. A
+//! feeder holds no more than the texts of the query it works on, so that memory does not grow with the number of battles. Where a query is played in rounds, its next one is planned when the
 //! last one is over; a judge that makes no more calls holds no round up. A call's result is counted only after the store has confirmed it.
 //! Whoever watches gets the latest [`Progress`], never a backlog; whoever steers sends a [`Control`].
 
 pub mod batch;
-pub mod budget;
-mod call;
 mod dispatch;
 pub mod embeddings;
 pub mod estimate;
-mod lane;
-pub mod limits;
+mod feeder;
 pub mod lock;
 pub mod picks;
 mod plan;
 pub mod progress;
+mod question;
 mod rounds;
+
+pub use crate::client::{Control, now_ms};
 
 use crate::domain::sampling;
 use crate::domain::sampling::adaptive::Campaign;
@@ -28,7 +28,6 @@ use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
 use crate::store::{Store, StoreError};
 use progress::Progress;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -61,50 +60,6 @@ impl Default for Request {
             depth: None,
             holes: Holes::Fresh,
             at_most: None,
-        }
-    }
-}
-
-/// What can be changed while a run goes on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Control {
-    /// No new call while true.
-    pub paused: bool,
-    /// End now: calls in flight have a moment to finish, and nothing else is begun.
-    pub cancelled: bool,
-    /// Calls in flight at most.
-    pub concurrency: usize,
-    /// New calls a second at most, over all judges; `None` for no limit.
-    pub pace: Option<f64>,
-    /// Dollars that the project may have spent in all when the run ends; `None` for no limit.
-    pub budget_usd: Option<f64>,
-    /// Judges that are to make no more calls, a bit a seat.
-    pub dropped: u64,
-}
-
-impl Control {
-    /// Whether the judge in a seat is to make no more calls.
-    pub fn is_dropped(&self, seat: usize) -> bool {
-        seat < 64 && self.dropped & (1 << seat) != 0
-    }
-
-    /// Drops the judge in a seat, or takes it back.
-    pub fn toggle(&mut self, seat: usize) {
-        if seat < 64 {
-            self.dropped ^= 1 << seat;
-        }
-    }
-}
-
-impl Default for Control {
-    fn default() -> Self {
-        Self {
-            paused: false,
-            cancelled: false,
-            concurrency: 256,
-            pace: None,
-            budget_usd: None,
-            dropped: 0,
         }
     }
 }
@@ -180,12 +135,4 @@ impl Run {
             end,
         }
     }
-}
-
-/// Milliseconds since the Unix epoch.
-pub fn now_ms() -> i64 {
-    #[allow(clippy::disallowed_methods)]
-    let now = SystemTime::now();
-    now.duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_millis() as i64)
 }

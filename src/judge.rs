@@ -135,7 +135,7 @@ pub struct RateLimits {
 }
 
 /// What the user allows a judge; `None` is no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgeLimits {
     /// Calls in flight at most.
     pub concurrency: Option<usize>,
@@ -145,6 +145,23 @@ pub struct JudgeLimits {
     pub tokens_per_minute: Option<u64>,
     /// Calls in one batch at most.
     pub batch_requests: Option<usize>,
+    /// How long its server may fail or stay silent before no more calls are made.
+    pub give_up_after: Duration,
+}
+
+/// How long a server may fail or stay silent where nothing else is said.
+pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+impl Default for JudgeLimits {
+    fn default() -> Self {
+        Self {
+            concurrency: None,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            batch_requests: None,
+            give_up_after: GIVE_UP_AFTER,
+        }
+    }
 }
 
 /// Units a call used, as the provider counts them; for offline judges, words.
@@ -181,6 +198,23 @@ pub struct Reply {
     pub odds: Option<Odds>,
     /// What the provider says about its limits.
     pub limits: RateLimits,
+}
+
+impl Reply {
+    /// What is known of the call that it came with.
+    pub fn exchange(&self) -> Exchange {
+        Exchange {
+            status: None,
+            request_id: self.request_id.clone(),
+            model: self.model.clone(),
+            stop_reason: self.stop_reason.clone(),
+            usage: self.usage,
+            cost_usd: self.cost_usd,
+            latency: self.latency,
+            limits: self.limits,
+            sent: true,
+        }
+    }
 }
 
 /// Probabilities of the three answers; they need not sum to one.
@@ -264,6 +298,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// What the user allows this judge.
     fn limits(&self) -> JudgeLimits {
         JudgeLimits::default()
+    }
+
+    /// The server that calls go to, where there is one: judges of one server share its limits.
+    fn server(&self) -> Option<&str> {
+        None
     }
 
     /// The provider's batch endpoint, where it has one.

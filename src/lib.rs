@@ -6,12 +6,14 @@
 //! ```text
 //! cli, tui        what a person types and sees
 //! engine          runs: plan → dispatch → record → refit
+//! client          the one caller of paid services: limits, retries, budget, the ledger of calls
 //! embedding       texts to vectors, over the judges' providers or a model on this machine
 //! judge, store, formats   prompts and replies; the SQLite project; files in and out
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
 
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod domain;
 pub mod embedding;

@@ -10,6 +10,7 @@ pub mod court;
 pub mod gold;
 pub mod growth;
 pub mod imports;
+pub mod ledger;
 pub mod log;
 pub mod merge;
 pub mod queue;

@@ -10,8 +10,8 @@ use crate::domain::corpus::Pool;
 use crate::domain::court::{PickRecord, Way};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
+use crate::engine::Control;
 use crate::engine::lock::RunLock;
-use crate::engine::picks::Limits;
 use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
 use anyhow::anyhow;
 use clap::Args;
@@ -68,7 +68,7 @@ pub(super) struct Pick {
     /// Calls in flight of each judge at most
     #[arg(long)]
     concurrency: Option<usize>,
-    /// Dollars that the project's picks may have cost in all; a run that reaches them ends with exit code 3
+    /// Dollars that the project may have spent in all; a run that reaches them ends with exit code 3
     #[arg(long, value_name = "USD")]
     budget: Option<f64>,
     /// Do not ask before money is spent
@@ -141,15 +141,15 @@ impl Pick {
         if let Some(path) = &self.dataset {
             import::checked(path, false)?.take_in(&store)?;
         }
-        let limits = Limits {
+        let control = Control {
             concurrency: self
                 .concurrency
                 .unwrap_or(context.config.run.concurrency)
                 .max(1),
             budget_usd: self.budget,
-            spent_usd: sheet.spent_usd(),
+            ..Control::default()
         };
-        let ended = watch::watch(&plan, &ensemble, limits, &store, &mut sheet)?;
+        let ended = watch::watch(&plan, &ensemble, control, &store, &mut sheet)?;
         let rows = rows(&plan, &ensemble, &sheet);
         if self.json {
             output::json(&json!({
@@ -279,7 +279,7 @@ fn rows(plan: &Plan, ensemble: &Ensemble, sheet: &Sheet) -> Vec<Value> {
             let (valid, invalid, failed) = (
                 count(|state| state.picked),
                 count(|state| !state.picked && state.invalid >= plan::ASKED),
-                count(|state| !state.picked && state.invalid == 0),
+                count(|state| !state.picked && state.invalid == 0 && state.failed),
             );
             let (usage, cost_usd) = sheet.used(&calls);
             json!({

@@ -1,5 +1,19 @@
 //! What tells a command to stop.
 
+use crate::client::Control;
+
+/// What to say when a signal has come.
+pub(super) fn stopping(control: &Control) -> String {
+    if control.grace.is_zero() {
+        return "leaving now: calls in flight count as spent and are asked again by the next run"
+            .to_owned();
+    }
+    format!(
+        "stopping: calls in flight are paid for and have {} s to finish; once more leaves at once",
+        control.grace.as_secs()
+    )
+}
+
 /// SIGINT, SIGTERM and SIGHUP, in one stream.
 pub(super) fn stops() -> Result<tokio::sync::mpsc::Receiver<()>, std::io::Error> {
     let (sender, receiver) = tokio::sync::mpsc::channel(4);

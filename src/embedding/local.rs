@@ -1,6 +1,7 @@
 //! A sentence-transformers folder on this machine's processor: BERT, its tokenizer, pooling, by candle.
 
 use super::Embedded;
+use crate::judge::{Exchange, Usage};
 use candle_core::{DType, Device, Error, Tensor};
 use candle_nn::VarBuilder;
 use candle_transformers::models::bert::{BertModel, Config};
@@ -149,7 +150,14 @@ impl Local {
                 .flat_map(|encoding| encoding.get_attention_mask());
             Ok(Embedded {
                 vectors: pooled.to_vec2()?,
-                tokens: tokens.map(|shown| u64::from(*shown)).sum(),
+                exchange: Exchange {
+                    usage: Usage {
+                        input: tokens.map(|shown| u64::from(*shown)).sum(),
+                        ..Usage::default()
+                    },
+                    cost_usd: Some(0.0),
+                    ..Exchange::default()
+                },
             })
         };
         run().map_err(|error| error.to_string())

@@ -1,11 +1,13 @@
 //! Embedders behind HTTP: `/embeddings` of OpenAI and of whoever speaks like it, and Ollama's `/api/embed`.
 
 use super::Embedded;
+use crate::judge::price::Price;
 use crate::judge::provider::batch::join;
 use crate::judge::provider::failure;
 use crate::judge::provider::http::Received;
+use crate::judge::provider::limits;
 use crate::judge::provider::{Connection, Settings, merge};
-use crate::judge::{CallError, Cause};
+use crate::judge::{CallError, Cause, Exchange, JudgeLimits, Usage};
 use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
@@ -49,6 +51,39 @@ impl Remote {
         self.connection.key.is_some()
     }
 
+    /// What the user allows it.
+    pub(super) fn limits(&self) -> JudgeLimits {
+        self.settings.limits
+    }
+
+    /// Dollars at the very most: no tokenizer makes more than one token of a byte.
+    pub(super) fn worst_usd(&self, texts: &[String]) -> Option<f64> {
+        let usage = Usage {
+            input: texts.iter().map(|text| text.len() as u64 + 1).sum(),
+            ..Usage::default()
+        };
+        self.settings.price.map(|price| price.worst(&usage))
+    }
+
+    /// What is known of a call that read so many tokens.
+    fn exchange(&self, received: &Received, tokens: u64, now: Timestamp) -> Exchange {
+        let usage = Usage {
+            input: tokens,
+            ..Usage::default()
+        };
+        // Without a count of tokens the price is no help, unless there is none to pay.
+        let price = self.settings.price;
+        let price = price.filter(|price| tokens > 0 || *price == Price::FREE);
+        Exchange {
+            usage,
+            cost_usd: price.map(|price| price.cost(&usage, 0)),
+            latency: received.latency,
+            limits: limits::read(received, now),
+            sent: true,
+            ..Exchange::default()
+        }
+    }
+
     /// Address, model and parameters.
     pub(super) fn identity(&self) -> String {
         format!("{} {}", self.url, self.body(&[]))
@@ -84,7 +119,7 @@ impl Remote {
             })?;
             return Ok(Embedded {
                 vectors: reply.embeddings,
-                tokens: reply.prompt_eval_count,
+                exchange: self.exchange(received, reply.prompt_eval_count, Timestamp::now()),
             });
         }
         let mut reply: OpenAiReply = self.parse(received)?;
@@ -99,7 +134,7 @@ impl Remote {
                 .into_iter()
                 .map(|datum| datum.embedding)
                 .collect(),
-            tokens: reply.usage.prompt_tokens,
+            exchange: self.exchange(received, reply.usage.prompt_tokens, Timestamp::now()),
         })
     }
 

@@ -10,8 +10,8 @@ mod submit;
 pub use fetch::{Fetched, fetch};
 pub use submit::{Submitted, submit};
 
-use super::limits::back_off;
 use super::{EngineError, now_ms};
+use crate::client::pace::back_off;
 use crate::domain::sampling::Dice;
 use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, Sought};
 use crate::judge::{CallError, Cause, Ensemble, Judge, Retry};

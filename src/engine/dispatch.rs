@@ -2,28 +2,35 @@
 
 mod play;
 
-use super::budget::Budget;
-use super::lane::{Ended, Event, Valve, lock};
+use super::feeder::Fed;
 use super::lock::RunLock;
 use super::plan::{enter_plan, share};
 use super::progress::{Phase, Progress};
+use super::question::{BattleQuestion, Voted};
 use super::rounds::{Open, Rounds, Visit};
 use super::{Control, EngineError, Outcome, Request, now_ms};
+use crate::client::budget::Budget;
+use crate::client::gate::Gate;
+use crate::client::question::Question as _;
+use crate::client::window;
+use crate::client::worker::{Ended, Event, lock};
 use crate::domain::vote::JudgeId;
-use crate::judge::{Ensemble, Usage};
+use crate::judge::{Ensemble, Judge, Usage};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use crate::store::ledger::{Charge, Spent};
 use crate::store::runs::{EnsembleId, RunId, RunRow};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 /// How often watchers are told.
 const REPORT_EVERY: Duration = Duration::from_millis(40);
-/// Events that lanes may be ahead of the run.
-const BACKLOG: usize = 1024;
+/// Events that workers may be ahead of the run.
+const BACKLOG: usize = 4_096;
 
 /// Queries whose plans share a transaction.
 const PLANNED_TOGETHER: usize = 64;
@@ -37,17 +44,23 @@ struct Dispatcher {
     progress_to: watch::Sender<Progress>,
     progress: Progress,
     budget: Budget,
-    valves: Vec<Arc<Mutex<Valve>>>,
+    gates: Vec<Arc<Mutex<Gate>>>,
     started: Instant,
     reported: Instant,
     /// The queries that are not done.
     open: HashMap<QueryKey, Open>,
     /// Where the run is played in rounds.
     rounds: Option<Rounds>,
-    /// The way to each judge's lane, while there may be more for it to do.
+    /// The way to each judge's feeder, while there may be more for it to do.
     visits: Vec<mpsc::UnboundedSender<Visit>>,
-    /// Judges whose lanes have ended.
+    /// Judges nobody waits for: their workers have ended, or make no calls for now.
     gone: Vec<bool>,
+    /// Judges whose workers have ended.
+    left: Vec<bool>,
+    /// Judges that a person has dropped and that have no call in flight.
+    resting: Vec<bool>,
+    /// Judges that were dropped before the run began, a bit each.
+    dropped_before: u64,
     /// Calls that have not ended, those of judges that are gone left out.
     waited_for: usize,
     missing: usize,
@@ -95,15 +108,34 @@ pub(super) async fn run(
             Ok((judges, ensemble, run))
         })
         .await?;
-    let ((spent_usd, ..), (_, owed_usd)) =
-        store.read(|db| Ok((db.spend()?, db.committed()?))).await?;
-    let now = Instant::now();
-    let limit_usd = control.borrow().budget_usd;
-    let valves = ensemble
+    let names: Vec<String> = ensemble
         .iter()
-        .map(|judge| {
+        .map(|judge| window_setting(judge.as_ref()))
+        .collect();
+    let (spent_usd, committed_usd, windows) = store
+        .write(move |db| {
+            // This run holds the lock: whatever is open was cut short.
+            db.charge_killed_calls(now_ms())?;
+            let spent = db.spent()?.iter().map(Spent::usd).sum::<f64>();
+            let windows = names.iter().map(|name| db.remembered(name));
+            let windows = windows.collect::<Result<Vec<_>, _>>()?;
+            Ok((spent, db.committed_usd()?, windows))
+        })
+        .await?;
+    let now = Instant::now();
+    let Control {
+        budget_usd: limit_usd,
+        dropped: dropped_before,
+        ..
+    } = *control.borrow();
+    let gates = ensemble
+        .iter()
+        .zip(windows)
+        .map(|(judge, remembered)| {
             let concurrency = control.borrow().concurrency;
-            Arc::new(Mutex::new(Valve::new(judge.as_ref(), concurrency, now)))
+            let first = remembered.and_then(|text| text.parse().ok());
+            let gate = gate(&ensemble, judge.as_ref(), concurrency, first);
+            Arc::new(Mutex::new(gate))
         })
         .collect();
     let mut progress = progress_to.borrow().clone();
@@ -114,14 +146,17 @@ pub(super) async fn run(
     let mut dispatcher = Dispatcher {
         store: store.clone(),
         gone: vec![false; judges.len()],
+        left: vec![false; judges.len()],
+        resting: vec![false; judges.len()],
+        dropped_before,
         ensemble,
         judges,
         run,
         control,
         progress_to,
         progress,
-        budget: Budget::new(limit_usd, spent_usd + owed_usd),
-        valves,
+        budget: Budget::new(limit_usd, committed_usd),
+        gates,
         started: now,
         reported: now,
         open: HashMap::new(),
@@ -144,10 +179,18 @@ pub(super) async fn run(
         (Ok(()), true) => "cancelled",
         (Ok(()), false) => "done",
     };
-    store
-        .write(move |db| db.end_run(run, state, now_ms()))
-        .await?;
+    let windows = dispatcher.windows();
+    let ended = store
+        .write(move |db| {
+            for (name, size) in &windows {
+                db.remember(name, &size.to_string())?;
+            }
+            db.end_run(run, state, now_ms())
+        })
+        .await;
+    // What went wrong first says more.
     result?;
+    ended?;
     dispatcher.progress.phase = Phase::Done;
     dispatcher.report(true);
     Ok(Outcome {
@@ -256,31 +299,43 @@ impl Dispatcher {
         for (seat, judge) in self.progress.judges.iter_mut().enumerate() {
             judge.dropped = control.is_dropped(seat);
         }
-        for (judge, valve) in self.ensemble.iter().zip(&self.valves) {
+        for (judge, gate) in self.ensemble.iter().zip(&self.gates) {
             let most = judge.limits().concurrency.unwrap_or(control.concurrency);
-            lock(valve).window.set_limit(most.min(control.concurrency));
+            lock(gate).window.set_limit(most.min(control.concurrency));
         }
     }
 
-    /// Takes an event in; returns what ends the run.
-    async fn hear(&mut self, event: Event) -> Result<Option<EngineError>, EngineError> {
+    /// The windows of judges behind a network, to begin with next time.
+    fn windows(&self) -> Vec<(String, usize)> {
+        let judges = self.ensemble.iter().zip(&self.gates);
+        judges
+            .filter(|(judge, _)| !judge.spec().is_offline())
+            .map(|(judge, gate)| (window_setting(judge.as_ref()), lock(gate).window.size()))
+            .collect()
+    }
+
+    /// Takes in what a worker tells; returns what ends the run.
+    async fn hear(
+        &mut self,
+        seat: usize,
+        event: Event<BattleQuestion>,
+    ) -> Result<Option<EngineError>, EngineError> {
         match event {
-            Event::Ended(ended) => self.ended(ended).await?,
-            Event::Paid {
-                seat,
-                usage,
-                cost_usd,
-            } => {
-                self.count(seat, usage, cost_usd);
-                self.progress.judges[seat].retries += 1;
+            Event::Ended {
+                question,
+                end,
+                charge,
+            } => self.ended(seat, question.query, end, charge).await?,
+            Event::Again { charge, line } => {
+                self.charge(seat, charge);
+                if !line.is_empty() {
+                    let judge = &mut self.progress.judges[seat];
+                    judge.retries += 1;
+                    let line = format!("{}: {line}", judge.name);
+                    self.progress.say(line);
+                }
             }
-            Event::Retried { seat, line } => {
-                let judge = &mut self.progress.judges[seat];
-                judge.retries += 1;
-                let line = format!("{}: {line}", judge.name);
-                self.progress.say(line);
-            }
-            Event::Stopped { seat, why } => {
+            Event::Stopped(why) => {
                 let judge = &mut self.progress.judges[seat];
                 if judge.stopped.is_none() {
                     let line = format!("{} stopped: {why}", judge.name);
@@ -288,9 +343,29 @@ impl Dispatcher {
                     self.progress.say(line);
                 }
             }
-            Event::Found { seat, query, calls } => self.found(seat, query, calls).await?,
             Event::Broke => self.is_broke(),
-            Event::Failed(error) => return Ok(Some(error)),
+            Event::Away { dropped } => {
+                self.resting[seat] = dropped;
+                self.go_on_without(seat).await?;
+            }
+            Event::Back => {
+                self.resting[seat] = false;
+                self.gone[seat] = self.left[seat];
+            }
+            Event::Failed(error) => return Ok(Some(error.into())),
+        }
+        Ok(None)
+    }
+
+    /// Takes in what a feeder tells; returns what ends the run.
+    async fn fed(&mut self, fed: Fed) -> Result<Option<EngineError>, EngineError> {
+        match fed {
+            Fed::Found { seat, query, calls } => self.found(seat, query, calls).await?,
+            Fed::Reused { seat, query } => {
+                let charge = Charge::Known(0.0);
+                self.ended(seat, query, Ended::Shared, charge).await?;
+            }
+            Fed::Failed(error) => return Ok(Some(error)),
         }
         Ok(None)
     }
@@ -303,36 +378,69 @@ impl Dispatcher {
         self.broke = true;
     }
 
-    fn count(&mut self, seat: usize, usage: Usage, cost_usd: Option<f64>) {
+    fn charge(&mut self, seat: usize, charge: Charge) {
         let judge = &mut self.progress.judges[seat];
-        judge.usage.input += usage.input;
-        judge.usage.cached += usage.cached;
-        judge.usage.output += usage.output;
-        judge.usage.thinking += usage.thinking;
-        judge.spent_usd += cost_usd.unwrap_or(0.0);
-        self.progress.unpriced += usize::from(cost_usd.is_none());
+        match charge {
+            Charge::Known(usd) => judge.spent_usd += usd,
+            Charge::Assumed(usd) => judge.assumed_usd += usd,
+            Charge::Unpriced => self.progress.unpriced += 1,
+        }
     }
 
-    async fn ended(&mut self, ended: Ended) -> Result<(), EngineError> {
-        self.count(ended.seat, ended.usage, ended.cost_usd);
-        let judge = &mut self.progress.judges[ended.seat];
-        judge.latency_ms += ended.latency_ms;
-        judge.reused += usize::from(ended.reused);
-        match &ended.failure {
-            None => judge.votes += 1,
-            Some(_) => judge.failures += 1,
-        }
-        if let Some(failure) = ended.failure {
-            let line = format!("{}: {failure}", judge.name);
-            self.progress.say(line);
+    fn used(&mut self, seat: usize, usage: Usage, latency: Duration) {
+        let judge = &mut self.progress.judges[seat];
+        let sum = |a: u64, b: u64| a.saturating_add(b);
+        judge.usage.input = sum(judge.usage.input, usage.input);
+        judge.usage.cached = sum(judge.usage.cached, usage.cached);
+        judge.usage.output = sum(judge.usage.output, usage.output);
+        judge.usage.thinking = sum(judge.usage.thinking, usage.thinking);
+        judge.latency_ms += latency.as_secs_f64() * 1e3;
+    }
+
+    async fn ended(
+        &mut self,
+        seat: usize,
+        query: QueryKey,
+        end: Ended<Voted>,
+        charge: Charge,
+    ) -> Result<(), EngineError> {
+        self.charge(seat, charge);
+        match end {
+            Ended::Answered(voted) => {
+                let exchange = BattleQuestion::exchange(&voted);
+                self.used(seat, exchange.usage, exchange.latency);
+                self.progress.judges[seat].votes += 1;
+            }
+            Ended::Duplicate(voted) => {
+                let exchange = BattleQuestion::exchange(&voted);
+                self.used(seat, exchange.usage, exchange.latency);
+                let judge = &mut self.progress.judges[seat];
+                (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
+                let line = format!(
+                    "{}: a vote on the same battle had come from elsewhere; the second one does not count",
+                    judge.name
+                );
+                self.progress.say(line);
+            }
+            Ended::Shared => {
+                let judge = &mut self.progress.judges[seat];
+                (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
+            }
+            Ended::Failed(error) => {
+                self.used(seat, error.exchange.usage, error.exchange.latency);
+                let judge = &mut self.progress.judges[seat];
+                judge.failures += 1;
+                let line = format!("{}: {error}", judge.name);
+                self.progress.say(line);
+            }
         }
         // Nobody waits any more for the calls of a judge that has left.
-        if let Some(open) = self.open.get_mut(&ended.query)
-            && open.calls[ended.seat] > 0
+        if let Some(open) = self.open.get_mut(&query)
+            && open.calls[seat] > 0
         {
-            open.calls[ended.seat] -= 1;
+            open.calls[seat] -= 1;
             self.waited_for -= 1;
-            self.settle(ended.query).await?;
+            self.settle(query).await?;
         }
         Ok(())
     }
@@ -369,13 +477,41 @@ impl Dispatcher {
         if now || self.reported.elapsed() >= REPORT_EVERY {
             self.reported = Instant::now();
             let moment = Instant::now();
-            for (judge, valve) in self.progress.judges.iter_mut().zip(&self.valves) {
-                let valve = lock(valve);
-                judge.window = valve.window.size();
-                judge.held_s = valve.pace.held(moment).map(|left| left.as_secs_f64());
+            for (judge, gate) in self.progress.judges.iter_mut().zip(&self.gates) {
+                let gate = lock(gate);
+                judge.window = gate.window.size();
+                let (held_s, waiting_for) = gate
+                    .waiting(moment)
+                    .map(|(wait, why)| (wait.as_secs_f64(), why))
+                    .unzip();
+                (judge.held_s, judge.waiting_for) = (held_s, waiting_for);
             }
             self.progress.tick(self.started.elapsed());
             self.progress_to.send_replace(self.progress.clone());
         }
     }
+}
+
+/// What a judge has to pass. `remembered` is the window that it ended with last time; judges of one server share what a
+/// service begins with.
+pub(super) fn gate(
+    ensemble: &Ensemble,
+    judge: &dyn Judge,
+    concurrency: usize,
+    remembered: Option<usize>,
+) -> Gate {
+    let limits = judge.limits();
+    let most = limits.concurrency.unwrap_or(concurrency).min(concurrency);
+    let neighbours = ensemble
+        .iter()
+        .filter(|other| other.server().is_some() && other.server() == judge.server());
+    let first = window::FIRST / neighbours.count().max(1);
+    let first = remembered.map_or(first, |size| size.clamp(1, 4 * first));
+    let adapts = !judge.spec().is_offline();
+    Gate::new(limits, most, first, adapts, Instant::now())
+}
+
+/// Where a judge's window is remembered.
+fn window_setting(judge: &dyn Judge) -> String {
+    format!("window of {}", judge.spec().name)
 }

@@ -1,18 +1,30 @@
 //! Vectors of texts: those known from the cache, the others from the embedder, kept as they come.
+//!
+//! The calls are the caller's: limits, retries, money and dead servers are handled as for votes.
 
-use super::limits::back_off;
-use super::now_ms;
-use crate::domain::sampling::Dice;
+use crate::client::Control;
+use crate::client::budget::Budget;
+use crate::client::gate::Gate;
+use crate::client::ledger::Ledger;
+use crate::client::question::{End, Job, Needs, Question};
+use crate::client::window;
+use crate::client::worker::{Ended, Event, Shared, Worker};
 use crate::embedding::cache::{Cache, CacheError};
 use crate::embedding::{Embedded, Embedder};
-use crate::judge::{CallError, Cause, Retry};
-use futures::{StreamExt as _, stream};
-use std::cell::Cell;
+use crate::judge::{CallError, Cause, Exchange};
+use crate::store::ledger::Purpose;
+use crate::store::{Store, StoreError};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
 use std::collections::HashSet;
-use tokio::sync::watch;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
 
-/// Times one call is made before it counts as failed.
-const ATTEMPTS: u32 = 8;
+/// Calls that wait for the embedder at most.
+const WAITING: usize = 4;
+/// Bytes of a token of English, roughly.
+const BYTES_PER_TOKEN: usize = 4;
 
 /// Why there are no vectors.
 #[derive(Debug, thiserror::Error)]
@@ -25,16 +37,27 @@ pub enum EmbedError {
         /// What happened and what to do about it.
         error: CallError,
     },
+    /// The embedder makes no more calls.
+    #[error("embedder {embedder:?} stopped: {why}")]
+    Gone {
+        /// The embedder's name.
+        embedder: String,
+        /// Why, and what to do about it.
+        why: String,
+    },
     /// The cache failed.
     #[error(transparent)]
     Cache(#[from] CacheError),
+    /// The project failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Somebody stopped it.
     #[error("stopped")]
     Stopped,
 }
 
 /// Where the vectors came from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Origins {
     /// Texts whose vectors were known.
     pub cached: usize,
@@ -42,26 +65,93 @@ pub struct Origins {
     pub embedded: usize,
     /// Tokens of those.
     pub tokens: u64,
+    /// Dollars of those, as far as the price is known.
+    pub spent_usd: f64,
 }
 
 /// An embedder with its cache.
 #[derive(Debug)]
 pub struct Vectors {
-    embedder: Embedder,
+    embedder: Arc<Embedder>,
     cache: Cache,
-    /// How often somebody said stop: at 1 nothing new is begun, at 2 nothing is waited for.
-    stop: watch::Receiver<u32>,
+    shared: Arc<Shared>,
+    gate: Arc<Mutex<Gate>>,
+    _over: watch::Sender<bool>,
     origins: Origins,
     dimension: Option<usize>,
 }
 
+/// Texts to be embedded in one call.
+struct EmbedQuestion {
+    embedder: Arc<Embedder>,
+    texts: Vec<String>,
+    keys: Vec<[u8; 32]>,
+}
+
+impl Question for EmbedQuestion {
+    type Answer = Embedded;
+
+    fn ask(&self) -> BoxFuture<'_, Result<Embedded, CallError>> {
+        self.embedder.embed(&self.texts).boxed()
+    }
+
+    fn exchange(answer: &Embedded) -> &Exchange {
+        &answer.exchange
+    }
+
+    fn needs(&self) -> Needs {
+        let bytes: usize = self.texts.iter().map(String::len).sum();
+        Needs {
+            tokens: (bytes / BYTES_PER_TOKEN) as u64,
+            worst_usd: self.embedder.worst_usd(&self.texts),
+            sent: self.embedder.is_remote(),
+        }
+    }
+
+    fn rephrased(&self, _: Cause) -> Option<Self> {
+        None
+    }
+
+    fn name(&self) -> String {
+        self.keys
+            .first()
+            .map_or_else(String::new, |key| format!("{key:?}"))
+    }
+
+    // Vectors are kept in their cache, not in the project.
+    fn keep(&self, _: End<'_, Embedded>) -> Option<Job> {
+        None
+    }
+}
+
 impl Vectors {
-    /// Nothing is called yet.
-    pub fn new(embedder: Embedder, cache: Cache, stop: watch::Receiver<u32>) -> Self {
+    /// Nothing is called yet. What calls cost is written into `project`, where there is one.
+    pub fn new(
+        embedder: Embedder,
+        cache: Cache,
+        control: watch::Receiver<Control>,
+        project: Option<Store>,
+    ) -> Self {
+        let now = Instant::now();
+        let most = embedder.concurrency;
+        let first = most.min(window::FIRST);
+        let gate = Gate::new(embedder.limits(), most, first, embedder.is_remote(), now);
+        let (_over, over) = watch::channel(false);
+        let shared = Shared {
+            ledger: project.map_or(Ledger::Nowhere, Ledger::Project),
+            budget: Budget::new(None, 0.0),
+            purpose: Purpose::Embedding,
+            run: None,
+            control,
+            over,
+            next_call: Mutex::new(now),
+        };
         Self {
-            embedder,
+            embedder: Arc::new(embedder),
             cache,
-            stop,
+            shared: Arc::new(shared),
+            gate: Arc::new(Mutex::new(gate)),
+            _over,
             origins: Origins::default(),
             dimension: None,
         }
@@ -98,7 +188,9 @@ impl Vectors {
         }
         // Texts of one length waste no padding.
         missing.sort_by_key(|at| std::cmp::Reverse(texts[*at].len()));
-        self.embed(texts, &keys, &missing).await?;
+        if !missing.is_empty() {
+            self.embed(texts, &keys, &missing).await?;
+        }
         self.origins.cached += texts.len() - missing.len();
         let mut vectors = Vec::new();
         for key in &keys {
@@ -131,81 +223,69 @@ impl Vectors {
         keys: &[[u8; 32]],
         missing: &[usize],
     ) -> Result<(), EmbedError> {
-        let Self {
-            embedder,
-            cache,
-            stop,
-            origins,
-            ..
-        } = self;
-        let over = Cell::new(false);
-        let (embedder, stopped) = (&*embedder, stop.clone());
-        let calls = stream::iter(missing.chunks(embedder.batch))
-            .take_while(|_| std::future::ready(!over.get() && *stopped.borrow() == 0))
-            .map(|batch| {
-                let texts: Vec<String> = batch.iter().map(|at| texts[*at].clone()).collect();
-                let stop = stopped.clone();
-                async move { (batch, ask(embedder, &texts, stop).await) }
+        let (questions, asked) = mpsc::channel::<EmbedQuestion>(WAITING);
+        let (events, mut heard) = mpsc::channel(WAITING);
+        let (shared, gate) = (Arc::clone(&self.shared), Arc::clone(&self.gate));
+        let worker = Worker::new(shared, 0, self.embedder.name.clone(), gate, asked, events);
+        let worker = tokio::spawn(worker.work());
+        let batches = missing.chunks(self.embedder.batch);
+        let batches: Vec<EmbedQuestion> = batches
+            .map(|batch| EmbedQuestion {
+                embedder: Arc::clone(&self.embedder),
+                texts: batch.iter().map(|at| texts[*at].clone()).collect(),
+                keys: batch.iter().map(|at| keys[*at]).collect(),
             })
-            .buffer_unordered(embedder.concurrency);
-        let mut calls = std::pin::pin!(calls);
-        let mut failure = None;
-        loop {
-            let (batch, answer) = tokio::select! {
-                call = calls.next() => match call {
-                    Some(call) => call,
-                    None => break,
-                },
-                _ = stop.wait_for(|times| *times > 1) => return Err(EmbedError::Stopped),
-            };
-            match answer {
-                Ok(embedded) => {
-                    cache.put(batch.iter().map(|at| &keys[*at]).zip(&embedded.vectors))?;
-                    origins.embedded += batch.len();
-                    origins.tokens += embedded.tokens;
-                }
-                Err(error) => {
-                    over.set(true);
-                    failure.get_or_insert(error);
+            .collect();
+        let feeder = tokio::spawn(async move {
+            for batch in batches {
+                if questions.send(batch).await.is_err() {
+                    return;
                 }
             }
+        });
+        let mut failure = None;
+        while let Some((_, event)) = heard.recv().await {
+            let embedder = self.embedder.name.clone();
+            match event {
+                Event::Ended {
+                    question,
+                    end: Ended::Answered(embedded),
+                    charge,
+                } => {
+                    self.cache
+                        .put(question.keys.iter().zip(&embedded.vectors))?;
+                    self.origins.embedded += question.keys.len();
+                    self.origins.tokens += embedded.exchange.usage.input;
+                    self.origins.spent_usd += charge.usd();
+                }
+                Event::Ended {
+                    end: Ended::Failed(error),
+                    ..
+                } => {
+                    feeder.abort();
+                    // The first failure says more than that the embedder stopped because of it.
+                    if !matches!(failure, Some(EmbedError::Call { .. })) {
+                        failure = Some(EmbedError::Call { embedder, error });
+                    }
+                }
+                Event::Stopped(why) => {
+                    failure.get_or_insert(EmbedError::Gone { embedder, why });
+                }
+                Event::Failed(error) => {
+                    failure.get_or_insert(error.into());
+                }
+                Event::Again { line, .. } if !line.is_empty() => tracing::warn!("{line}"),
+                _ => {}
+            }
+        }
+        if worker.await.is_err() {
+            let error = CallError::new(Cause::Crashed, "the calls ended unexpectedly");
+            return Err(self.failed(error));
         }
         match failure {
-            _ if *stopped.borrow() > 0 => Err(EmbedError::Stopped),
-            Some(error) => Err(EmbedError::Call {
-                embedder: embedder.name.clone(),
-                error,
-            }),
+            _ if self.shared.control.borrow().cancelled => Err(EmbedError::Stopped),
+            Some(error) => Err(error),
             None => Ok(()),
-        }
-    }
-}
-
-/// One call, made again where that may help.
-async fn ask(
-    embedder: &Embedder,
-    texts: &[String],
-    mut stop: watch::Receiver<u32>,
-) -> Result<Embedded, CallError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let error = match embedder.embed(texts).await {
-            Ok(embedded) => return Ok(embedded),
-            Err(error) => error,
-        };
-        let Retry::After(wait) = error.retry else {
-            return Err(error);
-        };
-        if tries >= ATTEMPTS {
-            return Err(error);
-        }
-        let draw = Dice::new(now_ms().cast_unsigned(), &["embed", &texts.concat()]).unit();
-        let wait = wait.unwrap_or_else(|| back_off(tries, draw));
-        tracing::warn!("{error}; asking again in {:.1} s", wait.as_secs_f64());
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            _ = stop.wait_for(|times| *times > 0) => return Err(error),
         }
     }
 }

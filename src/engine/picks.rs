@@ -1,112 +1,75 @@
-//! Picks: each judge is asked about each lineup, and what comes is handed on at once, for the caller to keep.
+//! Picks: each judge is asked about each lineup, and what comes is in the project before anybody is told.
 //!
-//! Limits, back-off, budget and the one question asked again are those of battles; only the answer differs.
+//! The calls are the caller's; a pick differs from a vote only in what is asked and kept.
 
-mod call;
-
-use super::budget::{Budget, Reserved};
-use super::lane::{GRACE, LOOK_AGAIN, Valve, key_of, lock};
-use crate::domain::court::{Invalid, SlotVerdict};
-use crate::judge::{Cause, Ensemble, JudgeSpec, Lineup, Prompt, Usage};
-use call::Call;
+use super::dispatch::gate;
+use super::now_ms;
+use super::question::{key_of, unreadable};
+use crate::client::Control;
+use crate::client::budget::Budget;
+use crate::client::ledger::Ledger;
+use crate::client::question::{End, Job, Kept, Needs, Question};
+use crate::client::worker::{self, Shared, Worker, crashed};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::court::{Ask, Invalid, PickRecord, PickResult, SlotVerdict};
+use crate::judge::{
+    CallError, Cause, Ensemble, Exchange, Judge, JudgeSpec, Lineup, Prompt, Reply, parse,
+};
+use crate::store::ledger::Purpose;
+use crate::store::{Store, StoreError};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// Questions that wait for a judge at most.
+const WAITING: usize = 16;
 
 /// A question to be put to a judge.
 #[derive(Clone, Debug)]
-pub struct Job {
-    /// The caller's number of it.
-    pub number: usize,
-    /// The judge's seat in the ensemble.
+pub struct PickJob {
+    /// The judge's place in the ensemble.
     pub seat: usize,
+    /// The query.
+    pub query: QueryId,
+    /// Which order of the pool is shown, from 1.
+    pub permutation: usize,
+    /// The documents in that order.
+    pub order: Arc<[DocId]>,
+    /// The hash of judge and question.
+    pub call: String,
     /// What it is shown.
     pub lineup: Lineup,
-    /// Answers to it so far that broke the rules.
+    /// Answers to it so far that broke the rules or were cut off.
     pub asked: usize,
-}
-
-/// What a judge said.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Said {
-    /// The positions it picked, from 0, and why.
-    Picks {
-        /// In the order given.
-        positions: Vec<usize>,
-        /// Its reasons, one thought each.
-        thoughts: Vec<String>,
-    },
-    /// Its verdict on every document, by slot.
-    Verdicts {
-        /// One for each slot.
-        verdicts: Vec<SlotVerdict>,
-        /// Its reasons, one thought each.
-        thoughts: Vec<String>,
-    },
-    /// An answer that breaks the rules.
-    Invalid(Invalid),
-    /// No answer.
-    Failure {
-        /// The class of the failure.
-        cause: Cause,
-        /// What happened and what to do about it.
-        message: String,
-    },
-}
-
-/// One call that is over.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Answer {
-    /// The job's number.
-    pub number: usize,
-    /// From 1; the second one is the question asked again.
-    pub attempt: usize,
-    /// Whether the job is over too.
-    pub last: bool,
-    /// What was said.
-    pub said: Said,
-    /// The reply's text, where there was one.
-    pub raw: Option<String>,
-    /// The model that answered, as it names itself.
-    pub model: Option<String>,
-    /// Tokens.
-    pub usage: Usage,
-    /// Dollars, `None` where they are not known.
-    pub cost_usd: Option<f64>,
-    /// From sending to the last byte.
-    pub latency: Duration,
-    /// When it was over, in milliseconds since 1970.
-    pub created_ms: i64,
 }
 
 /// What the caller is told.
 #[derive(Debug)]
-pub enum Event {
-    /// A call is over. Its place is given to another one when the caller says that the answer is kept.
-    Answer(Answer, oneshot::Sender<()>),
-    /// A call is made again after a while.
-    Retried(String),
+pub enum PickEvent {
+    /// An attempt is over, and its record is in the project; `last` says whether the question is over too.
+    Recorded {
+        /// The record.
+        record: Box<PickRecord>,
+        /// Whether the question is over.
+        last: bool,
+    },
+    /// An attempt is made again, in words.
+    Again(String),
     /// A judge makes no more calls.
     Stopped {
-        /// Its seat.
+        /// Its place in the ensemble.
         seat: usize,
         /// Why.
         why: String,
     },
     /// The budget does not allow another call.
     Broke,
-}
-
-/// What holds for all calls.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
-    /// Calls in flight of each judge at most.
-    pub concurrency: usize,
-    /// Dollars that may be spent in all; `None` for no limit.
-    pub budget_usd: Option<f64>,
-    /// Dollars that are gone already.
-    pub spent_usd: f64,
+    /// The project failed.
+    Failed(StoreError),
 }
 
 /// The hash of a judge and of every character it is sent: what makes two questions the same.
@@ -117,59 +80,253 @@ pub fn call_id(spec: &JudgeSpec, prompt: &Prompt) -> String {
         .collect()
 }
 
-struct Shared {
-    ensemble: Ensemble,
-    budget: Budget,
-    stop: watch::Receiver<bool>,
-    events: mpsc::Sender<Event>,
+/// One question at work.
+struct PickQuestion {
+    judge: Arc<dyn Judge>,
+    job: Arc<PickJob>,
+    prompt: Prompt,
+    asked: usize,
+    /// Records on their way, in the order of the attempts.
+    records: mpsc::UnboundedSender<PickEvent>,
 }
 
-impl Shared {
-    /// Whether everything is told to end, or nobody listens any more.
-    fn is_over(&self) -> bool {
-        *self.stop.borrow() || self.events.is_closed()
-    }
+/// An answer that keeps the rules.
+struct Picked {
+    result: PickResult,
+    thoughts: Vec<String>,
+    raw: String,
+    exchange: Exchange,
+}
 
-    async fn tell(&self, event: Event) {
-        drop(self.events.send(event).await);
+/// What a reply says, or why it breaks the rules.
+fn read(lineup: &Lineup, text: &str) -> Result<(PickResult, Vec<String>), Invalid> {
+    let Lineup { pool, ask } = lineup;
+    match ask {
+        Ask::PerDocument => parse::verdicts(text, &pool.documents).map(
+            |(verdicts, thoughts): (Vec<SlotVerdict>, _)| {
+                (PickResult::Verdicts(verdicts), thoughts)
+            },
+        ),
+        _ => parse::slots(text, pool.documents.len(), *ask).map(|(positions, thoughts)| {
+            let slots = positions.into_iter().map(|at| at + 1).collect();
+            (PickResult::Slots(slots), thoughts)
+        }),
     }
 }
 
-/// Puts the jobs to the judges, each judge in its own time. Ends when all are done, when `stop` turns true and calls in
-/// flight have had a moment, or when nobody listens to `events`.
-pub async fn run(
-    ensemble: Ensemble,
-    jobs: Vec<Job>,
-    limits: Limits,
-    stop: watch::Receiver<bool>,
-    events: mpsc::Sender<Event>,
-) {
-    let mut lanes: Vec<Vec<Job>> = ensemble.iter().map(|_| Vec::new()).collect();
-    for job in jobs {
-        if let Some(lane) = lanes.get_mut(job.seat) {
-            lane.push(job);
+impl PickQuestion {
+    fn record(
+        &self,
+        result: PickResult,
+        thoughts: Vec<String>,
+        raw: Option<String>,
+        exchange: &Exchange,
+    ) -> PickRecord {
+        let spec = self.judge.spec();
+        PickRecord {
+            query: self.job.query.clone(),
+            judge: spec.name.clone(),
+            provider: spec.provider.clone(),
+            model: spec.model.clone(),
+            prompt: spec.prompt_hash.clone(),
+            call: self.job.call.clone(),
+            permutation: self.job.permutation,
+            ask: self.job.lineup.ask,
+            order: self.job.order.to_vec(),
+            attempt: self.asked + 1,
+            result,
+            again: false,
+            thoughts,
+            answered_by: exchange.model.clone(),
+            raw,
+            truncated: self.judge.cuts(&self.job.lineup),
+            tokens_input: exchange.usage.input,
+            tokens_output: exchange.usage.output,
+            cost_usd: exchange.cost_usd,
+            latency_ms: exchange.latency.as_secs_f64() * 1e3,
+            created_ms: now_ms(),
         }
     }
-    let shared = Arc::new(Shared {
-        ensemble,
-        budget: Budget::new(limits.budget_usd, limits.spent_usd),
-        stop,
-        events,
-    });
-    let mut running = JoinSet::new();
-    for (seat, jobs) in lanes.into_iter().enumerate() {
-        running.spawn(lane(Arc::clone(&shared), seat, jobs, limits.concurrency));
-    }
-    while running.join_next().await.is_some() {}
 }
 
-async fn lane(shared: Arc<Shared>, seat: usize, jobs: Vec<Job>, concurrency: usize) {
-    let Some(judge) = shared.ensemble.get(seat).map(Arc::clone) else {
-        return;
-    };
-    let valve = Valve::new(judge.as_ref(), concurrency, Instant::now());
-    let valve = Arc::new(Mutex::new(valve));
-    let mut calls = JoinSet::new();
+impl Question for PickQuestion {
+    type Answer = Picked;
+
+    // How often a judge breaks the rules is a result, for which each of its answers counts.
+    const JUNK_STOPS: bool = false;
+
+    fn ask(&self) -> BoxFuture<'_, Result<Picked, CallError>> {
+        async {
+            let lineup = &self.job.lineup;
+            let reply: Reply = self.judge.pick(lineup, &self.prompt).await?;
+            // The reply is paid for: a parser that panics must not take it along.
+            match catch_unwind(AssertUnwindSafe(|| read(lineup, &reply.text))) {
+                Ok(Ok((result, thoughts))) => Ok(Picked {
+                    result,
+                    thoughts,
+                    exchange: reply.exchange(),
+                    raw: reply.text,
+                }),
+                Ok(Err(invalid)) => Err(unreadable(reply, Cause::Malformed, invalid.to_string())),
+                Err(panic) => Err(unreadable(
+                    reply,
+                    Cause::Crashed,
+                    crashed(panic.as_ref()).message,
+                )),
+            }
+        }
+        .boxed()
+    }
+
+    fn exchange(answer: &Picked) -> &Exchange {
+        &answer.exchange
+    }
+
+    fn needs(&self) -> Needs {
+        if self.judge.spec().is_offline() {
+            return Needs::default();
+        }
+        let usage = self.judge.estimate(&self.prompt).0;
+        Needs {
+            tokens: usage.input + usage.output,
+            worst_usd: self.judge.worst(&self.prompt).1,
+            sent: true,
+        }
+    }
+
+    fn rephrased(&self, cause: Cause) -> Option<Self> {
+        let prompt = self
+            .judge
+            .reask(&self.prompt, cause)
+            .filter(|_| self.asked == 0)?;
+        Some(Self {
+            judge: Arc::clone(&self.judge),
+            job: Arc::clone(&self.job),
+            prompt,
+            asked: self.asked + 1,
+            records: self.records.clone(),
+        })
+    }
+
+    fn name(&self) -> String {
+        self.job.call.clone()
+    }
+
+    fn keep(&self, end: End<'_, Picked>) -> Option<Job> {
+        let (record, last) = match end {
+            End::Answered(picked) => {
+                let raw = Some(picked.raw.clone());
+                let (result, thoughts) = (picked.result.clone(), picked.thoughts.clone());
+                (self.record(result, thoughts, raw, &picked.exchange), true)
+            }
+            End::Failed { error, again } => {
+                let text = error.raw.as_deref().unwrap_or_default();
+                let broken = (error.cause == Cause::Malformed)
+                    .then(|| read(&self.job.lineup, text).err())
+                    .flatten();
+                let result = broken.map_or_else(
+                    || PickResult::Failure(format!("{}: {}", error.cause, error.message)),
+                    PickResult::Invalid,
+                );
+                let record = self.record(result, Vec::new(), error.raw.clone(), &error.exchange);
+                (PickRecord { again, ..record }, !again)
+            }
+        };
+        let records = self.records.clone();
+        Some(Box::new(move |db| {
+            db.add_pick(&record)?;
+            // A transaction that fails ends the run with an error, and nothing of it is reported.
+            let record = Box::new(record);
+            drop(records.send(PickEvent::Recorded { record, last }));
+            Ok(Kept::Row)
+        }))
+    }
+}
+
+/// What picks are made with.
+#[derive(Debug)]
+pub struct Picking {
+    /// The project.
+    pub store: Store,
+    /// The judges.
+    pub ensemble: Ensemble,
+    /// The way to steer.
+    pub control: watch::Receiver<Control>,
+}
+
+/// Puts the jobs to the judges, each judge at its own speed. Ends when all are done, when it is told to end and calls in
+/// flight have had their time, or when the project fails.
+///
+/// # Errors
+/// The project cannot be read.
+pub async fn run(
+    picking: Picking,
+    jobs: Vec<PickJob>,
+    events: mpsc::UnboundedSender<PickEvent>,
+) -> Result<(), StoreError> {
+    let Picking {
+        store,
+        ensemble,
+        control,
+    } = picking;
+    // The caller holds the lock of runs: whatever is open was cut short.
+    let committed = store
+        .write(|db| {
+            db.charge_killed_calls(now_ms())?;
+            db.committed_usd()
+        })
+        .await?;
+    let (concurrency, limit) = (control.borrow().concurrency, control.borrow().budget_usd);
+    let (_over, over) = watch::channel(false);
+    let shared = Arc::new(Shared {
+        ledger: Ledger::Project(store),
+        budget: Budget::new(limit, committed),
+        purpose: Purpose::Pick,
+        run: None,
+        control,
+        over,
+        next_call: Mutex::new(Instant::now()),
+    });
+    let mut by_judge: Vec<Vec<PickJob>> = ensemble.iter().map(|_| Vec::new()).collect();
+    for job in jobs {
+        if let Some(jobs) = by_judge.get_mut(job.seat) {
+            jobs.push(job);
+        }
+    }
+    let (heard, mut told) = mpsc::channel(WAITING);
+    let mut tasks = JoinSet::new();
+    for ((seat, judge), jobs) in ensemble.iter().enumerate().zip(by_judge) {
+        let (questions, asked) = mpsc::channel(WAITING);
+        let gate = gate(&ensemble, judge.as_ref(), concurrency, None);
+        let (gate, name) = (Arc::new(Mutex::new(gate)), judge.spec().name.clone());
+        let worker = Worker::new(Arc::clone(&shared), seat, name, gate, asked, heard.clone());
+        tasks.spawn(worker.work());
+        tasks.spawn(feed(Arc::clone(judge), jobs, questions, events.clone()));
+    }
+    drop(heard);
+    while let Some((seat, event)) = told.recv().await {
+        let event = match event {
+            // Told with its record.
+            worker::Event::Ended { .. } => continue,
+            worker::Event::Again { line, .. } => PickEvent::Again(line),
+            worker::Event::Stopped(why) => PickEvent::Stopped { seat, why },
+            worker::Event::Broke => PickEvent::Broke,
+            worker::Event::Failed(error) => PickEvent::Failed(error),
+            worker::Event::Away { .. } | worker::Event::Back => continue,
+        };
+        drop(events.send(event));
+    }
+    while tasks.join_next().await.is_some() {}
+    Ok(())
+}
+
+/// Hands a judge its questions as it takes them.
+async fn feed(
+    judge: Arc<dyn Judge>,
+    jobs: Vec<PickJob>,
+    questions: mpsc::Sender<PickQuestion>,
+    records: mpsc::UnboundedSender<PickEvent>,
+) {
     for job in jobs {
         let Some(mut prompt) = judge.lineup(&job.lineup) else {
             continue;
@@ -177,92 +334,15 @@ async fn lane(shared: Arc<Shared>, seat: usize, jobs: Vec<Job>, concurrency: usi
         if job.asked > 0 {
             prompt = judge.reask(&prompt, Cause::Malformed).unwrap_or(prompt);
         }
-        let usage = judge.estimate(&prompt).0;
-        let tokens = usage.input + usage.output;
-        let worst = judge.worst(&prompt).1.unwrap_or(0.0);
-        let Some(reserved) = admit(&shared, &valve, &mut calls, tokens, worst).await else {
-            break;
-        };
-        let call = Call {
-            shared: Arc::clone(&shared),
+        let question = PickQuestion {
             judge: Arc::clone(&judge),
-            valve: Arc::clone(&valve),
-            job,
+            asked: job.asked,
+            job: Arc::new(job),
             prompt,
-            tokens,
-            reserved,
+            records: records.clone(),
         };
-        calls.spawn(call.run());
-    }
-    drain(&shared, calls).await;
-}
-
-/// Waits until one more call may begin; `None` where none may any more.
-async fn admit(
-    shared: &Shared,
-    valve: &Mutex<Valve>,
-    calls: &mut JoinSet<()>,
-    tokens: u64,
-    worst_usd: f64,
-) -> Option<Reserved> {
-    let mut stop = shared.stop.clone();
-    loop {
-        while calls.try_join_next().is_some() {}
-        if shared.is_over() || lock(valve).stopped.is_some() {
-            return None;
-        }
-        let now = Instant::now();
-        let mut wake = None;
-        let (room, ready) = {
-            let valve = lock(valve);
-            (
-                calls.len() < valve.window.size(),
-                valve.pace.ready(tokens, now),
-            )
-        };
-        if room && ready > now + Duration::from_millis(1) {
-            wake = Some(ready);
-        } else if room {
-            match shared.budget.reserve(worst_usd) {
-                Some(reserved) => {
-                    lock(valve).pace.begin(tokens, now);
-                    return Some(reserved);
-                }
-                None if shared.budget.is_waiting() => wake = Some(now + LOOK_AGAIN),
-                None => {
-                    shared.tell(Event::Broke).await;
-                    return None;
-                }
-            }
-        }
-        tokio::select! {
-            _ = calls.join_next(), if !calls.is_empty() => {}
-            changed = stop.changed() => if changed.is_err() {
-                return None;
-            },
-            () = shared.events.closed() => return None,
-            () = tokio::time::sleep_until(wake.unwrap_or(now).into()), if wake.is_some() => {}
-        }
-    }
-}
-
-/// Waits for the calls in flight; once everything is told to end, only for a moment.
-async fn drain(shared: &Shared, mut calls: JoinSet<()>) {
-    let mut stop = shared.stop.clone();
-    let mut deadline = None;
-    while !calls.is_empty() {
-        if shared.is_over() && deadline.is_none() {
-            deadline = Some(Instant::now() + GRACE);
-        }
-        tokio::select! {
-            _ = calls.join_next() => {}
-            changed = stop.changed(), if deadline.is_none() => if changed.is_err() {
-                deadline = Some(Instant::now() + GRACE);
-            },
-            () = tokio::time::sleep_until(deadline.unwrap_or_else(Instant::now).into()), if deadline.is_some() => {
-                calls.abort_all();
-                while calls.join_next().await.is_some() {}
-            }
+        if questions.send(question).await.is_err() {
+            return;
         }
     }
 }

@@ -40,6 +40,8 @@ pub struct JudgeProgress {
     pub usage: Usage,
     /// Dollars spent, as far as prices are known.
     pub spent_usd: f64,
+    /// Dollars assumed at the worst price, where an answer does not say what it cost.
+    pub assumed_usd: f64,
     /// Sum of latencies in milliseconds.
     pub latency_ms: f64,
     /// Calls in flight at most, as the judge is used now.
@@ -48,8 +50,10 @@ pub struct JudgeProgress {
     pub retries: usize,
     /// Votes taken over from an identical call made before.
     pub reused: usize,
-    /// Seconds for which the provider wants no call.
+    /// Seconds for which no call is made because of the provider or its server.
     pub held_s: Option<f64>,
+    /// Why that is so.
+    pub waiting_for: Option<String>,
     /// Why the judge makes no more calls.
     pub stopped: Option<String>,
     /// Whether the user has dropped it.
@@ -125,6 +129,11 @@ impl Progress {
     /// Dollars spent by this run, as far as prices are known.
     pub fn spent_usd(&self) -> f64 {
         self.judges.iter().map(|judge| judge.spent_usd).sum()
+    }
+
+    /// Dollars of this run that had to be assumed at the worst price.
+    pub fn assumed_usd(&self) -> f64 {
+        self.judges.iter().map(|judge| judge.assumed_usd).sum()
     }
 
     /// Seconds left at the present rate, where there is one.

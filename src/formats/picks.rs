@@ -66,6 +66,7 @@ mod tests {
             order: vec![DocId::new("a"), DocId::new("b")],
             attempt: 1,
             result,
+            again: false,
             thoughts: vec!["so".to_owned()],
             answered_by: None,
             raw: Some("{}".to_owned()),

@@ -69,6 +69,8 @@ impl fmt::Display for Cause {
 pub enum Retry {
     /// It will fail again.
     Never,
+    /// At once: what the server does not take is left out now. It uses up no attempt.
+    Adapted,
     /// After the time the provider asks for, or after the runner's own back-off.
     After(Option<Duration>),
 }
@@ -92,6 +94,8 @@ pub struct Exchange {
     pub latency: Duration,
     /// What the provider says about its limits.
     pub limits: RateLimits,
+    /// Whether the request can have reached the server: it may have been charged then.
+    pub sent: bool,
 }
 
 /// A call that ended without an answer.

@@ -272,6 +272,12 @@ impl Judge for Network {
         self.settings.limits
     }
 
+    fn server(&self) -> Option<&str> {
+        // Scheme, host and port: the address as far as its path.
+        let url = self.connection.url.as_str();
+        Some(url.strip_suffix(self.connection.url.path()).unwrap_or(url))
+    }
+
     fn batch(&self) -> Option<&dyn BatchApi> {
         self.batch.is_some().then_some(self as &dyn BatchApi)
     }

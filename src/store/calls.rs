@@ -81,6 +81,26 @@ pub struct Outstanding {
     pub swapped: bool,
     /// 1 plus the calls that failed before.
     pub attempt: u32,
+    /// Why the question is to be asked once more, where that was still owed when a run ended.
+    pub again: Option<Cause>,
+}
+
+/// What became of a call that was to be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// It has its row.
+    Kept,
+    /// The judge had voted on the battle already: the second vote is kept as a failure.
+    Duplicate,
+}
+
+/// The failed calls of a judge on a battle.
+struct Failures {
+    count: u32,
+    /// Whether one of them was the last word.
+    last: bool,
+    /// Why the question was to be asked once more.
+    again: Option<Cause>,
 }
 
 /// Which calls of a plan are still to be made.
@@ -123,11 +143,7 @@ impl Db {
             query,
         )?;
         let pending = self.pairs_of(PENDING, query)?;
-        let failures = self.pairs_of(
-            "SELECT failure.battle, failure.judge, count(*) FROM failure JOIN battle ON battle.id = failure.battle
-             WHERE query = ?1 GROUP BY 1, 2",
-            query,
-        )?;
+        let failures = self.failures_of(query)?;
         let in_rounds = self.shown_in_rounds(query)?;
         let mut outstanding = Vec::new();
         for (index, plan) in planned.iter().enumerate() {
@@ -139,13 +155,14 @@ impl Db {
                 let Some(Some(later_first)) = shown.get(judge).and_then(|of| of.get(index)) else {
                     continue;
                 };
-                let failed = failures.get(&(*id, judge_id.0)).copied().unwrap_or(0);
-                let wanted = match holes {
-                    Holes::Fresh => failed == 0,
-                    Holes::FreshAndFailed => true,
-                    Holes::Failed => failed > 0,
-                };
                 let call = (*id, judge_id.0);
+                let failures = failures.get(&call);
+                let failed = failures.is_some_and(|failures| failures.last);
+                let wanted = match holes {
+                    Holes::Fresh => !failed,
+                    Holes::FreshAndFailed => true,
+                    Holes::Failed => failed,
+                };
                 if !wanted || votes.contains_key(&call) || pending.contains_key(&call) {
                     continue;
                 }
@@ -159,7 +176,10 @@ impl Db {
                     b: if *reversed { a } else { b },
                     judge,
                     swapped: later_first ^ reversed,
-                    attempt: failed + 1,
+                    attempt: failures.map_or(0, |failures| failures.count) + 1,
+                    again: failures
+                        .filter(|failures| !failures.last)
+                        .and_then(|failures| failures.again),
                 });
             }
         }
@@ -226,8 +246,14 @@ impl Db {
             .query_row(params![battle.0, judge.0], |row| row.get(0))?)
     }
 
-    /// Records a call. A second vote of the same judge on the same battle is a conflict and is not recorded.
-    pub fn record(&self, call: &CallRecord) -> Result<()> {
+    /// Records a call. A second vote of the same judge on the same battle does not count: it is kept as a failure, with
+    /// what it cost.
+    pub fn record(&self, call: &CallRecord) -> Result<Recorded> {
+        self.record_attempt(call, false)
+    }
+
+    /// [`Db::record`]; `again` says that the question will be asked once more, so that a failure is not the last word.
+    pub fn record_attempt(&self, call: &CallRecord, again: bool) -> Result<Recorded> {
         let usage = call.usage;
         match &call.result {
             CallResult::Vote {
@@ -270,17 +296,23 @@ impl Db {
                         call.raw,
                     ])?;
                 if added == 0 {
-                    return Err(StoreError::Conflict(
-                        "this judge has already voted on this battle".to_owned(),
-                    ));
+                    let second = CallRecord {
+                        result: CallResult::Failure {
+                            cause: Cause::Duplicate,
+                            message: "the judge had voted on this battle already".to_owned(),
+                        },
+                        ..call.clone()
+                    };
+                    self.record_attempt(&second, false)?;
+                    return Ok(Recorded::Duplicate);
                 }
             }
             CallResult::Failure { cause, message } => {
                 self.connection
                     .prepare_cached(
                         "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
-                             tokens_output, cost_usd, latency_ms, run, created_ms, raw)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                             tokens_output, cost_usd, latency_ms, run, created_ms, raw, again)
+                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                     )?
                     .execute(params![
                         call.battle.0,
@@ -296,6 +328,7 @@ impl Db {
                         call.run.map(|run| run.0),
                         call.created_ms,
                         call.raw,
+                        again,
                     ])?;
             }
         }
@@ -304,7 +337,18 @@ impl Db {
                 "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
             )?
             .execute([call.battle.0])?;
-        Ok(())
+        Ok(Recorded::Kept)
+    }
+
+    /// The votes that identical calls have led to, by call.
+    pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], i64>> {
+        let mut known = HashMap::new();
+        for key in keys {
+            if let Some(vote) = self.vote_by_call(key)? {
+                known.insert(*key, vote);
+            }
+        }
+        Ok(known)
     }
 
     /// A vote that an identical call has led to.
@@ -420,6 +464,28 @@ impl Db {
             Ok(((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a > b)))
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), Failures>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT failure.battle, failure.judge, count(*), max(again = 0), max(cause) FILTER (WHERE again)
+             FROM failure JOIN battle ON battle.id = failure.battle WHERE query = ?1 GROUP BY 1, 2",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        let mut failures = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let again: Option<String> = row.get(4)?;
+            let again = again.map(|cause| serde_json::from_value(cause.into()));
+            let found = Failures {
+                count: row.get(2)?,
+                last: row.get(3)?,
+                again: again
+                    .transpose()
+                    .map_err(|error| StoreError::Corrupt(error.to_string()))?,
+            };
+            failures.insert((row.get(0)?, row.get(1)?), found);
+        }
+        Ok(failures)
     }
 
     fn pairs_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), u32>> {

@@ -144,6 +144,26 @@ impl Db {
         Ok(())
     }
 
+    /// What was remembered under a name.
+    pub fn remembered(&self, name: &str) -> Result<Option<String>> {
+        Ok(self
+            .connection
+            .prepare_cached("SELECT value FROM setting WHERE name = ?1")?
+            .query_row([name], |row| row.get(0))
+            .optional()?)
+    }
+
+    /// Remembers something for the next run; no score depends on it.
+    pub fn remember(&self, name: &str, value: &str) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO setting (name, value) VALUES (?1, ?2)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            )?
+            .execute([name, value])?;
+        Ok(())
+    }
+
     /// What the latest run on the project was asked to do.
     pub fn latest_run(&self) -> Result<Option<RunRow>> {
         let mut statement = self.connection.prepare_cached(

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0005.sql"),
     include_str!("../../assets/migrations/0006.sql"),
     include_str!("../../assets/migrations/0007.sql"),
+    include_str!("../../assets/migrations/0008.sql"),
 ];
 
 /// Opens the file for writing, creating or upgrading it where that is safe.

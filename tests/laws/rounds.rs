@@ -10,6 +10,7 @@ use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Pools of these sizes; the second of them has nobody to fight.
 const SIZES: [usize; 4] = [14, 1, 5, 11];
@@ -215,7 +216,8 @@ async fn a_run_that_is_stopped_anywhere_goes_on_to_the_same_votes(#[case] strate
         let run = play(&bench, strategy, judges, Holes::Fresh, Control::default());
         known += more;
         bench.until_recorded(known).await;
-        run.control.send_modify(|control| control.cancelled = true);
+        run.control
+            .send_modify(|control| control.stop_within(Duration::from_millis(300)));
         let outcome = run.end.await.unwrap().unwrap();
         assert!(outcome.cancelled);
         assert_eq!(outcome.missing, Some(calls - known));

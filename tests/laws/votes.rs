@@ -10,6 +10,7 @@ use overrule::store::calls::Holes;
 use overrule::store::verdicts::NewVerdict;
 use rstest::rstest;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 #[rstest]
 #[case::server(|| Act::Fail(Cause::Server), Cause::Server)]
@@ -55,7 +56,8 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cau
     };
     let run = without.start(trio(script), Holes::Fresh, Control::default());
     without.until_recorded(3 * 48 - failures).await;
-    run.control.send_modify(|control| control.cancelled = true);
+    run.control
+        .send_modify(|control| control.stop_within(Duration::from_millis(300)));
     let outcome = run.end.await.unwrap().unwrap();
     assert_eq!(
         (outcome.progress.failures(), outcome.missing.unwrap()),

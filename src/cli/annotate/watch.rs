@@ -46,11 +46,8 @@ pub(super) fn watch(
                     display.show(&run.progress.borrow_and_update());
                 }
                 _ = stops.recv() => {
-                    if run.control.borrow().cancelled {
-                        return Err(Failure::interrupted());
-                    }
-                    output::complain("stopping: calls in flight have a moment to finish");
-                    run.control.send_modify(|control| control.cancelled = true);
+                    run.control.send_modify(Control::stop);
+                    output::complain(&signals::stopping(&run.control.borrow()));
                 }
             }
         }

@@ -2,12 +2,12 @@
 
 use super::sheet::{Question, Sheet};
 use crate::cli::output;
-use crate::domain::corpus::{Pool, QueryId};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::court::{Ask, Way};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::Dice;
 use crate::engine::estimate::JudgeEstimate;
-use crate::engine::picks::{Job, call_id};
+use crate::engine::picks::{PickJob, call_id};
 use crate::judge::{Ensemble, Judge, Lineup, PoolText};
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ pub(super) struct Shown {
     /// Which order, from 1.
     pub(super) permutation: usize,
     /// The documents' ids in that order.
-    pub(super) order: Vec<crate::domain::corpus::DocId>,
+    pub(super) order: Arc<[DocId]>,
     pub(super) lineup: Lineup,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Plan {
     /// The questions: those of a pool's order together, one a judge.
     calls: Vec<Question>,
     seats: usize,
-    pub(super) jobs: Vec<Job>,
+    pub(super) jobs: Vec<PickJob>,
     /// Questions that have been settled.
     pub(super) already: usize,
     pub(super) estimates: Vec<JudgeEstimate>,
@@ -145,14 +145,13 @@ impl Plan {
     fn ask(&mut self, ensemble: &Ensemble, wish: &Wish, sheet: &Sheet) {
         for shown in &self.shown {
             for (seat, judge) in ensemble.iter().enumerate() {
-                let number = self.calls.len();
                 let prompt = judge.lineup(&shown.lineup).unwrap_or_default();
                 let call = call_id(judge.spec(), &prompt);
-                let question = (shown.query.clone(), shown.permutation, call);
+                let question = (shown.query.clone(), shown.permutation, call.clone());
                 let state = sheet.state(&question).copied();
                 self.calls.push(question);
                 let settled = state.is_some_and(|state| {
-                    let failed = !state.picked && state.invalid == 0;
+                    let failed = !state.picked && state.invalid == 0 && state.failed;
                     state.picked || state.invalid >= ASKED || (failed && !wish.retry_failed)
                 });
                 if settled {
@@ -168,9 +167,12 @@ impl Plan {
                     estimate.cost_usd = estimate.cost_usd.zip(usd).map(|(sum, usd)| sum + usd);
                     estimate.worst_usd = estimate.worst_usd.zip(worst).map(|(sum, usd)| sum + usd);
                 }
-                self.jobs.push(Job {
-                    number,
+                self.jobs.push(PickJob {
                     seat,
+                    query: shown.query.clone(),
+                    permutation: shown.permutation,
+                    order: Arc::clone(&shown.order),
+                    call,
                     lineup: shown.lineup.clone(),
                     asked: state.map_or(0, |state| state.invalid),
                 });
@@ -187,14 +189,6 @@ impl Plan {
     pub(super) fn questions_of(&self, seat: usize) -> Vec<&Question> {
         let calls = self.calls.iter().skip(seat).step_by(self.seats.max(1));
         calls.collect()
-    }
-
-    /// What a job of that number is about: the pool's order, the judge's seat, the question's hash.
-    pub(super) fn job(&self, number: usize) -> Option<(&Shown, usize, &str)> {
-        let seats = self.seats.max(1);
-        let shown = self.shown.get(number / seats)?;
-        let (_, _, call) = self.calls.get(number)?;
-        Some((shown, number % seats, call))
     }
 }
 

@@ -12,6 +12,8 @@ pub(super) struct State {
     pub(super) picked: bool,
     /// Answers to it that broke the rules.
     pub(super) invalid: usize,
+    /// A call of it failed for good.
+    pub(super) failed: bool,
     usage: Usage,
     cost_usd: Option<f64>,
 }
@@ -45,7 +47,7 @@ impl Sheet {
         match record.result {
             PickResult::Slots(_) | PickResult::Verdicts(_) => state.picked = true,
             PickResult::Invalid(_) => state.invalid += 1,
-            PickResult::Failure(_) => {}
+            PickResult::Failure(_) => state.failed |= !record.again,
         }
         state.usage.input += record.tokens_input;
         state.usage.output += record.tokens_output;

@@ -3,9 +3,10 @@
 use super::super::{Failure, output, signals};
 use super::plan::Plan;
 use super::sheet::Sheet;
+use crate::client::Control;
 use crate::domain::court::{PickRecord, PickResult};
 use crate::domain::sanitise;
-use crate::engine::picks::{self, Answer, Event, Limits, Said};
+use crate::engine::picks::{self, PickEvent, Picking};
 use crate::judge::Ensemble;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -14,8 +15,6 @@ use tokio::sync::{mpsc, watch};
 
 /// Progress lines come at most this often.
 const LINE_EVERY: Duration = Duration::from_secs(2);
-/// Answers that wait to be kept at most.
-const WAITING: usize = 16;
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,7 +38,7 @@ struct Tally {
 pub(super) fn watch(
     plan: &Plan,
     ensemble: &Ensemble,
-    limits: Limits,
+    control: Control,
     store: &Store,
     sheet: &mut Sheet,
 ) -> Result<Ended, Failure> {
@@ -48,54 +47,54 @@ pub(super) fn watch(
         .enable_all()
         .build()?;
     let result = runtime.block_on(async {
-        let (events_to, mut events) = mpsc::channel(WAITING);
-        let (stop, stopped) = watch::channel(false);
+        let (events_to, mut events) = mpsc::unbounded_channel();
+        let (steer, control) = watch::channel(control);
         let mut stops = signals::stops()?;
-        let run = picks::run(
-            ensemble.clone(),
-            plan.jobs.clone(),
-            limits,
-            stopped,
-            events_to,
-        );
-        let run = tokio::spawn(run);
+        let picking = Picking {
+            store: store.clone(),
+            ensemble: ensemble.clone(),
+            control,
+        };
+        let run = tokio::spawn(picks::run(picking, plan.jobs.clone(), events_to));
         let (mut ended, mut tally) = (Ended::default(), Tally::default());
+        let mut failed = None;
         let mut spoke = Instant::now();
         loop {
             tokio::select! {
                 event = events.recv() => match event {
                     None => break,
-                    Some(Event::Answer(answer, kept)) => {
-                        tally.count(&answer);
-                        let record = record(plan, ensemble, answer)?;
+                    Some(PickEvent::Recorded { record, last }) => {
+                        tally.count(&record, last);
                         sheet.note(&record);
-                        store.write(move |db| db.add_pick(&record)).await?;
-                        // A call that was told to end does not wait any more.
-                        let _ = kept.send(());
                         if spoke.elapsed() >= LINE_EVERY {
                             spoke = Instant::now();
                             output::complain(&tally.words(plan, sheet));
                         }
                     }
-                    Some(Event::Retried(line)) => tracing::warn!("{}", sanitise::line(&line)),
-                    Some(Event::Stopped { seat, why }) => {
+                    Some(PickEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
+                    Some(PickEvent::Stopped { seat, why }) => {
                         let name = ensemble.get(seat).map_or("", |judge| &judge.spec().name);
-                        output::complain(&format!("{} stopped: {why}", sanitise::line(name)));
+                        output::complain(&format!(
+                            "{} stopped: {}",
+                            sanitise::line(name),
+                            sanitise::line(&why)
+                        ));
                     }
-                    Some(Event::Broke) => ended.broke = true,
+                    Some(PickEvent::Broke) => ended.broke = true,
+                    Some(PickEvent::Failed(error)) => failed = Some(error),
                 },
                 _ = stops.recv() => {
-                    if ended.interrupted {
-                        return Err(Failure::interrupted());
-                    }
                     ended.interrupted = true;
-                    output::complain("stopping: calls in flight have a moment to finish");
-                    stop.send_replace(true);
+                    steer.send_modify(Control::stop);
+                    output::complain(&signals::stopping(&steer.borrow()));
                 }
             }
         }
         run.await
-            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))?;
+            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
         output::complain(&tally.words(plan, sheet));
         Ok(ended)
     });
@@ -104,15 +103,15 @@ pub(super) fn watch(
 }
 
 impl Tally {
-    fn count(&mut self, answer: &Answer) {
-        if !answer.last {
+    fn count(&mut self, record: &PickRecord, last: bool) {
+        if !last {
             return;
         }
         self.done += 1;
-        match answer.said {
-            Said::Picks { .. } | Said::Verdicts { .. } => {}
-            Said::Invalid(_) => self.invalid += 1,
-            Said::Failure { .. } => self.failed += 1,
+        match record.result {
+            PickResult::Slots(_) | PickResult::Verdicts(_) => {}
+            PickResult::Invalid(_) => self.invalid += 1,
+            PickResult::Failure(_) => self.failed += 1,
         }
     }
 
@@ -126,51 +125,4 @@ impl Tally {
             sheet.spent_usd()
         )
     }
-}
-
-/// What is kept of an answer.
-fn record(plan: &Plan, ensemble: &Ensemble, answer: Answer) -> anyhow::Result<PickRecord> {
-    let found = plan.job(answer.number);
-    let (shown, seat, call) = found.ok_or_else(|| anyhow!("an answer to no question"))?;
-    let judge = ensemble
-        .get(seat)
-        .ok_or_else(|| anyhow!("an answer of no judge"))?;
-    let spec = judge.spec();
-    let (result, thoughts) = match answer.said {
-        Said::Picks {
-            positions,
-            thoughts,
-        } => {
-            let slots = positions.into_iter().map(|at| at + 1).collect();
-            (PickResult::Slots(slots), thoughts)
-        }
-        Said::Verdicts { verdicts, thoughts } => (PickResult::Verdicts(verdicts), thoughts),
-        Said::Invalid(invalid) => (PickResult::Invalid(invalid), Vec::new()),
-        Said::Failure { cause, message } => (
-            PickResult::Failure(format!("{cause}: {message}")),
-            Vec::new(),
-        ),
-    };
-    Ok(PickRecord {
-        query: shown.query.clone(),
-        judge: spec.name.clone(),
-        provider: spec.provider.clone(),
-        model: spec.model.clone(),
-        prompt: spec.prompt_hash.clone(),
-        call: call.to_owned(),
-        permutation: shown.permutation,
-        ask: shown.lineup.ask,
-        order: shown.order.clone(),
-        attempt: answer.attempt,
-        result,
-        thoughts,
-        answered_by: answer.model,
-        raw: answer.raw,
-        truncated: judge.cuts(&shown.lineup),
-        tokens_input: answer.usage.input,
-        tokens_output: answer.usage.output,
-        cost_usd: answer.cost_usd,
-        latency_ms: answer.latency.as_secs_f64() * 1e3,
-        created_ms: answer.created_ms,
-    })
 }

@@ -3,6 +3,7 @@
 use super::super::{Context, Failure, Outcome, export, judges, output, signals};
 use super::hybrid::{self, Hybrid};
 use super::stage::{FirstStage, Folder};
+use crate::client::Control;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{Nearest, RRF_K, reciprocal_rank_fusion};
@@ -89,7 +90,10 @@ impl Dense {
             .worker_threads(2)
             .enable_all()
             .build()?;
-        let mut vectors = Vectors::new(embedder, cache, stops(&runtime)?);
+        // What calls cost goes into the project, where there is one.
+        let project = context.project().exists() && !self.dry_run;
+        let project = project.then(|| context.open()).transpose()?;
+        let mut vectors = Vectors::new(embedder, cache, stops(&runtime)?, project);
         let task = Task {
             folder,
             questions: folder.queries(qrels)?,
@@ -322,19 +326,17 @@ impl Task<'_> {
     }
 }
 
-/// Counts the signals that tell the command to stop.
-fn stops(runtime: &Runtime) -> Result<watch::Receiver<u32>, Failure> {
-    let (stop, stopped) = watch::channel(0);
+/// What signals tell the calls to do.
+fn stops(runtime: &Runtime) -> Result<watch::Receiver<Control>, Failure> {
+    let (steer, control) = watch::channel(Control::default());
     let mut signals = runtime.block_on(async { signals::stops() })?;
     runtime.spawn(async move {
         while signals.recv().await.is_some() {
-            stop.send_modify(|times| *times += 1);
-            if *stop.borrow() == 1 {
-                output::complain("stopping: calls in flight have a moment to finish");
-            }
+            steer.send_modify(Control::stop);
+            output::complain(&signals::stopping(&steer.borrow()));
         }
         // Without signals there is nothing to stop it; the sender must stay all the same.
         std::future::pending::<()>().await;
     });
-    Ok(stopped)
+    Ok(control)
 }

@@ -31,6 +31,9 @@ pub struct PickRecord {
     /// What came of it.
     #[serde(flatten)]
     pub result: PickResult,
+    /// Whether the question was still to be asked once more when this was written: it is not the last word.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub again: bool,
     /// The judge's reasons.
     #[serde(default)]
     pub thoughts: Vec<String>,

@@ -77,7 +77,7 @@ fn padding_changes_no_vector() {
     let model = Local::load(folder.path()).unwrap();
     let together = model.embed(&texts(&["Cat sits outside", "bread"])).unwrap();
     let alone = model.embed(&texts(&["bread"])).unwrap();
-    assert_eq!(together.tokens, 5 + 3);
+    assert_eq!(together.exchange.usage.input, 5 + 3);
     for (x, y) in together.vectors[1].iter().zip(&alone.vectors[0]) {
         assert!((x - y).abs() < 1e-5, "{x} {y}");
     }
@@ -98,7 +98,7 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
     let both = texts(&["cat sits bread bread", "cat sits"]);
     let vectors = first.embed(&both).unwrap();
     assert_eq!(
-        (vectors.tokens, &vectors.vectors[0]),
+        (vectors.exchange.usage.input, &vectors.vectors[0]),
         (8, &vectors.vectors[1])
     );
     assert_ne!(mean.embed(&both).unwrap().vectors, vectors.vectors);

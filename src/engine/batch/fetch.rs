@@ -49,7 +49,7 @@ pub async fn fetch(
         let brought = patiently(
             || async {
                 let mut each = |line: &str| {
-                    if let Some(lines) = &*super::super::lane::lock(&lines) {
+                    if let Some(lines) = &*crate::client::worker::lock(&lines) {
                         drop(lines.send(line.to_owned()));
                     }
                 };
@@ -58,7 +58,7 @@ pub async fn fetch(
             passes,
         )
         .await;
-        super::super::lane::lock(&lines).take();
+        crate::client::worker::lock(&lines).take();
         brought
     };
     let (brought, taken) = tokio::join!(bring, take_in(store, api, &judge, row, heard));

@@ -1,7 +1,7 @@
 //! From outstanding calls to batches at the providers.
 
-use super::super::lane::call_key;
 use super::super::plan::plan_query;
+use super::super::question::call_key;
 use super::super::{EngineError, Request, now_ms};
 use super::{api, is_refusal, line_id, passes, patiently};
 use crate::domain::vote::JudgeId;

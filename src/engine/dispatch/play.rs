@@ -1,16 +1,19 @@
-//! The calls of a run: lanes at work, queries that are over, and rounds to come.
+//! The calls of a run: judges at work, queries that are over, and rounds to come.
 
 use super::{BACKLOG, Dispatcher, REPORT_EVERY};
-use crate::engine::lane::{Lane, Left, Shared};
+use crate::client::ledger::Ledger;
+use crate::client::worker::{Shared, Worker};
+use crate::engine::feeder::{Feeder, RunShared, WAITING};
 use crate::engine::plan::share;
 use crate::engine::rounds::{Entered, Rounds, Visit};
 use crate::engine::{EngineError, Request};
 use crate::store::calls::Holes;
 use crate::store::corpus::QueryKey;
+use crate::store::ledger::Purpose;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 impl Dispatcher {
     /// Lets every judge work through the queries, and counts.
@@ -20,7 +23,9 @@ impl Dispatcher {
         queries: Vec<QueryKey>,
     ) -> Result<(), EngineError> {
         let (events, mut heard) = mpsc::channel(BACKLOG);
-        let shared = Arc::new(Shared {
+        let (feed, mut fed) = mpsc::channel(BACKLOG);
+        let (over, is_over) = watch::channel(false);
+        let run_shared = Arc::new(RunShared {
             store: self.store.clone(),
             run: self.run,
             ensemble: self.ensemble.clone(),
@@ -33,21 +38,43 @@ impl Dispatcher {
             request: request.clone(),
             queries,
             control: self.control.clone(),
-            budget: self.budget.clone(),
-            events,
             pools: Mutex::default(),
             kept: Mutex::default(),
+        });
+        let shared = Arc::new(Shared {
+            ledger: Ledger::Project(self.store.clone()),
+            budget: self.budget.clone(),
+            purpose: Purpose::Vote,
+            run: Some(self.run),
+            control: self.control.clone(),
+            over: is_over,
             next_call: Mutex::new(Instant::now()),
         });
-        let mut lanes = JoinSet::new();
-        for (seat, valve) in self.valves.iter().enumerate() {
+        let mut workers = JoinSet::new();
+        let mut feeders = JoinSet::new();
+        for (seat, gate) in self.gates.iter().enumerate() {
             let (visits, to_visit) = mpsc::unbounded_channel();
             self.visits.push(visits);
-            lanes.spawn(Lane::new(Arc::clone(&shared), seat, Arc::clone(valve), to_visit).work());
+            let (questions, asked) = mpsc::channel(WAITING);
+            let feeder = Feeder::new(
+                Arc::clone(&run_shared),
+                seat,
+                to_visit,
+                questions,
+                feed.clone(),
+            );
+            feeders.spawn(feeder.work());
+            let name = self.ensemble[seat].spec().name.clone();
+            let (shared, gate) = (Arc::clone(&shared), Arc::clone(gate));
+            let worker = Worker::new(shared, seat, name, gate, asked, events.clone());
+            workers.spawn(async move {
+                worker.work().await;
+                seat
+            });
         }
-        self.begin(&shared.queries, request.holes);
-        // The channel ends when the last lane and the last call have let go of it.
-        drop(shared);
+        self.begin(&run_shared.queries, request.holes);
+        // The channels end when the last worker and the last feeder have let go of them.
+        drop((run_shared, shared, events, feed));
         let mut control = self.control.clone();
         self.steer(*control.borrow_and_update());
         let mut failed = None;
@@ -55,39 +82,56 @@ impl Dispatcher {
             if failed.is_some() || !self.goes_on() {
                 self.visits.clear();
             }
+            if self.only_dropped_are_left() {
+                over.send_replace(true);
+            }
+            // In this order: what a feeder has found is counted before the calls that follow it, and a worker that has
+            // ended is looked at when everything that it told has been heard.
             tokio::select! {
-                event = heard.recv() => match event {
-                    Some(event) => if let Some(error) = self.hear(event).await? {
+                biased;
+                Some(told) = fed.recv() => {
+                    if let Some(error) = self.fed(told).await? {
                         failed.get_or_insert(error);
-                        lanes.abort_all();
-                    },
+                        workers.abort_all();
+                    }
+                }
+                event = heard.recv() => match event {
+                    Some((seat, event)) => {
+                        if let Some(error) = self.hear(seat, event).await? {
+                            failed.get_or_insert(error);
+                            workers.abort_all();
+                        }
+                    }
                     None => break,
                 },
                 entered = next_round(&mut self.rounds) => match entered {
                     Ok(entered) => self.entered(entered).await?,
                     Err(error) => {
                         failed.get_or_insert(error);
-                        lanes.abort_all();
+                        workers.abort_all();
                     }
                 },
-                Some(left) = lanes.join_next() => match left {
-                    Ok(left) => self.go_on_without(left).await?,
+                Some(ended) = workers.join_next() => match ended {
+                    Ok(seat) => {
+                        (self.left[seat], self.resting[seat]) = (true, false);
+                        self.go_on_without(seat).await?;
+                    }
                     Err(error) if error.is_panic() => {
                         failed.get_or_insert(EngineError::Crashed(error.to_string()));
-                        lanes.abort_all();
+                        workers.abort_all();
                     }
                     Err(_) => {}
                 },
                 changed = control.changed() => if changed.is_ok() {
                     self.steer(*control.borrow_and_update());
                 } else {
-                    lanes.abort_all();
+                    workers.abort_all();
                 },
                 () = tokio::time::sleep(REPORT_EVERY) => {}
             }
             self.report(false);
         }
-        while let Some(ended) = lanes.join_next().await {
+        while let Some(ended) = workers.join_next().await {
             if let Err(error) = ended
                 && error.is_panic()
             {
@@ -97,7 +141,19 @@ impl Dispatcher {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Sends every lane to the queries that have calls for it.
+    /// Whether every judge that goes on is one that a person has dropped. Where nobody else has ended and one of them was
+    /// dropped during the run, it may be taken back, and the run waits for that.
+    fn only_dropped_are_left(&self) -> bool {
+        let mut going = self
+            .left
+            .iter()
+            .zip(&self.resting)
+            .filter(|(left, _)| !**left);
+        let all = going.all(|(_, resting)| *resting);
+        all && (self.left.contains(&true) || self.control.borrow().dropped == self.dropped_before)
+    }
+
+    /// Sends every judge to the queries that have calls for it.
     fn begin(&mut self, queries: &[QueryKey], holes: Holes) {
         for (place, query) in queries.iter().enumerate() {
             let Some(open) = self.open.get(query) else {
@@ -105,7 +161,7 @@ impl Dispatcher {
             };
             let calls = open.calls.iter().zip(&self.visits);
             for (_, visits) in calls.filter(|(calls, _)| **calls > 0) {
-                // A lane that has ended has nothing more to do.
+                // A feeder that has ended has nothing more to do.
                 drop(visits.send(Visit { place, holes }));
             }
             if let Some(rounds) = &mut self.rounds
@@ -116,7 +172,7 @@ impl Dispatcher {
         }
     }
 
-    /// Plans what rounds can be planned; false when no lane will be sent anywhere any more.
+    /// Plans what rounds can be planned; false when no judge will be sent anywhere any more.
     fn goes_on(&mut self) -> bool {
         let over = self.broke || self.control.borrow().cancelled;
         let Some(rounds) = self.rounds.as_mut().filter(|_| !over) else {
@@ -126,7 +182,7 @@ impl Dispatcher {
         somebody && (rounds.plan() || self.waited_for > 0)
     }
 
-    /// Sends the lanes to a round's calls; a query without another round is over.
+    /// Sends the judges to a round's calls; a query without another round is over.
     async fn entered(&mut self, entered: Entered) -> Result<(), EngineError> {
         let (query, judges) = (entered.query, self.judges.len());
         let Some(open) = self.open.get_mut(&query) else {
@@ -165,18 +221,15 @@ impl Dispatcher {
         self.settle(query).await
     }
 
-    /// Lets rounds go on without a judge whose lane has ended.
-    async fn go_on_without(&mut self, left: Left) -> Result<(), EngineError> {
-        self.gone[left.seat] = true;
-        if left.broke {
-            self.is_broke();
-        }
+    /// Lets rounds go on without a judge that has ended, or makes no calls for now.
+    pub(super) async fn go_on_without(&mut self, seat: usize) -> Result<(), EngineError> {
+        self.gone[seat] = true;
         if self.rounds.is_none() || self.broke || self.control.borrow().cancelled {
             return Ok(());
         }
         let mut stalled = Vec::new();
         for (query, open) in &mut self.open {
-            let calls = std::mem::take(&mut open.calls[left.seat]);
+            let calls = std::mem::take(&mut open.calls[seat]);
             if calls > 0 {
                 self.waited_for -= calls;
                 open.short = true;
@@ -189,7 +242,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Takes in how many calls a lane has found to make on a query.
+    /// Takes in how many calls a feeder has found to make on a query.
     pub(super) async fn found(
         &mut self,
         seat: usize,

@@ -108,6 +108,7 @@ pub(super) fn judge(
             requests_per_minute: config.requests_per_minute,
             tokens_per_minute: config.tokens_per_minute,
             batch_requests: config.batch_requests,
+            ..JudgeLimits::default()
         },
         key_env: wanted.join(" or "),
     };

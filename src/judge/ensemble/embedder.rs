@@ -1,6 +1,7 @@
 //! Embedders of `overrule.toml`. They reach their servers as judges do: the same addresses, keys and refusals.
 
 use super::{EnsembleError, JudgeConfig, Sources, Task, build};
+use crate::judge::price::Rates;
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{Connection, Settings};
 use serde::Deserialize;
@@ -31,6 +32,12 @@ pub struct EmbedderConfig {
     pub batch: Option<usize>,
     /// Calls in flight at most.
     pub concurrency: Option<usize>,
+    /// Calls a minute at most.
+    pub requests_per_minute: Option<u64>,
+    /// Tokens a minute at most.
+    pub tokens_per_minute: Option<u64>,
+    /// Its price, where it is known.
+    pub price: Option<Rates>,
     /// Characters of a text at most.
     pub max_document_chars: Option<usize>,
     /// Put before a query.
@@ -81,6 +88,9 @@ pub fn connect(
         base_url: config.base_url.clone(),
         key_env: config.key_env.clone(),
         insecure_http: config.insecure_http,
+        requests_per_minute: config.requests_per_minute,
+        tokens_per_minute: config.tokens_per_minute,
+        price: config.price,
         ..JudgeConfig::default()
     };
     let http = Http::new(sources.patience);

@@ -134,17 +134,11 @@ impl Settings {
 /// The failure that a reply amounts to; it was paid for all the same.
 pub(crate) fn ended(cause: Cause, message: impl Into<String>, reply: Reply) -> CallError {
     let mut error = CallError::new(cause, message);
-    error.raw = Some(reply.text).filter(|text| !text.is_empty());
     *error.exchange = Exchange {
         status: Some(200),
-        request_id: reply.request_id,
-        model: reply.model,
-        stop_reason: reply.stop_reason,
-        usage: reply.usage,
-        cost_usd: reply.cost_usd,
-        latency: reply.latency,
-        limits: reply.limits,
+        ..reply.exchange()
     };
+    error.raw = Some(reply.text).filter(|text| !text.is_empty());
     error
 }
 

@@ -74,7 +74,7 @@ impl Db {
         }
         let mut statement = self.connection.prepare_cached(
             "SELECT DISTINCT failure.battle, failure.judge
-             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1",
+             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1 AND again = 0",
         )?;
         let mut rows = statement.query([query.0])?;
         while let Some(row) = rows.next()? {

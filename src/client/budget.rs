@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Default)]
-struct Purse {
+struct Money {
     limit_usd: Option<f64>,
     spent_usd: f64,
     reserved_usd: f64,
@@ -11,7 +11,7 @@ struct Purse {
 
 /// The project's money, shared by all calls of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Budget(Arc<Mutex<Purse>>);
+pub struct Budget(Arc<Mutex<Money>>);
 
 /// Money set aside for one call; given back when dropped.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub struct Reserved {
 impl Budget {
     /// A budget of which `spent_usd` is gone already.
     pub fn new(limit_usd: Option<f64>, spent_usd: f64) -> Self {
-        Self(Arc::new(Mutex::new(Purse {
+        Self(Arc::new(Mutex::new(Money {
             limit_usd,
             spent_usd,
             reserved_usd: 0.0,
@@ -32,12 +32,12 @@ impl Budget {
 
     /// Sets aside what a call costs at worst, or says no.
     pub fn reserve(&self, worst_usd: f64) -> Option<Reserved> {
-        let mut purse = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let committed = purse.spent_usd + purse.reserved_usd + worst_usd;
-        if purse.limit_usd.is_some_and(|limit| committed > limit) {
+        let mut money = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let committed = money.spent_usd + money.reserved_usd + worst_usd;
+        if money.limit_usd.is_some_and(|limit| committed > limit) {
             return None;
         }
-        purse.reserved_usd += worst_usd;
+        money.reserved_usd += worst_usd;
         Some(Reserved {
             budget: self.clone(),
             usd: worst_usd,
@@ -80,11 +80,11 @@ impl Budget {
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        let mut purse = self.budget.0.lock().unwrap_or_else(PoisonError::into_inner);
-        purse.reserved_usd -= self.usd;
+        let mut money = self.budget.0.lock().unwrap_or_else(PoisonError::into_inner);
+        money.reserved_usd -= self.usd;
         // Sums of many small amounts do not cancel to the last bit.
-        if purse.reserved_usd < 1e-12 {
-            purse.reserved_usd = 0.0;
+        if money.reserved_usd < 1e-12 {
+            money.reserved_usd = 0.0;
         }
     }
 }

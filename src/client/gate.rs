@@ -1,0 +1,210 @@
+//! What one attempt has to pass: a place in the window, the limits a minute, the health of the server.
+
+use super::health::Health;
+use super::pace::Pace;
+use super::window::Window;
+use crate::judge::{CallError, Cause, Exchange, JudgeLimits};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A provider that wants nothing for longer than this is not waited for in this run.
+const TOO_LONG: Duration = Duration::from_secs(600);
+
+/// The state of one service, as its worker and whoever watches see it.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    pub(crate) window: Window,
+    pub(crate) pace: Pace,
+    pub(crate) health: Health,
+    /// Why no more calls are made.
+    pub(crate) stopped: Option<String>,
+    /// What was said with the latest refusal, and since when there was no answer between refusals.
+    refusal: String,
+    refused_since: Option<Instant>,
+}
+
+impl Gate {
+    /// Nothing known yet of a service that may have `most` calls in flight and begins with `first`.
+    pub(crate) fn new(
+        limits: JudgeLimits,
+        most: usize,
+        first: usize,
+        adapts: bool,
+        now: Instant,
+    ) -> Self {
+        Self {
+            window: Window::new(most, first, adapts),
+            pace: Pace::new(limits, now),
+            health: Health::new(limits.give_up_after),
+            stopped: None,
+            refusal: String::new(),
+            refused_since: None,
+        }
+    }
+
+    /// Calls in flight at most, now.
+    pub(crate) fn places(&self, most: usize) -> usize {
+        let places = self.window.size().min(most.max(1));
+        match (self.health.probes_from(), self.pace.places()) {
+            (Some(_), _) => 1,
+            (None, Some(felt)) => places.min(felt),
+            (None, None) => places,
+        }
+    }
+
+    /// When a call that needs `tokens` may begin, a place being free.
+    pub(crate) fn ready(&self, tokens: u64, now: Instant) -> Instant {
+        let ready = self.pace.ready(tokens, now);
+        self.health
+            .probes_from()
+            .map_or(ready, |probe| ready.max(probe))
+    }
+
+    /// A call that needs `tokens` begins.
+    pub(crate) fn begin(&mut self, tokens: u64, now: Instant) {
+        self.window.begin(now);
+        self.pace.begin(tokens, now);
+    }
+
+    /// An answer came for a call that began at `began`, `in_flight` others still being out.
+    pub(crate) fn answered(
+        &mut self,
+        exchange: &Exchange,
+        tokens: u64,
+        in_flight: usize,
+        began: Instant,
+        now: Instant,
+    ) {
+        self.refused_since = None;
+        self.window.answered(exchange.latency, now);
+        self.health.answered(exchange.latency, now);
+        self.pace.answered(began);
+        self.pace.hear(&exchange.limits, in_flight, tokens, now);
+    }
+
+    /// A call that began at `began` failed. Returns why the service has to stop, the first time it has to.
+    pub(crate) fn failed(
+        &mut self,
+        error: &CallError,
+        tokens: u64,
+        in_flight: usize,
+        began: Instant,
+        now: Instant,
+    ) -> Option<String> {
+        let limits = &error.exchange.limits;
+        let stop = if is_refusal(error) {
+            let wait = limits.retry_after;
+            self.refusal.clone_from(&error.message);
+            self.window.refused(now);
+            self.health.refused(now);
+            self.pace.refused(began, wait, now);
+            self.pace.hear(limits, in_flight, tokens, now);
+            let since = *self.refused_since.get_or_insert(began);
+            self.too_long(wait, now.saturating_duration_since(since))
+        } else {
+            self.pace.hear(limits, in_flight, tokens, now);
+            self.health.failed(error, began, now)
+        };
+        let stop = stop.filter(|_| self.stopped.is_none())?;
+        self.stopped = Some(stop.clone());
+        Some(stop)
+    }
+
+    /// Why a provider that asks for a wait, or has refused everything for `refused`, is not waited for.
+    fn too_long(&self, wait: Option<Duration>, refused: Duration) -> Option<String> {
+        let wait = wait.filter(|wait| *wait > TOO_LONG);
+        if let Some(wait) = wait {
+            return Some(format!(
+                "the provider asks to wait for {}: {}; run the same command again after that",
+                words(wait),
+                self.refusal
+            ));
+        }
+        (refused > TOO_LONG).then(|| {
+            format!(
+                "every call was refused for {}: {}; run the same command again later",
+                words(refused),
+                self.refusal
+            )
+        })
+    }
+
+    /// Stops the service; returns whether it was going on.
+    pub(crate) fn stop(&mut self, why: &str) -> bool {
+        let first = self.stopped.is_none();
+        self.stopped.get_or_insert_with(|| why.to_owned());
+        first
+    }
+
+    /// For how long no call is made, and why, where the provider or its server is the cause.
+    pub(crate) fn waiting(&self, now: Instant) -> Option<(Duration, String)> {
+        if let (Some(probe), Some(trouble)) = (self.health.probes_from(), self.health.trouble()) {
+            let wait = probe.saturating_duration_since(now);
+            return Some((wait, format!("the server does not answer: {trouble}")));
+        }
+        let wait = self.pace.held(now)?;
+        let why = match self.refusal.as_str() {
+            "" => "the limit told in its headers is used up".to_owned(),
+            refusal => format!("rate limited: {refusal}"),
+        };
+        Some((wait, why))
+    }
+}
+
+/// Whether the provider said that it is too much now, and nothing of the call itself.
+pub(crate) fn is_refusal(error: &CallError) -> bool {
+    let overloaded = matches!(error.exchange.status, Some(503 | 529))
+        && error.exchange.limits.retry_after.is_some();
+    !error.stops_judge && (error.cause == Cause::RateLimited || overloaded)
+}
+
+/// A time in words.
+fn words(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ ..=119 => format!("{seconds} s"),
+        seconds @ 120..=7_199 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3_600),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::RateLimits;
+
+    fn refusal(wait_s: u64) -> CallError {
+        let mut error = CallError::new(Cause::RateLimited, "slow down");
+        error.exchange.limits = RateLimits {
+            retry_after: Some(Duration::from_secs(wait_s)),
+            ..RateLimits::default()
+        };
+        error
+    }
+
+    #[test]
+    fn a_wait_of_hours_stops_the_judge_and_one_of_minutes_does_not() {
+        let now = Instant::now();
+        let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
+        assert_eq!(gate.failed(&refusal(500), 1, 0, now, now), None);
+        let why = gate.failed(&refusal(7_300), 1, 0, now, now).unwrap();
+        assert!(why.contains("2 h") && why.contains("slow down"), "{why}");
+        assert_eq!(
+            gate.failed(&refusal(7_300), 1, 0, now, now),
+            None,
+            "said once"
+        );
+    }
+
+    #[test]
+    fn a_hold_is_told_with_its_cause() {
+        let now = Instant::now();
+        let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
+        for _ in 0..8 {
+            gate.failed(&refusal(45), 1, 0, now, now);
+        }
+        let (wait, why) = gate.waiting(now).unwrap();
+        assert_eq!(wait, Duration::from_secs(45));
+        assert!(why.contains("slow down"), "{why}");
+        assert_eq!(gate.places(64), 1);
+    }
+}

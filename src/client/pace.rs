@@ -1,0 +1,492 @@
+//! When the next call may begin: limits a minute that the user set, those that the provider's headers tell, the rate that
+//! refusals teach, and the waits that the provider asks for.
+//!
+//! Times are arguments, so that the laws can be tested without waiting.
+
+use crate::judge::{JudgeLimits, RateLimits};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A bucket of the user's own holds at most what flows in during this time, so that a minute's worth is not spent at once.
+const BURST: Duration = Duration::from_secs(5);
+/// A wait that nobody names.
+const UNNAMED: Duration = Duration::from_secs(1);
+/// No wait is longer, whatever a header says.
+pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// Outcomes that tell a limit from sporadic refusals.
+const RECENT: u32 = 16;
+/// So many refusals among them, or half of them in a row, are a limit.
+const LIMITED: u32 = 12;
+/// An admitted call raises the learned rate by this share, more the longer none was refused, and at most by `FASTER` ...
+const RAISE: f64 = 0.01;
+const FASTER: f64 = 0.1;
+/// Admitted calls without a refusal after which the rate rises twice as fast.
+const CALM: f64 = 20.0;
+/// ... and a refused one lowers it to this share of what was admitted.
+const LOWER: f64 = 0.9;
+
+/// A quantity that flows in steadily and is taken out in pieces.
+#[derive(Clone, Debug)]
+struct Bucket {
+    per_s: f64,
+    room: f64,
+    level: f64,
+    at: Instant,
+}
+
+impl Bucket {
+    fn new(per_minute: u64, room_s: f64, now: Instant) -> Self {
+        let per_s = per_minute as f64 / 60.0;
+        let room = (per_s * room_s).max(1.0);
+        Self {
+            per_s,
+            room,
+            level: room,
+            at: now,
+        }
+    }
+
+    /// How long until `amount` may be taken. A piece larger than the bucket waits for a full one and leaves a debt.
+    fn wait(&self, amount: f64, now: Instant) -> Duration {
+        let short = amount.min(self.room) - self.level_at(now);
+        if short <= 0.0 {
+            return Duration::ZERO;
+        }
+        if self.per_s <= 0.0 {
+            return LONGEST;
+        }
+        Duration::from_secs_f64((short / self.per_s).min(LONGEST.as_secs_f64()))
+    }
+
+    fn take(&mut self, amount: f64, now: Instant) {
+        self.level = self.level_at(now) - amount;
+        self.at = now;
+    }
+
+    fn set(&mut self, level: f64, now: Instant) {
+        (self.level, self.at) = (level.min(self.room), now);
+    }
+
+    fn level_at(&self, now: Instant) -> f64 {
+        let flowed = now.saturating_duration_since(self.at).as_secs_f64() * self.per_s;
+        (self.level + flowed).min(self.room)
+    }
+}
+
+/// What refusals have taught.
+#[derive(Clone, Copy, Debug)]
+enum Learned {
+    /// No limit was met. The latest outcomes, a bit each, refusals 1; and how many there are.
+    Nothing { recent: u32, seen: u32 },
+    /// A limit was met at `since`: calls are let through in growing numbers until one is refused.
+    Probing {
+        since: Instant,
+        admitted: u32,
+        wait: Duration,
+    },
+    /// Calls a second that the provider admits.
+    Rate {
+        per_s: f64,
+        since: Instant,
+        admitted: u32,
+        refused_in_row: u32,
+    },
+}
+
+/// When the next call may begin.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    requests: Option<Bucket>,
+    tokens: Option<Bucket>,
+    told_requests: Option<Bucket>,
+    told_tokens: Option<Bucket>,
+    learned: Learned,
+    /// Nothing begins before, and whether the provider asked for that.
+    hold: Option<Instant>,
+    next: Option<Instant>,
+}
+
+impl Pace {
+    /// What the user allows a service a minute.
+    pub fn new(limits: JudgeLimits, now: Instant) -> Self {
+        let bucket = |rate| Bucket::new(rate, BURST.as_secs_f64(), now);
+        Self {
+            requests: limits.requests_per_minute.map(bucket),
+            tokens: limits.tokens_per_minute.map(bucket),
+            told_requests: None,
+            told_tokens: None,
+            learned: Learned::Nothing { recent: 0, seen: 0 },
+            hold: None,
+            next: None,
+        }
+    }
+
+    /// When a call that needs `tokens` may begin.
+    pub fn ready(&self, tokens: u64, now: Instant) -> Instant {
+        let of = |bucket: &Option<Bucket>, amount: f64| {
+            bucket
+                .as_ref()
+                .map_or(now, |bucket| now + bucket.wait(amount, now))
+        };
+        let buckets = [
+            of(&self.requests, 1.0),
+            of(&self.told_requests, 1.0),
+            of(&self.tokens, tokens as f64),
+            of(&self.told_tokens, tokens as f64),
+        ];
+        let waits = [self.hold, self.next].into_iter().flatten();
+        buckets.into_iter().chain(waits).fold(now, Instant::max)
+    }
+
+    /// Calls in flight at most, where a limit that was met is being felt out.
+    pub fn places(&self) -> Option<usize> {
+        match self.learned {
+            Learned::Probing { admitted, .. } => Some(admitted as usize + 1),
+            _ => None,
+        }
+    }
+
+    /// Calls a second that refusals have taught.
+    pub fn learned_per_s(&self) -> Option<f64> {
+        match self.learned {
+            Learned::Rate { per_s, .. } => Some(per_s),
+            _ => None,
+        }
+    }
+
+    /// A call that needs `tokens` begins.
+    pub fn begin(&mut self, tokens: u64, now: Instant) {
+        for (bucket, amount) in [
+            (&mut self.requests, 1.0),
+            (&mut self.told_requests, 1.0),
+            (&mut self.tokens, tokens as f64),
+            (&mut self.told_tokens, tokens as f64),
+        ] {
+            if let Some(bucket) = bucket {
+                bucket.take(amount, now);
+            }
+        }
+        if let Learned::Rate { per_s, .. } = self.learned {
+            // A moment of lateness is made up for, a long wait is not.
+            let gap = Duration::from_secs_f64((1.0 / per_s.max(1e-3)).min(LONGEST.as_secs_f64()));
+            let from = self
+                .next
+                .map_or(now, |next| next.max(now - gap.min(UNNAMED)));
+            self.next = Some(from + gap);
+        }
+    }
+
+    /// Nothing begins before `until`.
+    fn hold_until(&mut self, until: Instant) {
+        self.hold = Some(self.hold.map_or(until, |hold| hold.max(until)));
+    }
+
+    /// For how long nothing may begin, where the provider asked for that or refused everything.
+    pub fn held(&self, now: Instant) -> Option<Duration> {
+        self.hold
+            .and_then(|hold| hold.checked_duration_since(now))
+            .filter(|left| !left.is_zero())
+    }
+
+    /// An answer came to a call that began at `began`.
+    pub fn answered(&mut self, began: Instant) {
+        match &mut self.learned {
+            Learned::Nothing { recent, seen } => {
+                (*recent, *seen) = (*recent << 1, *seen + 1);
+            }
+            Learned::Probing {
+                since, admitted, ..
+            } => *admitted += u32::from(began >= *since),
+            Learned::Rate {
+                per_s,
+                since,
+                admitted,
+                refused_in_row,
+            } => {
+                if began >= *since {
+                    *admitted += 1;
+                }
+                *refused_in_row = 0;
+                let calm = f64::from(*admitted) / CALM;
+                *per_s *= 1.0 + (RAISE * (1.0 + calm * calm)).min(FASTER);
+            }
+        }
+    }
+
+    /// A call that began at `began` was refused as too many; `wait` is what the provider asked for.
+    pub fn refused(&mut self, began: Instant, wait: Option<Duration>, now: Instant) {
+        let named = wait.unwrap_or(UNNAMED).min(LONGEST);
+        match self.learned {
+            Learned::Nothing { recent, seen } => {
+                let recent = recent << 1 | 1;
+                let latest = recent & ((1 << RECENT) - 1);
+                let in_a_row = latest.trailing_ones() >= RECENT / 2;
+                if in_a_row || latest.count_ones() >= LIMITED {
+                    self.probe(named, now);
+                } else {
+                    let seen = seen + 1;
+                    self.learned = Learned::Nothing { recent, seen };
+                }
+            }
+            // A call of before says nothing new.
+            Learned::Probing { since, .. } | Learned::Rate { since, .. } if began < since => {}
+            Learned::Probing {
+                since,
+                admitted: 0,
+                wait,
+            } => {
+                // Still closed; each time twice as long, where the provider does not ask for more.
+                let wait = named.max((wait * 2).min(Duration::from_secs(60)));
+                self.learned = Learned::Probing {
+                    since,
+                    admitted: 0,
+                    wait,
+                };
+                self.hold_until(now + wait);
+            }
+            Learned::Probing {
+                since, admitted, ..
+            } => {
+                let seconds = now.saturating_duration_since(since).as_secs_f64();
+                let per_s = f64::from(admitted) / seconds.max(1e-3);
+                self.rate(per_s, 0, now);
+            }
+            Learned::Rate { refused_in_row, .. } if refused_in_row >= 2 => self.probe(named, now),
+            Learned::Rate {
+                per_s,
+                since,
+                admitted,
+                refused_in_row,
+            } => {
+                let seconds = now.saturating_duration_since(since).as_secs_f64();
+                let admitted_per_s = match admitted {
+                    4.. => f64::from(admitted) / seconds.max(1e-3),
+                    _ => per_s,
+                };
+                self.rate(LOWER * per_s.min(admitted_per_s), refused_in_row + 1, now);
+            }
+        }
+    }
+
+    fn probe(&mut self, wait: Duration, now: Instant) {
+        self.learned = Learned::Probing {
+            since: now,
+            admitted: 0,
+            wait,
+        };
+        self.next = None;
+        self.hold_until(now + wait);
+    }
+
+    fn rate(&mut self, per_s: f64, refused_in_row: u32, now: Instant) {
+        self.learned = Learned::Rate {
+            per_s,
+            since: now,
+            admitted: 0,
+            refused_in_row,
+        };
+        self.next = Some(now + Duration::from_secs_f64((1.0 / per_s.max(1e-3)).min(60.0)));
+    }
+
+    /// Takes in what a provider says about what is left; `in_flight` calls it may not have counted yet, of `tokens` each.
+    pub fn hear(&mut self, limits: &RateLimits, in_flight: usize, tokens: u64, now: Instant) {
+        let told =
+            |bucket: &mut Option<Bucket>, limit: Option<u64>, left: Option<u64>, out: f64| {
+                let (Some(limit), Some(left)) = (limit.filter(|limit| *limit > 0), left) else {
+                    return;
+                };
+                let bucket = bucket.get_or_insert_with(|| Bucket::new(limit, 60.0, now));
+                if (bucket.room - limit as f64).abs() > 0.5 {
+                    *bucket = Bucket::new(limit, 60.0, now);
+                }
+                bucket.set(left as f64 - out, now);
+            };
+        let out = in_flight as f64;
+        told(
+            &mut self.told_requests,
+            limits.requests_limit,
+            limits.requests_remaining,
+            out,
+        );
+        told(
+            &mut self.told_tokens,
+            limits.tokens_limit,
+            limits.tokens_remaining,
+            out * tokens as f64,
+        );
+        // A reset says when everything is back; with nothing left, one call's share of it is enough to wait for.
+        let spread = |reset: Duration, limit: Option<u64>, need: u64| {
+            let reset = reset.min(LONGEST);
+            match limit {
+                Some(limit) if limit > 0 => reset.mul_f64((need as f64 / limit as f64).min(1.0)),
+                _ => reset,
+            }
+        };
+        if let (Some(0), Some(reset)) = (limits.requests_remaining, limits.requests_reset) {
+            self.hold_until(now + spread(reset, limits.requests_limit, 1));
+        }
+        if let (Some(left), Some(reset)) = (limits.tokens_remaining, limits.tokens_reset)
+            && left < tokens
+        {
+            self.hold_until(now + spread(reset, limits.tokens_limit, tokens - left));
+        }
+    }
+}
+
+/// How long to wait before attempt `attempt` + 1 when the provider does not say: anywhere between nothing and a bound that
+/// doubles from half a second to a minute (full jitter). `draw` is uniform in 0..1.
+pub fn back_off(attempt: u32, draw: f64) -> Duration {
+    let bound = 0.5 * f64::from(2u32.saturating_pow(attempt.saturating_sub(1).min(16)));
+    Duration::from_secs_f64(bound.min(60.0) * draw.clamp(0.0, 1.0))
+}
+
+/// The wait that a provider names, a little longer so that not all come back at once. `draw` is uniform in 0..1.
+pub fn named(wait: Duration, draw: f64) -> Duration {
+    let wait = wait.min(LONGEST);
+    wait + wait
+        .min(Duration::from_secs(10))
+        .mul_f64(0.1 * draw.clamp(0.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn limits(requests: Option<u64>, tokens: Option<u64>) -> JudgeLimits {
+        JudgeLimits {
+            requests_per_minute: requests,
+            tokens_per_minute: tokens,
+            ..JudgeLimits::default()
+        }
+    }
+
+    #[test]
+    fn a_minute_never_takes_more_than_its_calls_and_one_burst() {
+        let start = Instant::now();
+        let mut pace = Pace::new(limits(Some(120), None), start);
+        let (mut now, mut begun) = (start, 0);
+        while now < start + Duration::from_secs(60) {
+            now = pace.ready(0, now);
+            pace.begin(0, now);
+            begun += 1;
+        }
+        assert!((120..=131).contains(&begun), "{begun}");
+    }
+
+    /// A server that admits `per_s` calls, and what came of a minute's calls: admitted and refused.
+    fn against(per_s: f64, burst: f64, wait: Option<Duration>) -> (u32, u32) {
+        let start = Instant::now();
+        let mut server = (burst, start);
+        let mut pace = Pace::new(JudgeLimits::default(), start);
+        let (mut now, mut admitted, mut refused) = (start, 0, 0);
+        while now < start + Duration::from_secs(180) {
+            now = pace.ready(0, now) + Duration::from_millis(1);
+            pace.begin(0, now);
+            let level = (server.0 + (now - server.1).as_secs_f64() * per_s).min(burst);
+            server = (level, now);
+            if level >= 1.0 {
+                server.0 -= 1.0;
+                admitted += 1;
+                pace.answered(now);
+            } else {
+                refused += 1;
+                pace.refused(now, wait, now);
+            }
+        }
+        (admitted, refused)
+    }
+
+    #[test]
+    fn refusals_teach_the_rate_of_the_server() {
+        for wait in [None, Some(1), Some(20)] {
+            let wait = wait.map(Duration::from_secs);
+            for per_s in [0.5, 1.0, 10.0] {
+                let (admitted, refused) = against(per_s, 20.0, wait);
+                // A wait that is asked for is kept to, though the server would have taken calls again long before.
+                let possible =
+                    20.0 + 180.0 * per_s - wait.map_or(0.0, |wait| wait.as_secs_f64() * per_s);
+                assert!(
+                    f64::from(admitted) > 0.75 * possible,
+                    "{admitted} of {possible}, {wait:?}"
+                );
+                let share = f64::from(refused) / f64::from(admitted + refused);
+                assert!(share < 0.12, "{refused} refused at {per_s}, {wait:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sporadic_refusals_teach_nothing() {
+        let start = Instant::now();
+        let mut pace = Pace::new(JudgeLimits::default(), start);
+        for at in 0..1_000u32 {
+            match at.wrapping_mul(2_654_435_761) >> 29 {
+                0 | 1 => pace.refused(start, Some(UNNAMED), start),
+                _ => pace.answered(start),
+            }
+            assert_eq!(pace.ready(1, start), start);
+        }
+    }
+
+    #[test]
+    fn what_the_headers_tell_is_kept_to_without_stopping() {
+        let start = Instant::now();
+        let mut pace = Pace::new(JudgeLimits::default(), start);
+        let told = RateLimits {
+            requests_limit: Some(600),
+            requests_remaining: Some(5),
+            requests_reset: Some(Duration::from_secs(60)),
+            ..RateLimits::default()
+        };
+        pace.hear(&told, 0, 10, start);
+        for _ in 0..5 {
+            assert_eq!(pace.ready(10, start), start);
+            pace.begin(10, start);
+        }
+        assert_eq!(pace.ready(10, start), start + Duration::from_millis(100));
+    }
+
+    #[test]
+    fn absurd_waits_are_capped() {
+        let now = Instant::now();
+        let mut pace = Pace::new(JudgeLimits::default(), now);
+        let absurd = RateLimits {
+            requests_limit: Some(1),
+            requests_remaining: Some(0),
+            requests_reset: Some(Duration::MAX),
+            tokens_limit: Some(u64::MAX),
+            tokens_remaining: Some(u64::MAX),
+            tokens_reset: Some(Duration::MAX),
+            retry_after: Some(Duration::MAX),
+        };
+        pace.hear(&absurd, usize::MAX, u64::MAX, now);
+        for _ in 0..20 {
+            pace.refused(now, absurd.retry_after, now);
+        }
+        assert!(pace.ready(u64::MAX, now) <= now + 2 * LONGEST);
+        assert!(named(Duration::MAX, 1.0) <= 2 * LONGEST);
+    }
+
+    proptest! {
+        #[test]
+        fn tokens_are_kept_to(rate in 600u64..600_000, sizes in prop::collection::vec(1u64..5_000, 1..80)) {
+            let start = Instant::now();
+            let mut pace = Pace::new(limits(None, Some(rate)), start);
+            let (mut now, mut taken) = (start, 0u64);
+            for size in sizes {
+                now = pace.ready(size, now);
+                pace.begin(size, now);
+                taken += size;
+                let allowed = rate as f64 / 60.0 * ((now - start).as_secs_f64() + BURST.as_secs_f64());
+                prop_assert!(taken as f64 <= allowed + size as f64 + 1.0);
+            }
+        }
+
+        #[test]
+        fn back_off_stays_within_its_bounds(attempt in 0u32..40, draw in 0.0f64..1.0) {
+            let wait = back_off(attempt, draw);
+            prop_assert!(wait <= Duration::from_secs(60));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What a worker asks: one paid question, how it is sent, and what is kept of each answer.
+
+use crate::judge::{CallError, Cause, Exchange};
+use crate::store::{Db, StoreError};
+use futures::future::BoxFuture;
+
+/// Work on the project that goes into the transaction in which an attempt is charged.
+pub(crate) type Job = Box<dyn FnOnce(&mut Db) -> Result<Kept, StoreError> + Send>;
+
+/// What became of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// It has a row.
+    Row,
+    /// There was an answer already; this one was paid for and is kept as a failure.
+    Duplicate,
+    /// There is nothing to keep, or nothing to keep it from.
+    Nothing,
+}
+
+/// How one attempt ended.
+pub(crate) enum End<'a, A> {
+    /// With an answer.
+    Answered(&'a A),
+    /// With a failure; `again` says that the question will be asked once more, so that it is not the last word.
+    Failed { error: &'a CallError, again: bool },
+}
+
+/// What a question needs of the gate and the budget.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Needs {
+    /// Tokens, in and out, as far as they can be foretold.
+    pub(crate) tokens: u64,
+    /// Dollars at the very most; `None` where the price is not known.
+    pub(crate) worst_usd: Option<f64>,
+    /// Whether it goes to a server, and so into the ledger.
+    pub(crate) sent: bool,
+}
+
+/// One question to a service.
+pub(crate) trait Question: Sized + Send + Sync + 'static {
+    /// What comes back when all goes well.
+    type Answer: Send + 'static;
+
+    /// Whether answers that cannot be read, many in a row, stop the service. Not where they are what is measured.
+    const JUNK_STOPS: bool = true;
+
+    /// Makes one attempt and reads what comes.
+    fn ask(&self) -> BoxFuture<'_, Result<Self::Answer, CallError>>;
+
+    /// What is known of the call that led to an answer.
+    fn exchange(answer: &Self::Answer) -> &Exchange;
+
+    /// What an attempt needs.
+    fn needs(&self) -> Needs;
+
+    /// The question to ask once more after an answer that was paid for and says nothing; `None` where that is useless, or
+    /// where this is that question already.
+    fn rephrased(&self, cause: Cause) -> Option<Self>;
+
+    /// What makes two questions the same; `None` where each is asked for itself.
+    fn key(&self) -> Option<[u8; 32]> {
+        None
+    }
+
+    /// A name for it that differs from the others', for the randomness of waits.
+    fn name(&self) -> String;
+
+    /// What is kept of an attempt.
+    fn keep(&self, end: End<'_, Self::Answer>) -> Option<Job>;
+
+    /// Lets the answer of the same question, which is on its way into the project, count for this one too; the job says
+    /// [`Kept::Nothing`] where there is none.
+    fn share(&self) -> Option<Job> {
+        None
+    }
+}

@@ -1,0 +1,216 @@
+//! A battle as a question to a judge: how it is put, how the answer is read, and what is kept of it.
+
+use super::feeder::RunShared;
+use super::now_ms;
+use crate::client::question::{End, Job, Kept, Needs, Question};
+use crate::client::worker::crashed;
+use crate::judge::{
+    CallError, Case, Cause, Exchange, Judge, JudgeSpec, Opinion, Prompt, Reply, Retry,
+};
+use crate::store::calls::{CallRecord, CallResult, Outstanding, Recorded};
+use crate::store::corpus::QueryKey;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use sha2::{Digest, Sha256};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+/// One battle before one judge.
+pub(super) struct BattleQuestion {
+    pub(super) shared: Arc<RunShared>,
+    pub(super) seat: usize,
+    pub(super) query: QueryKey,
+    pub(super) call: Outstanding,
+    pub(super) case: Case,
+    pub(super) prompt: Prompt,
+    pub(super) call_key: Option<[u8; 32]>,
+    /// Whether this is the question asked once more.
+    pub(super) once_more: bool,
+}
+
+/// A judge's opinion, as it came.
+pub(super) struct Voted {
+    reply: Reply,
+    opinion: Opinion,
+    pub(super) exchange: Exchange,
+}
+
+impl BattleQuestion {
+    fn judge(&self) -> &dyn Judge {
+        self.shared.ensemble[self.seat].as_ref()
+    }
+
+    fn record(&self, exchange: &Exchange, raw: Option<String>, result: CallResult) -> CallRecord {
+        CallRecord {
+            battle: self.call.battle,
+            judge: self.shared.judges[self.seat],
+            swapped: self.call.swapped,
+            attempt: self.call.attempt,
+            usage: exchange.usage,
+            cost_usd: exchange.cost_usd,
+            latency_ms: Some(exchange.latency.as_secs_f64() * 1e3),
+            truncated: false,
+            call_key: self.call_key,
+            run: Some(self.shared.run),
+            created_ms: now_ms(),
+            raw,
+            result,
+        }
+    }
+
+    fn voted(&self, voted: &Voted) -> CallRecord {
+        let margin = if self.call.swapped {
+            voted.opinion.margin.flipped()
+        } else {
+            voted.opinion.margin
+        };
+        let reply = &voted.reply;
+        // An offline judge's reply can be made again at any time; keeping it would triple the file.
+        let raw = (!self.judge().spec().is_offline()).then(|| reply.text.clone());
+        let result = CallResult::Vote {
+            margin,
+            reasoning: voted.opinion.thoughts.join("\n"),
+            model: reply.model.clone(),
+            stop_reason: reply.stop_reason.clone(),
+            request_id: reply.request_id.clone(),
+        };
+        CallRecord {
+            truncated: self.judge().truncated(&self.case),
+            ..self.record(&voted.exchange, raw, result)
+        }
+    }
+}
+
+impl Question for BattleQuestion {
+    type Answer = Voted;
+
+    fn ask(&self) -> BoxFuture<'_, Result<Voted, CallError>> {
+        async {
+            let reply = self.judge().call(&self.case, &self.prompt).await?;
+            // The reply is paid for: a parser that panics must not take it along.
+            match catch_unwind(AssertUnwindSafe(|| self.judge().parse(&reply))) {
+                Ok(Ok(opinion)) => Ok(Voted {
+                    exchange: reply.exchange(),
+                    reply,
+                    opinion,
+                }),
+                Ok(Err(error)) => Err(unreadable(reply, Cause::Malformed, error.to_string())),
+                Err(panic) => Err(unreadable(
+                    reply,
+                    Cause::Crashed,
+                    crashed(panic.as_ref()).message,
+                )),
+            }
+        }
+        .boxed()
+    }
+
+    fn exchange(answer: &Voted) -> &Exchange {
+        &answer.exchange
+    }
+
+    fn needs(&self) -> Needs {
+        let judge = self.judge();
+        if judge.spec().is_offline() {
+            return Needs::default();
+        }
+        let usage = judge.estimate(&self.prompt).0;
+        Needs {
+            tokens: usage.input + usage.output,
+            worst_usd: judge.worst(&self.prompt).1,
+            sent: true,
+        }
+    }
+
+    fn rephrased(&self, cause: Cause) -> Option<Self> {
+        let prompt = self
+            .judge()
+            .reask(&self.prompt, cause)
+            .filter(|_| !self.once_more)?;
+        Some(Self {
+            shared: Arc::clone(&self.shared),
+            seat: self.seat,
+            query: self.query,
+            call: self.call,
+            case: self.case.clone(),
+            prompt,
+            call_key: self.call_key,
+            once_more: true,
+        })
+    }
+
+    fn key(&self) -> Option<[u8; 32]> {
+        self.call_key
+    }
+
+    fn name(&self) -> String {
+        self.call.battle.0.to_string()
+    }
+
+    fn keep(&self, end: End<'_, Voted>) -> Option<Job> {
+        let (record, again) = match end {
+            End::Answered(voted) => (self.voted(voted), false),
+            End::Failed { error, again } => {
+                let result = CallResult::Failure {
+                    cause: error.cause,
+                    message: error.message.clone(),
+                };
+                let record = self.record(&error.exchange, error.raw.clone(), result);
+                (record, again)
+            }
+        };
+        Some(Box::new(move |db| {
+            Ok(match db.record_attempt(&record, again)? {
+                Recorded::Kept => Kept::Row,
+                Recorded::Duplicate => Kept::Duplicate,
+            })
+        }))
+    }
+
+    fn share(&self) -> Option<Job> {
+        let key = self.call_key?;
+        let (battle, judge) = (self.call.battle, self.shared.judges[self.seat]);
+        let (swapped, attempt, run) = (self.call.swapped, self.call.attempt, self.shared.run);
+        Some(Box::new(move |db| {
+            let Some(known) = db.vote_by_call(&key)? else {
+                return Ok(Kept::Nothing);
+            };
+            db.reuse_vote(known, battle, judge, swapped, attempt, run, now_ms())?;
+            Ok(Kept::Row)
+        }))
+    }
+}
+
+/// The failure of a reply that came and says nothing; it was paid for all the same.
+pub(super) fn unreadable(reply: Reply, cause: Cause, message: String) -> CallError {
+    CallError {
+        exchange: Box::new(reply.exchange()),
+        raw: Some(reply.text),
+        retry: Retry::Never,
+        ..CallError::new(cause, message)
+    }
+}
+
+/// What makes two calls the same: the judge and every character it is sent. Offline judges are quicker than looking.
+pub(super) fn call_key(judge: &dyn Judge, prompt: &Prompt) -> Option<[u8; 32]> {
+    (!judge.spec().is_offline()).then(|| key_of(judge.spec(), prompt))
+}
+
+/// The hash of a judge and of every character it is sent.
+pub(super) fn key_of(spec: &JudgeSpec, prompt: &Prompt) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    let parts = [
+        &spec.name,
+        &spec.provider,
+        &spec.model,
+        &spec.prompt_hash,
+        &spec.params,
+        &prompt.system,
+        &prompt.user,
+    ];
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.finalize().into()
+}

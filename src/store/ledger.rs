@@ -1,0 +1,240 @@
+//! The ledger of paid calls: a row for each attempt in flight, and for each whose cost had to be assumed.
+
+use super::runs::RunId;
+use super::{Db, Result};
+use rusqlite::params;
+use serde::Serialize;
+
+/// What paid calls are made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Purpose {
+    /// A judge's vote on a battle.
+    Vote,
+    /// A judge's picks from a pool.
+    Pick,
+    /// Vectors of texts.
+    Embedding,
+}
+
+impl Purpose {
+    /// The name in the project and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vote => "votes",
+            Self::Pick => "picks",
+            Self::Embedding => "embeddings",
+        }
+    }
+}
+
+/// An attempt that is about to be sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// Globally unique.
+    pub uid: [u8; 16],
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The judge's or embedder's name.
+    pub service: String,
+    /// The run that makes it.
+    pub run: Option<RunId>,
+    /// Dollars at the very most, `None` where the price is not known.
+    pub worst_usd: Option<f64>,
+    /// Milliseconds since the Unix epoch.
+    pub sent_ms: i64,
+}
+
+/// What an attempt cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Charge {
+    /// So many dollars, as the provider's usage says.
+    Known(f64),
+    /// At most so many dollars: nothing is known, and the worst price is taken.
+    Assumed(f64),
+    /// Something that has no known price.
+    Unpriced,
+}
+
+impl Charge {
+    /// Dollars that count against a budget.
+    pub fn usd(self) -> f64 {
+        match self {
+            Self::Known(usd) | Self::Assumed(usd) => usd,
+            Self::Unpriced => 0.0,
+        }
+    }
+}
+
+/// What was spent for one purpose with one service.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Spent {
+    /// What for: votes, picks or embeddings.
+    pub purpose: String,
+    /// The judge's or embedder's name.
+    pub service: String,
+    /// Votes, failures and picks, and further calls with a known cost.
+    pub calls: usize,
+    /// Dollars that the providers' usage tells.
+    pub known_usd: f64,
+    /// Dollars assumed at the worst price, because usage is missing or the call was cut short.
+    pub assumed_usd: f64,
+    /// Attempts behind `assumed_usd`.
+    pub assumed_calls: usize,
+    /// Attempts in flight now, or cut short by a kill and not yet counted as assumed.
+    pub open_calls: usize,
+    /// Dollars that those may cost at most.
+    pub open_usd: f64,
+    /// Votes, failures and picks whose cost is not known and not assumed either: there is no price.
+    pub unpriced: usize,
+}
+
+impl Spent {
+    /// Dollars that count against a budget.
+    pub fn usd(&self) -> f64 {
+        self.known_usd + self.assumed_usd + self.open_usd
+    }
+}
+
+impl Db {
+    /// Writes down an attempt that is about to be sent.
+    pub fn begin_call(&self, attempt: &Attempt) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            )?
+            .execute(params![
+                &attempt.uid[..],
+                attempt.purpose.name(),
+                attempt.service,
+                attempt.run.map(|run| run.0),
+                attempt.worst_usd,
+                attempt.sent_ms,
+            ])?;
+        Ok(())
+    }
+
+    /// Takes back an attempt that was never sent.
+    pub fn forget_call(&self, uid: &[u8; 16]) -> Result<()> {
+        self.connection
+            .prepare_cached("DELETE FROM call WHERE uid = ?1")?
+            .execute([&uid[..]])?;
+        Ok(())
+    }
+
+    /// Charges an attempt that is over. `kept` says whether a vote, failure or pick is about it.
+    pub fn charge_call(
+        &self,
+        uid: &[u8; 16],
+        charge: Charge,
+        cause: Option<&str>,
+        kept: bool,
+        now_ms: i64,
+    ) -> Result<()> {
+        let (known, assumed) = match charge {
+            Charge::Known(usd) if usd != 0.0 && !kept => (Some(usd), None),
+            Charge::Assumed(usd) => (None, Some(usd)),
+            Charge::Known(_) | Charge::Unpriced => return self.forget_call(uid),
+        };
+        self.connection
+            .prepare_cached(
+                "UPDATE call SET ended_ms = ?2, cost_usd = ?3, assumed_usd = ?4, cause = ?5, kept = ?6 WHERE uid = ?1",
+            )?
+            .execute(params![&uid[..], now_ms, known, assumed, cause, kept])?;
+        Ok(())
+    }
+
+    /// Charges attempts that a kill cut short at their worst price. Only for who holds the lock of runs: nobody else's
+    /// calls are in flight then.
+    pub fn charge_killed_calls(&self, now_ms: i64) -> Result<usize> {
+        Ok(self.connection.execute(
+            "UPDATE call SET ended_ms = ?1, cause = 'killed', assumed_usd = coalesce(worst_usd, 0.0)
+             WHERE ended_ms IS NULL",
+            [now_ms],
+        )?)
+    }
+
+    /// What was spent, by purpose and service, the dearest first.
+    pub fn spent(&self) -> Result<Vec<Spent>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT purpose, service, sum(calls), sum(known), sum(assumed), sum(assumed_calls), sum(open_calls), sum(open),
+                 max(sum(nulls) - sum(kept), 0)
+             FROM (
+                 SELECT 'votes' AS purpose, name AS service, count(*) AS calls, coalesce(sum(cost_usd), 0.0) AS known,
+                     0.0 AS assumed, 0 AS assumed_calls, 0 AS open_calls, 0.0 AS open,
+                     count(*) - count(cost_usd) AS nulls, 0 AS kept
+                 FROM (SELECT judge, cost_usd FROM vote UNION ALL SELECT judge, cost_usd FROM failure)
+                 JOIN judge ON judge.id = judge GROUP BY judge
+                 UNION ALL
+                 SELECT 'picks', record ->> '$.judge', count(*), coalesce(sum(record ->> '$.cost_usd'), 0.0), 0.0, 0, 0, 0.0,
+                     count(*) - count(record ->> '$.cost_usd'), 0
+                 FROM pick GROUP BY 2
+                 UNION ALL
+                 SELECT purpose, service, count(cost_usd), coalesce(sum(cost_usd), 0.0), coalesce(sum(assumed_usd), 0.0), count(assumed_usd),
+                     count(*) - count(ended_ms),
+                     coalesce(sum(CASE WHEN ended_ms IS NULL THEN worst_usd END), 0.0), 0, sum(kept)
+                 FROM call GROUP BY purpose, service
+             ) GROUP BY purpose, service ORDER BY sum(known) + sum(assumed) + sum(open) DESC, purpose, service",
+        )?;
+        let rows = statement.query_map([], |row| {
+            Ok(Spent {
+                purpose: row.get(0)?,
+                service: row.get(1)?,
+                calls: row.get(2)?,
+                known_usd: row.get(3)?,
+                assumed_usd: row.get(4)?,
+                assumed_calls: row.get(5)?,
+                open_calls: row.get(6)?,
+                open_usd: row.get(7)?,
+                unpriced: row.get(8)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Dollars that count against a budget: known, assumed, in flight, and what open batches may cost.
+    pub fn committed_usd(&self) -> Result<f64> {
+        let spent: f64 = self.spent()?.iter().map(Spent::usd).sum();
+        Ok(spent + self.committed()?.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(number: u8, worst_usd: Option<f64>) -> Attempt {
+        Attempt {
+            uid: [number; 16],
+            purpose: Purpose::Embedding,
+            service: "e".to_owned(),
+            run: None,
+            worst_usd,
+            sent_ms: 7,
+        }
+    }
+
+    #[test]
+    fn an_attempt_is_open_then_charged_and_known_costs_leave_no_row() {
+        let db = Db::scratch().unwrap();
+        for number in 0..4 {
+            db.begin_call(&attempt(number, Some(0.5))).unwrap();
+        }
+        let spent = db.spent().unwrap();
+        assert_eq!((spent[0].open_calls, spent[0].open_usd), (4, 2.0));
+        assert_eq!(db.committed_usd().unwrap(), 2.0);
+        db.forget_call(&[0; 16]).unwrap();
+        db.charge_call(&[1; 16], Charge::Known(0.1), None, true, 8)
+            .unwrap();
+        db.charge_call(&[2; 16], Charge::Assumed(0.5), Some("timed-out"), false, 8)
+            .unwrap();
+        assert_eq!(db.charge_killed_calls(9).unwrap(), 1);
+        let spent = db.spent().unwrap();
+        assert_eq!((spent[0].assumed_calls, spent[0].assumed_usd), (2, 1.0));
+        assert_eq!((spent[0].open_calls, spent[0].unpriced), (0, 0));
+        assert_eq!(db.committed_usd().unwrap(), 1.0);
+        db.begin_call(&attempt(5, None)).unwrap();
+        db.charge_call(&[5; 16], Charge::Known(0.25), None, false, 9)
+            .unwrap();
+        assert_eq!(db.spent().unwrap()[0].known_usd, 0.25);
+    }
+}

@@ -447,6 +447,7 @@ async fn handle(
             (None, None) => wire::success(dialect, &recorded, state.limit.is_none()),
         };
         state.books.let_in(now);
+        state.books.refused += usize::from(answer.status() == Some(429));
         if let Some(tokens) = answer.tokens {
             state.books.bill(&model, tokens);
         }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Books {
     /// Requests of any kind.
     pub(crate) requests: usize,
-    /// Calls that the limit refused.
+    /// Calls that were answered with 429, by the limit or by chance.
     pub(crate) refused: usize,
     /// Calls to which an answer was computed, whether or not all of it was sent.
     pub(crate) answered: usize,

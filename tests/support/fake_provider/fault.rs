@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     RateLimited,
     /// 429, to be tried again in a second.
     RateLimited1s,
+    /// 429, to be tried again in so many milliseconds.
+    RateLimitedFor(u32),
     /// 429 that does not say when.
     RateLimitedBare,
     /// 429 that will not pass.
@@ -75,6 +77,11 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    pub(super) fn status(&self) -> Option<u16> {
+        let response = self.response.as_ref()?.as_ref().ok()?;
+        Some(response.status().as_u16())
+    }
+
     /// An error that costs nothing.
     pub(super) fn refusal(status: u16, body: &Value) -> Self {
         Self::free(whole(status, body))
@@ -184,6 +191,7 @@ pub(super) fn answer(fault: Fault, dialect: Dialect, recorded: &Recorded) -> Ans
     match fault {
         Fault::RateLimited => later("0.02"),
         Fault::RateLimited1s => later("1"),
+        Fault::RateLimitedFor(ms) => later(&(f64::from(ms) / 1e3).to_string()),
         Fault::RateLimitedBare => error(429, dialect.rate_limit(), "slow down"),
         Fault::Quota => Answer::refusal(429, &dialect.quota()),
         Fault::Unauthorised => error(401, "authentication_error", "no such key"),

@@ -273,7 +273,7 @@ impl Ticket {
             usage,
             cost_usd.or(Some(0.0)),
             latency,
-            Some(error.to_string()),
+            Some((error.cause, error.to_string())),
         ))
     }
 
@@ -307,7 +307,7 @@ impl Ticket {
         usage: Usage,
         cost_usd: Option<f64>,
         latency: Duration,
-        failure: Option<String>,
+        failure: Option<(Cause, String)>,
     ) -> Ended {
         Ended {
             query: self.query,

@@ -172,9 +172,7 @@ impl Dispatcher {
         self.judge(request, waiting).await?;
         // Queries that a stop or a lack of money left unfinished have new votes all the same.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
-        for query in unfinished {
-            self.summarise(query).await?;
-        }
+        self.summarise_all(unfinished).await?;
         if !self.control.borrow().cancelled {
             self.estimate_dispersion(ensemble).await?;
         }
@@ -318,13 +316,13 @@ impl Dispatcher {
         let judge = &mut self.progress.judges[ended.seat];
         judge.latency_ms += ended.latency_ms;
         judge.reused += usize::from(ended.reused);
-        match &ended.failure {
+        match ended.failure {
             None => judge.votes += 1,
-            Some(_) => judge.failures += 1,
-        }
-        if let Some(failure) = ended.failure {
-            let line = format!("{}: {failure}", judge.name);
-            self.progress.say(line);
+            Some((cause, failure)) => {
+                judge.failed(cause);
+                let line = format!("{}: {failure}", judge.name);
+                self.progress.say(line);
+            }
         }
         // Nobody waits any more for the calls of a judge that has left.
         if let Some(open) = self.open.get_mut(&ended.query)
@@ -355,13 +353,32 @@ impl Dispatcher {
                 })
             })
             .await?;
-        for query in changed {
-            if self.control.borrow().cancelled {
-                break;
-            }
-            self.summarise(query).await?;
+        self.summarise_all(changed).await
+    }
+
+    /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are
+    /// known to be out of date.
+    async fn summarise_all(&mut self, queries: Vec<QueryKey>) -> Result<(), EngineError> {
+        if queries.is_empty() {
+            return Ok(());
+        }
+        self.progress.enter(Phase::Refitting, queries.len());
+        self.report(true);
+        let (counts, mut counted) = watch::channel(0);
+        let (store, control) = (self.store.clone(), self.control.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            store.summarise_all(&queries, |_, _| {
+                counts.send_modify(|count| *count += 1);
+                !control.borrow().cancelled
+            })
+        });
+        // The channel ends with the work.
+        while counted.changed().await.is_ok() {
+            self.progress.step_done = *counted.borrow_and_update();
             self.report(false);
         }
+        work.await
+            .map_err(|error| EngineError::Crashed(error.to_string()))??;
         Ok(())
     }
 

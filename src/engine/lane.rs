@@ -65,7 +65,7 @@ pub(super) struct Ended {
     pub(super) cost_usd: Option<f64>,
     pub(super) latency_ms: f64,
     pub(super) reused: bool,
-    pub(super) failure: Option<String>,
+    pub(super) failure: Option<(Cause, String)>,
 }
 
 /// What all lanes of a run share.

@@ -18,6 +18,7 @@ pub mod rounds;
 pub mod rulings;
 pub mod runs;
 mod schema;
+pub mod summaries;
 pub mod tally;
 pub mod urgency;
 pub mod verdicts;
@@ -25,7 +26,7 @@ pub mod views;
 pub mod witnesses;
 
 use corpus::QueryKey;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
@@ -168,13 +169,7 @@ impl Store {
         let writer = Db {
             connection: schema::open(path)?,
         };
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let reader = Db {
-            connection: Connection::open_with_flags(path, flags)?,
-        };
-        reader.connection.busy_timeout(PATIENCE)?;
-        reader.connection.pragma_update(None, "query_only", true)?;
-        reader.connection.set_prepared_statement_cache_capacity(64);
+        let reader = Db::reader(path)?;
         Ok(Self(Arc::new(Threads {
             path: path.to_owned(),
             writer: Worker::start("store-writer", writer, write_loop)?,

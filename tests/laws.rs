@@ -13,6 +13,8 @@ mod rounds;
 mod runs;
 #[path = "laws/scripted.rs"]
 mod scripted;
+#[path = "laws/summaries.rs"]
+mod summaries;
 #[path = "laws/views.rs"]
 mod views;
 #[path = "laws/votes.rs"]

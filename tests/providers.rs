@@ -17,6 +17,8 @@ mod picks;
 mod runs;
 #[path = "providers/secrets.rs"]
 mod secrets;
+#[path = "providers/server.rs"]
+mod server;
 
 use fake_provider::{FakeProvider, Shown, margin};
 use overrule::judge::ensemble::{Dotenv, JudgesFile, Sources, ensemble_from};

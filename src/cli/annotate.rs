@@ -174,7 +174,11 @@ impl Annotate {
         let keep = self.keep_unscored;
         let finish = {
             let (store, out) = (store.clone(), out.clone());
-            move || export::annotated(&store, &report.keys, &out, keep)
+            move |written: watch::Written| {
+                export::annotated(&store, &report.keys, &out, keep, |queries| {
+                    written.send_replace(queries);
+                })
+            }
         };
         let (outcome, left_out) =
             watch::watch(&store, ensemble, request, control, self.json, finish)?;

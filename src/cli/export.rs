@@ -4,7 +4,8 @@ mod labels;
 mod verdicts;
 
 use super::{Context, Failure, Outcome, output};
-use crate::domain::corpus::QueryId;
+use crate::domain::corpus::{Pool, QueryId};
+use crate::domain::rating::RatingError;
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPair, ScoredPairsWriter};
@@ -104,7 +105,7 @@ impl Export {
     fn write(&self, store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Outcome {
         match self.kind {
             Kind::Annotated => {
-                let left_out = write_annotated(store, keys, self.keep_unscored, out)?;
+                let left_out = write_annotated(store, keys, self.keep_unscored, out, |_| {})?;
                 if left_out > 0 && !self.keep_unscored {
                     output::complain(&format!(
                         "{left_out} documents without a score are left out"
@@ -209,16 +210,18 @@ pub(super) fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outc
     Ok(())
 }
 
-/// Writes the annotated dataset of some queries and says how many documents had no score.
+/// Writes the annotated dataset of some queries, tells after each how many are written, and says how many documents had no
+/// score.
 pub(super) fn annotated(
     store: &Store,
     keys: &[QueryKey],
     path: &Path,
     keep: bool,
+    wrote: impl FnMut(usize),
 ) -> Result<usize, Failure> {
     let mut left_out = 0;
     whole_file(path, |out| {
-        left_out = write_annotated(store, keys, keep, out)?;
+        left_out = write_annotated(store, keys, keep, out, wrote)?;
         Ok(())
     })?;
     Ok(left_out)
@@ -228,35 +231,49 @@ fn write_annotated(
     store: &Store,
     keys: &[QueryKey],
     keep: bool,
-    mut out: &mut dyn Write,
+    out: &mut dyn Write,
+    mut wrote: impl FnMut(usize),
 ) -> Result<usize, Failure> {
     let unscored = if keep {
         Unscored::Null
     } else {
         Unscored::LeaveOut
     };
-    let mut left_out = 0;
-    for key in keys {
-        let key = *key;
-        let (pool, view) = store.read_blocking(move |db| Ok((db.pool(key)?, db.view(key)?)))?;
-        if let Err(error) = &view.fit {
-            let id = sanitise::line(pool.query.id.as_str()).into_owned();
-            let who = error.blamed(|at| {
-                let document = pool.documents.get(at);
-                document.map_or(String::new(), |d| {
-                    sanitise::line(d.id.as_str()).into_owned()
-                })
-            });
-            return Err(Failure::usage(anyhow!("query {id}: {error}{who}")));
-        }
-        let scores: Vec<Option<f64>> = view
-            .standings
-            .iter()
-            .map(|standing| standing.map(|s| s.zelo))
-            .collect();
-        left_out += dataset::write_annotated(&mut out, &pool, &scores, unscored)?;
-    }
+    let (mut written, mut left_out) = (0, 0);
+    store.read_each(
+        keys,
+        |db, key| Ok(scored_lines(&db.pool(key)?, db.scores(key)?, unscored)),
+        |_, lines| {
+            let (lines, missing) = lines?;
+            out.write_all(&lines)?;
+            left_out += missing;
+            written += 1;
+            wrote(written);
+            Ok::<(), Failure>(())
+        },
+    )?;
     Ok(left_out)
+}
+
+/// A query's part of the annotated dataset, and how many of its documents have no score.
+fn scored_lines(
+    pool: &Pool,
+    scores: Result<Vec<Option<f64>>, RatingError>,
+    unscored: Unscored,
+) -> Result<(Vec<u8>, usize), Failure> {
+    let scores = scores.map_err(|error| {
+        let id = sanitise::line(pool.query.id.as_str());
+        let who = error.blamed(|at| {
+            let document = pool.documents.get(at);
+            document.map_or(String::new(), |d| {
+                sanitise::line(d.id.as_str()).into_owned()
+            })
+        });
+        Failure::usage(anyhow!("query {id}: {error}{who}"))
+    })?;
+    let mut lines = Vec::new();
+    let missing = dataset::write_annotated(&mut lines, pool, &scores, unscored)?;
+    Ok((lines, missing))
 }
 
 fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Outcome {

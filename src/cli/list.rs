@@ -36,17 +36,21 @@ pub(super) fn summaries(
     store: &Store,
 ) -> Result<Vec<(QueryInfo, Summary)>, crate::store::StoreError> {
     let overview = store.read_blocking(|db| db.overview())?;
-    overview
+    let stale: Vec<_> = overview
+        .iter()
+        .filter(|(_, summary)| summary.is_none())
+        .map(|(info, _)| info.key)
+        .collect();
+    let mut fresh = Vec::with_capacity(stale.len());
+    store.summarise_all(&stale, |_, summary| {
+        fresh.push(summary);
+        true
+    })?;
+    let mut fresh = fresh.into_iter();
+    let summaries = overview
         .into_iter()
-        .map(|(info, summary)| {
-            let key = info.key;
-            let summary = match summary {
-                Some(summary) => summary,
-                None => store.write_blocking(move |db| db.cache_summary(key))?,
-            };
-            Ok((info, summary))
-        })
-        .collect()
+        .filter_map(|(info, summary)| Some((info, summary.or_else(|| fresh.next())?)));
+    Ok(summaries.collect())
 }
 
 impl Status {

@@ -421,14 +421,17 @@ impl View {
         pairs.extend(self.verdict_of.keys().map(|pair| (*pair, ())));
         for pair in pairs.into_keys() {
             match self.score_in_force(pair) {
-                Some(score) if score > 0.5 => decided.push((pair.high(), pair.low())),
-                Some(score) if score < 0.5 => decided.push((pair.low(), pair.high())),
+                Some(score) if score > 0.5 + EVEN => decided.push((pair.high(), pair.low())),
+                Some(score) if score < 0.5 - EVEN => decided.push((pair.low(), pair.high())),
                 _ => {}
             }
         }
         decided
     }
 }
+
+/// A mean of thirds and halves this close to ½ is ½: which way it is rounded depends on the order of its terms.
+const EVEN: f64 = 1e-9;
 
 /// The fit's score of every document by pool index, without errors, intervals and warnings; equal to [`View::standings`]
 /// to the last bit.

@@ -257,9 +257,10 @@ pub async fn settle(store: &Store) -> Result<(), EngineError> {
                 })
             })
             .await?;
-        for query in changed {
-            store.summarise(query).await?;
-        }
+        let store = store.clone();
+        tokio::task::spawn_blocking(move || store.summarise_all(&changed, |_, _| true))
+            .await
+            .map_err(|error| EngineError::Crashed(error.to_string()))??;
     }
     Ok(())
 }

@@ -215,9 +215,7 @@ impl Dispatcher {
         self.judge(request, waiting).await?;
         // Queries that a stop or a lack of money left unfinished have new votes all the same.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
-        for query in unfinished {
-            self.summarise(query).await?;
-        }
+        self.summarise_all(unfinished).await?;
         if !self.control.borrow().cancelled {
             self.estimate_dispersion(ensemble).await?;
         }
@@ -429,7 +427,7 @@ impl Dispatcher {
             Ended::Failed(error) => {
                 self.used(seat, error.exchange.usage, error.exchange.latency);
                 let judge = &mut self.progress.judges[seat];
-                judge.failures += 1;
+                judge.failed(error.cause);
                 let line = format!("{}: {error}", judge.name);
                 self.progress.say(line);
             }
@@ -463,13 +461,32 @@ impl Dispatcher {
                 })
             })
             .await?;
-        for query in changed {
-            if self.control.borrow().cancelled {
-                break;
-            }
-            self.summarise(query).await?;
+        self.summarise_all(changed).await
+    }
+
+    /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are
+    /// known to be out of date.
+    async fn summarise_all(&mut self, queries: Vec<QueryKey>) -> Result<(), EngineError> {
+        if queries.is_empty() {
+            return Ok(());
+        }
+        self.progress.enter(Phase::Refitting, queries.len());
+        self.report(true);
+        let (counts, mut counted) = watch::channel(0);
+        let (store, control) = (self.store.clone(), self.control.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            store.summarise_all(&queries, |_, _| {
+                counts.send_modify(|count| *count += 1);
+                !control.borrow().cancelled
+            })
+        });
+        // The channel ends with the work.
+        while counted.changed().await.is_ok() {
+            self.progress.step_done = *counted.borrow_and_update();
             self.report(false);
         }
+        work.await
+            .map_err(|error| EngineError::Crashed(error.to_string()))??;
         Ok(())
     }
 

@@ -1,8 +1,9 @@
 //! How far a run is: counts, rate, time left, spend.
 
-use crate::judge::{JudgeSpec, Usage};
+use crate::judge::{Cause, JudgeSpec, Usage};
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// Lines of the log that are kept.
@@ -19,6 +20,11 @@ pub enum Phase {
     Planning,
     /// Calling judges.
     Judging,
+    /// Fitting queries again whose numbers have changed: those left unfinished, and all where the noise of the battles was
+    /// estimated anew.
+    Refitting,
+    /// Writing the output.
+    Writing,
     /// Over.
     Done,
 }
@@ -36,6 +42,8 @@ pub struct JudgeProgress {
     pub votes: usize,
     /// Calls ended without one.
     pub failures: usize,
+    /// Why they did, and how often.
+    pub causes: BTreeMap<Cause, usize>,
     /// Tokens used.
     pub usage: Usage,
     /// Dollars spent, as far as prices are known.
@@ -60,6 +68,25 @@ pub struct JudgeProgress {
     pub dropped: bool,
 }
 
+impl JudgeProgress {
+    /// Counts a call that ended without a vote.
+    pub fn failed(&mut self, cause: Cause) {
+        self.failures += 1;
+        *self.causes.entry(cause).or_default() += 1;
+    }
+
+    /// The failures by cause in words, the most frequent first: `9 rate limited, 3 timed out`. `None` without failures.
+    pub fn failure_words(&self) -> Option<String> {
+        let mut causes: Vec<_> = self.causes.iter().collect();
+        causes.sort_by_key(|(_, count)| Reverse(**count));
+        let words: Vec<String> = causes
+            .into_iter()
+            .map(|(cause, count)| format!("{count} {cause}"))
+            .collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+}
+
 /// A run's state at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Progress {
@@ -73,6 +100,10 @@ pub struct Progress {
     pub queries: usize,
     /// Queries whose calls have all ended.
     pub queries_done: usize,
+    /// Queries that the phase has been through, where it is [`Phase::Refitting`] or [`Phase::Writing`].
+    pub step_done: usize,
+    /// Queries that it has to go through.
+    pub step_total: usize,
     /// Battles of the plan.
     pub battles: usize,
     /// Votes that were there before the run and that it did not ask for again.
@@ -85,7 +116,7 @@ pub struct Progress {
     pub unpriced: usize,
     /// Seconds since the run began.
     pub elapsed_s: f64,
-    /// Calls a second over the last few seconds.
+    /// Calls a second over the last few seconds; 0 unless judges are being called.
     pub rate: f64,
     /// One entry a judge, in ensemble order.
     pub judges: Vec<JudgeProgress>,
@@ -108,6 +139,25 @@ impl Progress {
                 })
                 .collect(),
             ..Self::default()
+        }
+    }
+
+    /// Begins a phase that goes through so many queries.
+    pub fn enter(&mut self, phase: Phase, queries: usize) {
+        self.phase = phase;
+        self.step_done = 0;
+        self.step_total = queries;
+        self.rate = 0.0;
+    }
+
+    /// What the run is going through query by query, in a word, with the queries done and all of them; `None` while it is
+    /// calling judges, and when it is over.
+    pub fn step(&self) -> Option<(&'static str, usize, usize)> {
+        match self.phase {
+            Phase::Planning => Some(("planning", self.queries_planned, self.queries)),
+            Phase::Refitting => Some(("refitting", self.step_done, self.step_total)),
+            Phase::Writing => Some(("writing", self.step_done, self.step_total)),
+            Phase::Judging | Phase::Done => None,
         }
     }
 
@@ -144,6 +194,9 @@ impl Progress {
 
     pub(super) fn tick(&mut self, elapsed: Duration) {
         self.elapsed_s = elapsed.as_secs_f64();
+        if self.phase != Phase::Judging {
+            return;
+        }
         let done = self.done();
         if self
             .recent
@@ -174,5 +227,42 @@ impl Progress {
             self.log.pop_front();
         }
         self.log.push_back(line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_told_by_cause_the_most_frequent_first() {
+        let mut judge = JudgeProgress::default();
+        assert_eq!(judge.failure_words(), None);
+        judge.failed(Cause::TimedOut);
+        for _ in 0..2 {
+            judge.failed(Cause::RateLimited);
+        }
+        assert_eq!(judge.failures, 3);
+        let words = judge.failure_words();
+        assert_eq!(words.as_deref(), Some("2 rate limited, 1 timed out"));
+    }
+
+    #[test]
+    fn there_is_a_rate_only_while_judges_are_called() {
+        let mut progress = Progress {
+            phase: Phase::Judging,
+            total: 10,
+            judges: vec![JudgeProgress::default()],
+            ..Progress::default()
+        };
+        progress.tick(Duration::from_secs(1));
+        progress.judges[0].votes = 4;
+        progress.tick(Duration::from_secs(2));
+        assert_eq!((progress.rate, progress.eta_s()), (4.0, Some(1.5)));
+        assert_eq!(progress.step(), None);
+        progress.enter(Phase::Writing, 7);
+        progress.tick(Duration::from_secs(3));
+        assert_eq!((progress.rate, progress.eta_s()), (0.0, None));
+        assert_eq!(progress.step(), Some(("writing", 0, 7)));
     }
 }

@@ -8,8 +8,8 @@ use super::urgency::Urgency;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
 use crate::domain::priority;
-use crate::domain::ranking::{JudgeWeights, Settings, View};
-use crate::domain::rating::Dispersion;
+use crate::domain::ranking::{self, JudgeWeights, Rows, Settings, View};
+use crate::domain::rating::{Dispersion, RatingError};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{Cause, JudgeSpec};
 use rusqlite::{OptionalExtension, params};
@@ -281,13 +281,29 @@ impl Db {
             settings.phi = Some(phi);
             settings.phi_battles = Some(battles);
         }
+        Ok(View::new(self.fitted_rows(query, &settings)?, settings))
+    }
+
+    /// The scores of a query's view, to the last bit, without what else a view holds: they follow from the fit alone, and
+    /// the dispersion does not move them.
+    pub fn scores(
+        &self,
+        query: QueryKey,
+    ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
+        let settings = self.settings()?;
+        let rows = self.fitted_rows(query, &settings)?;
+        Ok(ranking::scores(&rows, &settings))
+    }
+
+    /// A query's rows, with the judges' responses where the fit takes them.
+    fn fitted_rows(&self, query: QueryKey, settings: &Settings) -> Result<Rows> {
         let mut rows = self.rows(query)?;
         if settings.judge_weights == JudgeWeights::Joint {
             let known = self.judge_responses()?;
             let of = |judge: &JudgeId| known.get(&judge.0).copied().unwrap_or((1.0, 0.0));
             rows.responses = rows.judges.iter().map(of).collect();
         }
-        Ok(View::new(rows, settings))
+        Ok(rows)
     }
 
     /// The dispersion estimated for the judges of a query, and the battles behind it.

@@ -8,7 +8,6 @@ use super::widgets::footer::Footer;
 use super::widgets::header::Header;
 use super::widgets::heatmap::HeatmapCache;
 use crate::domain::sanitise;
-use crate::engine::progress::Phase;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -129,11 +128,8 @@ fn status(model: &Model) -> String {
         };
     }
     let mark = if progress.paused { "‖ paused" } else { "▶" };
-    if progress.phase == Phase::Planning {
-        return format!(
-            "{mark} planning {}/{}",
-            progress.queries_planned, progress.queries
-        );
+    if let Some((what, done, all)) = progress.step() {
+        return format!("{mark} {what} {done}/{all}");
     }
     let left = progress.eta_s().map_or(String::new(), |seconds| {
         format!(

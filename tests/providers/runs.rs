@@ -119,6 +119,29 @@ fn a_judge_without_a_valid_key_stops_and_the_others_go_on() {
 }
 
 #[test]
+fn a_run_says_why_calls_failed() {
+    let desk = Desk::new("");
+    desk.server.fail_at_random(Faults {
+        doomed: vec![("gpt-6.1-terra".to_owned(), Fault::Refusal)],
+        ..Faults::default()
+    });
+    desk.server.fail_next(&[Fault::BadRequest]);
+    let output = desk.annotate(&["--judges", "gpt", "--json"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    let said = "gpt: 36 failed: 35 refused, 1 bad request";
+    assert!(told(&output).contains(said), "{}", told(&output));
+    let events = String::from_utf8(output.stdout).unwrap();
+    let end: serde_json::Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
+    assert_eq!(
+        (&end["event"], &end["progress"]["judges"][0]["causes"]),
+        (
+            &serde_json::json!("end"),
+            &serde_json::json!({ "bad-request": 1, "refused": 35 })
+        )
+    );
+}
+
+#[test]
 fn a_judge_that_is_refused_every_time_stops_early() {
     let desk = Desk::new("concurrency = 1");
     desk.server.fail_at_random(Faults {

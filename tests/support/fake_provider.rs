@@ -7,31 +7,43 @@
 mod answer;
 #[path = "fake_provider/batches.rs"]
 mod batches;
+#[path = "fake_provider/books.rs"]
+mod books;
 #[path = "fake_provider/fault.rs"]
 mod fault;
+#[path = "fake_provider/pace.rs"]
+mod pace;
 #[path = "fake_provider/wire.rs"]
 mod wire;
 
 pub(crate) use answer::{Shown, margin};
+pub(crate) use books::Books;
 pub(crate) use fault::{Fault, Faults};
+pub(crate) use pace::{Latency, RetryAfter};
 
-use fault::{Out, whole};
+use fault::{Answer, Out, whole};
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use pace::Limit;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::SocketAddr;
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
-use std::time::Duration;
-use tokio::sync::oneshot;
+use std::time::{Duration, Instant};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 use wire::Dialect;
 
 /// The most requests that are remembered whole.
 const REMEMBERED: usize = 20_000;
+/// Connections that may wait to be taken.
+const WAITING: u32 = 4_096;
 
 /// A request as it came.
 #[derive(Clone, Debug)]
@@ -55,7 +67,9 @@ impl Recorded {
 struct State {
     queued: VecDeque<Fault>,
     faults: Faults,
-    latency: Duration,
+    latency: Latency,
+    limit: Option<Limit>,
+    books: Books,
     /// Forms of answer below this one are refused, as a server would that does not know them.
     first_form: u8,
     /// The one reasoning effort that is taken.
@@ -68,41 +82,79 @@ struct State {
     counter: usize,
 }
 
+/// What becomes of connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Door {
+    /// They are served.
+    Open,
+    /// They are refused.
+    Closed,
+    /// They are taken, and nothing is read from them.
+    Silent,
+}
+
 /// The server; it ends when it is dropped.
 pub(crate) struct FakeProvider {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
-    stop: Option<oneshot::Sender<()>>,
+    doors: Option<mpsc::UnboundedSender<(Door, SyncSender<()>)>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl FakeProvider {
     pub(crate) fn start() -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
+        Self::start_at(0)
+    }
+
+    /// A server at a port of one's choice; 0 takes a free one.
+    pub(crate) fn start_at(port: u16) -> Self {
         let state = Arc::new(Mutex::new(State::default()));
-        let (stop, stopped) = oneshot::channel();
         let shared = Arc::clone(&state);
+        let (doors, commands) = mpsc::unbounded_channel();
+        let (tell, told) = sync_channel(1);
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
                 .unwrap();
             runtime.block_on(async move {
-                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-                tokio::select! {
-                    () = serve(listener, address, shared) => {}
-                    _ = stopped => {}
-                }
+                let socket = reserve(SocketAddr::from(([127, 0, 0, 1], port)));
+                let address = socket.local_addr().unwrap();
+                let listener = socket.listen(WAITING).unwrap();
+                tell.send(address).unwrap();
+                serve(listener, address, shared, commands).await;
             });
         });
         Self {
-            address,
+            address: told.recv().unwrap(),
             state,
-            stop: Some(stop),
+            doors: Some(doors),
             thread: Some(thread),
         }
+    }
+
+    fn turn(&self, door: Door) {
+        let (done, told) = sync_channel(1);
+        if let Some(doors) = &self.doors {
+            doors.send((door, done)).unwrap();
+        }
+        // The server's own thread answers, so the caller's runtime may stand still meanwhile.
+        told.recv().unwrap();
+    }
+
+    /// Ends every connection and refuses new ones; the port stays this server's.
+    pub(crate) fn go_down(&self) {
+        self.turn(Door::Closed);
+    }
+
+    /// Ends every connection, takes new ones, and never reads from them.
+    pub(crate) fn go_silent(&self) {
+        self.turn(Door::Silent);
+    }
+
+    /// Serves again at the same address.
+    pub(crate) fn come_back(&self) {
+        self.turn(Door::Open);
     }
 
     /// The server's root, as Anthropic, Gemini, Azure and Ollama want it.
@@ -146,7 +198,50 @@ impl FakeProvider {
 
     /// Every answer takes this long.
     pub(crate) fn set_latency(&self, latency: Duration) {
+        self.set_latencies(Latency::Constant(latency));
+    }
+
+    /// Answers take so long.
+    pub(crate) fn set_latencies(&self, latency: Latency) {
         self.state().latency = latency;
+    }
+
+    /// Takes `burst` requests for each model, and then so many a minute; the others get 429 at once.
+    pub(crate) fn limit_requests(
+        &self,
+        per_minute: f64,
+        burst: u32,
+        headers: bool,
+        retry_after: RetryAfter,
+    ) {
+        self.state().limit = Some(Limit::new(per_minute, burst, headers, retry_after));
+    }
+
+    /// Takes any number of requests again.
+    pub(crate) fn lift_limit(&self) {
+        self.state().limit = None;
+    }
+
+    /// What a million input and output tokens of a model cost.
+    pub(crate) fn set_price(&self, model: &str, input_usd: f64, output_usd: f64) {
+        let prices = &mut self.state().books.prices;
+        prices.insert(model.to_owned(), (input_usd, output_usd));
+    }
+
+    /// What was counted so far.
+    pub(crate) fn books(&self) -> Books {
+        self.state().books.clone()
+    }
+
+    /// What a provider would charge: for every call that it computed an answer to, also where the answer was cut, told no
+    /// usage, or was not waited for. Batches are left out.
+    pub(crate) fn billed_usd(&self) -> f64 {
+        self.state().books.billed_usd()
+    }
+
+    /// Requests of any kind so far, those that are no longer remembered included.
+    pub(crate) fn total_requests(&self) -> usize {
+        self.state().books.requests
     }
 
     /// Refuses forms of answer: 1 knows no `json_schema`, 2 no schema beside `json_object`, 3 no form at all.
@@ -208,25 +303,82 @@ impl FakeProvider {
 
 impl Drop for FakeProvider {
     fn drop(&mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
+        self.doors = None;
         drop(self.thread.take().map(JoinHandle::join));
     }
 }
 
-async fn serve(listener: tokio::net::TcpListener, address: SocketAddr, state: Arc<Mutex<State>>) {
+/// A socket that holds an address; connections to it are refused until it listens.
+fn reserve(address: SocketAddr) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(address).unwrap();
+    socket
+}
+
+async fn serve(
+    listener: TcpListener,
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    mut commands: mpsc::UnboundedReceiver<(Door, SyncSender<()>)>,
+) {
+    let mut door = Door::Open;
+    let mut listener = Some(listener);
+    // Holds the port while there is no listener.
+    let mut held = None;
+    let mut connections = JoinSet::new();
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            continue;
+        let accepted = async {
+            match &listener {
+                Some(listener) => listener.accept().await,
+                None => std::future::pending().await,
+            }
         };
-        drop(stream.set_nodelay(true));
-        let state = Arc::clone(&state);
-        let service = service_fn(move |request| handle(request, address, Arc::clone(&state)));
-        tokio::spawn(
-            hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service),
-        );
+        tokio::select! {
+            command = commands.recv() => {
+                let Some((wanted, done)) = command else { return };
+                door = wanted;
+                connections.shutdown().await;
+                if door == Door::Closed {
+                    listener = None;
+                    held.get_or_insert_with(|| reserve(address));
+                } else if let Some(socket) = held.take() {
+                    listener = Some(socket.listen(WAITING).unwrap());
+                }
+                let _ = done.send(());
+            }
+            stream = accepted => {
+                let Ok((stream, _)) = stream else { continue };
+                let state = Arc::clone(&state);
+                let silent = door == Door::Silent;
+                connections.spawn(async move {
+                    if silent {
+                        let _held: TcpStream = stream;
+                        std::future::pending::<()>().await;
+                    } else {
+                        attend(stream, address, state).await;
+                    }
+                });
+            }
+            _ = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+}
+
+async fn attend(stream: TcpStream, address: SocketAddr, state: Arc<Mutex<State>>) {
+    drop(stream.set_nodelay(true));
+    let service = service_fn(move |request| handle(request, address, Arc::clone(&state)));
+    let connection =
+        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+    drop(connection.await);
+}
+
+/// A call that waits for its answer; it is over when this is dropped, whether it was answered or given up.
+struct InFlight(Arc<Mutex<State>>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.lock().unwrap().books.left(Instant::now());
     }
 }
 
@@ -261,39 +413,70 @@ async fn handle(
     let Some(dialect) = Dialect::of(&recorded) else {
         let mut state = state.lock().unwrap();
         let answer = batches::handle(&mut state, &recorded, address);
-        remember(&mut state, recorded);
+        remember(&mut state, &recorded);
         return Ok(answer);
     };
-    let (fault, latency, refusal) = {
+    let model = dialect.model(&recorded);
+    let case = Shown::of(&dialect.user_text(&recorded.body)).key();
+    let (answer, latency, headers) = {
         let mut state = state.lock().unwrap();
-        let refusal = wire::refusal(&state, dialect, &recorded);
-        let model = dialect.model(&recorded);
-        let case = Shown::of(&dialect.user_text(&recorded.body)).key();
+        let now = Instant::now();
+        state.books.arrived(now);
         let count = state
             .calls
             .entry((model.clone(), case.clone()))
             .or_default();
         *count += 1;
         let attempt = *count;
+        remember(&mut state, &recorded);
+        let mut headers = Vec::new();
+        if let Some(limit) = &mut state.limit {
+            let taken = limit.take(&model, now);
+            headers = limit.headers(taken, dialect);
+            if taken.refused {
+                state.books.refused += 1;
+                let error = dialect.error(429, dialect.rate_limit(), "too many requests");
+                return Ok(with(whole(429, &error), headers));
+            }
+        }
         let chance = state.faults.pick(&model, &case, attempt);
         let fault = state.queued.pop_front().or(chance);
-        remember(&mut state, recorded.clone());
-        (fault, state.latency, refusal)
+        let answer = match (wire::refusal(&state, dialect, &recorded), fault) {
+            (Some((status, error)), _) => Answer::refusal(status, &error),
+            (None, Some(fault)) => fault::answer(fault, dialect, &recorded),
+            (None, None) => wire::success(dialect, &recorded, state.limit.is_none()),
+        };
+        state.books.let_in(now);
+        state.books.refused += usize::from(answer.status() == Some(429));
+        if let Some(tokens) = answer.tokens {
+            state.books.bill(&model, tokens);
+        }
+        (answer, state.latency.of(&model, &case, attempt), headers)
     };
+    let in_flight = InFlight(Arc::clone(&state));
     if !latency.is_zero() {
         tokio::time::sleep(latency).await;
     }
-    if let Some((status, error)) = refusal {
-        return Ok(whole(status, &error));
-    }
-    match fault {
-        Some(fault) => fault::answer(fault, dialect, &recorded).await,
-        None => Ok(wire::success(dialect, &recorded)),
-    }
+    let Some(response) = answer.response else {
+        return std::future::pending().await;
+    };
+    drop(in_flight);
+    Ok(with(response?, headers))
 }
 
-fn remember(state: &mut State, recorded: Recorded) {
+fn with(mut response: Response<Out>, headers: Vec<(&'static str, String)>) -> Response<Out> {
+    for (name, value) in headers {
+        let headers = response.headers_mut();
+        headers
+            .entry(name)
+            .or_insert_with(|| value.parse().unwrap());
+    }
+    response
+}
+
+fn remember(state: &mut State, recorded: &Recorded) {
+    state.books.requests += 1;
     if state.requests.len() < REMEMBERED {
-        state.requests.push(recorded);
+        state.requests.push(recorded.clone());
     }
 }

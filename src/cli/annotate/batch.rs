@@ -47,7 +47,7 @@ pub(super) fn run(
         request.clone(),
         control,
         as_json,
-        || Ok(0),
+        |_| Ok(0),
     )?;
     if tried.cancelled {
         output::complain("stopped; nothing was handed over");

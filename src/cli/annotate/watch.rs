@@ -11,23 +11,28 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
+use tokio::sync::watch;
+
+/// The way to tell how many queries are written.
+pub(super) type Written = watch::Sender<usize>;
 
 /// Plain progress lines come at most this often.
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs on a runtime of its own, showing progress on stderr, and then finishes, unless it is stopped: Ctrl-C ends the run
-/// in order, and once more everything.
+/// in order, and once more everything. What finishes tells how many queries are written.
 pub(super) fn watch(
     store: &Store,
     ensemble: Ensemble,
     request: Request,
     control: Control,
     json: bool,
-    finish: impl FnOnce() -> Result<usize, Failure> + Send + 'static,
+    finish: impl FnOnce(Written) -> Result<usize, Failure> + Send + 'static,
 ) -> Result<(crate::engine::Outcome, usize), Failure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
         output::complain(OFFLINE_LABEL);
     }
+    let queries = request.queries.as_ref().map(Vec::len);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -51,18 +56,35 @@ pub(super) fn watch(
                 }
             }
         }
-        let outcome = run.end.await.map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        display.finish(&outcome.progress);
+        let outcome = run
+            .end
+            .await
+            .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
         if outcome.cancelled {
+            display.finish(&outcome.progress);
             return Ok((outcome, 0));
         }
-        tokio::select! {
-            finished = tokio::task::spawn_blocking(finish) => {
-                let left_out = finished.map_err(|error| anyhow!("the export ended unexpectedly: {error}"))??;
-                Ok((outcome, left_out))
+        let mut writing = outcome.progress.clone();
+        writing.enter(Phase::Writing, queries.unwrap_or(outcome.progress.queries));
+        let (written, mut told) = watch::channel(0);
+        let mut finishing = tokio::task::spawn_blocking(move || finish(written));
+        let finished = loop {
+            tokio::select! {
+                finished = &mut finishing => break finished,
+                Ok(()) = told.changed() => {
+                    writing.step_done = *told.borrow_and_update();
+                    display.show(&writing);
+                }
+                _ = stops.recv() => {
+                    display.finish(&outcome.progress);
+                    return Err(Failure::interrupted());
+                }
             }
-            _ = stops.recv() => Err(Failure::interrupted()),
-        }
+        };
+        display.finish(&outcome.progress);
+        let left_out =
+            finished.map_err(|error| anyhow!("the export ended unexpectedly: {error}"))??;
+        Ok((outcome, left_out))
     });
     // An export that a second signal cut short is not waited for.
     runtime.shutdown_background();
@@ -102,6 +124,14 @@ impl Display {
                 }
                 bar.set_prefix(sanitise::line(&judge.name).into_owned());
                 bars.push(bar);
+            }
+            if let Some((step, done, queries)) = progress.step() {
+                for bar in bars.iter() {
+                    bar.set_length(queries as u64);
+                    bar.set_position(done as u64);
+                    bar.set_message(step_words(step, done, queries));
+                }
+                return;
             }
             for (judge, bar) in progress.judges.iter().zip(bars.iter()) {
                 bar.set_length(judge.total as u64);
@@ -150,6 +180,12 @@ impl Display {
             if let Some(why) = &judge.stopped {
                 output::complain(&format!("{} stopped: {why}", judge.name));
             }
+            if let Some(causes) = judge.failure_words() {
+                output::complain(&format!(
+                    "{}: {} failed: {causes}",
+                    judge.name, judge.failures
+                ));
+            }
         }
         output::complain(&format!(
             "{} queries, {} battles: {} votes and {} failures in {:.1} s ({:.0} calls/s), {} votes were there already, \
@@ -183,12 +219,13 @@ fn judge_words(judge: &JudgeProgress) -> String {
     words
 }
 
+fn step_words(step: &str, done: usize, queries: usize) -> String {
+    format!("{step}: {done} of {queries} queries")
+}
+
 fn words(progress: &Progress) -> String {
-    if progress.phase == Phase::Planning {
-        return format!(
-            "planning: {} of {} queries",
-            progress.queries_planned, progress.queries
-        );
+    if let Some((step, done, queries)) = progress.step() {
+        return step_words(step, done, queries);
     }
     let left = progress
         .eta_s()

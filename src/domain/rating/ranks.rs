@@ -1,6 +1,7 @@
 //! Ranks of scores, and how far a document's rank could be from the one shown.
 
 use super::Covariance;
+use super::uncertainty::LANES;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::fmt;
@@ -56,14 +57,15 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
     if covariance.len() != documents {
         return Vec::new();
     }
-    let mut order = vec![(0.0, 0); documents];
+    let mut order = vec![0; documents];
     let mut counts = vec![0u16; documents * documents];
     draws(scores, covariance, seed, |draw| {
         for (document, (entry, score)) in order.iter_mut().zip(draw).enumerate() {
-            *entry = (*score, document);
+            *entry = u128::from(descending(*score)) << 64 | document as u128;
         }
-        order.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then(x.1.cmp(&y.1)));
-        for (place, &(_, document)) in order.iter().enumerate() {
+        order.sort_unstable();
+        for (place, entry) in order.iter().enumerate() {
+            let document = *entry as u64 as usize;
             counts[document * documents + place] += 1;
         }
     });
@@ -89,6 +91,15 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
             high: rank.max(middles(document).take_while(|m| *m <= right).count()),
         })
         .collect()
+}
+
+/// A number that is the smaller the larger the score is, in the order of [`f64::total_cmp`]: whole numbers sort faster.
+fn descending(score: f64) -> u64 {
+    let bits = score.to_bits();
+    match bits >> 63 {
+        0 => !bits & (u64::MAX >> 1),
+        _ => bits,
+    }
 }
 
 /// How often, in draws of the scores' joint normal distribution, the first places go to whom.
@@ -136,15 +147,22 @@ pub fn top_draws(
 /// Hands 1000 draws of the scores to `visit`.
 fn draws(scores: &[f64], covariance: &Covariance, seed: u64, mut visit: impl FnMut(&[f64])) {
     let mut normals = Normals::new(seed);
-    let mut source = vec![0.0; scores.len()];
+    let columns = covariance.columns();
+    let mut source = vec![[0.0; LANES]; scores.len()];
+    let mut errors = vec![[0.0; LANES]; scores.len()];
     let mut draw = vec![0.0; scores.len()];
-    for _ in 0..DRAWS {
-        source.iter_mut().for_each(|z| *z = normals.draw());
-        covariance.spread(&source, &mut draw);
-        for (value, score) in draw.iter_mut().zip(scores) {
-            *value += score;
+    for first in (0..DRAWS).step_by(LANES) {
+        let lanes = LANES.min(DRAWS - first);
+        for lane in 0..lanes {
+            source.iter_mut().for_each(|z| z[lane] = normals.draw());
         }
-        visit(&draw);
+        covariance.spread_lanes(&columns, &mut source, &mut errors);
+        for lane in 0..lanes {
+            for ((value, error), score) in draw.iter_mut().zip(&errors).zip(scores) {
+                *value = error[lane] + score;
+            }
+            visit(&draw);
+        }
     }
 }
 
@@ -223,5 +241,50 @@ mod tests {
         assert!(mean.abs() < 0.015, "{mean}");
         assert!((variance - 1.0).abs() < 0.03, "{variance}");
         assert!((fourth - 3.0).abs() < 0.2, "{fourth}");
+    }
+
+    #[test]
+    fn scores_descend_in_their_total_order() {
+        let scores = [
+            f64::INFINITY,
+            2.5,
+            1.0,
+            1e-310,
+            0.0,
+            -0.0,
+            -1e-310,
+            -1.0,
+            -3.0,
+        ];
+        assert!(scores.is_sorted_by_key(|score| descending(*score)));
+        assert!(
+            scores
+                .windows(2)
+                .all(|w| descending(w[0]) < descending(w[1]))
+        );
+    }
+
+    #[test]
+    fn draws_made_together_are_those_made_one_by_one() {
+        use crate::domain::rating::{Observation, Options, covariance, fit};
+        let options = Options::default();
+        for documents in [1, 2, 7, 23] {
+            let battle = |i: usize| Observation::new(i, (i * 5 + 1) % documents, 0.3, 1.0);
+            let battles: Vec<_> = (0..documents).map(battle).filter(|o| o.a != o.b).collect();
+            let fitted = fit(documents, &battles, &options, None).unwrap();
+            let errors = covariance(documents, &battles, &fitted, &options, 0.37).unwrap();
+            let mut normals = Normals::new(3);
+            let mut count = 0;
+            draws(&fitted.scores, &errors, 3, |draw| {
+                let source: Vec<f64> = (0..documents).map(|_| normals.draw()).collect();
+                let mut alone = vec![0.0; documents];
+                errors.spread(&source, &mut alone);
+                for ((alone, score), together) in alone.iter().zip(&fitted.scores).zip(draw) {
+                    assert_eq!((alone + score).to_bits(), together.to_bits());
+                }
+                count += 1;
+            });
+            assert_eq!(count, DRAWS);
+        }
     }
 }

@@ -6,6 +6,9 @@ use super::{Fit, Model, Observation, Options, check};
 /// The most documents a dense covariance is made for: 16 MB and 0.2 s.
 pub const MAX_DENSE: usize = 1000;
 
+/// Draws that are made at once: a few registers' worth.
+pub(super) const LANES: usize = 8;
+
 /// Leverage above this is taken for this, so that one decisive battle cannot make the dispersion explode.
 const LEVERAGE_CAP: f64 = 0.95;
 
@@ -81,6 +84,38 @@ impl Covariance {
         let scale = self.phi.sqrt();
         for (k, row) in self.factor.chunks_exact(self.documents.max(1)).enumerate() {
             axpy(scale * normals[k], &row[..=k], &mut error[..=k]);
+        }
+    }
+
+    /// The factor column by column, each from the diagonal down, as [`Covariance::spread_lanes`] wants it.
+    pub(super) fn columns(&self) -> Vec<f64> {
+        let size = self.documents;
+        let column = |i: usize| (i..size).map(move |k| self.factor[k * size + i]);
+        (0..size).flat_map(column).collect()
+    }
+
+    /// [`Covariance::spread`] for several draws at once, with the same sums in the same order. Scales `normals`.
+    pub(super) fn spread_lanes(
+        &self,
+        columns: &[f64],
+        normals: &mut [[f64; LANES]],
+        errors: &mut [[f64; LANES]],
+    ) {
+        let scale = self.phi.sqrt();
+        for normal in normals.iter_mut().flatten() {
+            *normal *= scale;
+        }
+        let mut rest = columns;
+        for (i, error) in errors.iter_mut().enumerate() {
+            let (column, next) = rest.split_at(self.documents - i);
+            rest = next;
+            let mut sums = [0.0; LANES];
+            for (factor, normal) in column.iter().zip(&normals[i..]) {
+                for lane in 0..LANES {
+                    sums[lane] += factor * normal[lane];
+                }
+            }
+            *error = sums;
         }
     }
 

@@ -97,7 +97,9 @@ pub(super) fn message(
         request_id: failure::request_id(received).or_else(|| text_at(value, "/id")),
         usage: Usage {
             // Anthropic counts what came from a cache apart.
-            input: count_at(value, "/usage/input_tokens") + read + written,
+            input: count_at(value, "/usage/input_tokens")
+                .saturating_add(read)
+                .saturating_add(written),
             cached: read,
             output: count_at(value, "/usage/output_tokens"),
             thinking: count_at(value, "/usage/output_tokens_details/thinking_tokens"),

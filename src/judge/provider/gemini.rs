@@ -95,7 +95,7 @@ pub(super) fn content(
             input: count_at(value, "/usageMetadata/promptTokenCount"),
             cached: count_at(value, "/usageMetadata/cachedContentTokenCount"),
             // Thoughts are billed as output but counted apart.
-            output: count_at(value, "/usageMetadata/candidatesTokenCount") + thinking,
+            output: count_at(value, "/usageMetadata/candidatesTokenCount").saturating_add(thinking),
             thinking,
         },
         written: 0,

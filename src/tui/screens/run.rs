@@ -70,7 +70,11 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     .areas(area);
     let _ = (gap, gap2);
     head_lines(model, progress, theme).render(head, buf);
-    render_bar(progress.done(), progress.total, theme, bar, buf);
+    let (done, total) = match progress.phase {
+        Phase::Refitting | Phase::Writing => (progress.step_done, progress.step_total),
+        Phase::Planning | Phase::Judging | Phase::Done => (progress.done(), progress.total),
+    };
+    render_bar(done, total, theme, bar, buf);
     judge_table(progress, model.seat, theme, table, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, page).render(log, buf);
@@ -97,6 +101,8 @@ fn state(model: &Model, progress: &Progress) -> &'static str {
         (true, _, true) => "paused",
         (true, Phase::Planning, _) => "planning",
         (true, Phase::Judging, _) => "judging",
+        (true, Phase::Refitting, _) => "refitting",
+        (true, Phase::Writing, _) => "writing",
         (true, Phase::Done, _) => "finishing",
     }
 }
@@ -110,6 +116,10 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'s
         ),
         _ => String::new(),
     };
+    let rate = match (model.running, progress.phase) {
+        (true, Phase::Judging) => format!(" · {}/s", text::count(progress.rate.round() as u64)),
+        _ => String::new(),
+    };
     let pace = match model.control.pace {
         Some(pace) => format!(" · {} calls/s in all", text::count(pace as u64)),
         None => String::new(),
@@ -118,6 +128,10 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'s
         label("state"),
         Span::styled(state(model, progress), theme.strong()),
     ];
+    if let (true, Some((_, done, all))) = (model.running, progress.step()) {
+        let (done, all) = (text::count(done as u64), text::count(all as u64));
+        first.push(Span::raw(format!(" · {done} of {all} queries")));
+    }
     if let (false, Some(ended)) = (model.running, &model.ended) {
         first.push(Span::raw(format!(": {ended}")));
     }
@@ -158,10 +172,9 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'s
         Line::from(vec![
             label("calls"),
             Span::raw(format!(
-                "{} of {} · {}/s{left}",
+                "{} of {}{rate}{left}",
                 text::count(progress.done()),
-                text::count(progress.total),
-                text::count(progress.rate.round() as u64)
+                text::count(progress.total)
             )),
         ]),
         Line::from(vec![
@@ -304,6 +317,9 @@ fn state_words(judge: &JudgeProgress) -> String {
     }
     if judge.stopped.is_some() {
         words.push("stopped".to_owned());
+    }
+    if let Some(causes) = judge.failure_words() {
+        words.push(format!("failed: {causes}"));
     }
     if let Some(seconds) = judge.held_s {
         words.push(format!("told to wait {:.0} s", seconds.ceil()));
@@ -481,5 +497,56 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
         vec![Effect::Steer(model.control)]
     } else {
         Vec::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Cause;
+    use crate::tui::model::Screen;
+    use crate::tui::screens::testing::model;
+    use crate::tui::testing;
+    use crate::tui::theme::Depth;
+
+    fn drawn(progress: Progress) -> String {
+        let mut model = model(Screen::Run);
+        model.running = true;
+        model.progress = Some(progress);
+        let area = Rect::new(0, 0, 150, 20);
+        let mut buf = Buffer::empty(area);
+        view(&model, &Theme::new(Depth::None, false), area, &mut buf);
+        testing::text(&buf)
+    }
+
+    #[test]
+    fn after_the_last_vote_the_queries_count_and_there_is_no_rate() {
+        let mut progress = Progress::default();
+        progress.total = 360_000;
+        progress.judges = vec![JudgeProgress {
+            votes: 360_000,
+            total: 360_000,
+            ..JudgeProgress::default()
+        }];
+        progress.enter(Phase::Judging, 0);
+        assert!(drawn(progress.clone()).contains(" · 0/s"));
+        progress.enter(Phase::Refitting, 300);
+        progress.step_done = 75;
+        let page = drawn(progress);
+        assert!(page.contains("refitting · 75 of 300 queries"), "{page}");
+        assert!(page.contains(" 25.0 %") && !page.contains("/s"), "{page}");
+    }
+
+    #[test]
+    fn the_causes_of_failures_stand_beside_their_judge() {
+        let mut judge = JudgeProgress {
+            name: "gpt".to_owned(),
+            ..JudgeProgress::default()
+        };
+        judge.failed(Cause::TimedOut);
+        let mut progress = Progress::default();
+        progress.judges = vec![judge];
+        let page = drawn(progress);
+        assert!(page.contains("failed: 1 timed out"), "{page}");
     }
 }

@@ -18,6 +18,10 @@ pub(crate) type Out = BoxBody<Bytes, Error>;
 pub(crate) enum Fault {
     /// 429, to be tried again in 20 ms.
     RateLimited,
+    /// 429, to be tried again in a second.
+    RateLimited1s,
+    /// 429, to be tried again in so many milliseconds.
+    RateLimitedFor(u32),
     /// 429 that does not say when.
     RateLimitedBare,
     /// 429 that will not pass.
@@ -52,6 +56,51 @@ pub(crate) enum Fault {
     Empty,
     Refusal,
     Filtered,
+    /// A good answer that does not say what it used.
+    NoUsage,
+    /// A good answer that used less than nothing.
+    NegativeUsage,
+    /// A good answer that used more than a counter holds.
+    AbsurdUsage,
+    /// A good answer after which one is to wait for longer than a clock can tell.
+    HugeRetryAfter,
+    /// A good answer that repeats the key of the request wherever there is text.
+    KeyEcho,
+}
+
+/// What the server makes of a call before it sends it, or part of it.
+pub(super) struct Answer {
+    /// `None` where none ever comes; an error ends the connection.
+    pub(super) response: Option<Result<Response<Out>, Error>>,
+    /// Input and output tokens, where an answer was computed.
+    pub(super) tokens: Option<(u64, u64)>,
+}
+
+impl Answer {
+    pub(super) fn status(&self) -> Option<u16> {
+        let response = self.response.as_ref()?.as_ref().ok()?;
+        Some(response.status().as_u16())
+    }
+
+    /// An error that costs nothing.
+    pub(super) fn refusal(status: u16, body: &Value) -> Self {
+        Self::free(whole(status, body))
+    }
+
+    fn free(response: Response<Out>) -> Self {
+        Self {
+            response: Some(Ok(response)),
+            tokens: None,
+        }
+    }
+
+    /// A whole answer; one that succeeds is charged for what it says it used.
+    pub(super) fn charged(status: u16, body: &Value) -> Self {
+        Self {
+            response: Some(Ok(whole(status, body))),
+            tokens: wire::counted(body).filter(|_| status == 200),
+        }
+    }
 }
 
 /// Faults by chance.
@@ -112,62 +161,75 @@ fn build(status: u16, kind: &str, headers: &[(&str, &str)], body: Out) -> Respon
     builder.body(body).unwrap()
 }
 
-/// The answer of a call that fails.
-pub(super) async fn answer(
-    fault: Fault,
-    dialect: Dialect,
-    recorded: &Recorded,
-) -> Result<Response<Out>, Error> {
+/// The answer of a call that fails, or that succeeds in a strange way.
+pub(super) fn answer(fault: Fault, dialect: Dialect, recorded: &Recorded) -> Answer {
     let kind = "application/json";
     let error = |status: u16, kind: &str, message: &str| {
-        whole(status, &dialect.error(status, kind, message))
+        Answer::refusal(status, &dialect.error(status, kind, message))
     };
-    let text = |text: &str, stop: &str| Ok(whole(200, &wire::reply(dialect, recorded, text, stop)));
+    let later = |seconds: &str| {
+        let limit = dialect.error(429, dialect.rate_limit(), "slow down");
+        let mut response = whole(429, &limit);
+        let seconds = seconds.parse().unwrap();
+        response.headers_mut().insert("retry-after", seconds);
+        Answer::free(response)
+    };
+    let text =
+        |text: &str, stop: &str| Answer::charged(200, &wire::reply(dialect, recorded, text, stop));
     let good = || wire::good_text(dialect, recorded);
     let done = dialect.stop();
-    let half = || {
-        let body = wire::reply(dialect, recorded, &good(), done).to_string();
+    let reply = || wire::reply(dialect, recorded, &good(), done);
+    // Computed and charged, though this is what comes of it.
+    let instead = |body: &Value, response: Response<Out>| Answer {
+        response: Some(Ok(response)),
+        tokens: wire::counted(body),
+    };
+    let half = |body: &Value| {
+        let body = body.to_string();
         Bytes::copy_from_slice(&body.as_bytes()[..body.len() / 2])
     };
     match fault {
-        Fault::RateLimited => {
-            let mut response = error(429, dialect.rate_limit(), "slow down");
-            response
-                .headers_mut()
-                .insert("retry-after", "0.02".parse().unwrap());
-            Ok(response)
-        }
-        Fault::RateLimitedBare => Ok(error(429, dialect.rate_limit(), "slow down")),
-        Fault::Quota => Ok(whole(429, &dialect.quota())),
-        Fault::Unauthorised => Ok(error(401, "authentication_error", "no such key")),
-        Fault::BadRequest => Ok(error(400, "invalid_request_error", "this will not do")),
-        Fault::UnknownModel => Ok(error(404, "not_found_error", "no such model")),
-        Fault::Server500 => Ok(error(500, "server_error", "something broke")),
-        Fault::Unavailable503 => Ok(error(503, "server_error", "not now")),
-        Fault::Overloaded529 => Ok(error(529, "overloaded_error", "overloaded")),
-        Fault::Reset => Err(Error::other("reset")),
-        Fault::Hang => std::future::pending().await,
+        Fault::RateLimited => later("0.02"),
+        Fault::RateLimited1s => later("1"),
+        Fault::RateLimitedFor(ms) => later(&(f64::from(ms) / 1e3).to_string()),
+        Fault::RateLimitedBare => error(429, dialect.rate_limit(), "slow down"),
+        Fault::Quota => Answer::refusal(429, &dialect.quota()),
+        Fault::Unauthorised => error(401, "authentication_error", "no such key"),
+        Fault::BadRequest => error(400, "invalid_request_error", "this will not do"),
+        Fault::UnknownModel => error(404, "not_found_error", "no such model"),
+        Fault::Server500 => error(500, "server_error", "something broke"),
+        Fault::Unavailable503 => error(503, "server_error", "not now"),
+        Fault::Overloaded529 => error(529, "overloaded_error", "overloaded"),
+        Fault::Reset => Answer {
+            response: Some(Err(Error::other("reset"))),
+            tokens: None,
+        },
+        Fault::Hang => Answer {
+            response: None,
+            tokens: None,
+        },
         Fault::Slow => {
-            let body = stream::iter([Ok(half())]).chain(stream::pending());
-            Ok(build(200, kind, &[], pieces(body)))
+            let body = reply();
+            let sent = stream::iter([Ok(half(&body))]).chain(stream::pending());
+            instead(&body, build(200, kind, &[], pieces(sent)))
         }
         Fault::CutBody => {
-            let body = stream::iter([Ok(half()), Err(Error::other("cut"))]);
-            Ok(build(
-                200,
-                kind,
-                &[("content-length", "1000000")],
-                pieces(body),
-            ))
+            let body = reply();
+            let sent = stream::iter([Ok(half(&body)), Err(Error::other("cut"))]);
+            let length = [("content-length", "1000000")];
+            instead(&body, build(200, kind, &length, pieces(sent)))
         }
-        Fault::CutJson => Ok(build(200, kind, &[], full(half()))),
+        Fault::CutJson => {
+            let body = reply();
+            instead(&body, build(200, kind, &[], full(half(&body))))
+        }
         Fault::WrongType => {
             let page = Bytes::from_static(b"<html>Welcome to the hotel's network</html>");
-            Ok(build(200, "text/html", &[], full(page)))
+            Answer::free(build(200, "text/html", &[], full(page)))
         }
         Fault::Huge => {
             let body = stream::iter((0..160).map(|_| Ok(Bytes::from_static(&[b' '; 65_536]))));
-            Ok(build(200, kind, &[], pieces(body)))
+            Answer::free(build(200, kind, &[], pieces(body)))
         }
         Fault::CutText => {
             let whole_text = good();
@@ -177,7 +239,57 @@ pub(super) async fn answer(
         Fault::Prose => text("Document B is better, about 0.7 I would say.", done),
         Fault::OutOfRange => text(&json!({"thoughts": ["x"], "score": 85}).to_string(), done),
         Fault::Empty => text("", done),
-        Fault::Refusal => Ok(whole(200, &dialect.refusal(recorded))),
-        Fault::Filtered => Ok(whole(dialect.filter_status(), &dialect.filtered(recorded))),
+        Fault::Refusal => Answer::charged(200, &dialect.refusal(recorded)),
+        Fault::Filtered => Answer::charged(dialect.filter_status(), &dialect.filtered(recorded)),
+        Fault::NoUsage => {
+            let (body, mut told) = (reply(), reply());
+            if let Some(told) = told.as_object_mut() {
+                wire::USAGE
+                    .iter()
+                    .for_each(|name| drop(told.shift_remove(*name)));
+            }
+            instead(&body, whole(200, &told))
+        }
+        Fault::NegativeUsage => {
+            let body = reply();
+            let negative = |count: &Value| json!(-count.as_i64().unwrap_or(1));
+            instead(&body, whole(200, &wire::recounted(&body, &negative)))
+        }
+        Fault::AbsurdUsage => {
+            let body = reply();
+            // Alternately beyond every integer and just beyond a signed one.
+            let absurd = |count: &Value| match count.as_i64() {
+                Some(odd) if odd % 2 == 1 => json!(1e19),
+                _ => json!(i64::MAX as u64 + 1),
+            };
+            instead(&body, whole(200, &wire::recounted(&body, &absurd)))
+        }
+        Fault::HugeRetryAfter => {
+            let body = reply();
+            let headers = [
+                ("retry-after", "9223372036854775807"),
+                ("x-ratelimit-remaining-tokens", "0"),
+                ("x-ratelimit-reset-tokens", "1e19"),
+                ("x-ratelimit-reset-requests", "1e19s"),
+            ];
+            let response = build(200, kind, &headers, full(body.to_string().into()));
+            instead(&body, response)
+        }
+        Fault::KeyEcho => {
+            let key = wire::key(recorded).unwrap_or_default();
+            let mut body = wire::reply(dialect, recorded, &wire::echoing(&good(), &key), done);
+            for name in ["id", "model", "modelVersion", "responseId"] {
+                if body.get(name).is_some() {
+                    body[name] = json!(key);
+                }
+            }
+            let headers = [("x-request-id", key.as_str()), ("request-id", key.as_str())];
+            let bytes = full(body.to_string().into());
+            let mut response = build(200, kind, &[], bytes);
+            for (name, value) in headers {
+                response.headers_mut().insert(name, value.parse().unwrap());
+            }
+            instead(&body, response)
+        }
     }
 }

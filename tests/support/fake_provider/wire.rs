@@ -1,9 +1,8 @@
 //! The wire formats, from the server's side.
 
 use super::answer::{Lineup, Shown, margin};
-use super::fault::{Out, whole};
+use super::fault::Answer;
 use super::{Recorded, State};
-use hyper::Response;
 use serde_json::{Value, json};
 
 /// Whose format a request is in.
@@ -239,10 +238,72 @@ pub(super) fn good_text(dialect: Dialect, recorded: &Recorded) -> String {
     }
 }
 
-pub(super) fn success(dialect: Dialect, recorded: &Recorded) -> Response<Out> {
+/// Where answers say what they used.
+pub(super) const USAGE: [&str; 4] = ["usage", "usageMetadata", "prompt_eval_count", "eval_count"];
+
+/// The input and output tokens that an answer says it used; `None` where it is no answer.
+pub(super) fn counted(body: &Value) -> Option<(u64, u64)> {
+    let first = |paths: &[&str]| paths.iter().find_map(|path| body.pointer(path)?.as_u64());
+    let input = first(&[
+        "/usage/prompt_tokens",
+        "/usage/input_tokens",
+        "/usage/total_input_tokens",
+        "/usageMetadata/promptTokenCount",
+        "/prompt_eval_count",
+    ])?;
+    let output = first(&[
+        "/usage/completion_tokens",
+        "/usage/output_tokens",
+        "/usage/total_output_tokens",
+        "/usageMetadata/candidatesTokenCount",
+        "/eval_count",
+    ]);
+    Some((input, output.unwrap_or(0)))
+}
+
+/// An answer with every count of its usage changed.
+pub(super) fn recounted(body: &Value, change: &dyn Fn(&Value) -> Value) -> Value {
+    fn walk(value: &mut Value, change: &dyn Fn(&Value) -> Value) {
+        match value {
+            Value::Object(fields) => fields.values_mut().for_each(|field| walk(field, change)),
+            Value::Number(_) => *value = change(value),
+            _ => {}
+        }
+    }
+    let mut body = body.clone();
+    for name in USAGE {
+        if let Some(usage) = body.get_mut(name) {
+            walk(usage, change);
+        }
+    }
+    body
+}
+
+/// The key that a request was made with.
+pub(super) fn key(recorded: &Recorded) -> Option<String> {
+    let names = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
+    let key = names.iter().find_map(|name| recorded.header(name))?;
+    Some(key.trim_start_matches("Bearer ").to_owned())
+}
+
+/// An answer's text with `word` among its thoughts.
+pub(super) fn echoing(text: &str, word: &str) -> String {
+    let mut answer: Value = serde_json::from_str(text).unwrap_or_default();
+    match answer.get_mut("thoughts") {
+        Some(thoughts) => {
+            *thoughts = json!([format!("the key is {word}")]);
+            answer.to_string()
+        }
+        None => text.to_owned(),
+    }
+}
+
+/// A good answer, of a server that says how much it still takes or of one that does not.
+pub(super) fn success(dialect: Dialect, recorded: &Recorded, tells_room: bool) -> Answer {
     let text = good_text(dialect, recorded);
-    let mut response = whole(200, &reply(dialect, recorded, &text, dialect.stop()));
+    let mut answer = Answer::charged(200, &reply(dialect, recorded, &text, dialect.stop()));
     let limits: &[(&'static str, &'static str)] = match dialect {
+        _ if !tells_room => &[],
         Dialect::Chat | Dialect::Azure => &[
             ("x-ratelimit-remaining-requests", "499"),
             ("x-ratelimit-reset-requests", "120ms"),
@@ -254,10 +315,12 @@ pub(super) fn success(dialect: Dialect, recorded: &Recorded) -> Response<Out> {
         ],
         _ => &[],
     };
-    for (name, value) in limits {
-        response.headers_mut().insert(*name, value.parse().unwrap());
+    if let Some(Ok(response)) = &mut answer.response {
+        for (name, value) in limits {
+            response.headers_mut().insert(*name, value.parse().unwrap());
+        }
     }
-    response
+    answer
 }
 
 /// A successful answer around a text. Tokens are a quarter of the bytes.

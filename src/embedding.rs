@@ -7,9 +7,10 @@ mod remote;
 
 use crate::domain::retrieval::unit;
 use crate::judge::ensemble::{EmbedderConfig, EnsembleError, Sources, connect};
-use crate::judge::{CallError, Cause};
+use crate::judge::{CallError, Cause, GIVE_UP_AFTER};
 use remote::Remote;
 use sha2::{Digest, Sha256};
+use std::time::Duration;
 
 /// Texts in one call unless the user says otherwise.
 const BATCH: usize = 64;
@@ -23,8 +24,8 @@ const CHARS: usize = 24_000;
 pub struct Embedded {
     /// A vector of length 1 for each text, in order.
     pub vectors: Vec<Vec<f32>>,
-    /// Tokens read, as the server or the tokenizer counts them.
-    pub tokens: u64,
+    /// Tokens read, as the server or the tokenizer counts them; `None` where the count is missing or makes no sense.
+    pub tokens: Option<u64>,
 }
 
 /// A model that makes vectors of texts.
@@ -38,6 +39,8 @@ pub struct Embedder {
     pub batch: usize,
     /// Calls in flight at most.
     pub concurrency: usize,
+    /// How long the server may fail or stay silent before it is given up.
+    pub give_up_after: Duration,
     /// Everything that could change its vectors.
     identity: String,
     chars: usize,
@@ -66,10 +69,12 @@ impl Embedder {
             return Err(wrong(message.to_owned()));
         }
         let local = config.provider == "local";
+        let mut give_up_after = GIVE_UP_AFTER;
         let (source, identity, model) = if local {
             self::local(config, sources).map_err(wrong)?
         } else {
             let (settings, connection) = connect(config, sources)?;
+            give_up_after = settings.limits.give_up_after;
             let remote = Remote::new(settings, connection, config.params.clone());
             let model = format!("{} {}", config.provider, config.model);
             let identity = remote.identity();
@@ -83,6 +88,7 @@ impl Embedder {
             model,
             batch: config.batch.unwrap_or(BATCH),
             concurrency: config.concurrency.unwrap_or(concurrency),
+            give_up_after,
             identity,
             chars: config.max_document_chars.unwrap_or(CHARS),
             query_prefix: config.query_prefix.clone(),
@@ -95,6 +101,14 @@ impl Embedder {
     pub fn is_paid(&self) -> bool {
         match &self.source {
             Source::Remote(remote) => remote.is_paid(),
+            #[cfg(feature = "local-embeddings")]
+            Source::Local(_) => false,
+        }
+    }
+
+    fn is_remote(&self) -> bool {
+        match &self.source {
+            Source::Remote(_) => true,
             #[cfg(feature = "local-embeddings")]
             Source::Local(_) => false,
         }
@@ -137,7 +151,14 @@ impl Embedder {
                     .map_err(message)?
             }
         };
-        let wrong = |message: String| Err(CallError::new(Cause::Malformed, message));
+        let (sent, tokens) = (self.is_remote(), embedded.tokens.unwrap_or(0));
+        let wrong = |message: String| {
+            let mut error = CallError::new(Cause::Malformed, message);
+            error.exchange.sent = sent;
+            error.exchange.status = sent.then_some(200);
+            error.exchange.usage.input = tokens;
+            Err(error)
+        };
         let (given, made) = (texts.len(), embedded.vectors.len());
         if given != made {
             return wrong(format!("{made} vectors came for {given} texts"));

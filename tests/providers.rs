@@ -17,11 +17,13 @@ mod picks;
 mod runs;
 #[path = "providers/secrets.rs"]
 mod secrets;
+#[path = "providers/tls.rs"]
+mod tls;
 
 use fake_provider::{FakeProvider, Shown, margin};
 use overrule::judge::ensemble::{Dotenv, JudgesFile, Sources, ensemble_from};
 use overrule::judge::provider::http::Patience;
-use overrule::judge::{CallError, Case, Ensemble, Judge, PoolText, Reply};
+use overrule::judge::{CallError, Case, Ensemble, Judge, PoolText, Reply, adapting};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,6 +57,7 @@ fn ensemble(text: &str) -> Ensemble {
             whole: Duration::from_millis(400),
             reply_bytes: 100_000,
         },
+        trusted_hosts: &[],
     };
     let (ensemble, missing) = ensemble_from(&JudgesFile::parse(text).unwrap(), &sources).unwrap();
     assert!(missing.is_empty(), "{missing:?}");
@@ -95,7 +98,8 @@ fn case() -> Case {
 
 async fn call(judge: &dyn Judge) -> Result<Reply, CallError> {
     let case = case();
-    judge.call(&case, &judge.prompt(&case)).await
+    let prompt = judge.prompt(&case);
+    adapting(|| judge.call(&case, &prompt)).await
 }
 
 fn expected(model: &str) -> f64 {

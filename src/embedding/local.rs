@@ -149,7 +149,7 @@ impl Local {
                 .flat_map(|encoding| encoding.get_attention_mask());
             Ok(Embedded {
                 vectors: pooled.to_vec2()?,
-                tokens: tokens.map(|shown| u64::from(*shown)).sum(),
+                tokens: Some(tokens.map(|shown| u64::from(*shown)).sum()),
             })
         };
         run().map_err(|error| error.to_string())

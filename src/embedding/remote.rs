@@ -2,10 +2,10 @@
 
 use super::Embedded;
 use crate::judge::provider::batch::join;
-use crate::judge::provider::failure;
 use crate::judge::provider::http::Received;
 use crate::judge::provider::{Connection, Settings, merge};
-use crate::judge::{CallError, Cause};
+use crate::judge::provider::{counts, failure};
+use crate::judge::{CallError, Cause, caught};
 use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
@@ -69,8 +69,15 @@ impl Remote {
         let body = self.body(texts).to_string().into_bytes();
         let headers = connection.headers.clone();
         let sent = connection.http.post(&self.url, headers, body).await;
-        sent.and_then(|received| self.read(&received))
+        sent.and_then(|received| self.take(&received))
             .map_err(|error| connection.redact_error(error))
+    }
+
+    /// What an answer holds. It may have been paid for, so that even a panic here keeps its beginning.
+    fn take(&self, received: &Received) -> Result<Embedded, CallError> {
+        let read = caught(|| self.read(received));
+        let read = read.unwrap_or_else(|panic| Err(failure::crashed(received, &panic)));
+        read.map_err(|error| failure::sent(error, received))
     }
 
     fn read(&self, received: &Received) -> Result<Embedded, CallError> {
@@ -84,7 +91,7 @@ impl Remote {
             })?;
             return Ok(Embedded {
                 vectors: reply.embeddings,
-                tokens: reply.prompt_eval_count,
+                tokens: count(&reply.prompt_eval_count),
             });
         }
         let mut reply: OpenAiReply = self.parse(received)?;
@@ -99,7 +106,7 @@ impl Remote {
                 .into_iter()
                 .map(|datum| datum.embedding)
                 .collect(),
-            tokens: reply.usage.prompt_tokens,
+            tokens: reply.usage.get("prompt_tokens").and_then(count),
         })
     }
 
@@ -115,8 +122,9 @@ impl Remote {
 #[derive(Deserialize)]
 struct OpenAiReply {
     data: Vec<Datum>,
+    /// Not a count by its type: vectors are not thrown away because their count makes no sense.
     #[serde(default)]
-    usage: OpenAiUsage,
+    usage: Value,
 }
 
 #[derive(Deserialize)]
@@ -126,15 +134,14 @@ struct Datum {
     embedding: Vec<f32>,
 }
 
-#[derive(Default, Deserialize)]
-struct OpenAiUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
-}
-
 #[derive(Deserialize)]
 struct OllamaReply {
     embeddings: Vec<Vec<f32>>,
     #[serde(default)]
-    prompt_eval_count: u64,
+    prompt_eval_count: Value,
+}
+
+/// A count of the tokens of some texts that makes sense.
+fn count(value: &Value) -> Option<u64> {
+    counts::whole(value).filter(|count| (1..=counts::MOST).contains(count))
 }

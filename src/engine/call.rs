@@ -5,7 +5,10 @@ use super::lane::{Ended, Event, Shared, Valve, lock};
 use super::limits::back_off;
 use super::{EngineError, now_ms};
 use crate::domain::sampling::Dice;
-use crate::judge::{CallError, Case, Cause, Exchange, Judge, Opinion, Prompt, Reply, Retry, Usage};
+use crate::judge::{
+    CallError, Case, Cause, Judge, Opinion, Prompt, Reply, Retry, Usage, adapting, opinion_of,
+    panic_words,
+};
 use crate::store::calls::{CallRecord, CallResult, Outstanding};
 use crate::store::corpus::QueryKey;
 use futures::FutureExt;
@@ -76,7 +79,7 @@ impl Ticket {
                     }
                     // Asking anew is bought anew, once, and only where there is money for it.
                     let again = judge
-                        .reask(&self.prompt, error.cause)
+                        .ask_again(&self.prompt, &error)
                         .filter(|_| !asked_again && !error.stops_judge);
                     if let Some(prompt) = again
                         && let Some(reserved) = self
@@ -151,16 +154,16 @@ impl Ticket {
 
     /// Asks once; a judge that panics has failed.
     async fn ask(&self, judge: &dyn Judge, began: Instant) -> Answer {
-        let answer = AssertUnwindSafe(judge.call(&self.case, &self.prompt))
+        let answer = AssertUnwindSafe(adapting(|| judge.call(&self.case, &self.prompt)))
             .catch_unwind()
             .await;
         let now = Instant::now();
         match answer {
             Ok(Ok(reply)) => {
                 lock(&self.valve).answered(&reply, self.tokens, now);
-                match judge.parse(&reply) {
-                    Ok(opinion) => Answer::Voted(Box::new(reply), opinion),
-                    Err(error) => Answer::Failed(unreadable(reply, error.to_string())),
+                match opinion_of(judge, reply) {
+                    Ok((reply, opinion)) => Answer::Voted(Box::new(reply), opinion),
+                    Err(error) => Answer::Failed(error),
                 }
             }
             Ok(Err(mut error)) => {
@@ -321,33 +324,9 @@ impl Ticket {
     }
 }
 
-/// The failure of a reply that came and says nothing; it was paid for all the same.
-pub(super) fn unreadable(reply: Reply, message: String) -> CallError {
-    CallError {
-        raw: Some(reply.text),
-        retry: Retry::Never,
-        exchange: Box::new(Exchange {
-            status: None,
-            request_id: reply.request_id,
-            model: reply.model,
-            stop_reason: reply.stop_reason,
-            usage: reply.usage,
-            cost_usd: reply.cost_usd,
-            latency: reply.latency,
-            limits: reply.limits,
-        }),
-        ..CallError::new(Cause::Malformed, message)
-    }
-}
-
 /// The failure of a judge that panicked.
 pub(super) fn crashed(panic: &(dyn Any + Send)) -> CallError {
-    let message = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default();
-    CallError::new(Cause::Crashed, message)
+    CallError::new(Cause::Crashed, panic_words(panic))
 }
 
 fn failure(error: &CallError) -> CallResult {

@@ -162,7 +162,7 @@ impl Vectors {
                 Ok(embedded) => {
                     cache.put(batch.iter().map(|at| &keys[*at]).zip(&embedded.vectors))?;
                     origins.embedded += batch.len();
-                    origins.tokens += embedded.tokens;
+                    origins.tokens += embedded.tokens.unwrap_or(0);
                 }
                 Err(error) => {
                     over.set(true);

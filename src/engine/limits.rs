@@ -222,10 +222,9 @@ mod tests {
 
     fn limits(requests: Option<u64>, tokens: Option<u64>) -> JudgeLimits {
         JudgeLimits {
-            concurrency: None,
             requests_per_minute: requests,
             tokens_per_minute: tokens,
-            batch_requests: None,
+            ..JudgeLimits::default()
         }
     }
 

@@ -8,7 +8,9 @@ use super::super::now_ms;
 use super::{Answer, Event, Job, Said, Shared};
 use crate::domain::court::Ask;
 use crate::domain::sampling::Dice;
-use crate::judge::{CallError, Cause, Judge, Lineup, Prompt, Reply, Retry, Usage, parse};
+use crate::judge::{
+    CallError, Cause, Judge, Lineup, Prompt, Reply, Retry, Usage, adapting, caught, parse,
+};
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
@@ -92,7 +94,7 @@ impl Call {
     /// Asks once; a judge that panics has failed.
     async fn ask(&self) -> (Answer, Retry) {
         let began = Instant::now();
-        let said = AssertUnwindSafe(self.judge.pick(&self.job.lineup, &self.prompt))
+        let said = AssertUnwindSafe(adapting(|| self.judge.pick(&self.job.lineup, &self.prompt)))
             .catch_unwind()
             .await;
         let now = Instant::now();
@@ -118,7 +120,7 @@ impl Call {
 
     fn read(&self, reply: Reply) -> Answer {
         let Lineup { pool, ask } = &self.job.lineup;
-        let said = match ask {
+        let said = caught(|| match ask {
             Ask::PerDocument => parse::verdicts(&reply.text, &pool.documents)
                 .map(|(verdicts, thoughts)| Said::Verdicts { verdicts, thoughts }),
             _ => parse::slots(&reply.text, pool.documents.len(), *ask).map(
@@ -127,8 +129,14 @@ impl Call {
                     thoughts,
                 },
             ),
+        });
+        let said = match said {
+            Ok(said) => said.unwrap_or_else(Said::Invalid),
+            Err(panic) => Said::Failure {
+                cause: Cause::Crashed,
+                message: format!("reading the answer panicked: {panic}"),
+            },
         };
-        let said = said.unwrap_or_else(Said::Invalid);
         Answer {
             raw: Some(reply.text),
             model: reply.model,

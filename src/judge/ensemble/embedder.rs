@@ -31,6 +31,14 @@ pub struct EmbedderConfig {
     pub batch: Option<usize>,
     /// Calls in flight at most.
     pub concurrency: Option<usize>,
+    /// Seconds until a connection stands.
+    pub connect_timeout_s: Option<f64>,
+    /// Seconds until the first byte of an answer.
+    pub first_byte_timeout_s: Option<f64>,
+    /// Seconds until the end of an answer.
+    pub timeout_s: Option<f64>,
+    /// Seconds that the server may fail or stay silent before it is given up.
+    pub give_up_after_s: Option<f64>,
     /// Characters of a text at most.
     pub max_document_chars: Option<usize>,
     /// Put before a query.
@@ -81,6 +89,10 @@ pub fn connect(
         base_url: config.base_url.clone(),
         key_env: config.key_env.clone(),
         insecure_http: config.insecure_http,
+        connect_timeout_s: config.connect_timeout_s,
+        first_byte_timeout_s: config.first_byte_timeout_s,
+        timeout_s: config.timeout_s,
+        give_up_after_s: config.give_up_after_s,
         ..JudgeConfig::default()
     };
     let http = Http::new(sources.patience);

@@ -41,7 +41,31 @@ use reqwest::header::HeaderMap;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+/// Requests of this process that have no answer yet. The process ends as a whole, so this is counted as a whole.
+static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
+
+/// How many calls of judges behind HTTP are in flight in this process.
+pub fn calls_in_flight() -> usize {
+    IN_FLIGHT.load(Ordering::Relaxed)
+}
+
+/// One call in flight, until it is dropped: a call that is cut short is over too.
+struct InFlight;
+
+impl InFlight {
+    fn begin() -> Self {
+        IN_FLIGHT.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        IN_FLIGHT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// One provider's format. `state` is what was learnt about the server, 0 at first; it means something to the wire only.
 pub trait Wire: Send + Sync + fmt::Debug {
@@ -145,7 +169,11 @@ impl Network {
     }
 
     fn send<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Reply, CallError>> {
-        async move { self.connection.redact_result(self.exchange(prompt).await) }.boxed()
+        async move {
+            let _in_flight = InFlight::begin();
+            self.connection.redact_result(self.exchange(prompt).await)
+        }
+        .boxed()
     }
 
     /// One request, and what came of it.

@@ -43,7 +43,7 @@ const PROVIDERS: [(&str, &str, bool); 9] = [
     ("gemini-decisions", "gemini-decision-1", false),
 ];
 
-fn ensemble(text: &str) -> Ensemble {
+fn with_sources<T>(work: impl FnOnce(&Sources<'_>) -> T) -> T {
     let dotenv = Dotenv::parse(&format!("MISSING_NOWHERE={KEY}\n"));
     let sources = Sources {
         env: &|name| (name.ends_with("_KEY")).then(|| KEY.to_owned()),
@@ -59,7 +59,13 @@ fn ensemble(text: &str) -> Ensemble {
         },
         trusted_hosts: &[],
     };
-    let (ensemble, missing) = ensemble_from(&JudgesFile::parse(text).unwrap(), &sources).unwrap();
+    work(&sources)
+}
+
+fn ensemble(text: &str) -> Ensemble {
+    let file = JudgesFile::parse(text).unwrap();
+    let made = with_sources(|sources| ensemble_from(&file, sources));
+    let (ensemble, missing) = made.unwrap();
     assert!(missing.is_empty(), "{missing:?}");
     ensemble
 }

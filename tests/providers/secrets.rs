@@ -2,8 +2,10 @@
 
 use super::desk::{Desk, told};
 use super::fake_provider::{FakeProvider, Fault};
-use super::{KEY, PROVIDERS, call, judge, judge_at};
+use super::{KEY, PROVIDERS, call, judge, judge_at, with_sources};
+use overrule::embedding::Embedder;
 use overrule::judge::Cause;
+use overrule::judge::ensemble::JudgesFile;
 use std::io::{Read as _, Write as _};
 
 /// A server that says the same to everybody.
@@ -88,6 +90,56 @@ async fn a_server_that_repeats_the_key_is_not_repeated() {
         "",
     );
     assert_eq!(call(judge.as_ref()).await.unwrap().text, "[key]");
+}
+
+/// The parrot answers once it has read this.
+const SAID: &str = "[[/document B";
+
+#[tokio::test]
+async fn an_embedder_tells_no_key_and_keeps_vectors_whose_count_makes_no_sense() {
+    let embedder = |answer: String| {
+        let text = format!(
+            "[[embedder]]\nname = \"e\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = {:?}\n",
+            parrot(answer)
+        );
+        let file = JudgesFile::parse(&text).unwrap();
+        with_sources(|sources| Embedder::new(&file.embedders[0], sources).unwrap())
+    };
+    let texts = [SAID.to_owned()];
+    for status in ["401 Unauthorized", "500 Oops", "200 OK"] {
+        let body = format!("{{\"error\":{{\"message\":\"key {KEY}\"}}}}");
+        let id = format!("x-request-id: {KEY}\r\n");
+        let error = embedder(http(status, &id, &body))
+            .embed(&texts)
+            .await
+            .unwrap_err();
+        assert!(!format!("{error:?}").contains(KEY), "{error:?}");
+        assert!(
+            error.raw.as_ref().unwrap().contains("key [key]"),
+            "{error:?}"
+        );
+        assert_eq!(error.exchange.request_id.as_deref(), Some("[key]"));
+        assert!(error.exchange.sent);
+    }
+    for (count, tokens) in [
+        ("12", Some(12)),
+        ("-12", None),
+        ("1e300", None),
+        ("\"x\"", None),
+    ] {
+        let body = format!(
+            "{{\"data\":[{{\"index\":0,\"embedding\":[3,4]}}],\"usage\":{{\"prompt_tokens\":{count}}}}}"
+        );
+        let embedded = embedder(http("200 OK", "", &body))
+            .embed(&texts)
+            .await
+            .unwrap();
+        assert_eq!(
+            (embedded.vectors.len(), embedded.tokens),
+            (1, tokens),
+            "{count}"
+        );
+    }
 }
 
 #[test]

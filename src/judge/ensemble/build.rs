@@ -107,6 +107,13 @@ pub(super) fn judge(
     if cap == 0 || chars == 0 {
         return Err("a limit of 0 leaves nothing to judge; leave it out or raise it".to_owned());
     }
+    if let Some(rates) = config.price {
+        let given = [Some(rates.input), Some(rates.output), rates.cached];
+        let sensible = |usd: &f64| usd.is_finite() && *usd >= 0.0;
+        if !given.iter().flatten().all(sensible) {
+            return Err("price: expected dollars for a million tokens, from 0".to_owned());
+        }
+    }
     let base_model = config
         .base_model
         .clone()

@@ -210,6 +210,14 @@ fn wrong_judges_say_what_is_wrong() {
             "AZURE_OPENAI_API_KEY is not sent to gpu.lan",
         ),
         (
+            "provider = \"openai\"\nmodel = \"m\"\nprice = { input = -1, output = 1 }",
+            "price: expected dollars",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = inf }",
+            "price: expected dollars",
+        ),
+        (
             "provider = \"openai\"\nmodel = \"m\"\ntimeout_s = 0",
             "timeout_s = 0: expected seconds above 0",
         ),

@@ -194,8 +194,11 @@ async fn ask(
             Ok(embedded) => return Ok(embedded),
             Err(error) => error,
         };
-        let Retry::After(wait) = error.retry else {
-            return Err(error);
+        let wait = match error.retry {
+            Retry::After(wait) => wait,
+            // A page of some server in between instead of vectors may have been paid for: once more, and no more.
+            _ if error.no_answer && tries == 1 => None,
+            _ => return Err(error),
         };
         if tries >= ATTEMPTS {
             return Err(error);

@@ -116,7 +116,11 @@ pub(super) struct Journey<'a> {
 impl Journey<'_> {
     /// Says why the key may not go there, and what to do.
     pub(super) fn check(&self) -> Result<(), String> {
-        let names = |(variables, _): &&(&[&str], &[&str])| variables.contains(&self.variable);
+        // Some systems find variables whatever the case of their names.
+        let names = |(variables, _): &&(&[&str], &[&str])| {
+            let mut variables = variables.iter();
+            variables.any(|known| known.eq_ignore_ascii_case(self.variable))
+        };
         let Some((_, hosts)) = KNOWN.iter().find(names) else {
             return Ok(());
         };
@@ -213,6 +217,7 @@ mod tests {
             ),
             ("ANTHROPIC_API_KEY", "https://api.openai.com/v1"),
             ("AWS_SECRET_ACCESS_KEY", "https://api.openai.com/v1"),
+            ("openai_api_key", "https://gw.example.com/v1"),
         ] {
             let why = check(variable, to).unwrap_err();
             let host = Url::parse(to).unwrap();

@@ -21,8 +21,38 @@ pub struct Config {
     pub run: Run,
     /// How people judge.
     pub judging: Judging,
+    /// Where keys may go.
+    pub keys: Keys,
     /// The numbers of a new project.
     pub rating: Settings,
+}
+
+/// Where keys may go.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Keys {
+    /// Servers, beside a vendor's own, that may have the keys of well-known variables.
+    pub trusted_hosts: Vec<String>,
+}
+
+impl Keys {
+    fn checked(&self) -> Result<(), String> {
+        // A port or a path would promise more than is looked at.
+        let is_host = |host: &str| {
+            let url = reqwest::Url::parse(&format!("https://{host}/"));
+            !host.contains('*')
+                && url.is_ok_and(|url| {
+                    url.host_str()
+                        .is_some_and(|parsed| parsed.eq_ignore_ascii_case(host))
+                })
+        };
+        match self.trusted_hosts.iter().find(|host| !is_host(host)) {
+            None => Ok(()),
+            Some(host) => Err(format!(
+                "trusted_hosts: {host:?} is no name of a server; write it as gateway.example.com, without https:// and port"
+            )),
+        }
+    }
 }
 
 /// How people judge.
@@ -215,6 +245,9 @@ impl Config {
                 ));
             }
         }
+        self.keys
+            .checked()
+            .map_err(|error| format!("[keys] {error}"))?;
         self.rating
             .checked()
             .map_err(|error| format!("[rating] {error}"))?;
@@ -276,6 +309,27 @@ mod tests {
             for part in ["config.toml", field, why] {
                 assert!(error.contains(part), "{part:?} in {error:?}");
             }
+        }
+    }
+
+    #[test]
+    fn only_names_of_servers_are_trusted() {
+        for good in ["gateway.example.com", "10.0.0.7", "[fd00::7]", "gpu"] {
+            let text = format!("[keys]\ntrusted_hosts = [{good:?}]\n");
+            assert!(
+                toml::from_str::<Config>(&text).unwrap().checked().is_ok(),
+                "{good}"
+            );
+        }
+        for bad in [
+            "https://gateway.example.com",
+            "gateway.example.com:443",
+            "",
+            "a/b",
+            "*",
+        ] {
+            let error = error(&format!("[keys]\ntrusted_hosts = [{bad:?}]\n"));
+            assert!(error.contains("[keys] trusted_hosts"), "{error}");
         }
     }
 

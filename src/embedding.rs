@@ -160,7 +160,12 @@ impl Embedder {
                     .map_err(message)?
             }
         };
-        let wrong = |message: String| Err(CallError::new(Cause::Malformed, message));
+        let exchange = embedded.exchange.clone();
+        let wrong = |message: String| {
+            let mut error = CallError::new(Cause::Malformed, message);
+            *error.exchange = exchange.clone();
+            Err(error)
+        };
         let (given, made) = (texts.len(), embedded.vectors.len());
         if given != made {
             return wrong(format!("{made} vectors came for {given} texts"));

@@ -11,7 +11,7 @@ pub mod price;
 pub mod prompt;
 pub mod provider;
 
-pub use failure::{CallError, Cause, Exchange, Retry};
+pub use failure::{CallError, Cause, Exchange, Retry, caught, panic_words};
 
 use crate::domain::court::Ask;
 use crate::domain::vote::Margin;
@@ -134,6 +134,9 @@ pub struct RateLimits {
     pub retry_after: Option<Duration>,
 }
 
+/// How long a server may fail or stay silent unless the user says otherwise.
+pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
 /// What the user allows a judge; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgeLimits {
@@ -145,12 +148,9 @@ pub struct JudgeLimits {
     pub tokens_per_minute: Option<u64>,
     /// Calls in one batch at most.
     pub batch_requests: Option<usize>,
-    /// How long its server may fail or stay silent before no more calls are made.
+    /// How long the server may fail or stay silent before the judge stops.
     pub give_up_after: Duration,
 }
-
-/// How long a server may fail or stay silent where nothing else is said.
-pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
 impl Default for JudgeLimits {
     fn default() -> Self {
@@ -275,6 +275,19 @@ pub trait Judge: Send + Sync + fmt::Debug {
         self.estimate(prompt)
     }
 
+    /// What a call on `prompt` costs at the very most if its answer is no vote and is bought once more; `None` where the
+    /// price is unknown or nothing limits it.
+    fn worst_with_reask(&self, prompt: &Prompt) -> Option<f64> {
+        let first = self.worst(prompt).1?;
+        let mut again: f64 = 0.0;
+        for cause in [Cause::Malformed, Cause::Truncated] {
+            if let Some(prompt) = self.reask(prompt, cause) {
+                again = again.max(self.worst(&prompt).1?);
+            }
+        }
+        Some(first + again)
+    }
+
     /// The opinion in a reply.
     fn parse(&self, reply: &Reply) -> Result<Opinion, ParseError> {
         parse::parse(&reply.text)
@@ -283,6 +296,15 @@ pub trait Judge: Send + Sync + fmt::Debug {
     /// What to send once more after an answer that was paid for and is no vote; `None` where asking again is useless.
     fn reask(&self, _prompt: &Prompt, _cause: Cause) -> Option<Prompt> {
         None
+    }
+
+    /// What to send once more after `error`: the same prompt where no answer of the model came, else what [`Judge::reask`]
+    /// says.
+    fn ask_again(&self, prompt: &Prompt, error: &CallError) -> Option<Prompt> {
+        if error.no_answer {
+            return Some(prompt.clone());
+        }
+        self.reask(prompt, error.cause)
     }
 
     /// Whether the judge does not see all of a document of `case`.
@@ -313,3 +335,45 @@ pub trait Judge: Send + Sync + fmt::Debug {
 
 /// An ordered list of judges.
 pub type Ensemble = Vec<Arc<dyn Judge>>;
+
+/// The most calls that one call may become while a judge learns what its server does not know.
+const ADAPTIONS: usize = 6;
+
+/// Makes a call, and makes it again at once while the judge adapts to its server.
+///
+/// # Errors
+/// The call's own.
+pub async fn adapting<'a>(
+    mut call: impl FnMut() -> BoxFuture<'a, Result<Reply, CallError>>,
+) -> Result<Reply, CallError> {
+    let mut left = ADAPTIONS;
+    loop {
+        match call().await {
+            Err(error) if error.retry == Retry::Adapted && left > 0 => left -= 1,
+            Err(mut error) if error.retry == Retry::Adapted => {
+                error.retry = Retry::Never;
+                return Err(error);
+            }
+            other => return other,
+        }
+    }
+}
+
+/// The opinion in a reply that was paid for, or the failure that the reply amounts to: one that says nothing, or one over
+/// which the judge's own program panicked.
+///
+/// # Errors
+/// A failure with everything that the reply holds.
+pub fn opinion_of(judge: &dyn Judge, reply: Reply) -> Result<(Reply, Opinion), CallError> {
+    match caught(|| judge.parse(&reply)) {
+        Ok(Ok(opinion)) => Ok((reply, opinion)),
+        Ok(Err(error)) => {
+            let message = error.to_string();
+            Err(CallError::in_reply(Cause::Malformed, message, reply))
+        }
+        Err(panic) => {
+            let message = format!("reading the answer panicked: {panic}");
+            Err(CallError::in_reply(Cause::Crashed, message, reply))
+        }
+    }
+}

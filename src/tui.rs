@@ -6,6 +6,7 @@ pub mod keymap;
 pub mod model;
 pub mod picture;
 pub mod screens;
+mod signals;
 pub mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -22,6 +23,8 @@ use crossterm::event::{Event, EventStream, KeyEventKind};
 use effects::Runner;
 use futures::StreamExt as _;
 use model::{Effect, Model, Msg, Options};
+use signals::Signals;
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect_depth};
 use theme::{Depth, Ramp, Theme};
@@ -46,6 +49,9 @@ pub enum TuiError {
         /// What is wrong with it.
         message: String,
     },
+    /// Somebody would not wait for the calls in flight.
+    #[error("left at once: calls in flight were dropped, and what they cost is not known")]
+    LeftAtOnce,
 }
 
 /// Opens the workbench on a project and returns when the user leaves.
@@ -84,6 +90,10 @@ pub fn run(
         );
         drop(panics.try_send(Msg::Failed(words)));
     });
+    let mut signals = {
+        let _context = runtime.enter();
+        Signals::new()?
+    };
     let mut guard = TerminalGuard::enter(depth, screen.mouse)?;
     let size = guard.size()?;
     let runner = Runner::new(store, ensemble, options.clone(), results);
@@ -100,12 +110,22 @@ pub fn run(
         dirty: true,
         leaving: false,
     };
-    let end = runtime.block_on(app.go(&mut guard, inbox));
+    let (end, mut runner) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
+    // The terminal is the user's again before anything is waited for.
     drop(guard);
-    let (end, mut runner) = end;
-    runtime.block_on(runner.settle());
+    let settled = runtime.block_on(runner.settle(signals.insists(), &mut tell));
+    if !settled {
+        runtime.shutdown_background();
+        return Err(TuiError::LeftAtOnce);
+    }
     runtime.shutdown_timeout(Duration::from_secs(2));
     end
+}
+
+/// Tells a person something after the interface is gone. A terminal that is gone too is nobody to tell.
+fn tell(line: &str) {
+    let mut stderr = std::io::stderr().lock();
+    drop(writeln!(stderr, "{}", crate::domain::sanitise::line(line)));
 }
 
 /// A setting that may be `auto`.
@@ -125,43 +145,6 @@ fn setting<T: std::str::FromStr<Err: std::fmt::Display>>(
         })
 }
 
-/// The signals that end the program, as far as the system has them.
-struct Signals {
-    #[cfg(unix)]
-    streams: [tokio::signal::unix::Signal; 3],
-}
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let streams = [
-                signal(SignalKind::terminate())?,
-                signal(SignalKind::hangup())?,
-                signal(SignalKind::interrupt())?,
-            ];
-            Ok(Self { streams })
-        }
-        #[cfg(not(unix))]
-        Ok(Self {})
-    }
-
-    async fn any(&mut self) {
-        #[cfg(unix)]
-        {
-            let [terminate, hangup, interrupt] = &mut self.streams;
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = hangup.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        }
-        #[cfg(not(unix))]
-        std::future::pending::<()>().await
-    }
-}
-
 struct App {
     model: Model,
     theme: Theme,
@@ -177,24 +160,29 @@ impl App {
     async fn go(
         mut self,
         guard: &mut TerminalGuard,
+        signals: &mut Signals,
         inbox: mpsc::Receiver<Msg>,
     ) -> (Result<(), TuiError>, Runner) {
-        let end = self.until_left(guard, inbox).await;
+        let end = match self.until_left(guard, signals, inbox).await {
+            // Whoever closes the terminal leaves.
+            Err(TuiError::Terminal(error)) if terminal::is_loss(&error) => Ok(()),
+            end => end,
+        };
         (end, self.runner)
     }
 
     async fn until_left(
         &mut self,
         guard: &mut TerminalGuard,
+        signals: &mut Signals,
         mut inbox: mpsc::Receiver<Msg>,
     ) -> Result<(), TuiError> {
         let mut keys = EventStream::new();
         let mut late_replies = ReplyFilter::default();
-        let mut signals = Signals::new()?;
         self.carry_out(vec![Effect::List], guard, &mut keys)?;
         #[cfg(debug_assertions)]
         panic_on_request("worker");
-        while !self.leaving {
+        while !self.leaving && !terminal::is_lost() {
             let wake = self.wake_at();
             tokio::select! {
                 biased;

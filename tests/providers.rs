@@ -19,11 +19,13 @@ mod runs;
 mod secrets;
 #[path = "providers/server.rs"]
 mod server;
+#[path = "providers/tls.rs"]
+mod tls;
 
 use fake_provider::{FakeProvider, Shown, margin};
 use overrule::judge::ensemble::{Dotenv, JudgesFile, Sources, ensemble_from};
 use overrule::judge::provider::http::Patience;
-use overrule::judge::{CallError, Case, Ensemble, Judge, PoolText, Reply};
+use overrule::judge::{CallError, Case, Ensemble, Judge, PoolText, Reply, adapting};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,7 +45,7 @@ const PROVIDERS: [(&str, &str, bool); 9] = [
     ("gemini-decisions", "gemini-decision-1", false),
 ];
 
-fn ensemble(text: &str) -> Ensemble {
+fn with_sources<T>(work: impl FnOnce(&Sources<'_>) -> T) -> T {
     let dotenv = Dotenv::parse(&format!("MISSING_NOWHERE={KEY}\n"));
     let sources = Sources {
         env: &|name| (name.ends_with("_KEY")).then(|| KEY.to_owned()),
@@ -57,8 +59,15 @@ fn ensemble(text: &str) -> Ensemble {
             whole: Duration::from_millis(400),
             reply_bytes: 100_000,
         },
+        trusted_hosts: &[],
     };
-    let (ensemble, missing) = ensemble_from(&JudgesFile::parse(text).unwrap(), &sources).unwrap();
+    work(&sources)
+}
+
+fn ensemble(text: &str) -> Ensemble {
+    let file = JudgesFile::parse(text).unwrap();
+    let made = with_sources(|sources| ensemble_from(&file, sources));
+    let (ensemble, missing) = made.unwrap();
     assert!(missing.is_empty(), "{missing:?}");
     ensemble
 }
@@ -97,7 +106,8 @@ fn case() -> Case {
 
 async fn call(judge: &dyn Judge) -> Result<Reply, CallError> {
     let case = case();
-    judge.call(&case, &judge.prompt(&case)).await
+    let prompt = judge.prompt(&case);
+    adapting(|| judge.call(&case, &prompt)).await
 }
 
 fn expected(model: &str) -> f64 {

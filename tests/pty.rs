@@ -6,10 +6,16 @@
 mod adjudication;
 #[path = "pty/court.rs"]
 mod court;
+#[path = "support/fake_provider.rs"]
+mod fake_provider;
+#[path = "pty/leaving.rs"]
+mod leaving;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
@@ -22,6 +28,8 @@ struct Terminal {
     writer: Box<dyn Write + Send>,
     child: Box<dyn Child + Send + Sync>,
     master: Box<dyn MasterPty + Send>,
+    /// Told to the reader: no more is read, and its end of the terminal goes too.
+    closing: Arc<AtomicBool>,
 }
 
 impl Terminal {
@@ -69,10 +77,12 @@ impl Terminal {
         let mut reader = pair.master.try_clone_reader().unwrap();
         let writer = pair.master.take_writer().unwrap();
         let (sender, output) = channel();
+        let closing = Arc::new(AtomicBool::new(false));
+        let closed = Arc::clone(&closing);
         std::thread::spawn(move || {
             let mut chunk = vec![0; 1 << 16];
             while let Ok(read @ 1..) = reader.read(&mut chunk) {
-                if sender.send(chunk[..read].to_vec()).is_err() {
+                if sender.send(chunk[..read].to_vec()).is_err() || closed.load(Ordering::SeqCst) {
                     return;
                 }
             }
@@ -84,6 +94,7 @@ impl Terminal {
             writer,
             child,
             master: pair.master,
+            closing,
         }
     }
 
@@ -145,6 +156,16 @@ impl Terminal {
             self.parser.process(&bytes);
             self.raw.extend(bytes);
         }
+        self.child.wait().unwrap().exit_code()
+    }
+
+    /// Closes the terminal as whoever closes its window does, and says how the program ended.
+    fn close(mut self) -> u32 {
+        self.closing.store(true, Ordering::SeqCst);
+        // Something more to draw, so that the reader wakes up and ends.
+        self.keys("?");
+        while self.output.recv_timeout(PATIENCE).is_ok() {}
+        drop((self.writer, self.master));
         self.child.wait().unwrap().exit_code()
     }
 
@@ -275,7 +296,7 @@ fn help_palette_and_filter_open_and_close() {
 
 #[test]
 fn the_terminal_is_given_back_after_every_signal() {
-    for signal in ["TERM", "HUP", "INT"] {
+    for signal in ["TERM", "HUP", "INT", "QUIT"] {
         let folder = tempfile::tempdir().unwrap();
         let terminal = &mut demo(folder.path(), &[], (100, 30));
         terminal.keys("s");

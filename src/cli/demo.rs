@@ -1,6 +1,6 @@
 //! `overrule` and `overrule demo`: the workbench.
 
-use super::{Context, Outcome, create_project, judges, output};
+use super::{Context, Failure, Outcome, create_project, judges, output};
 use crate::engine::{Control, Request};
 use crate::judge::offline;
 use crate::store::Store;
@@ -155,7 +155,13 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
         note: chosen.notes.join("; "),
         ..options
     };
-    tui::run(store, chosen.ensemble, options, &config.screen)?;
+    match tui::run(store, chosen.ensemble, options, &config.screen) {
+        Err(error @ tui::TuiError::LeftAtOnce) => {
+            output::complain(&format!("overrule: {error}"));
+            return Err(Failure::interrupted());
+        }
+        left => left?,
+    }
     if demo {
         output::complain(&format!(
             "The sample and your verdicts are kept in {}.",

@@ -1,7 +1,7 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
 use super::{Context, Outcome, judges, output};
-use crate::judge::{Case, Judge, OFFLINE_LABEL, PoolText, Prompt, parse};
+use crate::judge::{Case, Judge, OFFLINE_LABEL, PoolText, Prompt, adapting, parse};
 use crate::store::Store;
 use clap::Args;
 use serde::Serialize;
@@ -165,7 +165,8 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let reply = match runtime.block_on(judge.call(&case, &judge.prompt(&case))) {
+    let prompt = judge.prompt(&case);
+    let reply = match runtime.block_on(adapting(|| judge.call(&case, &prompt))) {
         Ok(reply) => reply,
         Err(error) => {
             return Ok(Check {

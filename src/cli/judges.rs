@@ -130,6 +130,7 @@ fn configured<T>(
         today: jiff::Zoned::now().date(),
         insecure_http,
         patience,
+        trusted_hosts: &context.config.keys.trusted_hosts,
     };
     work(&file, found.is_some(), &sources)
 }
@@ -232,11 +233,29 @@ pub(super) fn check_budget(budget: f64, ensemble: &Ensemble) -> Outcome {
             "--budget {budget}: expected dollars from 0 up"
         )));
     }
-    let unpriced = unpriced(ensemble);
+    let empty = Prompt::default();
+    let named = |judges: Vec<&Arc<dyn Judge>>| {
+        let names = judges
+            .iter()
+            .map(|judge| sanitise::line(&judge.spec().name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let (priced, unpriced): (Vec<_>, Vec<_>) = ensemble
+        .iter()
+        .partition(|judge| judge.estimate(&empty).1.is_some());
     if !unpriced.is_empty() {
         return Err(Failure::usage(anyhow!(
-            "a budget cannot be kept: no price is known for {}; give `price` in overrule.toml",
-            unpriced.join(", ")
+            "a budget cannot be kept: no price is known for {}; give `price` in {FILE}",
+            named(unpriced)
+        )));
+    }
+    let unlimited = |judge: &&Arc<dyn Judge>| judge.worst(&empty).1.is_none();
+    let unlimited: Vec<_> = priced.into_iter().filter(unlimited).collect();
+    if !unlimited.is_empty() {
+        return Err(Failure::usage(anyhow!(
+            "a budget cannot be kept: nothing limits how long an answer of {} may be; leave the limit of its params alone, or \
+             give it a number of tokens from 1 (max_output_tokens sets it)",
+            named(unlimited)
         )));
     }
     Ok(())
@@ -288,12 +307,4 @@ pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
 /// Dollars in words.
 pub(super) fn usd(usd: Option<f64>) -> String {
     usd.map_or("price unknown".to_owned(), |usd| format!("${usd:.4}"))
-}
-
-/// Names of the judges whose price is unknown.
-pub(super) fn unpriced(ensemble: &Ensemble) -> Vec<&str> {
-    let unknown = ensemble
-        .iter()
-        .filter(|judge| judge.worst(&Prompt::default()).1.is_none());
-    unknown.map(|judge| judge.spec().name.as_str()).collect()
 }

@@ -1,6 +1,6 @@
 //! What a worker asks: one paid question, how it is sent, and what is kept of each answer.
 
-use crate::judge::{CallError, Cause, Exchange};
+use crate::judge::{CallError, Exchange};
 use crate::store::{Db, StoreError};
 use futures::future::BoxFuture;
 
@@ -56,7 +56,7 @@ pub(crate) trait Question: Sized + Send + Sync + 'static {
 
     /// The question to ask once more after an answer that was paid for and says nothing; `None` where that is useless, or
     /// where this is that question already.
-    fn rephrased(&self, cause: Cause) -> Option<Self>;
+    fn rephrased(&self, error: &CallError) -> Option<Self>;
 
     /// What makes two questions the same; `None` where each is asked for itself.
     fn key(&self) -> Option<[u8; 32]> {

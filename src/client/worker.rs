@@ -14,7 +14,7 @@ use super::now_ms;
 use super::pace::{back_off, named};
 use super::question::{End, Kept, Question};
 use crate::domain::sampling::Dice;
-use crate::judge::{CallError, Cause, Retry};
+use crate::judge::{CallError, Cause, Retry, panic_words};
 use crate::store::StoreError;
 use crate::store::ledger::{Attempt, Charge, Purpose};
 use crate::store::runs::RunId;
@@ -497,7 +497,7 @@ impl<Q: Question> Worker<Q> {
         let adapted = error.retry == Retry::Adapted && call.adaptions < ADAPTIONS;
         let again = call
             .question
-            .rephrased(error.cause)
+            .rephrased(&error)
             .filter(|_| !error.stops_judge && !adapted);
         if let Some(question) = again {
             let job = call.question.keep(End::Failed {
@@ -770,12 +770,7 @@ async fn attempt<Q: Question>(call: Call<Q>) -> Landed<Q> {
 
 /// The failure of a call that panicked.
 pub(crate) fn crashed(panic: &(dyn Any + Send)) -> CallError {
-    let message = panic
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_default();
-    let mut error = CallError::new(Cause::Crashed, message);
+    let mut error = CallError::new(Cause::Crashed, panic_words(panic));
     // Nobody knows how far it came.
     error.exchange.sent = true;
     error

@@ -3,11 +3,11 @@
 use super::Embedded;
 use crate::judge::price::Price;
 use crate::judge::provider::batch::join;
-use crate::judge::provider::failure;
 use crate::judge::provider::http::Received;
 use crate::judge::provider::limits;
 use crate::judge::provider::{Connection, Settings, merge};
-use crate::judge::{CallError, Cause, Exchange, JudgeLimits, Usage};
+use crate::judge::provider::{counts, failure};
+use crate::judge::{CallError, Cause, Exchange, JudgeLimits, Usage, caught};
 use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
@@ -66,14 +66,14 @@ impl Remote {
     }
 
     /// What is known of a call that read so many tokens.
-    fn exchange(&self, received: &Received, tokens: u64, now: Timestamp) -> Exchange {
+    fn exchange(&self, received: &Received, tokens: Option<u64>, now: Timestamp) -> Exchange {
         let usage = Usage {
-            input: tokens,
+            input: tokens.unwrap_or(0),
             ..Usage::default()
         };
         // Without a count of tokens the price is no help, unless there is none to pay.
         let price = self.settings.price;
-        let price = price.filter(|price| tokens > 0 || *price == Price::FREE);
+        let price = price.filter(|price| tokens.is_some() || *price == Price::FREE);
         Exchange {
             usage,
             cost_usd: price.map(|price| price.cost(&usage, 0)),
@@ -104,8 +104,15 @@ impl Remote {
         let body = self.body(texts).to_string().into_bytes();
         let headers = connection.headers.clone();
         let sent = connection.http.post(&self.url, headers, body).await;
-        sent.and_then(|received| self.read(&received))
+        sent.and_then(|received| self.take(&received))
             .map_err(|error| connection.redact_error(error))
+    }
+
+    /// What an answer holds. It may have been paid for, so that even a panic here keeps its beginning.
+    fn take(&self, received: &Received) -> Result<Embedded, CallError> {
+        let read = caught(|| self.read(received));
+        let read = read.unwrap_or_else(|panic| Err(failure::crashed(received, &panic)));
+        read.map_err(|error| failure::sent(error, received))
     }
 
     fn read(&self, received: &Received) -> Result<Embedded, CallError> {
@@ -119,7 +126,11 @@ impl Remote {
             })?;
             return Ok(Embedded {
                 vectors: reply.embeddings,
-                exchange: self.exchange(received, reply.prompt_eval_count, Timestamp::now()),
+                exchange: self.exchange(
+                    received,
+                    count(&reply.prompt_eval_count),
+                    Timestamp::now(),
+                ),
             });
         }
         let mut reply: OpenAiReply = self.parse(received)?;
@@ -134,7 +145,11 @@ impl Remote {
                 .into_iter()
                 .map(|datum| datum.embedding)
                 .collect(),
-            exchange: self.exchange(received, reply.usage.prompt_tokens, Timestamp::now()),
+            exchange: self.exchange(
+                received,
+                reply.usage.get("prompt_tokens").and_then(count),
+                Timestamp::now(),
+            ),
         })
     }
 
@@ -150,8 +165,9 @@ impl Remote {
 #[derive(Deserialize)]
 struct OpenAiReply {
     data: Vec<Datum>,
+    /// Not a count by its type: vectors are not thrown away because their count makes no sense.
     #[serde(default)]
-    usage: OpenAiUsage,
+    usage: Value,
 }
 
 #[derive(Deserialize)]
@@ -161,15 +177,14 @@ struct Datum {
     embedding: Vec<f32>,
 }
 
-#[derive(Default, Deserialize)]
-struct OpenAiUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
-}
-
 #[derive(Deserialize)]
 struct OllamaReply {
     embeddings: Vec<Vec<f32>>,
     #[serde(default)]
-    prompt_eval_count: u64,
+    prompt_eval_count: Value,
+}
+
+/// A count of the tokens of some texts that makes sense.
+fn count(value: &Value) -> Option<u64> {
+    counts::whole(value).filter(|count| (1..=counts::MOST).contains(count))
 }

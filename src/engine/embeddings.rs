@@ -86,6 +86,8 @@ struct EmbedQuestion {
     embedder: Arc<Embedder>,
     texts: Vec<String>,
     keys: Vec<[u8; 32]>,
+    /// Whether this is the call made once more.
+    once_more: bool,
 }
 
 impl Question for EmbedQuestion {
@@ -108,8 +110,15 @@ impl Question for EmbedQuestion {
         }
     }
 
-    fn rephrased(&self, _: Cause) -> Option<Self> {
-        None
+    fn rephrased(&self, error: &CallError) -> Option<Self> {
+        // A page of some server in between instead of vectors: once more, and no more.
+        let again = error.no_answer && !self.once_more;
+        again.then(|| Self {
+            embedder: Arc::clone(&self.embedder),
+            texts: self.texts.clone(),
+            keys: self.keys.clone(),
+            once_more: true,
+        })
     }
 
     fn name(&self) -> String {
@@ -234,6 +243,7 @@ impl Vectors {
                 embedder: Arc::clone(&self.embedder),
                 texts: batch.iter().map(|at| texts[*at].clone()).collect(),
                 keys: batch.iter().map(|at| keys[*at]).collect(),
+                once_more: false,
             })
             .collect();
         let feeder = tokio::spawn(async move {

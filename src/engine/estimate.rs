@@ -178,7 +178,7 @@ impl Estimate {
                     Some(batch) => batch.batch_cost(&prompt),
                     None => {
                         let (usage, price) = judge.estimate(&prompt);
-                        (usage, price, judge.worst(&prompt).1)
+                        (usage, price, judge.worst_with_reask(&prompt))
                     }
                 };
                 worst = worst.zip(most).map(|(sum, price): (f64, f64)| sum + price);

@@ -4,22 +4,21 @@
 
 use super::dispatch::gate;
 use super::now_ms;
-use super::question::{key_of, unreadable};
+use super::question::key_of;
 use crate::client::Control;
 use crate::client::budget::Budget;
 use crate::client::ledger::Ledger;
 use crate::client::question::{End, Job, Kept, Needs, Question};
-use crate::client::worker::{self, Shared, Worker, crashed};
+use crate::client::worker::{self, Shared, Worker};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::court::{Ask, Invalid, PickRecord, PickResult, SlotVerdict};
 use crate::judge::{
-    CallError, Cause, Ensemble, Exchange, Judge, JudgeSpec, Lineup, Prompt, Reply, parse,
+    CallError, Cause, Ensemble, Exchange, Judge, JudgeSpec, Lineup, Prompt, Reply, caught, parse,
 };
 use crate::store::ledger::Purpose;
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -160,19 +159,19 @@ impl Question for PickQuestion {
             let lineup = &self.job.lineup;
             let reply: Reply = self.judge.pick(lineup, &self.prompt).await?;
             // The reply is paid for: a parser that panics must not take it along.
-            match catch_unwind(AssertUnwindSafe(|| read(lineup, &reply.text))) {
+            match caught(|| read(lineup, &reply.text)) {
                 Ok(Ok((result, thoughts))) => Ok(Picked {
                     result,
                     thoughts,
                     exchange: reply.exchange(),
                     raw: reply.text,
                 }),
-                Ok(Err(invalid)) => Err(unreadable(reply, Cause::Malformed, invalid.to_string())),
-                Err(panic) => Err(unreadable(
+                Ok(Err(invalid)) => Err(CallError::in_reply(
+                    Cause::Malformed,
+                    invalid.to_string(),
                     reply,
-                    Cause::Crashed,
-                    crashed(panic.as_ref()).message,
                 )),
+                Err(panic) => Err(CallError::in_reply(Cause::Crashed, panic, reply)),
             }
         }
         .boxed()
@@ -194,10 +193,10 @@ impl Question for PickQuestion {
         }
     }
 
-    fn rephrased(&self, cause: Cause) -> Option<Self> {
+    fn rephrased(&self, error: &CallError) -> Option<Self> {
         let prompt = self
             .judge
-            .reask(&self.prompt, cause)
+            .ask_again(&self.prompt, error)
             .filter(|_| self.asked == 0)?;
         Some(Self {
             judge: Arc::clone(&self.judge),

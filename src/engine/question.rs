@@ -3,16 +3,14 @@
 use super::feeder::RunShared;
 use super::now_ms;
 use crate::client::question::{End, Job, Kept, Needs, Question};
-use crate::client::worker::crashed;
 use crate::judge::{
-    CallError, Case, Cause, Exchange, Judge, JudgeSpec, Opinion, Prompt, Reply, Retry,
+    CallError, Case, Exchange, Judge, JudgeSpec, Opinion, Prompt, Reply, opinion_of,
 };
 use crate::store::calls::{CallRecord, CallResult, Outstanding, Recorded};
 use crate::store::corpus::QueryKey;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use sha2::{Digest, Sha256};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// One battle before one judge.
@@ -87,20 +85,12 @@ impl Question for BattleQuestion {
     fn ask(&self) -> BoxFuture<'_, Result<Voted, CallError>> {
         async {
             let reply = self.judge().call(&self.case, &self.prompt).await?;
-            // The reply is paid for: a parser that panics must not take it along.
-            match catch_unwind(AssertUnwindSafe(|| self.judge().parse(&reply))) {
-                Ok(Ok(opinion)) => Ok(Voted {
-                    exchange: reply.exchange(),
-                    reply,
-                    opinion,
-                }),
-                Ok(Err(error)) => Err(unreadable(reply, Cause::Malformed, error.to_string())),
-                Err(panic) => Err(unreadable(
-                    reply,
-                    Cause::Crashed,
-                    crashed(panic.as_ref()).message,
-                )),
-            }
+            let (reply, opinion) = opinion_of(self.judge(), reply)?;
+            Ok(Voted {
+                exchange: reply.exchange(),
+                reply,
+                opinion,
+            })
         }
         .boxed()
     }
@@ -122,10 +112,10 @@ impl Question for BattleQuestion {
         }
     }
 
-    fn rephrased(&self, cause: Cause) -> Option<Self> {
+    fn rephrased(&self, error: &CallError) -> Option<Self> {
         let prompt = self
             .judge()
-            .reask(&self.prompt, cause)
+            .ask_again(&self.prompt, error)
             .filter(|_| !self.once_more)?;
         Some(Self {
             shared: Arc::clone(&self.shared),
@@ -178,16 +168,6 @@ impl Question for BattleQuestion {
             db.reuse_vote(known, battle, judge, swapped, attempt, run, now_ms())?;
             Ok(Kept::Row)
         }))
-    }
-}
-
-/// The failure of a reply that came and says nothing; it was paid for all the same.
-pub(super) fn unreadable(reply: Reply, cause: Cause, message: String) -> CallError {
-    CallError {
-        exchange: Box::new(reply.exchange()),
-        raw: Some(reply.text),
-        retry: Retry::Never,
-        ..CallError::new(cause, message)
     }
 }
 

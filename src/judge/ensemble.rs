@@ -5,6 +5,7 @@ mod build;
 mod embedder;
 mod keys;
 mod kinds;
+mod trust;
 
 pub use embedder::{EmbedderConfig, connect};
 pub use keys::Dotenv;
@@ -78,6 +79,14 @@ pub struct JudgeConfig {
     pub tokens_per_minute: Option<u64>,
     /// Calls in one batch at most.
     pub batch_requests: Option<usize>,
+    /// Seconds until a connection stands.
+    pub connect_timeout_s: Option<f64>,
+    /// Seconds until the first byte of an answer.
+    pub first_byte_timeout_s: Option<f64>,
+    /// Seconds until the end of an answer.
+    pub timeout_s: Option<f64>,
+    /// Seconds that the server may fail or stay silent before the judge stops.
+    pub give_up_after_s: Option<f64>,
     /// Its price, where the table's is not to be used.
     pub price: Option<Rates>,
     /// What the model really is, where `model` is only a name for it.
@@ -139,8 +148,10 @@ pub struct Sources<'a> {
     pub today: Date,
     /// Lets every key travel unencrypted.
     pub insecure_http: bool,
-    /// How long calls may take.
+    /// How long calls may take, where a judge does not say otherwise.
     pub patience: Patience,
+    /// Servers to which the user's own configuration lets the keys of well-known variables go.
+    pub trusted_hosts: &'a [String],
 }
 
 impl JudgesFile {

@@ -1,8 +1,10 @@
 //! Calls that end without a vote: why, whether to try again, and what they cost all the same.
 
-use super::{RateLimits, Usage};
+use super::{RateLimits, Reply, Usage};
 use serde::{Deserialize, Serialize};
+use std::any::Any;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 /// Why a call ended without a vote.
@@ -69,15 +71,17 @@ impl fmt::Display for Cause {
 pub enum Retry {
     /// It will fail again.
     Never,
-    /// At once: what the server does not take is left out now. It uses up no attempt.
-    Adapted,
     /// After the time the provider asks for, or after the runner's own back-off.
     After(Option<Duration>),
+    /// The judge has learnt what its server does not know: the same call again, at once. It uses up no attempt.
+    Adapted,
 }
 
 /// What is known about a call that failed. It may have cost money all the same.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Exchange {
+    /// Whether the request may have reached the server, and so may be charged: false only where no connection was made.
+    pub sent: bool,
     /// The HTTP status, where there was an answer.
     pub status: Option<u16>,
     /// The provider's identifier of the call.
@@ -94,8 +98,6 @@ pub struct Exchange {
     pub latency: Duration,
     /// What the provider says about its limits.
     pub limits: RateLimits,
-    /// Whether the request can have reached the server: it may have been charged then.
-    pub sent: bool,
 }
 
 /// A call that ended without an answer.
@@ -110,6 +112,8 @@ pub struct CallError {
     pub raw: Option<String>,
     /// Whether to try again.
     pub retry: Retry,
+    /// Whether what came under a status of success was no answer of the model: a page of a network, half a JSON.
+    pub no_answer: bool,
     /// Whether every further call of this judge would fail too, until somebody does what `message` says.
     pub stops_judge: bool,
     /// Status, tokens, cost. Boxed, because most results are not errors.
@@ -130,8 +134,19 @@ impl CallError {
             message: message.into(),
             raw: None,
             retry,
+            no_answer: false,
             stops_judge: false,
             exchange: Box::default(),
+        }
+    }
+
+    /// The failure that a reply amounts to; it was paid for all the same, and nothing of it is lost.
+    pub fn in_reply(cause: Cause, message: impl Into<String>, reply: Reply) -> Self {
+        Self {
+            exchange: Box::new(reply.exchange()),
+            raw: Some(reply.text),
+            retry: Retry::Never,
+            ..Self::new(cause, message)
         }
     }
 
@@ -149,4 +164,20 @@ impl CallError {
         self.raw = Some(raw.into());
         self
     }
+}
+
+/// Does `work`, or says what it panicked with.
+///
+/// # Errors
+/// The panic's words.
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic leaves half done is dropped with the error: nothing of it is looked at again.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_words(panic.as_ref()))
+}
+
+/// What a panic said.
+pub fn panic_words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
 }

@@ -60,6 +60,17 @@ impl Price {
         batch: Some((1.0, None)),
     };
 
+    /// Whether nothing is ever charged.
+    pub fn is_free(&self) -> bool {
+        let free = |rates: Rates| [Some(rates.input), Some(rates.output), rates.cached];
+        let long = self.long.map(|(_, rates)| free(rates));
+        let all = free(self.rates)
+            .into_iter()
+            .chain(long.into_iter().flatten())
+            .chain([self.written]);
+        all.flatten().all(|price| price == 0.0)
+    }
+
     /// Dollars for one call; `written` of its input tokens went into a cache.
     pub fn cost(&self, usage: &Usage, written: u64) -> f64 {
         let rates = self.at(usage.input);

@@ -5,8 +5,10 @@ pub(crate) mod address;
 pub mod anthropic;
 pub mod azure;
 pub mod batch;
+mod bound;
 pub mod chat;
 pub mod compatible;
+pub(crate) mod counts;
 pub mod decisions;
 pub mod failure;
 pub mod gemini;
@@ -14,6 +16,7 @@ pub mod http;
 pub mod limits;
 pub mod ollama;
 pub mod openai;
+mod redact;
 mod settings;
 #[cfg(test)]
 mod testing;
@@ -25,7 +28,8 @@ pub use settings::{ESTIMATE, Settings};
 use super::parse::{self, ParseError};
 use super::prompt::Answer;
 use super::{
-    CallError, Case, Cause, Judge, JudgeLimits, JudgeSpec, Lineup, Opinion, Prompt, Reply, Usage,
+    CallError, Case, Cause, Judge, JudgeLimits, JudgeSpec, Lineup, Opinion, Prompt, Reply, Retry,
+    Usage, caught,
 };
 use batch::{Batch, BatchApi};
 use futures::FutureExt;
@@ -34,18 +38,42 @@ use http::{Http, Received};
 use jiff::Timestamp;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::fmt;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-/// How often a call adapts to what a server does not know before it gives up.
-const ADAPTIONS: usize = 6;
+/// Requests of this process that have no answer yet. The process ends as a whole, so this is counted as a whole.
+static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
+
+/// How many calls of judges behind HTTP are in flight in this process.
+pub fn calls_in_flight() -> usize {
+    IN_FLIGHT.load(Ordering::Relaxed)
+}
+
+/// One call in flight, until it is dropped: a call that is cut short is over too.
+struct InFlight;
+
+impl InFlight {
+    fn begin() -> Self {
+        IN_FLIGHT.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        IN_FLIGHT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// One provider's format. `state` is what was learnt about the server, 0 at first; it means something to the wire only.
 pub trait Wire: Send + Sync + fmt::Debug {
     /// The JSON that is sent.
     fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value;
+
+    /// Where a request limits the answer, as JSON pointers, one of which must be there; none where nothing is written.
+    fn caps(&self) -> &'static [&'static str];
 
     /// The reply in an answer of any status, or why there is none. Looks at the stop reason before the text.
     fn parse_response(
@@ -91,27 +119,8 @@ impl fmt::Debug for Connection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connection")
             .field("url", &self.url.as_str())
+            .field("patience", &self.http.patience())
             .finish_non_exhaustive()
-    }
-}
-
-impl Connection {
-    /// `text` without the key.
-    pub(crate) fn redact(&self, text: &mut String) {
-        let Some(key) = self.key.as_ref().map(ExposeSecret::expose_secret) else {
-            return;
-        };
-        if !key.is_empty() && text.contains(key) {
-            *text = text.replace(key, "[key]");
-        }
-    }
-
-    pub(crate) fn redact_error(&self, mut error: CallError) -> CallError {
-        self.redact(&mut error.message);
-        if let Some(raw) = &mut error.raw {
-            self.redact(raw);
-        }
-        error
     }
 }
 
@@ -161,44 +170,66 @@ impl Network {
 
     fn send<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Reply, CallError>> {
         async move {
-            self.exchange(prompt)
-                .await
-                .map_err(|error| self.connection.redact_error(error))
+            let _in_flight = InFlight::begin();
+            self.connection.redact_result(self.exchange(prompt).await)
         }
         .boxed()
     }
 
+    /// One request, and what came of it.
     async fn exchange(&self, prompt: &Prompt) -> Result<Reply, CallError> {
-        let mut left = ADAPTIONS;
-        loop {
-            let state = self.state.load(Ordering::Relaxed);
-            let body = self.wire.build_request(&self.settings, prompt, state);
-            let connection = &self.connection;
-            let headers = connection.headers.clone();
-            let received = connection
-                .http
-                .post(&connection.url, headers, body.to_string().into_bytes())
-                .await?;
-            match self
+        let state = self.state.load(Ordering::Relaxed);
+        let body = self.wire.build_request(&self.settings, prompt, state);
+        let connection = &self.connection;
+        let headers = connection.headers.clone();
+        let received = connection
+            .http
+            .post(&connection.url, headers, body.to_string().into_bytes())
+            .await?;
+        self.read(&received, state)
+    }
+
+    /// What an answer to a request of that state says. It was paid for, so that even a panic here keeps all of it.
+    fn read(&self, received: &Received, state: u8) -> Result<Reply, CallError> {
+        let read = caught(|| {
+            let reply = self
                 .wire
-                .parse_response(&self.settings, &received, Timestamp::now())
-            {
-                Ok(mut reply) => {
-                    connection.redact(&mut reply.text);
-                    return Ok(reply);
-                }
-                Err(error) => {
-                    let learnt = self.wire.adapt(&self.settings, state, &error);
-                    let (Some(learnt), Some(fewer)) = (learnt, left.checked_sub(1)) else {
-                        return Err(error);
-                    };
-                    left = fewer;
-                    // Where another call learnt something meanwhile, this one goes on from there.
+                .parse_response(&self.settings, received, Timestamp::now());
+            reply.map_err(|mut error| {
+                if let Some(learnt) = self.wire.adapt(&self.settings, state, &error) {
+                    error.retry = Retry::Adapted;
+                    error.stops_judge = false;
+                    // Where another call learnt something meanwhile, the next one goes on from there.
                     let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
                     let _ = self.state.compare_exchange(state, learnt, set, fetch);
                 }
-            }
+                error
+            })
+        });
+        let read = read.unwrap_or_else(|panic| Err(failure::crashed(received, &panic)));
+        read.map_err(|error| failure::sent(error, received))
+    }
+
+    /// What a call on `prompt` can use at the very most with these settings, as its request says.
+    fn bound(&self, settings: &Settings, prompt: &Prompt) -> (Usage, Option<f64>) {
+        let places = self.wire.caps();
+        if places.is_empty() {
+            return settings.worst(prompt, Some(settings.cap(prompt)));
         }
+        let bare = Prompt {
+            longer: prompt.longer,
+            ..Prompt::default()
+        };
+        let of = |state: u8| {
+            let request = self.wire.build_request(settings, &bare, state);
+            bound::output(&request, places)
+        };
+        let mut output = of(self.state.load(Ordering::Relaxed));
+        // A server that refuses everything that can be refused gets a letter without probabilities, which may be longer.
+        if settings.template.answer == Answer::Letter {
+            output = output.zip(of(u8::MAX)).map(|(now, then)| now.max(then));
+        }
+        settings.worst(prompt, output)
     }
 }
 
@@ -238,7 +269,7 @@ impl Judge for Network {
     }
 
     fn worst(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
-        self.settings.worst(prompt)
+        self.bound(&self.settings, prompt)
     }
 
     fn parse(&self, reply: &Reply) -> Result<Opinion, ParseError> {

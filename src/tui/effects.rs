@@ -8,6 +8,7 @@ use crate::domain::verdict::Verdict;
 use crate::engine::estimate::Estimate;
 use crate::engine::{self, Run, now_ms};
 use crate::judge::Ensemble;
+use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
 use crate::store::queue::QueueRequest;
 use crate::store::rulings::NewRuling;
@@ -31,11 +32,12 @@ pub struct Runner {
     control: Option<tokio::sync::watch::Sender<engine::Control>>,
     /// What the court was asked for last, and whose turn it is to work it out.
     court: Arc<(AtomicU64, Mutex<()>)>,
-    end: Option<JoinHandle<()>>,
+    /// The end of the run that is going on, and what went wrong with it.
+    end: Option<JoinHandle<Option<String>>>,
 }
 
-/// How long leaving may take while a run goes on.
-const LEAVE_WITHIN: Duration = Duration::from_millis(1_500);
+/// After so long a wait is told.
+const TOLD_AFTER: Duration = Duration::from_millis(500);
 
 impl Runner {
     /// A runner that answers into `results`.
@@ -123,16 +125,29 @@ impl Runner {
         });
     }
 
-    /// Ends a run that is going on, giving calls in flight their moment, and waits for everything that was asked of the
-    /// project to be on disk.
-    pub async fn settle(&mut self) {
-        if let Some(control) = self.control.take() {
+    /// Ends a run that is going on and waits until it has ended: its calls in flight are paid for, and the run itself knows
+    /// how long to wait for them. Then waits for everything that was asked of the project to be on disk. `tell` gets what a
+    /// person has to know; false where `insists` came first.
+    pub async fn settle(
+        &mut self,
+        insists: impl Future<Output = ()>,
+        tell: &mut dyn FnMut(&str),
+    ) -> bool {
+        // Kept until the end: a run that nobody can steer any more drops its calls.
+        let control = self.control.take();
+        if let Some(control) = &control {
             control.send_modify(|control| control.cancelled = true);
-            if let Some(end) = self.end.take() {
-                drop(tokio::time::timeout(LEAVE_WITHIN, end).await);
-            }
         }
-        drop(self.store.write(|_| Ok(())).await);
+        let ended = async {
+            if let Some(end) = self.end.take() {
+                ended(end, tell).await;
+            }
+            drop(self.store.write(|_| Ok(())).await);
+        };
+        tokio::select! {
+            () = ended => true,
+            () = insists => false,
+        }
     }
 
     /// Works a queue out beside everything else: numbers that are out of date are computed a query at a time. What was
@@ -216,16 +231,46 @@ impl Runner {
         self.end = Some(tokio::spawn(async move {
             while progress.changed().await.is_ok() {
                 let now = progress.borrow_and_update().clone();
+                // Nobody looks any more, but the run goes on to its end.
                 if results.send(Msg::Progress(now)).await.is_err() {
-                    return;
+                    break;
                 }
             }
             let end = match run.end.await {
                 Ok(end) => end,
                 Err(error) => Err(engine::EngineError::Crashed(error.to_string())),
             };
-            drop(results.send(Msg::Ended(end)).await);
+            let wrong = end.as_ref().err().map(ToString::to_string);
+            // Told on the screen where there is one, and by whoever waits for the end otherwise.
+            let told = results.send(Msg::Ended(end)).await.is_ok();
+            wrong.filter(|_| !told)
         }));
+    }
+}
+
+/// Waits for the end of a run, and says so where that takes a while.
+async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) {
+    let waiting = |what: &str| format!("waiting for {what}; Ctrl-C again leaves at once");
+    let mut result = None;
+    if !end.is_finished() {
+        match calls_in_flight() {
+            0 => {
+                let soon = tokio::time::timeout(TOLD_AFTER, &mut end).await;
+                match soon {
+                    Ok(ended) => result = Some(ended),
+                    Err(_) => tell(&waiting("the run to end")),
+                }
+            }
+            1 => tell(&waiting("1 call in flight")),
+            calls => tell(&waiting(&format!("{calls} calls in flight"))),
+        }
+    }
+    let result = match result {
+        Some(result) => result,
+        None => end.await,
+    };
+    if let Ok(Some(wrong)) = result {
+        tell(&format!("the run could not go on: {wrong}"));
     }
 }
 

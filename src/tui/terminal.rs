@@ -3,9 +3,10 @@
 
 mod background;
 mod depth;
+mod loss;
 mod panic;
 
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use crossterm::cursor::{Hide, Show};
@@ -22,9 +23,11 @@ use ratatui::{Frame, Terminal};
 
 pub use background::{Background, ReplyFilter, detect_background};
 pub use depth::{UnknownDepth, depth_from, detect_depth};
+pub use loss::{is_loss, is_lost};
 pub use panic::{WorkerPanic, install_panic_hook};
 
 use super::theme::Depth;
+use loss::Out;
 
 const RAW: u8 = 1;
 const SCREEN: u8 = 1 << 1;
@@ -105,7 +108,7 @@ pub fn is_active() -> bool {
 
 /// The terminal while the interface is up.
 pub struct TerminalGuard {
-    terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
+    terminal: Terminal<CrosstermBackend<BufWriter<Out>>>,
 }
 
 impl TerminalGuard {
@@ -114,7 +117,7 @@ impl TerminalGuard {
         // crossterm obeys NO_COLOR by itself; a flag that asks for colours is stronger.
         crossterm::style::force_color_output(depth != Depth::None);
         let modes = RAW | SCREEN | PASTE | CURSOR | if mouse { MOUSE } else { 0 };
-        let out = BufWriter::with_capacity(BUFFER_BYTES, io::stdout());
+        let out = BufWriter::with_capacity(BUFFER_BYTES, Out::default());
         let entered = switch_on(modes).and_then(|()| Terminal::new(CrosstermBackend::new(out)));
         match entered {
             Ok(terminal) => Ok(Self { terminal }),

@@ -165,6 +165,20 @@ fn a_failed_call_is_an_error_that_names_the_embedder_and_keeps_what_came() {
     assert_eq!(server.requests().len() - before, TEXTS);
 }
 
+#[test]
+fn a_page_instead_of_vectors_is_asked_for_once_more() {
+    let server = FakeProvider::start();
+    let desk = desk(&server, "openai", "batch = 1\nconcurrency = 1\n");
+    server.fail_next(&[Fault::WrongType]);
+    assert_eq!(build(&desk, &["--vectors", "other.db"]).code, Some(0));
+    assert_eq!(server.requests().len(), TEXTS + 1);
+    std::fs::remove_file(desk.path("pools.jsonl")).unwrap();
+    server.fail_next(&[Fault::WrongType, Fault::WrongType]);
+    let ran = build(&desk, &[]);
+    ran.refused(1, &["embedder \"vectors\": malformed reply"]);
+    assert_eq!(server.requests().len(), TEXTS + 1 + 2);
+}
+
 #[rstest]
 #[case::unknown("[[embedder]]\nname = \"other\"\nprovider = \"openai\"\nmodel = \"m\"\n", &["no [[embedder]] of overrule.toml is called \"vectors\"; there are other"])]
 #[case::none("", &["there is none; `overrule config judges` shows"])]

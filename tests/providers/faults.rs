@@ -34,8 +34,8 @@ async fn every_fault_has_its_cause_and_its_remedy() {
             (Fault::Overloaded529, Cause::Server, ANY, false),
             (Fault::Reset, Cause::Connection, ANY, false),
             (Fault::CutBody, Cause::Connection, ANY, false),
-            (Fault::CutJson, Cause::Server, ANY, false),
-            (Fault::WrongType, Cause::Server, ANY, false),
+            (Fault::CutJson, Cause::Malformed, Retry::Never, false),
+            (Fault::WrongType, Cause::Malformed, Retry::Never, false),
             (Fault::Huge, Cause::Malformed, Retry::Never, false),
         ] {
             fake.fail_next(&[fault]);
@@ -47,6 +47,7 @@ async fn every_fault_has_its_cause_and_its_remedy() {
                 "{provider}, {fault:?}: {error}"
             );
             assert!(error.message.len() > 5, "{provider}, {fault:?}: {error}");
+            assert!(error.exchange.sent, "{provider}, {fault:?}");
         }
         assert!(call(judge.as_ref()).await.is_ok(), "{provider} recovers");
     }
@@ -104,6 +105,62 @@ async fn bad_answers_are_failures_and_were_paid_for() {
 }
 
 #[tokio::test]
+async fn an_answer_that_breaks_off_says_that_it_had_begun() {
+    let fake = FakeProvider::start();
+    for (provider, ..) in PROVIDERS {
+        let judge = judge(&fake, provider, "");
+        for fault in [Fault::Slow, Fault::Huge] {
+            fake.fail_next(&[fault]);
+            let error = outcome(judge.as_ref()).await;
+            let exchange = &error.exchange;
+            assert_eq!(
+                (exchange.status, exchange.sent),
+                (Some(200), true),
+                "{error}"
+            );
+            assert_eq!(exchange.cost_usd, None, "{provider}, {fault:?}");
+            assert!(error.raw.is_some(), "{provider}, {fault:?}");
+        }
+        fake.fail_next(&[Fault::Reset]);
+        let error = outcome(judge.as_ref()).await;
+        assert_eq!((error.exchange.status, error.exchange.sent), (None, true));
+    }
+    for (half, bytes) in [("{\"choices\":[{", 13), ("", 0)] {
+        let head = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\nx-request-id: r1\r\nconnection: close\r\n\r\n";
+        let url = super::secrets::parrot(format!("{head}{half}"));
+        let judge = super::judge_at("openai", "gpt-6.1-terra", &url, "");
+        let error = outcome(judge.as_ref()).await;
+        let exchange = &error.exchange;
+        assert_eq!((error.cause, error.retry), (Cause::Connection, ANY));
+        assert_eq!((exchange.status, exchange.sent), (Some(200), true));
+        assert_eq!(exchange.request_id.as_deref(), Some("r1"));
+        assert_eq!(
+            error.raw.as_deref(),
+            Some(half).filter(|half| !half.is_empty())
+        );
+        let cut = format!("the answer was cut off after {bytes} bytes from 127.0.0.1");
+        assert!(error.message.starts_with(&cut), "{error}");
+    }
+}
+
+/// Once, a moment in the headers ended the program's own arithmetic.
+#[tokio::test]
+async fn a_server_that_names_the_end_of_time_is_heard_out() {
+    let body = "{\"choices\":[{\"finish_reason\":\"stop\",\"message\":{\"content\":\"{\\\"thoughts\\\":[\\\"x\\\"],\\\"score\\\":1}\"}}]}";
+    for header in [
+        "retry-after: 9223372036854775807",
+        "x-ratelimit-remaining-tokens: 0\r\nx-ratelimit-reset-tokens: 1e19",
+    ] {
+        let answer = super::secrets::http("200 OK", &format!("{header}\r\n"), body);
+        let url = super::secrets::parrot(answer);
+        let judge = super::judge_at("openai", "gpt-6.1-terra", &url, "");
+        let limits = call(judge.as_ref()).await.unwrap().limits;
+        let longest = limits.retry_after.or(limits.tokens_reset).unwrap();
+        assert_eq!(longest, Duration::from_secs(24 * 60 * 60), "{header}");
+    }
+}
+
+#[tokio::test]
 async fn patience_ends() {
     let fake = FakeProvider::start();
     let judge = judge(&fake, "openai", "");
@@ -128,6 +185,7 @@ async fn nobody_listening_is_no_connection() {
     let judge = super::judge_at("ollama", "qwen3:8b", &url, "");
     let error = outcome(judge.as_ref()).await;
     assert_eq!((error.cause, error.retry), (Cause::Connection, ANY));
+    assert!(!error.exchange.sent, "nothing can be charged");
     assert!(error.message.contains("is the server running?"), "{error}");
 }
 
@@ -136,7 +194,11 @@ async fn a_server_without_encryption_is_no_connection_under_https() {
     let fake = FakeProvider::start();
     let url = fake.v1().replace("http:", "https:");
     let judge = super::judge_at("openai", "gpt-6.1-terra", &url, "");
-    assert_eq!(outcome(judge.as_ref()).await.cause, Cause::Connection);
+    let error = outcome(judge.as_ref()).await;
+    assert_eq!(
+        (error.cause, error.exchange.sent),
+        (Cause::Connection, false)
+    );
 }
 
 #[tokio::test]

@@ -1,12 +1,15 @@
 //! Keys: in a header, and nowhere else.
 
+use super::desk::{Desk, told};
 use super::fake_provider::{FakeProvider, Fault};
-use super::{KEY, PROVIDERS, call, judge, judge_at};
+use super::{KEY, PROVIDERS, call, judge, judge_at, with_sources};
+use overrule::embedding::Embedder;
 use overrule::judge::Cause;
+use overrule::judge::ensemble::JudgesFile;
 use std::io::{Read as _, Write as _};
 
 /// A server that says the same to everybody.
-fn parrot(answer: String) -> String {
+pub(crate) fn parrot(answer: String) -> String {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/v1", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -27,7 +30,7 @@ fn parrot(answer: String) -> String {
     url
 }
 
-fn http(status: &str, more: &str, body: &str) -> String {
+pub(crate) fn http(status: &str, more: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{more}\r\n{body}"
@@ -87,6 +90,115 @@ async fn a_server_that_repeats_the_key_is_not_repeated() {
         "",
     );
     assert_eq!(call(judge.as_ref()).await.unwrap().text, "[key]");
+}
+
+/// The parrot answers once it has read this.
+const SAID: &str = "[[/document B";
+
+#[tokio::test]
+async fn an_embedder_tells_no_key_and_keeps_vectors_whose_count_makes_no_sense() {
+    let embedder = |answer: String| {
+        let text = format!(
+            "[[embedder]]\nname = \"e\"\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = {:?}\n",
+            parrot(answer)
+        );
+        let file = JudgesFile::parse(&text).unwrap();
+        with_sources(|sources| Embedder::new(&file.embedders[0], sources).unwrap())
+    };
+    let texts = [SAID.to_owned()];
+    for status in ["401 Unauthorized", "500 Oops", "200 OK"] {
+        let body = format!("{{\"error\":{{\"message\":\"key {KEY}\"}}}}");
+        let id = format!("x-request-id: {KEY}\r\n");
+        let error = embedder(http(status, &id, &body))
+            .embed(&texts)
+            .await
+            .unwrap_err();
+        assert!(!format!("{error:?}").contains(KEY), "{error:?}");
+        assert!(
+            error.raw.as_ref().unwrap().contains("key [key]"),
+            "{error:?}"
+        );
+        assert_eq!(error.exchange.request_id.as_deref(), Some("[key]"));
+        assert!(error.exchange.sent);
+    }
+    for (count, tokens) in [
+        ("12", Some(12)),
+        ("-12", None),
+        ("1e300", None),
+        ("\"x\"", None),
+    ] {
+        let body = format!(
+            "{{\"data\":[{{\"index\":0,\"embedding\":[3,4]}}],\"usage\":{{\"prompt_tokens\":{count}}}}}"
+        );
+        let embedded = embedder(http("200 OK", "", &body))
+            .embed(&texts)
+            .await
+            .unwrap();
+        assert_eq!(
+            (embedded.vectors.len(), embedded.tokens),
+            (1, tokens),
+            "{count}"
+        );
+    }
+}
+
+#[test]
+fn a_foreign_file_does_not_lead_the_users_own_key_away() {
+    let desk = Desk::new("");
+    let foreign = "[[judge]]\nname = \"gpt\"\nprovider = \"openai\"\nmodel = \"gpt-6.1-terra\"\nbase_url = \"https://gw.example.com/v1\"\n";
+    std::fs::write(desk.path("overrule.toml"), foreign).unwrap();
+    let doctor = desk.run(&["doctor", "--offline"]);
+    let (code, said) = (doctor.status.code(), told(&doctor));
+    assert_eq!(code, Some(2), "{said}");
+    for part in [
+        "OPENAI_API_KEY",
+        "gw.example.com",
+        "key_env",
+        "trusted_hosts",
+    ] {
+        assert!(said.contains(part), "{part} in {said}");
+    }
+    assert!(!said.contains(KEY), "{said}");
+    // Neither file beside the project can say that the server is trusted.
+    let trust = "[keys]\ntrusted_hosts = [\"gw.example.com\"]\n";
+    std::fs::write(desk.path("config.toml"), trust).unwrap();
+    std::fs::write(desk.path(".env"), "OVERRULE_CONFIG=config.toml\n").unwrap();
+    assert_eq!(desk.run(&["doctor", "--offline"]).status.code(), Some(2));
+    let embedder = foreign.replace("[[judge]]", "[[embedder]]");
+    std::fs::write(desk.path("overrule.toml"), &embedder).unwrap();
+    let embed = ["pool", "build", ".", "out.jsonl", "--embed", "gpt"];
+    let embed = desk.run(&embed);
+    assert_ne!(embed.status.code(), Some(0), "{}", told(&embed));
+    // The user can.
+    std::fs::write(desk.path("overrule.toml"), foreign).unwrap();
+    let trusting = ["--config", "config.toml", "doctor", "--offline"];
+    let trusted = told(&desk.run(&trusting));
+    assert!(!trusted.contains("is not sent"), "{trusted}");
+}
+
+#[test]
+fn a_budget_wants_a_limit_of_every_answer() {
+    let desk = Desk::new("");
+    let server = desk.server.v1();
+    let judge = |params: &str| {
+        let text = format!(
+            "[[judge]]\nname = \"gpt\"\nprovider = \"openai\"\nmodel = \"gpt-6.1-terra\"\nbase_url = {server:?}\nparams = {params}\n"
+        );
+        std::fs::write(desk.path("overrule.toml"), text).unwrap();
+    };
+    judge("{ max_completion_tokens = \"\" }");
+    let refused = desk.annotate(&["--budget", "1"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    assert!(
+        told(&refused).contains("nothing limits how long an answer of gpt may be"),
+        "{}",
+        told(&refused)
+    );
+    assert_eq!(desk.server.total_calls(), 0);
+    // One call may write for 5 dollars: not one is begun.
+    judge("{ max_completion_tokens = 1000000 }");
+    let broke = desk.annotate(&["--budget", "1"]);
+    assert_eq!(desk.server.total_calls(), 0, "{}", told(&broke));
 }
 
 #[tokio::test]

@@ -160,7 +160,7 @@ impl Plan {
                 }
                 if let Some(estimate) = self.estimates.get_mut(seat) {
                     let (usage, usd) = judge.estimate(&prompt);
-                    let worst = judge.worst(&prompt).1;
+                    let worst = judge.worst_with_reask(&prompt);
                     estimate.calls += 1;
                     estimate.tokens_input += usage.input;
                     estimate.tokens_output += usage.output;

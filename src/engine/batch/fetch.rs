@@ -3,7 +3,7 @@
 use super::super::{EngineError, now_ms};
 use super::{Known, api, judge_of, line_number, passes, patiently};
 use crate::judge::provider::batch::{BatchAnswer, BatchApi};
-use crate::judge::{CallError, Cause, Ensemble, Judge, Reply};
+use crate::judge::{CallError, Cause, Ensemble, Judge, Reply, opinion_of};
 use crate::store::batches::{BatchCall, BatchRow, Stage};
 use crate::store::calls::{CallRecord, CallResult};
 use crate::store::{Db, Store, StoreError};
@@ -171,24 +171,19 @@ fn record(
     call: &BatchCall,
     made: Result<Reply, CallError>,
 ) -> CallRecord {
-    let (usage, cost_usd, raw, result) = match made {
-        Ok(reply) => {
-            let result = match judge.parse(&reply) {
-                Ok(opinion) => CallResult::Vote {
-                    margin: if call.swapped {
-                        opinion.margin.flipped()
-                    } else {
-                        opinion.margin
-                    },
-                    reasoning: opinion.thoughts.join("\n"),
-                    model: reply.model,
-                    stop_reason: reply.stop_reason,
-                    request_id: reply.request_id,
+    let read = made.and_then(|reply| opinion_of(judge, reply));
+    let (usage, cost_usd, raw, result) = match read {
+        Ok((reply, opinion)) => {
+            let result = CallResult::Vote {
+                margin: if call.swapped {
+                    opinion.margin.flipped()
+                } else {
+                    opinion.margin
                 },
-                Err(error) => CallResult::Failure {
-                    cause: Cause::Malformed,
-                    message: error.to_string(),
-                },
+                reasoning: opinion.thoughts.join("\n"),
+                model: reply.model,
+                stop_reason: reply.stop_reason,
+                request_id: reply.request_id,
             };
             (reply.usage, reply.cost_usd, Some(reply.text), result)
         }

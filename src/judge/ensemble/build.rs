@@ -1,12 +1,13 @@
 //! One judge from its configuration: format, address, headers, prompt, price, identity.
 
 use super::kinds::{Kind, kind, unknown};
+use super::trust::Journey;
 use super::{JudgeConfig, Sources, Task};
 use crate::judge::price::{Price, Prices};
 use crate::judge::prompt::{self, Answer, Cut, Template};
 use crate::judge::provider::address::{check_address, is_loopback, secret};
 use crate::judge::provider::batch::join;
-use crate::judge::provider::http::Http;
+use crate::judge::provider::http::{Http, Patience};
 use crate::judge::provider::{Connection, Network, Settings, Wire};
 use crate::judge::provider::{anthropic, azure, compatible, gemini, ollama};
 use crate::judge::{JudgeLimits, JudgeSpec, Prompt};
@@ -14,6 +15,7 @@ use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// What is set by us; parameters of these names are refused.
 const RESERVED: &[&str] = &[
@@ -29,6 +31,8 @@ const RESERVED: &[&str] = &[
     "response_format",
     "format",
 ];
+/// Seconds that the user may have to wait for anything at most: a day.
+const LONGEST_S: f64 = 86_400.0;
 /// A token of a document, in characters.
 const CHARS_PER_TOKEN: usize = 4;
 
@@ -54,17 +58,36 @@ pub(super) fn judge(
     if config.model.trim().is_empty() {
         return Err("the model is empty; name one".to_owned());
     }
-    let base = base(config, &kind, sources)?;
+    let (base, from_env) = base(config, &kind, sources)?;
     let own_key = config.key_env.as_deref();
     let wanted: Vec<&str> = own_key.map_or_else(|| kind.keys.clone(), |name| vec![name]);
     let found = wanted
         .iter()
         .find_map(|name| Some((*name, key(name, sources)?)));
+    let patience = patience(config, sources)?;
     if found.is_none() && (kind.needs_key || own_key.is_some()) {
         return Ok(Err(wanted.join(" or ")));
     }
     // The usual key of Ollama's cloud is not for a server on this machine.
     let found = found.filter(|_| own_key.is_some() || provider != "ollama" || !is_loopback(&base));
+    let journey = found.as_ref().map(|(variable, key)| {
+        Journey {
+            variable,
+            beside_project: key.beside_project,
+            to: &base,
+            address_is_users: from_env && kind.keys.contains(variable),
+            trusted: sources.trusted_hosts,
+            insecure_http: sources.insecure_http,
+        }
+        .check()
+    });
+    let found = match journey {
+        // A key that nobody asked for stays at home, and the server is asked without one.
+        Some(Err(_)) if own_key.is_none() && !kind.needs_key => None,
+        Some(Err(why)) => return Err(why),
+        Some(Ok(())) | None => found,
+    };
+    let found = found.map(|(name, key)| (name, key.secret));
     check_address(
         &base,
         found.is_some(),
@@ -83,6 +106,13 @@ pub(super) fn judge(
     };
     if cap == 0 || chars == 0 {
         return Err("a limit of 0 leaves nothing to judge; leave it out or raise it".to_owned());
+    }
+    if let Some(rates) = config.price {
+        let given = [Some(rates.input), Some(rates.output), rates.cached];
+        let sensible = |usd: &f64| usd.is_finite() && *usd >= 0.0;
+        if !given.iter().flatten().all(sensible) {
+            return Err("price: expected dollars for a million tokens, from 0".to_owned());
+        }
     }
     let base_model = config
         .base_model
@@ -108,14 +138,15 @@ pub(super) fn judge(
             requests_per_minute: config.requests_per_minute,
             tokens_per_minute: config.tokens_per_minute,
             batch_requests: config.batch_requests,
-            ..JudgeLimits::default()
+            give_up_after: seconds("give_up_after_s", config.give_up_after_s)?
+                .unwrap_or(kind.give_up_after),
         },
         key_env: wanted.join(" or "),
     };
     let wire = kind.wire;
     settings.spec.params = params(config, &settings, wire.as_ref(), &base);
     let connection = Connection {
-        http: http.clone(),
+        http: http.with_patience(patience),
         url: address(config, &base)?,
         headers: headers(config, found.as_ref())?,
         key: found.map(|(_, key)| key),
@@ -124,31 +155,64 @@ pub(super) fn judge(
     Ok(Ok(Network::new(settings, wire, connection, kind.batch)))
 }
 
+/// A key and where it lies.
+struct Found {
+    secret: SecretString,
+    beside_project: bool,
+}
+
 /// The environment comes before the file, and an empty variable is none.
-fn key(name: &str, sources: &Sources<'_>) -> Option<SecretString> {
-    let trimmed = |text: &str| {
-        Some(text.trim().to_owned())
-            .filter(|text| !text.is_empty())
-            .map(SecretString::from)
+fn key(name: &str, sources: &Sources<'_>) -> Option<Found> {
+    let found = |text: &str, beside_project| {
+        let text = Some(text.trim()).filter(|text| !text.is_empty())?;
+        Some(Found {
+            secret: SecretString::from(text.to_owned()),
+            beside_project,
+        })
     };
-    let here = (sources.env)(name).and_then(|text| trimmed(&text));
-    here.or_else(|| {
-        sources
-            .dotenv
-            .get(name)
-            .and_then(|key| trimmed(key.expose_secret()))
+    let here = (sources.env)(name).and_then(|text| found(&text, false));
+    here.or_else(|| found(sources.dotenv.get(name)?.expose_secret(), true))
+}
+
+/// How long the judge's calls may take.
+fn patience(config: &JudgeConfig, sources: &Sources<'_>) -> Result<Patience, String> {
+    let usual = sources.patience;
+    let or = |name, given, usual| Ok::<_, String>(seconds(name, given)?.unwrap_or(usual));
+    Ok(Patience {
+        connect: or("connect_timeout_s", config.connect_timeout_s, usual.connect)?,
+        first_byte: or(
+            "first_byte_timeout_s",
+            config.first_byte_timeout_s,
+            usual.first_byte,
+        )?,
+        whole: or("timeout_s", config.timeout_s, usual.whole)?,
+        ..usual
     })
 }
 
+/// A time that the user gives.
+fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, String> {
+    let Some(seconds) = given else {
+        return Ok(None);
+    };
+    if seconds > 0.0 && seconds <= LONGEST_S {
+        return Ok(Some(Duration::from_secs_f64(seconds)));
+    }
+    Err(format!(
+        "{name} = {seconds}: expected seconds above 0, {LONGEST_S} at most"
+    ))
+}
+
 /// Addresses come from the configuration and the environment, never from `.env`: a folder that somebody else made must
-/// not lead the user's own key away.
-fn base(config: &JudgeConfig, kind: &Kind, sources: &Sources<'_>) -> Result<Url, String> {
+/// not lead the user's own key away. Also says whether it is the environment that names it.
+fn base(config: &JudgeConfig, kind: &Kind, sources: &Sources<'_>) -> Result<(Url, bool), String> {
     let env = Some(kind.base_env)
         .filter(|name| !name.is_empty())
         .and_then(|name| (sources.env)(name));
     let env = env
         .map(|text| text.trim().to_owned())
         .filter(|text| !text.is_empty());
+    let from_env = config.base_url.is_none() && env.is_some();
     let text = config
         .base_url
         .clone()
@@ -167,7 +231,8 @@ fn base(config: &JudgeConfig, kind: &Kind, sources: &Sources<'_>) -> Result<Url,
     } else {
         Url::parse(&text).ok()
     };
-    url.ok_or_else(|| "base_url is not an address; write it as https://host/path".to_owned())
+    let url = url.ok_or("base_url is not an address; write it as https://host/path")?;
+    Ok((url, from_env))
 }
 
 fn address(config: &JudgeConfig, base: &Url) -> Result<Url, String> {

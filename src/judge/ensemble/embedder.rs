@@ -38,6 +38,14 @@ pub struct EmbedderConfig {
     pub tokens_per_minute: Option<u64>,
     /// Its price, where it is known.
     pub price: Option<Rates>,
+    /// Seconds until a connection stands.
+    pub connect_timeout_s: Option<f64>,
+    /// Seconds until the first byte of an answer.
+    pub first_byte_timeout_s: Option<f64>,
+    /// Seconds until the end of an answer.
+    pub timeout_s: Option<f64>,
+    /// Seconds that the server may fail or stay silent before it is given up.
+    pub give_up_after_s: Option<f64>,
     /// Characters of a text at most.
     pub max_document_chars: Option<usize>,
     /// Put before a query.
@@ -91,6 +99,10 @@ pub fn connect(
         requests_per_minute: config.requests_per_minute,
         tokens_per_minute: config.tokens_per_minute,
         price: config.price,
+        connect_timeout_s: config.connect_timeout_s,
+        first_byte_timeout_s: config.first_byte_timeout_s,
+        timeout_s: config.timeout_s,
+        give_up_after_s: config.give_up_after_s,
         ..JudgeConfig::default()
     };
     let http = Http::new(sources.patience);

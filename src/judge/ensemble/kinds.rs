@@ -1,5 +1,6 @@
 //! The providers: how each is reached, and what a judge of each may do unless the user says otherwise.
 
+use crate::judge::GIVE_UP_AFTER;
 use crate::judge::provider::Wire;
 use crate::judge::provider::anthropic::{self, Anthropic};
 use crate::judge::provider::azure::Azure;
@@ -9,6 +10,10 @@ use crate::judge::provider::decisions::Decisions;
 use crate::judge::provider::gemini::{self, Gemini};
 use crate::judge::provider::ollama::{self, Ollama};
 use crate::judge::provider::openai::{self, OpenAi};
+use std::time::Duration;
+
+/// Servers on one's own machine load models for minutes and are started by hand.
+const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
 
 /// How a provider is reached.
 pub(super) struct Kind {
@@ -22,6 +27,8 @@ pub(super) struct Kind {
     pub(super) cap: u64,
     pub(super) document_chars: usize,
     pub(super) concurrency: Option<usize>,
+    /// How long its server may fail or stay silent before the judge stops.
+    pub(super) give_up_after: Duration,
     pub(super) batch: Option<Batch>,
 }
 
@@ -36,6 +43,7 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
         cap: 4096,
         document_chars: 24_000,
         concurrency: None,
+        give_up_after: GIVE_UP_AFTER,
         batch: None,
     };
     let openai = |wire| {
@@ -97,6 +105,7 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
             cap: 2048,
             document_chars: 16_000,
             concurrency: Some(4),
+            give_up_after: LOCAL_GIVE_UP_AFTER,
             ..cloud(
                 Box::new(Ollama),
                 "ollama",
@@ -116,6 +125,10 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
                     24_000
                 },
                 concurrency: local.then_some(4),
+                give_up_after: match preset.name {
+                    "vllm" | "llamacpp" | "lmstudio" => LOCAL_GIVE_UP_AFTER,
+                    _ => GIVE_UP_AFTER,
+                },
                 ..cloud(
                     Box::new(Compatible(preset)),
                     preset.name,

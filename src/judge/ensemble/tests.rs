@@ -32,6 +32,7 @@ fn make(
         today: jiff::civil::date(2026, 11, 21),
         insecure_http: false,
         patience: Patience::default(),
+        trusted_hosts: &[],
     };
     ensemble_from(&JudgesFile::parse(text)?, &sources).map_err(|error| error.to_string())
 }
@@ -136,6 +137,7 @@ fn picks_are_asked_for_in_ones_own_words() {
             today: jiff::civil::date(2026, 11, 21),
             insecure_http: false,
             patience: Patience::default(),
+            trusted_hosts: &[],
         };
         let made = pickers_from(&JudgesFile::parse(&text).unwrap(), &sources, way);
         made.map(|(judges, _)| judges[0].spec().prompt_hash.clone())
@@ -196,8 +198,40 @@ fn wrong_judges_say_what_is_wrong() {
         ),
         ("provider = \"compatible\"\nmodel = \"m\"", "set base_url"),
         (
-            "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://gpu.lan/v1\"",
+            "provider = \"openai\"\nmodel = \"m\"\nkey_env = \"MY_KEY\"\nbase_url = \"http://gpu.lan/v1\"",
             "in the open",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"",
+            "OPENAI_API_KEY is not sent to gpu.lan",
+        ),
+        (
+            "provider = \"compatible\"\nmodel = \"m\"\nkey_env = \"AZURE_OPENAI_API_KEY\"\nbase_url = \"https://gpu.lan/v1\"",
+            "AZURE_OPENAI_API_KEY is not sent to gpu.lan",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nprice = { input = -1, output = 1 }",
+            "price: expected dollars",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nprice = { input = 1, output = inf }",
+            "price: expected dollars",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\ntimeout_s = 0",
+            "timeout_s = 0: expected seconds above 0",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nconnect_timeout_s = -1.5",
+            "connect_timeout_s = -1.5",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\nfirst_byte_timeout_s = nan",
+            "first_byte_timeout_s",
+        ),
+        (
+            "provider = \"openai\"\nmodel = \"m\"\ngive_up_after_s = 1e9",
+            "give_up_after_s",
         ),
         (
             "provider = \"openai\"\nmodel = \"m\"\nbase_url = \"nonsense\"",
@@ -230,7 +264,11 @@ fn wrong_judges_say_what_is_wrong() {
     ] {
         let error = make(
             &one(lines),
-            &[("OPENAI_API_KEY", KEY), ("AZURE_OPENAI_API_KEY", KEY)],
+            &[
+                ("OPENAI_API_KEY", KEY),
+                ("AZURE_OPENAI_API_KEY", KEY),
+                ("MY_KEY", KEY),
+            ],
             "",
         )
         .unwrap_err();
@@ -315,4 +353,49 @@ fn an_address_is_not_taken_from_a_file_beside_the_project() {
     )
     .unwrap();
     assert!(format!("{:?}", ensemble[0]).contains("https://eu.api.openai.com/v1/chat/completions"));
+}
+
+#[test]
+fn a_key_beside_the_project_goes_where_the_project_says_and_a_spare_one_stays_at_home() {
+    let elsewhere = one("provider = \"openai\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"");
+    let beside = format!("OPENAI_API_KEY={KEY}\n");
+    assert!(make(&elsewhere, &[], &beside).is_ok());
+    assert!(make(&elsewhere, &[("OPENAI_API_KEY", KEY)], &beside).is_err());
+    // The user's own environment may name a gateway for this provider's key, and for no other.
+    let gateway = ("OPENAI_BASE_URL", "https://gateway.lan/v1");
+    let usual = one("provider = \"openai\"\nmodel = \"m\"");
+    assert!(make(&usual, &[("OPENAI_API_KEY", KEY), gateway], "").is_ok());
+    let other = format!("{usual}\nkey_env = \"GROQ_API_KEY\"");
+    let error = make(&other, &[("GROQ_API_KEY", KEY), gateway], "").unwrap_err();
+    assert!(
+        error.contains("GROQ_API_KEY is not sent to gateway.lan"),
+        "{error}"
+    );
+    // Ollama in the house wants no key: that of its cloud is not for it.
+    let ollama = one("provider = \"ollama\"\nmodel = \"m\"\nbase_url = \"http://gpu.lan:11434\"");
+    let (ensemble, _) = make(&ollama, &[("OLLAMA_API_KEY", KEY)], "").unwrap();
+    assert_eq!(ensemble.len(), 1);
+}
+
+#[test]
+fn time_outs_are_the_judges_own_and_no_part_of_who_it_is() {
+    let made = |lines: &str| {
+        let (mut ensemble, _) = make(&one(lines), &[("OPENAI_API_KEY", KEY)], "").unwrap();
+        ensemble.remove(0)
+    };
+    let plain = made("provider = \"openai\"\nmodel = \"m\"");
+    let timed = made(
+        "provider = \"openai\"\nmodel = \"m\"\nconnect_timeout_s = 3\nfirst_byte_timeout_s = 20.5\ntimeout_s = 40\ngive_up_after_s = 90",
+    );
+    assert_eq!(plain.spec(), timed.spec());
+    assert_eq!(plain.limits().give_up_after.as_secs(), 60);
+    assert_eq!(timed.limits().give_up_after.as_secs(), 90);
+    let shown = format!("{timed:?}");
+    for part in ["connect: 3s", "first_byte: 20.5s", "whole: 40s"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+    for local in ["ollama", "vllm", "llamacpp", "lmstudio"] {
+        let judge = made(&format!("provider = {local:?}\nmodel = \"m\""));
+        assert_eq!(judge.limits().give_up_after.as_secs(), 300, "{local}");
+    }
 }

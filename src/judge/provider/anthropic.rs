@@ -1,9 +1,10 @@
 //! Anthropic: Messages with `output_config.format`.
 
+use super::counts::Counts;
 use super::failure;
 use super::http::Received;
 use super::settings::{Settings, Told, cut_off, ended};
-use super::{Wire, count_at, merge, text_at};
+use super::{Wire, merge, text_at};
 use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -51,6 +52,10 @@ impl Wire for Anthropic {
         body
     }
 
+    fn caps(&self) -> &'static [&'static str] {
+        &["/max_tokens"]
+    }
+
     fn parse_response(
         &self,
         settings: &Settings,
@@ -81,11 +86,16 @@ pub(super) fn message(
         return Err(failure::not_json(received, now));
     };
     let stop = text_at(value, "/stop_reason");
-    let [read, written] = [
-        "/usage/cache_read_input_tokens",
-        "/usage/cache_creation_input_tokens",
-    ]
-    .map(|at| count_at(value, at));
+    let counts = Counts::of(value);
+    let read = counts.optional("/usage/cache_read_input_tokens");
+    let written = counts.optional("/usage/cache_creation_input_tokens");
+    let usage = Usage {
+        // Anthropic counts what came from a cache apart.
+        input: counts.needed("/usage/input_tokens") + read + written,
+        cached: read,
+        output: counts.needed("/usage/output_tokens"),
+        thinking: counts.optional("/usage/output_tokens_details/thinking_tokens"),
+    };
     let told = Told {
         text: content
             .iter()
@@ -95,16 +105,7 @@ pub(super) fn message(
         model: text_at(value, "/model"),
         stop_reason: stop.clone(),
         request_id: failure::request_id(received).or_else(|| text_at(value, "/id")),
-        usage: Usage {
-            // Anthropic counts what came from a cache apart.
-            input: count_at(value, "/usage/input_tokens")
-                .saturating_add(read)
-                .saturating_add(written),
-            cached: read,
-            output: count_at(value, "/usage/output_tokens"),
-            thinking: count_at(value, "/usage/output_tokens_details/thinking_tokens"),
-        },
-        written,
+        tokens: counts.settle(usage, written),
         charged_usd: None,
     };
     let reply = settings.reply(told, received, now);
@@ -218,7 +219,7 @@ mod tests {
             (Value::Null, Cause::Malformed),
         ] {
             let text = r#"{"thoughts":[],"score":1}"#;
-            let body = json!({"content": [{"type": "text", "text": text}], "stop_reason": reason, "stop_details": {"category": "bio"}, "usage": {"output_tokens": 7}});
+            let body = json!({"content": [{"type": "text", "text": text}], "stop_reason": reason, "stop_details": {"category": "bio"}, "usage": {"input_tokens": 9, "output_tokens": 7}});
             let error = reply(200, body).unwrap_err();
             assert_eq!(error.cause, cause, "{reason}");
             assert_eq!(error.exchange.usage.output, 7);

@@ -17,6 +17,10 @@ impl Wire for Azure {
         chat::request(settings, prompt, &openai::dialect(settings, state))
     }
 
+    fn caps(&self) -> &'static [&'static str] {
+        chat::CAPS
+    }
+
     fn parse_response(
         &self,
         settings: &Settings,

@@ -9,8 +9,8 @@ mod openai;
 pub(crate) use agent::join;
 
 use super::http::Received;
-use super::{Network, Settings};
-use crate::judge::{CallError, Prompt, Reply, Usage};
+use super::{Network, Settings, failure};
+use crate::judge::{CallError, Prompt, Reply, Usage, caught};
 use agent::{Agent, checked, unclear};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -141,7 +141,8 @@ pub trait BatchApi: Send + Sync {
     /// What a line of results says; `None` where it is none.
     fn parse_batch_line(&self, line: &str) -> Option<BatchResult>;
 
-    /// What a call on `prompt` is expected to cost in a batch, and what it costs at the very most.
+    /// What a call on `prompt` is expected to cost in a batch, and what it costs at the very most: `None` where its price is
+    /// unknown or nothing limits its answer. A batch asks nothing again.
     fn batch_cost(&self, prompt: &Prompt) -> (Usage, Option<f64>, Option<f64>);
 
     /// Hands lines over and returns the batch's id. `name` is shown by the provider where it keeps names.
@@ -220,17 +221,22 @@ impl BatchApi for Network {
         let value: Value = serde_json::from_str(line).ok()?;
         let (batch, settings) = self.own();
         let read = |received: &Received| {
-            self.wire
-                .parse_response(settings, received, Timestamp::now())
+            // A line is paid for, so that even a panic here keeps it.
+            let read = caught(|| {
+                self.wire
+                    .parse_response(settings, received, Timestamp::now())
+            });
+            let read = read.unwrap_or_else(|panic| Err(failure::crashed(received, &panic)));
+            read.map_err(|error| failure::sent(error, received))
         };
         let (id, result) = match batch {
             Batch::OpenAi => openai::result(settings, &value, &read),
             Batch::Anthropic => anthropic::result(settings, &value, &read),
             Batch::Gemini => gemini::result(settings, &value, &read),
         }?;
-        let answer = match result {
-            BatchAnswer::Failed(error) => BatchAnswer::Failed(self.connection.redact_error(error)),
-            answer => answer,
+        let answer = match result.made() {
+            Some(made) => self.connection.redact_result(made).into(),
+            None => BatchAnswer::NotMade,
         };
         Some((id, answer))
     }
@@ -238,7 +244,7 @@ impl BatchApi for Network {
     fn batch_cost(&self, prompt: &Prompt) -> (Usage, Option<f64>, Option<f64>) {
         let (_, settings) = self.own();
         let (usage, cost) = settings.estimate(prompt);
-        (usage, cost, settings.worst(prompt).1)
+        (usage, cost, self.bound(settings, prompt).1)
     }
 
     fn submit<'a>(
@@ -300,7 +306,8 @@ impl BatchApi for Network {
                 Batch::Anthropic => anthropic::status(&value),
                 Batch::Gemini => gemini::status(&value),
             };
-            status.ok_or_else(|| unclear("the batch's state"))
+            let status = status.ok_or_else(|| unclear("the batch's state"))?;
+            Ok(self.connection.redact_status(status))
         }
         .boxed()
     }

@@ -1,9 +1,10 @@
 //! The chat-completions format, which OpenAI, Azure and every compatible server speak.
 
+use super::counts::{Counts, Tokens};
 use super::failure::{self, Complaint};
 use super::http::Received;
 use super::settings::{Settings, Told, cut_off, ended};
-use super::{count_at, merge, text_at};
+use super::{merge, text_at};
 use crate::judge::prompt::Answer;
 use crate::judge::{CallError, Cause, Odds, Prompt, Reply, Usage};
 use jiff::Timestamp;
@@ -13,6 +14,9 @@ use serde_json::{Map, Value, json};
 const TOP: u64 = 20;
 /// Tokens a single letter may take.
 const LETTER_CAP: u64 = 8;
+
+/// Where a request limits the answer, as JSON pointers.
+pub const CAPS: &[&str] = &["/max_completion_tokens", "/max_tokens"];
 
 /// How a server's requests differ from another's.
 #[derive(Clone, Debug, Default)]
@@ -120,8 +124,7 @@ pub fn body(
         request_id: failure::request_id(received)
             .or_else(|| text_at(value, "/x_groq/id"))
             .or_else(|| text_at(value, "/id")),
-        usage: usage(value),
-        written: count_at(value, "/usage/prompt_tokens_details/cache_write_tokens"),
+        tokens: tokens(value),
         charged_usd: value
             .pointer("/usage/cost")
             .and_then(Value::as_f64)
@@ -163,6 +166,7 @@ fn inner(settings: &Settings, error: &Value, received: &Received) -> CallError {
     let complaint = Complaint::of(error);
     let status = complaint.code.parse().unwrap_or(502);
     let mut error = failure::classify(settings, status, &complaint);
+    error.exchange.sent = true;
     error.exchange.status = Some(received.status);
     error.exchange.request_id = failure::request_id(received);
     error.exchange.latency = received.latency;
@@ -182,14 +186,18 @@ fn content(content: Option<&Value>) -> String {
     }
 }
 
-fn usage(value: &Value) -> Usage {
-    Usage {
-        input: count_at(value, "/usage/prompt_tokens"),
-        cached: count_at(value, "/usage/prompt_tokens_details/cached_tokens")
-            .max(count_at(value, "/usage/prompt_cache_hit_tokens")),
-        output: count_at(value, "/usage/completion_tokens"),
-        thinking: count_at(value, "/usage/completion_tokens_details/reasoning_tokens"),
-    }
+fn tokens(value: &Value) -> Option<Tokens> {
+    let counts = Counts::of(value);
+    let usage = Usage {
+        input: counts.needed("/usage/prompt_tokens"),
+        cached: counts
+            .optional("/usage/prompt_tokens_details/cached_tokens")
+            .max(counts.optional("/usage/prompt_cache_hit_tokens")),
+        output: counts.needed("/usage/completion_tokens"),
+        thinking: counts.optional("/usage/completion_tokens_details/reasoning_tokens"),
+    };
+    let written = counts.optional("/usage/prompt_tokens_details/cache_write_tokens");
+    counts.settle(usage, written)
 }
 
 /// What the log-probabilities at the first written letter say.

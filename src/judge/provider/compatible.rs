@@ -126,6 +126,10 @@ impl Wire for Compatible {
         chat::request(settings, prompt, &dialect)
     }
 
+    fn caps(&self) -> &'static [&'static str] {
+        chat::CAPS
+    }
+
     fn parse_response(
         &self,
         settings: &Settings,
@@ -173,10 +177,7 @@ fn failed_generation(settings: &Settings, received: &Received, now: Timestamp) -
         request_id: failure::request_id(received),
         ..super::settings::Told::default()
     };
-    Some(Reply {
-        cost_usd: None,
-        ..settings.reply(told, received, now)
-    })
+    Some(settings.reply(told, received, now))
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! The two decision endpoints: calibrated probabilities of A, B and a tie, and no text. An extra judge, cheap and short
 //! of reasons; the reply's text is the answer's JSON.
 
+use super::counts::Counts;
 use super::failure;
 use super::http::Received;
 use super::settings::{Settings, Told, ended};
-use super::{Wire, count_at, merge, text_at};
+use super::{Wire, merge, text_at};
 use crate::judge::parse::{self, ParseError};
 use crate::judge::{CallError, Cause, Odds, Opinion, Prompt, Reply, Usage};
 use jiff::Timestamp;
@@ -46,6 +47,11 @@ impl Wire for Decisions {
         body
     }
 
+    /// Nothing is written, only chosen.
+    fn caps(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     fn parse_response(
         &self,
         settings: &Settings,
@@ -70,16 +76,18 @@ impl Wire for Decisions {
         if answer.is_none() && blocked.is_none() {
             return Err(failure::not_json(received, now));
         }
+        let counts = Counts::of(&value);
+        let usage = Usage {
+            input: counts.needed(input),
+            cached: counts.optional(cached),
+            ..Usage::default()
+        };
+        let written = counts.optional("/usage/input_tokens_details/cache_write_tokens");
         let told = Told {
             text: answer.map(Value::to_string).unwrap_or_default(),
             model: text_at(&value, "/model").or_else(|| Some(settings.spec.model.clone())),
             stop_reason: answer.and_then(|answer| text_at(answer, "/type")),
-            usage: Usage {
-                input: count_at(&value, input),
-                cached: count_at(&value, cached),
-                ..Usage::default()
-            },
-            written: count_at(&value, "/usage/input_tokens_details/cache_write_tokens"),
+            tokens: counts.settle(usage, written),
             ..Told::default()
         };
         let mut reply = settings.reply(told, received, now);
@@ -217,6 +225,6 @@ mod tests {
             ),
             Cause::Filtered
         );
-        assert_eq!(cause(Decisions::OpenAi, json!({})), Cause::Server);
+        assert_eq!(cause(Decisions::OpenAi, json!({})), Cause::Malformed);
     }
 }

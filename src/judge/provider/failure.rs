@@ -183,13 +183,12 @@ pub fn failure(settings: &Settings, received: &Received, now: Timestamp) -> Call
     if let Retry::After(wait) = &mut error.retry {
         *wait = limits.retry_after.or(delay);
     }
+    error.exchange.sent = true;
     error.exchange.status = Some(received.status);
     error.exchange.request_id = request_id(received);
     error.exchange.latency = received.latency;
     error.exchange.limits = limits;
-    error.with_raw(String::from_utf8_lossy(
-        &received.body[..received.body.len().min(16_384)],
-    ))
+    error.with_raw(beginning(&received.body))
 }
 
 /// The failure that a status and a complaint amount to.
@@ -293,7 +292,31 @@ fn too_long(complaint: &Complaint) -> bool {
     ])
 }
 
-/// The failure of a success that holds no reply.
+/// The most bytes of a body that are kept with a failure.
+pub(crate) const KEPT: usize = 16_384;
+
+/// The beginning of a body, as text.
+pub(crate) fn beginning(body: &[u8]) -> String {
+    String::from_utf8_lossy(&body[..body.len().min(KEPT)]).into_owned()
+}
+
+/// A failure in an answer, which has been sent for and may be charged.
+pub(crate) fn sent(mut error: CallError, received: &Received) -> CallError {
+    error.exchange.sent = true;
+    error.exchange.status.get_or_insert(received.status);
+    error
+}
+
+/// The failure of an answer over which our own program panicked: everything that came is kept.
+pub(crate) fn crashed(received: &Received, panic: &str) -> CallError {
+    let message = format!("reading the answer panicked: {panic}");
+    let mut error = CallError::new(Cause::Crashed, message);
+    error.exchange.request_id = request_id(received);
+    error.exchange.latency = received.latency;
+    sent(error, received).with_raw(beginning(&received.body))
+}
+
+/// The failure of a success that holds no reply: it may have been paid for, and is asked once more.
 pub fn not_json(received: &Received, now: Timestamp) -> CallError {
     let kind = received.header("content-type").unwrap_or("something");
     let json = serde_json::from_slice::<serde::de::IgnoredAny>(&received.body).is_ok();
@@ -304,14 +327,14 @@ pub fn not_json(received: &Received, now: Timestamp) -> CallError {
     };
     let kind = if json { "" } else { kind };
     let message = format!("the server answered {kind} {what}; check base_url if it goes on");
-    let mut error = CallError::new(Cause::Server, message.replace("  ", " "));
+    let mut error = CallError::new(Cause::Malformed, message.replace("  ", " "));
+    error.no_answer = true;
+    error.exchange.sent = true;
     error.exchange.status = Some(received.status);
     error.exchange.request_id = request_id(received);
     error.exchange.latency = received.latency;
     error.exchange.limits = limits::read(received, now);
-    error.with_raw(String::from_utf8_lossy(
-        &received.body[..received.body.len().min(16_384)],
-    ))
+    error.with_raw(beginning(&received.body))
 }
 
 /// The JSON of a successful answer, or the failure.

@@ -1,9 +1,10 @@
 //! Google Gemini: `generateContent` with a response schema; the key travels in a header, never in the address.
 
+use super::counts::Counts;
 use super::failure;
 use super::http::Received;
 use super::settings::{Settings, Told, cut_off, ended};
-use super::{Wire, count_at, merge, text_at};
+use super::{Wire, merge, text_at};
 use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
@@ -55,6 +56,10 @@ impl Wire for Gemini {
         body
     }
 
+    fn caps(&self) -> &'static [&'static str] {
+        &["/generationConfig/maxOutputTokens"]
+    }
+
     fn parse_response(
         &self,
         settings: &Settings,
@@ -80,25 +85,33 @@ pub(super) fn content(
     }
     let stop = candidate.and_then(|candidate| text_at(candidate, "/finishReason"));
     let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
-    let thinking = count_at(value, "/usageMetadata/thoughtsTokenCount");
+    let text: String = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| part.get("thought") != Some(&Value::Bool(true)))
+        .filter_map(|part| part.get("text")?.as_str())
+        .collect();
+    let counts = Counts::of(value);
+    let thinking = counts.optional("/usageMetadata/thoughtsTokenCount");
+    // Google leaves counts of 0 out.
+    let written_out = "/usageMetadata/candidatesTokenCount";
+    let written_out = match text.is_empty() {
+        true => counts.optional(written_out),
+        false => counts.needed(written_out),
+    };
+    let usage = Usage {
+        input: counts.needed("/usageMetadata/promptTokenCount"),
+        cached: counts.optional("/usageMetadata/cachedContentTokenCount"),
+        // Thoughts are billed as output but counted apart.
+        output: written_out + thinking,
+        thinking,
+    };
     let told = Told {
-        text: parts
-            .into_iter()
-            .flatten()
-            .filter(|part| part.get("thought") != Some(&Value::Bool(true)))
-            .filter_map(|part| part.get("text")?.as_str())
-            .collect(),
+        text,
         model: text_at(value, "/modelVersion"),
         stop_reason: stop.clone().or_else(|| blocked.clone()),
         request_id: text_at(value, "/responseId"),
-        usage: Usage {
-            input: count_at(value, "/usageMetadata/promptTokenCount"),
-            cached: count_at(value, "/usageMetadata/cachedContentTokenCount"),
-            // Thoughts are billed as output but counted apart.
-            output: count_at(value, "/usageMetadata/candidatesTokenCount").saturating_add(thinking),
-            thinking,
-        },
-        written: 0,
+        tokens: counts.settle(usage, 0),
         charged_usd: None,
     };
     let reply = settings.reply(told, received, now);
@@ -247,7 +260,7 @@ mod tests {
                 Cause::Malformed,
             ),
             (json!({"candidates": [{}]}), Cause::Malformed),
-            (json!({}), Cause::Server),
+            (json!({}), Cause::Malformed),
         ] {
             assert_eq!(reply(200, body.clone()).unwrap_err().cause, cause, "{body}");
         }

@@ -1,11 +1,18 @@
 //! One HTTP client for all providers: time-outs, a cap on replies, no redirect to anywhere else, keys in headers only.
 
+mod certificate;
+mod clients;
+
 use super::address::{is_loopback, place};
+use super::failure::{self, beginning, request_id};
+use super::limits;
 use crate::judge::{CallError, Cause, Retry};
+use clients::Clients;
+use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
-use reqwest::{Client, Method, Url, redirect};
+use reqwest::{Method, Url};
 use std::error::Error as _;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long to wait for what.
@@ -59,32 +66,34 @@ impl Received {
     }
 }
 
-/// The client; clones share connections. What it needs is loaded with the first call.
+/// The clients; clones share connections. What they need is loaded with the first call.
 #[derive(Clone, Debug)]
 pub struct Http {
-    /// For the world; takes proxies from the environment.
-    world: Arc<OnceLock<Result<Client, String>>>,
-    /// For this machine; no proxy is to see a key that is only for loopback.
-    local: Arc<OnceLock<Result<Client, String>>>,
+    clients: Arc<Clients>,
     patience: Patience,
 }
 
 impl Http {
-    /// A client with these time-outs.
+    /// Clients whose calls have these time-outs.
     pub fn new(patience: Patience) -> Self {
         Self {
-            world: Arc::default(),
-            local: Arc::default(),
+            clients: Arc::default(),
             patience,
         }
     }
 
-    fn client(&self, url: &Url) -> Result<&Client, CallError> {
-        let local = is_loopback(url);
-        let client = if local { &self.local } else { &self.world };
-        let built = client.get_or_init(|| build(self.patience, local));
-        let error = |error: &String| CallError::new(Cause::BadRequest, error.clone()).stopping();
-        built.as_ref().map_err(error)
+    /// The same clients for calls with other time-outs.
+    #[must_use]
+    pub fn with_patience(&self, patience: Patience) -> Self {
+        Self {
+            clients: Arc::clone(&self.clients),
+            patience,
+        }
+    }
+
+    /// How long its calls wait for what.
+    pub fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// Sends JSON and reads the answer.
@@ -107,12 +116,18 @@ impl Http {
     ) -> Result<Received, CallError> {
         let mut kept = Vec::new();
         let cap = self.patience.reply_bytes;
-        let mut received = self
+        let answer = self
             .stream(method, url, headers, body, &mut |_, chunk| {
                 kept.extend_from_slice(chunk);
                 kept.len() <= cap
             })
-            .await?;
+            .await;
+        let mut received = match answer {
+            Ok(received) => received,
+            // Half of an answer may have been paid for as a whole one is.
+            Err(error) if !kept.is_empty() => return Err(error.with_raw(beginning(&kept))),
+            Err(error) => return Err(error),
+        };
         received.body = kept;
         Ok(received)
     }
@@ -131,9 +146,9 @@ impl Http {
         let Patience {
             first_byte, whole, ..
         } = self.patience;
-        let client = self.client(url)?;
+        let client = self.clients.of(url, self.patience.connect)?;
         let bare = body.is_some() && !headers.contains_key(CONTENT_TYPE);
-        let mut request = client.request(method, url.clone()).headers(headers);
+        let mut request = client.http.request(method, url.clone()).headers(headers);
         if bare {
             request = request.header(CONTENT_TYPE, "application/json");
         }
@@ -141,78 +156,72 @@ impl Http {
         if let Some(body) = body {
             request = request.body(body);
         }
+        // The head of the answer outlives the time-out: with it, the call may be charged.
+        let mut head = None;
+        let mut bytes = 0;
         let answer = async {
             let answered = tokio::time::timeout(first_byte, request.send()).await;
             let mut response = answered
                 .map_err(|_| timed_out(url, "no answer", first_byte))?
                 .map_err(|error| broken(url, &error))?;
-            let mut received = Received {
+            let received = head.insert(Received {
                 status: response.status().as_u16(),
                 headers: std::mem::take(response.headers_mut()),
                 sent,
                 ..Received::default()
-            };
+            });
             if (300..400).contains(&received.status) {
-                return Err(redirected(url, &received));
+                return Err(redirected(url, received));
             }
             while let Some(chunk) = response
                 .chunk()
                 .await
-                .map_err(|error| broken(url, &error))?
+                .map_err(|error| cut_off(url, bytes, &error))?
             {
+                bytes += chunk.len();
                 if !each(received.status, &chunk) {
                     return Err(too_long(url, self.patience.reply_bytes));
                 }
             }
-            received.latency = started.elapsed();
-            Ok(received)
+            Ok(())
         };
         let result = tokio::time::timeout(whole, answer).await;
         let result = result.unwrap_or_else(|_| Err(timed_out(url, "no whole answer", whole)));
-        result.map_err(|mut error| {
-            error.exchange.latency = started.elapsed();
-            error
-        })
+        let error = match (result, head) {
+            (Ok(()), Some(mut received)) => {
+                received.latency = started.elapsed();
+                return Ok(received);
+            }
+            (Err(mut error), Some(head)) => {
+                error.exchange.request_id = request_id(&head);
+                error.exchange.limits = limits::read(&head, Timestamp::now());
+                failure::sent(error, &head)
+            }
+            (Err(error), None) => error,
+            (Ok(()), None) => CallError::new(Cause::Connection, "no answer came"),
+        };
+        Err(with_latency(error, started.elapsed()))
     }
 }
 
-fn build(patience: Patience, local: bool) -> Result<Client, String> {
-    // Whoever installed a provider of cryptography first has the same right to it.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let builder = Client::builder()
-        .connect_timeout(patience.connect)
-        .redirect(redirect::Policy::custom(stay))
-        .user_agent(concat!("overrule/", env!("CARGO_PKG_VERSION")));
-    let builder = if local { builder.no_proxy() } else { builder };
-    builder
-        .build()
-        .map_err(|error| format!("no HTTP client: {}", chain(&error)))
-}
-
-/// Follows redirects on the same server only, the key being for that one, and only those that keep the request whole.
-fn stay(attempt: redirect::Attempt<'_>) -> redirect::Action {
-    let origin = |url: &Url| url.origin();
-    let here = attempt.previous().first().map(origin);
-    let whole = matches!(attempt.status().as_u16(), 307 | 308);
-    if whole && attempt.previous().len() <= 3 && here == Some(origin(attempt.url())) {
-        attempt.follow()
-    } else {
-        attempt.stop()
-    }
+fn with_latency(mut error: CallError, latency: Duration) -> CallError {
+    error.exchange.latency = latency;
+    error
 }
 
 fn timed_out(url: &Url, what: &str, after: Duration) -> CallError {
-    CallError::new(
-        Cause::TimedOut,
-        format!(
-            "{what} from {} within {} s",
-            place(url),
-            after.as_secs_f64()
-        ),
-    )
+    let seconds = after.as_secs_f64();
+    let message = format!("{what} from {} within {seconds} s", place(url));
+    let mut error = CallError::new(Cause::TimedOut, message);
+    error.exchange.sent = true;
+    error
 }
 
+/// A call that ended before any of its answer came.
 fn broken(url: &Url, error: &reqwest::Error) -> CallError {
+    if let Some(why) = certificate::distrusted(error) {
+        return CallError::new(Cause::Connection, certificate::told(&place(url), why)).stopping();
+    }
     let cause = if error.is_timeout() {
         Cause::TimedOut
     } else {
@@ -229,7 +238,17 @@ fn broken(url: &Url, error: &reqwest::Error) -> CallError {
     } else {
         ""
     };
-    CallError::new(cause, format!("{what} {}: {words}{remedy}", place(url)))
+    let message = format!("{what} {}: {words}{remedy}", place(url));
+    let mut told = CallError::new(cause, message);
+    told.exchange.sent = !error.is_connect() && !error.is_builder();
+    told
+}
+
+/// A call whose answer began to come and did not end.
+fn cut_off(url: &Url, bytes: usize, error: &reqwest::Error) -> CallError {
+    let (place, words) = (place(url), chain(error));
+    let message = format!("the answer was cut off after {bytes} bytes from {place}: {words}");
+    CallError::new(Cause::Connection, message)
 }
 
 /// The last cause, which says most; none of them names the address.

@@ -5,6 +5,9 @@ use crate::judge::RateLimits;
 use jiff::Timestamp;
 use std::time::Duration;
 
+/// The longest time that is believed.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// What the headers of an answer say, at `now`.
 pub fn read(received: &Received, now: Timestamp) -> RateLimits {
     let count = |names: &[&str]| {
@@ -68,11 +71,18 @@ fn retry_after(received: &Received, now: Timestamp) -> Option<Duration> {
 }
 
 fn number(text: &str, unit: f64) -> Option<Duration> {
-    Duration::try_from_secs_f64(text.trim().parse::<f64>().ok()? * unit).ok()
+    seconds(text.trim().parse::<f64>().ok()? * unit)
+}
+
+/// Seconds from 0, a day at most: whoever adds them to a moment gets a moment.
+fn seconds(seconds: f64) -> Option<Duration> {
+    let sensible = seconds.is_finite() && seconds >= 0.0;
+    sensible.then(|| Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64())))
 }
 
 fn from_now(then: Timestamp, now: Timestamp) -> Option<Duration> {
-    Some(Duration::try_from(then.duration_since(now)).unwrap_or_default())
+    let until = Duration::try_from(then.duration_since(now)).unwrap_or_default();
+    Some(until.min(LONGEST))
 }
 
 /// An RFC 3339 time, or a duration as Go writes it, `6m0s`, or plain seconds.
@@ -104,9 +114,7 @@ fn go_duration(text: &str) -> Option<Duration> {
             };
         rest = &unit[end..];
     }
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|_| !text.is_empty())
+    self::seconds(seconds).filter(|_| !text.is_empty())
 }
 
 #[cfg(test)]
@@ -158,6 +166,24 @@ mod tests {
         assert_eq!(anthropic.tokens_reset, Some(Duration::from_secs(30)));
         assert_eq!(anthropic.requests_reset, Some(Duration::ZERO));
         assert_eq!(anthropic.retry_after, Some(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn no_time_is_longer_than_a_day() {
+        for long in [
+            "9223372036854775807",
+            "1e19",
+            "1e300",
+            "9999999h",
+            "9999-01-01T00:00:00Z",
+        ] {
+            let limits = limits(&[("x-ratelimit-reset-tokens", long)]);
+            assert_eq!(limits.tokens_reset, Some(LONGEST), "{long}");
+        }
+        for long in ["9223372036854775807", "Thu, 31 Dec 9998 12:01:00 GMT"] {
+            let limits = limits(&[("retry-after", long)]);
+            assert_eq!(limits.retry_after, Some(LONGEST), "{long}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Ollama: `/api/chat` with a schema in `format`. The context is fixed and nothing may be cut silently: a prompt that
 //! does not fit is an error, and an answer that shows signs of a cut prompt is one too.
 
+use super::counts::Counts;
 use super::failure;
 use super::http::Received;
 use super::settings::{Settings, Told, cut_off, ended};
@@ -53,6 +54,10 @@ impl Wire for Ollama {
         body
     }
 
+    fn caps(&self) -> &'static [&'static str] {
+        &["/options/num_predict"]
+    }
+
     fn parse_response(
         &self,
         settings: &Settings,
@@ -77,15 +82,17 @@ impl Wire for Ollama {
         };
         let stop = text_at(&value, "/done_reason");
         let read = count_at(&value, "/prompt_eval_count");
+        let counts = Counts::of(&value);
+        let usage = Usage {
+            input: counts.needed("/prompt_eval_count"),
+            output: counts.needed("/eval_count"),
+            ..Usage::default()
+        };
         let told = Told {
             text,
             model: text_at(&value, "/model"),
             stop_reason: stop.clone(),
-            usage: Usage {
-                input: read,
-                output: count_at(&value, "/eval_count"),
-                ..Usage::default()
-            },
+            tokens: counts.settle(usage, 0),
             ..Told::default()
         };
         let reply = settings.reply(told, received, now);

@@ -23,6 +23,10 @@ impl Wire for OpenAi {
         chat::request(settings, prompt, &dialect(settings, state))
     }
 
+    fn caps(&self) -> &'static [&'static str] {
+        chat::CAPS
+    }
+
     fn parse_response(
         &self,
         settings: &Settings,

@@ -1,11 +1,12 @@
 //! What the user set for one judge, and what follows from it: identity, size, price.
 
+use super::counts::Tokens;
 use super::failure;
 use super::http::Received;
 use super::limits;
 use crate::judge::price::Price;
 use crate::judge::prompt::{Answer, Cut, Template};
-use crate::judge::{CallError, Cause, Exchange, JudgeLimits, JudgeSpec, Prompt, Reply, Usage};
+use crate::judge::{CallError, Cause, JudgeLimits, JudgeSpec, Prompt, Reply, Usage};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,8 @@ pub const ESTIMATE: &str = "tokens are estimated: four ASCII characters or one a
 const TYPICAL_OUTPUT: u64 = 400;
 /// The same where each of ten documents has its verdict and three of them a sentence.
 const VERDICTS_OUTPUT: u64 = 700;
+/// Dollars that a provider may say it charged for one call; more makes no sense.
+const MOST_USD: f64 = 1_000.0;
 /// Tokens that a provider adds around our texts, at the very most.
 const ENVELOPE: u64 = 400;
 
@@ -53,10 +56,8 @@ pub(crate) struct Told {
     pub stop_reason: Option<String>,
     /// The provider's identifier of the call.
     pub request_id: Option<String>,
-    /// Tokens.
-    pub usage: Usage,
-    /// Input tokens that went into a cache.
-    pub written: u64,
+    /// Tokens, where the provider counts them in a way that makes sense.
+    pub tokens: Option<Tokens>,
     /// What the provider itself says it charged.
     pub charged_usd: Option<f64>,
 }
@@ -78,17 +79,22 @@ impl Settings {
 
     /// The answer as a reply.
     pub(crate) fn reply(&self, told: Told, received: &Received, now: Timestamp) -> Reply {
-        // Without a count of tokens the price is no help, unless there is none to pay.
-        let counted = told.usage != Usage::default();
-        let price = self.price.filter(|price| counted || *price == Price::FREE);
-        let cost = price.map(|price| price.cost(&told.usage, told.written));
+        // Without counts that make sense nothing is known of the cost, unless there is none to pay.
+        let cost = match (self.price, told.tokens) {
+            (Some(price), _) if price.is_free() => Some(0.0),
+            (Some(price), Some(tokens)) => Some(price.cost(&tokens.usage, tokens.written)),
+            (None, Some(_)) => told
+                .charged_usd
+                .filter(|usd| (0.0..=MOST_USD).contains(usd)),
+            (_, None) => None,
+        };
         Reply {
             text: told.text,
             model: told.model,
             stop_reason: told.stop_reason,
             request_id: told.request_id.or_else(|| failure::request_id(received)),
-            usage: told.usage,
-            cost_usd: told.charged_usd.or(cost),
+            usage: told.tokens.map(|tokens| tokens.usage).unwrap_or_default(),
+            cost_usd: cost,
             latency: received.latency,
             odds: None,
             limits: limits::read(received, now),
@@ -109,14 +115,21 @@ impl Settings {
         (usage, self.price.map(|price| price.cost(&usage, 0)))
     }
 
-    /// What a call on `prompt` can use at the very most: no tokenizer makes more than one token of a byte.
-    pub(crate) fn worst(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+    /// What a call on `prompt` can use at the very most, where `output` is what the request lets the model write: no
+    /// tokenizer makes more than one token of a byte. The price is `None` where nothing limits the answer.
+    pub(crate) fn worst(&self, prompt: &Prompt, output: Option<u64>) -> (Usage, Option<f64>) {
+        let added = match self.params.is_empty() {
+            true => 0,
+            false => serde_json::to_string(&self.params).map_or(0, |params| params.len()),
+        };
         let usage = Usage {
-            input: (prompt.system.len() + prompt.user.len()) as u64 + ENVELOPE,
-            output: self.cap(prompt),
+            input: (prompt.system.len() + prompt.user.len() + added) as u64 + ENVELOPE,
+            output: output.unwrap_or_else(|| self.cap(prompt)),
             ..Usage::default()
         };
-        (usage, self.price.map(|price| price.worst(&usage)))
+        let limited = |price: &Price| price.is_free() || output.is_some();
+        let price = self.price.filter(limited);
+        (usage, price.map(|price| price.worst(&usage)))
     }
 
     fn tokens(&self, text: &str) -> u64 {
@@ -133,12 +146,9 @@ impl Settings {
 
 /// The failure that a reply amounts to; it was paid for all the same.
 pub(crate) fn ended(cause: Cause, message: impl Into<String>, reply: Reply) -> CallError {
-    let mut error = CallError::new(cause, message);
-    *error.exchange = Exchange {
-        status: Some(200),
-        ..reply.exchange()
-    };
-    error.raw = Some(reply.text).filter(|text| !text.is_empty());
+    let mut error = CallError::in_reply(cause, message, reply);
+    error.exchange.status = Some(200);
+    error.raw = error.raw.filter(|text| !text.is_empty());
     error
 }
 

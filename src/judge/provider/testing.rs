@@ -1,11 +1,15 @@
 //! Settings and answers for the unit tests of the wires.
 
-use super::http::Received;
+use super::batch::Batch;
+use super::http::{Http, Patience, Received};
 use super::settings::Settings;
+use super::{Connection, Network, Wire};
 use crate::judge::price::Prices;
 use crate::judge::prompt::{self, Cut, Template};
 use crate::judge::{JudgeLimits, JudgeSpec};
+use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 
 pub(super) fn settings(provider: &str, model: &str) -> Settings {
@@ -45,3 +49,19 @@ pub(super) fn received(status: u16, body: &Value) -> Received {
         ..Received::default()
     }
 }
+
+/// A judge whose server is nowhere.
+pub(super) fn network(settings: Settings, wire: Box<dyn Wire>, batch: Option<Batch>) -> Network {
+    let base = Url::parse("http://127.0.0.1:9/v1").unwrap();
+    let connection = Connection {
+        http: Http::new(Patience::default()),
+        url: base.clone(),
+        base,
+        headers: HeaderMap::new(),
+        key: Some(SecretString::from(KEY)),
+    };
+    Network::new(settings, wire, connection, batch)
+}
+
+/// A key with everything that is spelt otherwise in JSON and in addresses.
+pub(super) const KEY: &str = "sk-secret/0123\"4567+ab";

@@ -1,3 +1,5 @@
+mod money;
+
 use super::anthropic::Anthropic;
 use super::azure::Azure;
 use super::compatible::{Compatible, PRESETS};

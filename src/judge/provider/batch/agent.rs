@@ -2,7 +2,7 @@
 
 use crate::judge::provider::http::Received;
 use crate::judge::provider::{Connection, Settings, failure};
-use crate::judge::{CallError, Cause};
+use crate::judge::{CallError, Cause, Retry};
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
@@ -36,11 +36,8 @@ impl Agent<'_> {
             HeaderMap::new()
         };
         headers.extend(more);
-        let received = self
-            .connection
-            .http
-            .send(method, url, headers, body)
-            .await?;
+        let sent = self.connection.http.send(method, url, headers, body).await;
+        let received = sent.map_err(|error| self.connection.redact_error(error))?;
         if received.is_ok() {
             return Ok(received);
         }
@@ -62,7 +59,7 @@ impl Agent<'_> {
             return Ok(Value::Null);
         }
         serde_json::from_slice(&received.body)
-            .map_err(|_| failure::not_json(&received, Timestamp::now()))
+            .map_err(|_| self.connection.redact_error(no_json(&received)))
     }
 
     /// Hands the lines of a file on, one at a time; only one is held.
@@ -93,7 +90,8 @@ impl Agent<'_> {
                     kept.len() <= LINE_BYTES
                 },
             )
-            .await?;
+            .await
+            .map_err(|error| self.connection.redact_error(error))?;
         if bad || !received.is_ok() {
             received.body = kept;
             return Err(self.connection.redact_error(failure::failure(
@@ -105,6 +103,14 @@ impl Agent<'_> {
         hand_on(&kept, each);
         Ok(())
     }
+}
+
+/// What is no JSON here is a page of some server in between: nothing was paid for, and it may pass.
+fn no_json(received: &Received) -> CallError {
+    let mut error = failure::not_json(received, Timestamp::now());
+    (error.cause, error.retry) = (Cause::Server, Retry::After(None));
+    error.no_answer = false;
+    error
 }
 
 fn hand_on(line: &[u8], each: &mut (dyn FnMut(&str) + Send)) {

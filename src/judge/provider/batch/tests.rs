@@ -1,21 +1,12 @@
 use super::super::testing::settings;
-use super::super::{Connection, Network, Wire, http};
+use super::super::{Network, Wire};
 use super::*;
 use crate::judge::provider::{anthropic::Anthropic, gemini::Gemini, openai::OpenAi};
 use crate::judge::{Cause, Judge};
-use reqwest::header::HeaderMap;
 use serde_json::json;
 
 fn network(provider: &str, model: &str, wire: Box<dyn Wire>, batch: Batch) -> Network {
-    let base = Url::parse("http://127.0.0.1:9/v1").unwrap();
-    let connection = Connection {
-        http: http::Http::new(http::Patience::default()),
-        url: base.clone(),
-        base,
-        headers: HeaderMap::new(),
-        key: None,
-    };
-    Network::new(settings(provider, model), wire, connection, Some(batch))
+    super::super::testing::network(settings(provider, model), wire, Some(batch))
 }
 
 fn openai_batch() -> Network {
@@ -238,4 +229,57 @@ fn ids_cannot_lead_elsewhere() {
         assert!(checked(bad).is_err(), "{bad:?}");
     }
     assert!(checked("batches/abc-1").is_ok());
+}
+
+#[test]
+fn lines_without_counts_that_make_sense_have_no_known_cost() {
+    let cost = |judge: &Network, line: Value| {
+        let (_, answer) = judge.parse_batch_line(&line.to_string()).unwrap();
+        let reply = answer.made().unwrap().unwrap();
+        (reply.cost_usd.is_some(), reply.usage == Usage::default())
+    };
+    for (count, known) in [
+        (json!(12), true),
+        (json!(-12), false),
+        (json!(1.5), false),
+        (json!(u64::MAX), false),
+        (Value::Null, false),
+    ] {
+        let body = json!({"choices": [{"finish_reason": "stop", "message": {"content": TEXT}}],
+            "usage": {"prompt_tokens": count, "completion_tokens": 3}});
+        let line = json!({"custom_id": "i", "response": {"status_code": 200, "body": body}});
+        assert_eq!(cost(&openai_batch(), line), (known, !known), "{count}");
+        let judge = network(
+            "anthropic",
+            "claude-sonnet-5-5",
+            Box::new(Anthropic),
+            Batch::Anthropic,
+        );
+        let message = json!({"content": [{"type": "text", "text": TEXT}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": count, "output_tokens": 3}});
+        let line = json!({"custom_id": "i", "result": {"type": "succeeded", "message": message}});
+        assert_eq!(cost(&judge, line), (known, !known), "{count}");
+        let judge = network(
+            "gemini",
+            "gemini-3.8-flash",
+            Box::new(Gemini),
+            Batch::Gemini,
+        );
+        let response = json!({"candidates": [{"content": {"parts": [{"text": TEXT}]}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": count, "candidatesTokenCount": 3}});
+        let line = json!({"key": "i", "response": response});
+        assert_eq!(cost(&judge, line), (known, !known), "{count}");
+    }
+}
+
+#[test]
+fn a_line_is_read_without_the_key() {
+    use super::super::testing::KEY;
+    let body = json!({"id": KEY, "model": KEY, "choices": [{"finish_reason": "stop", "message": {"content": KEY}}]});
+    let line = json!({"custom_id": "i", "response": {"status_code": 200, "request_id": KEY, "body": body}});
+    let (_, answer) = openai_batch().parse_batch_line(&line.to_string()).unwrap();
+    let reply = answer.made().unwrap().unwrap();
+    assert_eq!(reply.text, "[key]");
+    assert_eq!(reply.model.as_deref(), Some("[key]"));
+    assert_eq!(reply.request_id.as_deref(), Some("[key]"));
 }

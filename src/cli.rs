@@ -184,6 +184,9 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
                     | crate::store::StoreError::Conflict(_)
                     | crate::store::StoreError::NotAProject { .. }
                     | crate::store::StoreError::Newer { .. }
+                    | crate::store::StoreError::Outdated { .. }
+                    | crate::store::StoreError::Linked { .. }
+                    | crate::store::StoreError::ReadOnly { .. }
             )
         ) || error.downcast_ref::<crate::config::ConfigError>().is_some();
         Self {

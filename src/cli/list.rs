@@ -42,7 +42,7 @@ pub(super) fn summaries(
             let key = info.key;
             let summary = match summary {
                 Some(summary) => summary,
-                None => store.write_blocking(move |db| db.cache_summary(key))?,
+                None => store.summarise_blocking(key)?,
             };
             Ok((info, summary))
         })

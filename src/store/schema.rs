@@ -239,4 +239,70 @@ mod tests {
             .unwrap();
         assert_eq!(version, MIGRATIONS.len() as i64);
     }
+
+    #[test]
+    fn what_cannot_be_written_is_read_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a %23?b.db");
+        drop(open(&path).unwrap());
+        let before = std::fs::read(&path).unwrap();
+        let connection = open_reading(&path).unwrap();
+        let judges: i64 = connection
+            .query_row("SELECT count(*) FROM judge", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(judges, 0);
+        let refused = connection.execute("INSERT INTO setting VALUES ('a', 'b')", []);
+        assert!(refused.is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        // Neither a log nor its index was made.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_older_project_that_cannot_be_written_says_what_it_needs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(MIGRATIONS[0]).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        old.pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        drop(old);
+        let error = open_reading(&path).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Outdated { found: 1, .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains("cannot be upgraded here"));
+    }
+
+    #[test]
+    fn what_hinders_writing_is_told_from_what_hinders_reading() {
+        let sqlite = |code| {
+            let error = rusqlite::ffi::Error::new(code);
+            rusqlite::Error::SqliteFailure(error, None)
+        };
+        let path = Path::new("p.db");
+        use rusqlite::ffi;
+        for code in [
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_READONLY_DIRECTORY,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_PERM,
+        ] {
+            let error = unusable(path, sqlite(code));
+            assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+        }
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE] {
+            let error = unusable(path, sqlite(code));
+            assert!(matches!(error, StoreError::DiskFull), "{error:?}");
+        }
+        for code in [ffi::SQLITE_NOTADB, ffi::SQLITE_CORRUPT] {
+            let error = unusable(path, sqlite(code));
+            assert!(matches!(error, StoreError::NotAProject { .. }), "{error:?}");
+        }
+        let error = unusable(path, sqlite(ffi::SQLITE_IOERR_FSYNC));
+        assert!(matches!(error, StoreError::Sql(_)), "{error:?}");
+        assert!(error.hinders_only_writing());
+    }
 }

@@ -165,6 +165,13 @@ impl Failure {
         }
     }
 
+    /// Whether a file could not be written for want of room.
+    fn is_disk_full(&self) -> bool {
+        let full = std::io::ErrorKind::StorageFull;
+        let error = self.error.as_ref();
+        error.is_some_and(|error| output::is_io_error(error, full))
+    }
+
     /// Interrupted: exit code 130.
     pub fn interrupted() -> Self {
         Self {

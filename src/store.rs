@@ -12,6 +12,7 @@ pub(crate) mod file;
 pub mod gold;
 pub mod growth;
 pub mod imports;
+pub mod integrity;
 pub mod log;
 pub mod merge;
 pub mod queue;

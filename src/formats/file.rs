@@ -28,6 +28,24 @@ pub fn odd_kind(found: &Metadata) -> Option<&'static str> {
     Some("not a regular file")
 }
 
+/// Whether two paths lead to one file, by whatever links.
+pub fn same(one: &Path, other: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        let number = |path: &Path| {
+            let found = std::fs::metadata(path).ok()?;
+            Some((found.dev(), found.ino()))
+        };
+        number(one).is_some() && number(one) == number(other)
+    }
+    #[cfg(not(unix))]
+    {
+        let real = |path: &Path| path.canonicalize().ok();
+        real(one).is_some() && real(one) == real(other)
+    }
+}
+
 /// Opens a regular file for reading. The kind is looked at first: opening a pipe waits until somebody writes into it.
 pub fn open(path: &Path) -> io::Result<File> {
     match odd_kind(&std::fs::metadata(path)?) {

@@ -105,7 +105,7 @@ pub enum StoreError {
     )]
     DiskFull,
     /// The file is not where it was when it was opened.
-    #[error("{}: the project was moved, deleted or replaced while it was open, and nothing more is written to it; move it back, with the files beside it whose names begin alike, and repeat the command", path.display())]
+    #[error("{}: the project was moved, deleted or replaced while it was open, and nothing more is written to it; move it back, with the files beside it whose names begin alike, or name another one with --project, and repeat the command", path.display())]
     Gone {
         /// Where it was.
         path: PathBuf,

@@ -3,6 +3,8 @@
 //!
 //! `cargo bench --bench store [-- quiet|busy]`
 
+#![allow(clippy::unwrap_used, reason = "a bench may fail")]
+
 use overrule::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use overrule::store::{Store, StoreError};
 use rusqlite::{Connection, OpenFlags};

@@ -107,6 +107,11 @@ impl Identity {
         }
     }
 
+    /// Whether `path` leads to a file that is certainly another one.
+    pub(super) fn is_another(&self, path: &Path) -> bool {
+        std::fs::metadata(path).is_ok_and(|found| number(&found) != self.number)
+    }
+
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

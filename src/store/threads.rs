@@ -196,8 +196,9 @@ impl State {
     /// Another file in place of the project would take the log beside it for its own at the next start, and be
     /// destroyed by it. Where nothing is in its place the log stays: the project may come back to it.
     fn put_log_aside(&self) {
-        let replaced =
-            self.canonical.exists() && self.log.as_ref().is_some_and(Identity::still_there);
+        // A link that leads elsewhere now is no reason: the project is where it was, and its log belongs to it.
+        let replaced = self.identity.is_another(&self.canonical)
+            && self.log.as_ref().is_some_and(Identity::still_there);
         if replaced && self.stopped.get().is_none() {
             let log = file::beside(&self.canonical, "-wal");
             let aside = file::beside(&self.canonical, "-wal-replaced");
@@ -732,6 +733,26 @@ mod tests {
         drop(store);
         std::fs::rename(&other, &path).unwrap();
         assert_eq!(names(&Store::open(&path).unwrap()), ["before"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_elsewhere_ends_the_writing_and_harms_neither_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        drop(Store::open(&path("q.db")).unwrap());
+        let store = Store::open(&path("p.db")).unwrap();
+        drop(store);
+        std::os::unix::fs::symlink("p.db", path("link.db")).unwrap();
+        let store = Store::open(&path("link.db")).unwrap();
+        store.write_blocking(set("before")).unwrap();
+        std::fs::remove_file(path("link.db")).unwrap();
+        std::os::unix::fs::symlink("q.db", path("link.db")).unwrap();
+        let gone = store.write_blocking(set("after"));
+        assert!(matches!(gone, Err(StoreError::Gone { .. })), "{gone:?}");
+        drop(store);
+        assert_eq!(names(&Store::open(&path("p.db")).unwrap()), ["before"]);
+        assert_eq!(names(&Store::open(&path("q.db")).unwrap()), [""; 0]);
     }
 
     #[test]

@@ -320,6 +320,23 @@ fn one_file_has_one_name_and_one_run() {
 
 #[cfg(unix)]
 #[test]
+fn what_is_in_the_log_is_merged_through_a_link_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    // Held open, so that what is written stays in the log.
+    let theirs = Store::open(&path("p.db")).unwrap();
+    theirs
+        .write_blocking(|db| db.add_pool(&pool(1, 2), "test"))
+        .unwrap();
+    std::os::unix::fs::symlink("p.db", path("link.db")).unwrap();
+    let snapshot = Snapshot::of(&path("link.db")).unwrap();
+    let ours = Store::open(&path("ours.db")).unwrap();
+    let merged = ours.write_blocking(move |db| db.merge(&snapshot, true));
+    assert_eq!(merged.unwrap().queries_added, 1);
+}
+
+#[cfg(unix)]
+#[test]
 fn a_project_and_its_log_are_their_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();

@@ -32,6 +32,8 @@ impl Snapshot {
         if found.len() == 0 {
             return Err(refuse("it is empty"));
         }
+        // SQLite names the log after the file and not after a link to it.
+        let path = &file::canonical(path)?;
         let folder = std::env::temp_dir().join(format!("overrule-merge-{}", Uuid::now_v7()));
         private_folder(&folder).map_err(|error| unreadable(&folder, &error))?;
         let mut snapshot = Self { db: None, folder };

@@ -165,6 +165,13 @@ impl Failure {
         }
     }
 
+    /// Whether a file could not be written for want of room.
+    fn is_disk_full(&self) -> bool {
+        let full = std::io::ErrorKind::StorageFull;
+        let error = self.error.as_ref();
+        error.is_some_and(|error| output::is_io_error(error, full))
+    }
+
     /// Interrupted: exit code 130.
     pub fn interrupted() -> Self {
         Self {
@@ -184,6 +191,9 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
                     | crate::store::StoreError::Conflict(_)
                     | crate::store::StoreError::NotAProject { .. }
                     | crate::store::StoreError::Newer { .. }
+                    | crate::store::StoreError::Outdated { .. }
+                    | crate::store::StoreError::Linked { .. }
+                    | crate::store::StoreError::ReadOnly { .. }
             )
         ) || error.downcast_ref::<crate::config::ConfigError>().is_some();
         Self {

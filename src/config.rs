@@ -222,10 +222,11 @@ impl Config {
                 _ => return Ok((Self::default(), None)),
             },
         };
-        let text = std::fs::read_to_string(&path).map_err(|source| ConfigError::Read {
-            path: path.clone(),
-            source,
-        })?;
+        let text =
+            crate::formats::file::read_to_string(&path).map_err(|source| ConfigError::Read {
+                path: path.clone(),
+                source,
+            })?;
         let config: Result<Self, String> =
             toml::from_str(&text).map_err(|error| error.to_string().trim_end().to_owned());
         match config.and_then(Self::checked) {

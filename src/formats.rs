@@ -7,6 +7,7 @@ pub mod ai_scores;
 pub mod beir;
 pub mod csv_cell;
 pub mod dataset;
+pub mod file;
 pub mod foreign;
 pub mod gold;
 mod json;

@@ -1,15 +1,18 @@
 //! The project file: one SQLite database, owned by one writing thread and one reading thread.
 //!
-//! Work is handed over as closures on [`Db`]. Writes that wait in the queue share a transaction, and each is answered
-//! only after that transaction is on disk: what the store has confirmed survives a kill at any later moment.
+//! Work is handed over as closures on [`Db`]. Writes that wait in the queue share a transaction. [`Store::write`] answers
+//! after that transaction is on disk: what it has confirmed survives a loss of power. [`Store::note`] answers once it is
+//! committed, which survives a kill. Either is committed within milliseconds, however slow the disk.
 
 pub mod batches;
 pub mod calls;
 pub mod corpus;
 pub mod court;
+pub(crate) mod file;
 pub mod gold;
 pub mod growth;
 pub mod imports;
+pub mod integrity;
 pub mod ledger;
 pub mod log;
 pub mod merge;
@@ -20,23 +23,24 @@ pub mod runs;
 mod schema;
 pub mod summaries;
 pub mod tally;
+mod threads;
 pub mod urgency;
 pub mod verdicts;
 pub mod views;
 pub mod witnesses;
 
 use corpus::QueryKey;
-use rusqlite::Connection;
+use file::Identity;
+use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
-use std::thread::{self, JoinHandle};
+use std::sync::Arc;
 use std::time::Duration;
+use threads::{State, Sync, Until, Worker};
 use tokio::sync::oneshot;
 use views::Summary;
 
-/// Writes that may share one transaction.
-const GROUP: usize = 4096;
+pub use threads::WriteStatistics;
 
 /// How long a connection waits for another process's lock at a time.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -71,9 +75,51 @@ pub enum StoreError {
     /// What was asked for is not there.
     #[error("{0}")]
     NotFound(String),
+    /// The file was written by an earlier version, and cannot be brought up to date where it is.
+    #[error("{}: written by an older version of overrule (schema {found}, this one reads {known}) and cannot be upgraded here, because it cannot be written; copy it to a folder where you may write", path.display())]
+    Outdated {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i64,
+        /// The schema version of this version.
+        known: i64,
+    },
+    /// The file has several names. SQLite would keep a log for each, and lose what is in one of them.
+    #[error("{}: the file has {names} names (hard links), and writing under two of them would destroy it; delete the others, or work on a copy", path.display())]
+    Linked {
+        /// The name that was given.
+        path: PathBuf,
+        /// How many there are.
+        names: u64,
+    },
+    /// The file can be read and not written.
+    #[error("{}: cannot be written: {reason}; it can be read here, and a copy in a folder where you may write takes changes", path.display())]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// There is no room for what was to be written; nothing of it was kept.
+    #[error(
+        "the disk is full: free some space and repeat the command; what was confirmed before is kept"
+    )]
+    DiskFull,
+    /// The file is not where it was when it was opened.
+    #[error("{}: the project was moved, deleted or replaced while it was open, and nothing more is written to it; move it back, with the files beside it whose names begin alike, or name another one with --project, and repeat the command", path.display())]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// The disk did not confirm what was written. It may be lost when the machine stops, and nothing more is written.
+    #[error(
+        "project database: the disk did not confirm what was written: {0}; check the disk, then repeat the command"
+    )]
+    Unsynced(String),
     /// SQLite refused.
     #[error("project database: {0}")]
-    Sql(#[from] rusqlite::Error),
+    Sql(#[source] rusqlite::Error),
     /// A row holds what no version of Overrule wrote.
     #[error("project database: {0}")]
     Corrupt(String),
@@ -85,6 +131,37 @@ pub enum StoreError {
     Closed,
 }
 
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        // Where the room for the log's index is missing, SQLite speaks of an error of input and output.
+        let extended = error.sqlite_error().map(|error| error.extended_code);
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
+            _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::DiskFull,
+            _ => Self::Sql(error),
+        }
+    }
+}
+
+impl StoreError {
+    /// Whether the project could be read all the same.
+    fn hinders_only_writing(&self) -> bool {
+        match self {
+            Self::ReadOnly { .. } | Self::DiskFull => true,
+            Self::Sql(error) => matches!(
+                error.sqlite_error_code(),
+                Some(
+                    ErrorCode::ReadOnly
+                        | ErrorCode::CannotOpen
+                        | ErrorCode::PermissionDenied
+                        | ErrorCode::SystemIoFailure
+                )
+            ),
+            _ => false,
+        }
+    }
+}
+
 /// The result of asking the project.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
@@ -94,10 +171,6 @@ pub struct Db {
     pub(crate) connection: Connection,
 }
 
-/// Sends the answer of a job, told why its transaction could not be committed where it could not.
-type Answer = Box<dyn FnOnce(Option<&str>) + Send>;
-type Job = Box<dyn FnOnce(Result<&mut Db>) -> Answer + Send>;
-
 /// A handle on the project; cheap to clone. The last one to go closes the file, and leaves one file behind.
 #[derive(Clone, Debug)]
 pub struct Store(Arc<Threads>);
@@ -105,75 +178,77 @@ pub struct Store(Arc<Threads>);
 #[derive(Debug)]
 struct Threads {
     path: PathBuf,
-    writer: Worker,
+    writer: Writer,
     reader: Worker,
 }
 
-/// A thread that owns a connection, and the way to give it work.
 #[derive(Debug)]
-struct Worker {
-    jobs: Option<mpsc::Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Worker {
-    fn start(name: &str, db: Db, body: fn(Db, &mpsc::Receiver<Job>)) -> Result<Self> {
-        let (jobs, receiver) = mpsc::channel::<Job>();
-        let thread = thread::Builder::new()
-            .name(name.to_owned())
-            .spawn(move || body(db, &receiver))
-            .map_err(|error| {
-                StoreError::Corrupt(format!("cannot start the store's thread: {error}"))
-            })?;
-        Ok(Self {
-            jobs: Some(jobs),
-            thread: Some(thread),
-        })
-    }
-
-    /// Puts work in the queue now; the answer comes when it is done.
-    fn submit<T, F>(&self, work: F) -> oneshot::Receiver<Result<T>>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
-    {
-        let (answer, receive) = oneshot::channel();
-        // A thread that is gone drops the job and with it the answer, which the asker sees.
-        if let Some(jobs) = &self.jobs {
-            drop(jobs.send(job(work, answer)));
-        }
-        receive
-    }
-
-    fn stop(&mut self) {
-        self.jobs = None;
-        if let Some(thread) = self.thread.take()
-            && thread.thread().id() != thread::current().id()
-        {
-            drop(thread.join());
-        }
-    }
+enum Writer {
+    Ready(Worker, Arc<State>),
+    /// The project can only be read, for this reason.
+    Missing(String),
 }
 
 impl Drop for Threads {
     fn drop(&mut self) {
         // The writer closes last: only it may fold the log back into the file.
         self.reader.stop();
-        self.writer.stop();
+        if let Writer::Ready(writer, _) = &mut self.writer {
+            writer.stop();
+        }
     }
 }
 
 impl Store {
-    /// Opens the project at `path`, creating it where there is none, and brings an older schema up to date.
+    /// Opens the project at `path`, creating it where there is none, and brings an older schema up to date. Where it can
+    /// only be read, every write is answered with [`StoreError::ReadOnly`].
     pub fn open(path: &Path) -> Result<Self> {
-        let writer = Db {
-            connection: schema::open(path)?,
+        let canonical = file::canonical(path)?;
+        let sync = threads::log_sync(&canonical);
+        Self::open_with(path, sync)
+    }
+
+    fn open_with(path: &Path, sync: Sync) -> Result<Self> {
+        let canonical = file::canonical(path)?;
+        let there = canonical.exists();
+        let connection = match schema::open(&canonical) {
+            Ok(connection) => connection,
+            Err(why) if there && why.hinders_only_writing() => {
+                return Self::open_reading(path, &canonical, why);
+            }
+            Err(error) => return Err(error),
         };
-        let reader = Db::reader(path)?;
+        let identity = Identity::of(path).map_err(|_| StoreError::Gone {
+            path: path.to_owned(),
+        })?;
+        let state = Arc::new(State::new(identity, canonical.clone()));
+        let reader = Db {
+            connection: file::reading(&canonical)?,
+        };
+        reader.connection.set_prepared_statement_cache_capacity(64);
+        let writer = Worker::writer(Db { connection }, Arc::clone(&state), sync)?;
         Ok(Self(Arc::new(Threads {
             path: path.to_owned(),
-            writer: Worker::start("store-writer", writer, write_loop)?,
-            reader: Worker::start("store-reader", reader, read_loop)?,
+            writer: Writer::Ready(writer, state),
+            reader: Worker::reader(reader)?,
+        })))
+    }
+
+    fn open_reading(path: &Path, canonical: &Path, why: StoreError) -> Result<Self> {
+        let reader = match schema::open_reading(canonical) {
+            Ok(connection) => Db { connection },
+            Err(error) if error.hinders_only_writing() => return Err(why),
+            Err(error) => return Err(error),
+        };
+        let reason = match why {
+            StoreError::ReadOnly { reason, .. } => reason,
+            StoreError::DiskFull => "the disk is full".to_owned(),
+            other => other.to_string(),
+        };
+        Ok(Self(Arc::new(Threads {
+            path: path.to_owned(),
+            writer: Writer::Missing(reason),
+            reader: Worker::reader(reader)?,
         })))
     }
 
@@ -193,6 +268,37 @@ impl Store {
         &self.0.path
     }
 
+    /// Whether the project can only be read.
+    pub fn is_read_only(&self) -> bool {
+        matches!(self.0.writer, Writer::Missing(_))
+    }
+
+    /// How writing went since the project was opened; nothing where it can only be read.
+    pub fn write_statistics(&self) -> WriteStatistics {
+        match &self.0.writer {
+            Writer::Ready(_, state) => state.statistics(),
+            Writer::Missing(_) => WriteStatistics::default(),
+        }
+    }
+
+    fn submit<T, F>(&self, until: Until, work: F) -> oneshot::Receiver<Result<T>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
+    {
+        match &self.0.writer {
+            Writer::Ready(writer, _) => writer.submit(until, work),
+            Writer::Missing(reason) => {
+                let (answer, receive) = oneshot::channel();
+                drop(answer.send(Err(StoreError::ReadOnly {
+                    path: self.0.path.clone(),
+                    reason: reason.clone(),
+                })));
+                receive
+            }
+        }
+    }
+
     /// Puts `work` in the writing queue before it returns, so that work is done in the order in which it was asked for;
     /// the future answers when the transaction is on disk.
     pub fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
@@ -200,7 +306,18 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.0.writer.submit(work);
+        let answer = self.submit(Until::Synced, work);
+        async move { answer.await.map_err(|_| StoreError::Closed)? }
+    }
+
+    /// [`Store::write`] that answers when the transaction is committed: it survives a kill of this process from then on,
+    /// and a loss of power a moment later.
+    pub fn note<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
+    {
+        let answer = self.submit(Until::Committed, work);
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
@@ -210,9 +327,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        self.0
-            .writer
-            .submit(work)
+        self.submit(Until::Synced, work)
             .blocking_recv()
             .map_err(|_| StoreError::Closed)?
     }
@@ -223,7 +338,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.0.reader.submit(work);
+        let answer = self.0.reader.submit(Until::Committed, work);
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
@@ -236,10 +351,26 @@ impl Store {
         async move {
             let (revision, numbers) = store.read(move |db| db.summary_now(query)).await?;
             let summary = numbers.summary.clone();
-            store
+            let kept = store
                 .write(move |db| db.keep_summary(query, revision, &numbers))
-                .await?;
-            Ok(summary)
+                .await;
+            match kept {
+                // What is kept saves time at the next look and nothing else.
+                Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) | Ok(()) => Ok(summary),
+                Err(error) => Err(error),
+            }
+        }
+    }
+
+    /// [`Store::summarise`] for a thread that may block.
+    pub fn summarise_blocking(&self, query: QueryKey) -> Result<Summary> {
+        let only_read = || self.read_blocking(move |db| Ok(db.summary_now(query)?.1.summary));
+        if self.is_read_only() {
+            return only_read();
+        }
+        match self.write_blocking(move |db| db.cache_summary(query)) {
+            Err(StoreError::DiskFull) => only_read(),
+            kept => kept,
         }
     }
 
@@ -251,76 +382,9 @@ impl Store {
     {
         self.0
             .reader
-            .submit(work)
+            .submit(Until::Committed, work)
             .blocking_recv()
             .map_err(|_| StoreError::Closed)?
-    }
-}
-
-/// Wraps typed work so that its answer is sent only when the fate of its transaction is known.
-fn job<T, F>(work: F, answer: oneshot::Sender<Result<T>>) -> Job
-where
-    T: Send + 'static,
-    F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
-{
-    Box::new(move |db| {
-        let result = db.and_then(|db| db.guarded(work));
-        Box::new(move |trouble| {
-            let result = match trouble {
-                Some(trouble) if result.is_ok() => Err(StoreError::Uncommitted(trouble.to_owned())),
-                _ => result,
-            };
-            // The asker may have gone away; the work is done all the same.
-            drop(answer.send(result));
-        })
-    })
-}
-
-fn read_loop(mut db: Db, jobs: &mpsc::Receiver<Job>) {
-    while let Ok(job) = jobs.recv() {
-        job(Ok(&mut db))(None);
-    }
-}
-
-fn write_loop(mut db: Db, jobs: &mpsc::Receiver<Job>) {
-    while let Ok(first) = jobs.recv() {
-        if let Err(error) = begin(&db) {
-            first(Err(error.into()))(None);
-            continue;
-        }
-        let mut answers = vec![first(Ok(&mut db))];
-        while answers.len() < GROUP
-            && let Ok(job) = jobs.try_recv()
-        {
-            answers.push(job(Ok(&mut db)));
-        }
-        let trouble = db
-            .connection
-            .execute_batch("COMMIT")
-            .err()
-            .map(|error| error.to_string());
-        if trouble.is_some() && !db.connection.is_autocommit() {
-            drop(db.connection.execute_batch("ROLLBACK"));
-        }
-        for answer in answers {
-            answer(trouble.as_deref());
-        }
-    }
-}
-
-/// Begins to write. Another process may hold the file for long; what waits here has been paid for, so it waits longer.
-fn begin(db: &Db) -> rusqlite::Result<()> {
-    let mut tries = 0;
-    loop {
-        match db.connection.execute_batch("BEGIN IMMEDIATE") {
-            Err(error)
-                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
-                    && tries < BUSY_TRIES =>
-            {
-                tries += 1;
-            }
-            result => return result,
-        }
     }
 }
 
@@ -341,7 +405,7 @@ impl Db {
 
     /// A project in memory, for trying something out.
     pub(crate) fn scratch() -> Result<Self> {
-        let connection = schema::open(Path::new(":memory:"))?;
+        let connection = schema::open_in_memory()?;
         Ok(Self { connection })
     }
 
@@ -362,6 +426,8 @@ impl Db {
                 self.connection.execute_batch("RELEASE step")?;
                 Ok(value)
             }
+            // On a full disk SQLite may have taken back everything already, this savepoint with it.
+            Err(error) if self.connection.is_autocommit() => Err(error),
             Err(error) => {
                 self.connection
                     .execute_batch("ROLLBACK TO step; RELEASE step")?;

@@ -12,6 +12,8 @@ mod annotated;
 mod embedding;
 #[path = "cli/evaluating.rs"]
 mod evaluating;
+#[path = "cli/files.rs"]
+mod files;
 #[path = "cli/fitting.rs"]
 mod fitting;
 #[path = "cli/foreign.rs"]

@@ -141,10 +141,7 @@ impl Annotate {
             .out
             .clone()
             .unwrap_or_else(|| beside(&self.dataset, "annotated"));
-        export::check_target(
-            &out,
-            &[("dataset", &self.dataset), ("project", context.project())],
-        )?;
+        export::check_target(context, &out, &[("dataset", &self.dataset)])?;
         let dataset = import::checked(&self.dataset, self.skip_bad)?;
         drop(RunLock::take(context.project())?);
         plan.confirm(context, self.yes)?;

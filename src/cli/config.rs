@@ -8,6 +8,7 @@ use crate::domain::rating::Model;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
+use crate::formats::file;
 use crate::judge::ensemble;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -285,7 +286,7 @@ fn set_guideline(store: &Store, path: &Path) -> Outcome {
     let text = if path == Path::new("-") {
         None
     } else {
-        let text = std::fs::read_to_string(path)
+        let text = file::read_to_string(path)
             .map_err(|error| Failure::usage(anyhow!("--guideline {}: {error}", path.display())))?;
         Some(text)
     };

@@ -73,7 +73,7 @@ impl Court {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let store = context.open()?;
         for path in self.csv.iter().chain(&self.inspect) {
-            export::check_target(path, &[("project", context.project())])?;
+            export::check_target(context, path, &[])?;
         }
         let level = self.level;
         let rows = store.read_blocking(move |db| db.court(level))?;

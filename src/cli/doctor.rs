@@ -1,11 +1,14 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
 use super::{Context, Outcome, judges, output};
+use crate::domain::sanitise;
 use crate::judge::{Case, Judge, OFFLINE_LABEL, PoolText, Prompt, adapting, parse};
 use crate::store::Store;
+use crate::store::integrity::Integrity;
 use clap::Args;
 use serde::Serialize;
 use std::io::IsTerminal as _;
+use std::path::Path;
 use std::sync::Arc;
 
 #[derive(Debug, Args)]
@@ -31,7 +34,9 @@ struct Check {
 
 impl Doctor {
     pub(super) fn run(self, context: &Context) -> Outcome {
-        let mut checks = vec![configuration(context), project(context), terminal()];
+        let mut checks = vec![configuration(context)];
+        checks.extend(project(context));
+        checks.push(terminal());
         let chosen = judges::choose(context, &[], self.insecure_http)?;
         checks.extend(chosen.notes.into_iter().map(|note| Check {
             name: "keys".to_owned(),
@@ -51,12 +56,12 @@ impl Doctor {
                 .map(|check| {
                     let mark = if check.ok { "ok" } else { "!!" };
                     let remedy = check.remedy.clone().unwrap_or_default();
-                    vec![
-                        mark.to_owned(),
-                        check.name.clone(),
-                        check.found.clone(),
-                        remedy,
-                    ]
+                    // Names and messages come from files that anyone may have written.
+                    let cells = [mark, &check.name, &check.found, &remedy];
+                    cells
+                        .iter()
+                        .map(|cell| sanitise::line(cell).into_owned())
+                        .collect()
                 })
                 .collect();
             output::text(&output::table(&["", "what", "found", "to do"], &rows))?;
@@ -81,32 +86,104 @@ fn configuration(context: &Context) -> Check {
     }
 }
 
-fn project(context: &Context) -> Check {
+fn project(context: &Context) -> Vec<Check> {
     let path = context.project();
-    let (ok, found, remedy) = if !path.exists() {
-        let remedy =
-            "overrule demo, overrule import FILE or overrule annotate DATASET makes one".to_owned();
-        (true, format!("none at {}", path.display()), Some(remedy))
-    } else {
-        match Store::open_existing(path).and_then(|store| store.read_blocking(|db| db.queries())) {
-            Ok(queries) => (
-                true,
-                format!("{} with {} queries", path.display(), queries.len()),
-                None,
-            ),
-            Err(error) => (
-                false,
-                error.to_string(),
-                Some("name another file with --project".to_owned()),
-            ),
-        }
-    };
-    Check {
-        name: "project".to_owned(),
+    let check = |name: &str, ok, found, remedy: Option<&str>| Check {
+        name: name.to_owned(),
         ok,
         found,
-        remedy,
+        remedy: remedy.map(str::to_owned),
+    };
+    if !path.exists() {
+        let remedy = "overrule demo, overrule import FILE or overrule annotate DATASET makes one";
+        let found = format!("none at {}", path.display());
+        return vec![check("project", true, found, Some(remedy))];
     }
+    let looked = Store::open_existing(path).and_then(|store| {
+        let (queries, integrity) =
+            store.read_blocking(|db| Ok((db.queries()?.len(), db.integrity()?)))?;
+        Ok((store.is_read_only(), queries, integrity))
+    });
+    let (read_only, queries, integrity) = match looked {
+        Ok(looked) => looked,
+        Err(error) => {
+            let remedy = Some("name another file with --project");
+            return vec![check("project", false, error.to_string(), remedy)];
+        }
+    };
+    let queries = output::counted(queries, "query");
+    let mut checks = vec![match read_only {
+        false => check(
+            "project",
+            true,
+            format!("{} with {queries}", path.display()),
+            None,
+        ),
+        true => check(
+            "project",
+            false,
+            format!("{} with {queries}, which can only be read", path.display()),
+            Some("copy it to a folder where you may write"),
+        ),
+    }];
+    checks.push(soundness(&integrity));
+    checks.extend(room(path, integrity.bytes));
+    checks
+}
+
+fn soundness(found: &Integrity) -> Check {
+    let name = "integrity".to_owned();
+    if found.damage.is_empty() && found.dangling == 0 {
+        return Check {
+            name,
+            ok: true,
+            found: format!(
+                "sound, {:.1} MB{}",
+                found.bytes as f64 / 1e6,
+                match found.journal_mode.as_str() {
+                    "wal" => ", write-ahead log",
+                    _ => "",
+                }
+            ),
+            remedy: None,
+        };
+    }
+    let mut words = found.damage.clone();
+    if found.dangling > 0 {
+        let rows = output::counted(found.dangling, "row");
+        words.push(format!("{rows} without the row that they belong to"));
+    }
+    Check {
+        name,
+        ok: false,
+        found: words.join("; "),
+        remedy: Some(
+            "keep a copy, go back to a backup, and have `overrule merge` take over what can still be read"
+                .to_owned(),
+        ),
+    }
+}
+
+/// Whether there is room for the project to grow, where the system tells.
+#[cfg(unix)]
+fn room(path: &Path, bytes: u64) -> Option<Check> {
+    /// Less than this is said to be little.
+    const LITTLE: u64 = 256 << 20;
+    let folder = path.canonicalize().ok()?;
+    let found = rustix::fs::statvfs(folder.parent()?).ok()?;
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    let ok = free >= LITTLE.max(bytes / 4);
+    Some(Check {
+        name: "disk".to_owned(),
+        ok,
+        found: format!("{:.1} GB free", free as f64 / 1e9),
+        remedy: (!ok).then(|| "free some space before a run".to_owned()),
+    })
+}
+
+#[cfg(not(unix))]
+fn room(_: &Path, _: u64) -> Option<Check> {
+    None
 }
 
 fn terminal() -> Check {

@@ -4,6 +4,7 @@ mod labels;
 mod verdicts;
 
 use super::{Context, Failure, Outcome, output};
+use crate::config::user_file;
 use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::rating::RatingError;
 use crate::domain::sanitise;
@@ -11,14 +12,15 @@ use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPair, ScoredPairsWriter};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::dataset::{self, Unscored};
+use crate::formats::file;
 use crate::store::corpus::QueryKey;
 use crate::store::court::CourtRows;
+use crate::store::file::beside;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -80,7 +82,7 @@ impl Export {
             false => names.iter().map(|name| db.find_query(name)).collect(),
         })?;
         if let Some(path) = &self.out {
-            check_target(path, &[("project", context.project())])?;
+            check_target(context, path, &[])?;
         }
         let Some(path) = &self.out else {
             let mut out = BufWriter::new(io::stdout().lock());
@@ -91,7 +93,7 @@ impl Export {
         let side = self.labels.side_file(path);
         let side = side.filter(|_| self.kind == Kind::Qrels);
         if let Some(side) = &side {
-            check_target(side, &[("project", context.project())])?;
+            check_target(context, side, &[])?;
             let rows = self.court(&store)?;
             whole_file(side, |out| self.labels.provenance(&rows, Layout::Csv, out))?;
         }
@@ -161,47 +163,95 @@ fn real(path: &Path) -> Option<PathBuf> {
         .or_else(|| Some(folder.join(path.file_name()?)))
 }
 
-/// Refuses an output file that cannot be written, or that would replace one of the inputs, before any work is done.
-pub(super) fn check_target(path: &Path, inputs: &[(&str, &Path)]) -> Outcome {
+/// What a file is by its name, where it holds keys or settings: those are never written over.
+pub(super) fn is_configuration(path: &Path) -> Option<&'static str> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    [path, &real].into_iter().find_map(|path| {
+        let name = path.file_name()?.to_string_lossy().to_lowercase();
+        match name.as_str() {
+            "overrule.toml" | "config.toml" => Some("a configuration file"),
+            ".env" => Some("a file of keys"),
+            name if name.starts_with(".env.") => Some("a file of keys"),
+            _ => None,
+        }
+    })
+}
+
+/// Refuses an output file that cannot be written, that holds configuration, or that would replace the project or one of
+/// the inputs, before any work is done.
+pub(super) fn check_target(context: &Context, path: &Path, inputs: &[(&str, &Path)]) -> Outcome {
     let refuse = |why: &str| {
         Err(Failure::usage(anyhow!(
             "{}: {why}; name another file",
             path.display()
         )))
     };
-    if path.is_dir() {
-        return refuse("cannot be written: it is a folder");
+    let found = std::fs::metadata(path).ok();
+    if let Some(kind) = found.as_ref().and_then(file::odd_kind) {
+        return refuse(&format!("cannot be written: it is {kind}"));
     }
     let (Some(name), Some(target)) = (path.file_name(), real(path)) else {
         return refuse("cannot be written: its folder does not exist");
     };
-    if let Some((what, _)) = inputs
-        .iter()
-        .find(|(_, input)| real(input).as_ref() == Some(&target))
-    {
-        return refuse(&format!("would overwrite the {what}"));
+    if let Some(what) = is_configuration(path) {
+        return refuse(&format!("is {what}, which is never written over"));
+    }
+    let project = context.project();
+    let mut kept: Vec<(&str, PathBuf)> = vec![("project", project.to_owned())];
+    let log = real(project).unwrap_or_else(|| project.to_owned());
+    for suffix in ["-wal", "-shm", "-journal", "-run"] {
+        kept.push(("project's log or lock", beside(&log, suffix)));
+    }
+    let configuration = context.config_file.clone().into_iter().chain(user_file());
+    kept.extend(configuration.map(|path| ("configuration", path)));
+    kept.extend(
+        inputs
+            .iter()
+            .map(|(what, path)| (*what, path.to_path_buf())),
+    );
+    for (what, other) in &kept {
+        if real(other).as_ref() == Some(&target) || file::same(other, path) {
+            return refuse(&format!("would overwrite the {what}"));
+        }
+    }
+    // Not looked into before here: to close a handle on the open project would take SQLite's locks away.
+    if found.is_some() && is_database(path) {
+        return refuse("would overwrite a database");
     }
     let probe = target.with_file_name(format!(".{}.overrule", name.to_string_lossy()));
-    if let Err(error) = File::create(&probe) {
+    if let Err(error) = file::create(&probe) {
         return refuse(&format!("cannot be written: {error}"));
     }
     drop(std::fs::remove_file(&probe));
     Ok(())
 }
 
-/// Writes a file beside its final name and moves it there when it is whole.
+fn is_database(path: &Path) -> bool {
+    let mut start = [0; 16];
+    let read = file::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && &start == b"SQLite format 3\0"
+}
+
+/// Writes a file beside its final name and moves it there when it is whole. It is its owner's alone.
 pub(super) fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outcome) -> Outcome {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
-    let file = File::create(&part).map_err(|error| {
+    let file = file::create(&part).map_err(|error| {
         Failure::usage(anyhow!("{}: cannot be written: {error}", path.display()))
     })?;
     let mut out = BufWriter::new(file);
     let result = write(&mut out).and_then(|()| Ok(out.flush()?));
     if let Err(failure) = result {
         drop(std::fs::remove_file(&part));
-        return Err(failure);
+        return Err(match failure.is_disk_full() {
+            true => anyhow!(
+                "{}: cannot be written: the disk is full; free some space and repeat the command",
+                path.display()
+            )
+            .into(),
+            false => failure,
+        });
     }
     if let Err(error) = std::fs::rename(&part, path) {
         drop(std::fs::remove_file(&part));

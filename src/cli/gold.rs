@@ -3,6 +3,7 @@
 use super::{Context, Failure, Outcome, output};
 use crate::domain::sanitise;
 use crate::domain::verdict::GoldItem;
+use crate::formats::file;
 use crate::formats::gold::{GoldLine, read_gold};
 use crate::formats::problem::Problem;
 use crate::store::gold::GoldAdded;
@@ -10,7 +11,6 @@ use crate::store::{Db, StoreError};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde_json::json;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
@@ -83,7 +83,7 @@ impl Import {
     fn run(self, context: &Context) -> Outcome {
         let store = context.open()?;
         let name = self.path.display().to_string();
-        let file = File::open(&self.path)
+        let file = file::open(&self.path)
             .map_err(|error| Failure::usage(anyhow!("{name}: cannot be opened: {error}")))?;
         let (items, problems) = read_gold(BufReader::new(file), &name);
         if items.is_empty() && problems.is_empty() {

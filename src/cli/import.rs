@@ -9,6 +9,7 @@ use crate::domain::corpus::Pool;
 use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, Ensemble};
 use crate::formats::dataset;
+use crate::formats::file;
 use crate::formats::problem::Problem;
 use crate::formats::recognise as columns;
 use crate::store::corpus::{Imported, QueryKey};
@@ -266,22 +267,9 @@ enum Battles {
 }
 
 pub(super) fn open(path: &Path) -> Result<BufReader<File>, Failure> {
-    let file = File::open(path).map_err(|error| {
+    let file = file::open(path).map_err(|error| {
         Failure::usage(anyhow!("{}: cannot be opened: {error}", path.display()))
     })?;
-    if let Ok(metadata) = file.metadata()
-        && !metadata.is_file()
-    {
-        let what = if metadata.is_dir() {
-            "a folder"
-        } else {
-            "not a file; it is read twice, which a pipe cannot be"
-        };
-        return Err(Failure::usage(anyhow!(
-            "{}: is {what}; name a file",
-            path.display()
-        )));
-    }
     Ok(BufReader::with_capacity(1 << 18, file))
 }
 

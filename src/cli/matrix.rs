@@ -62,7 +62,7 @@ pub(super) struct Matrix {
 impl Matrix {
     pub(super) fn run(self, context: &Context) -> Outcome {
         if let Some(path) = &self.out {
-            super::export::check_target(path, &[("project", context.project())])?;
+            super::export::check_target(context, path, &[])?;
         }
         let store = context.open()?;
         let id = self.query.clone();
@@ -90,12 +90,9 @@ impl Matrix {
         };
         match &self.out {
             None => output::text(&text)?,
-            Some(path) => std::fs::write(path, text).map_err(|error| {
-                Failure::usage(anyhow::anyhow!(
-                    "{}: cannot be written: {error}",
-                    path.display()
-                ))
-            })?,
+            Some(path) => {
+                super::export::whole_file(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+            }
         }
         Ok(())
     }

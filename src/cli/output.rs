@@ -157,16 +157,21 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
 
 /// Whether the reader of stdout has gone away, which is no failure of ours.
 pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    is_io_error(error, io::ErrorKind::BrokenPipe)
+}
+
+/// Whether input or output failed in this way somewhere below an error.
+pub(super) fn is_io_error(error: &anyhow::Error, kind: io::ErrorKind) -> bool {
     error.chain().any(|cause| {
         cause
             .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-            || cause
-                .downcast_ref::<csv::Error>()
-                .is_some_and(|error| matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == io::ErrorKind::BrokenPipe))
+            .is_some_and(|error| error.kind() == kind)
+            || cause.downcast_ref::<csv::Error>().is_some_and(
+                |error| matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == kind),
+            )
             || cause
                 .downcast_ref::<serde_json::Error>()
-                .is_some_and(|error| error.io_error_kind() == Some(io::ErrorKind::BrokenPipe))
+                .is_some_and(|error| error.io_error_kind() == Some(kind))
     })
 }
 
@@ -209,10 +214,13 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
 pub(super) fn start_log(
     path: &Path,
 ) -> anyhow::Result<tracing_appender::non_blocking::WorkerGuard> {
-    let file = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
+    if let Some(what) = super::export::is_configuration(path) {
+        anyhow::bail!(
+            "{}: is {what}; name another file for the log",
+            path.display()
+        );
+    }
+    let file = crate::formats::file::append(path)
         .with_context(|| format!("{}: cannot be opened for the log", path.display()))?;
     let (writer, guard) = tracing_appender::non_blocking(file);
     let filter = tracing_subscriber::EnvFilter::try_from_env("OVERRULE_LOG")

@@ -156,7 +156,7 @@ impl Build {
             .chain(&self.run_out)
             .chain(&self.dense.runs())
         {
-            export::check_target(path, &inputs)?;
+            export::check_target(context, path, &inputs)?;
         }
         let qrels = benchmark::labels(&folder.qrels)?;
         let Some(stage) = self.first_stage(context, &folder, &qrels)? else {

@@ -20,7 +20,7 @@ impl Ledger {
     /// Writes an attempt down; it may be sent when the future has ended, since a kill cannot take the row away then.
     pub(crate) fn begin(&self, attempt: Attempt) -> BoxFuture<'static, Result<(), StoreError>> {
         match self {
-            Self::Project(store) => store.write(move |db| db.begin_call(&attempt)).boxed(),
+            Self::Project(store) => store.note(move |db| db.begin_call(&attempt)).boxed(),
             Self::Nowhere => std::future::ready(Ok(())).boxed(),
         }
     }

@@ -1,6 +1,8 @@
 //! Vectors on disk, so that no text is embedded, and paid for, twice. One small SQLite file of its own: it can be deleted
 //! at any time and costs only the embedding anew.
 
+use crate::formats::file;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -35,7 +37,24 @@ impl Cache {
             path: path.to_owned(),
             reason,
         };
+        if let Some(kind) = std::fs::metadata(path)
+            .ok()
+            .and_then(|found| file::odd_kind(&found))
+        {
+            return Err(not(format!("it is {kind}")));
+        }
+        // Made before SQLite can, which would let others read it. Where it cannot be made, SQLite says why.
+        drop(file::create_new(path));
         let connection = Connection::open(path).map_err(|error| not(error.to_string()))?;
+        // The file may come from anyone, and nothing in it is to run.
+        for (option, on) in [
+            (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+            (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+            (DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false),
+        ] {
+            connection.set_db_config(option, on)?;
+        }
         connection.busy_timeout(Duration::from_secs(10))?;
         let (id, tables): (i64, i64) = connection
             .query_row(

@@ -1,7 +1,13 @@
 //! One run a project: an operating-system lock on a file beside it, which is released however the process ends.
+//!
+//! The lock goes by the file and not by the name that was typed: links are followed, and a file with several names is
+//! refused, as the store refuses it. The lock is not on the project itself: to close a second handle on it would take
+//! away SQLite's own locks.
 
 use super::EngineError;
-use std::fs::{File, OpenOptions, TryLockError};
+use crate::formats::file as files;
+use crate::store::file::{beside, canonical, check_kind};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 /// Held while a run goes on.
@@ -21,17 +27,14 @@ impl Drop for RunLock {
 impl RunLock {
     /// Takes the lock or says who cannot have it.
     pub fn take(project: &Path) -> Result<Self, EngineError> {
-        let path = lock_path(project);
+        let project = canonical(project)?;
+        check_kind(&project)?;
+        let path = beside(&project, "-run");
         let trouble = |what: &str, error: &std::io::Error| {
             EngineError::Lock(format!("{}: cannot be {what}: {error}", path.display()))
         };
         loop {
-            let file = OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(&path)
-                .map_err(|error| trouble("opened", &error))?;
+            let file = files::append(&path).map_err(|error| trouble("opened", &error))?;
             match file.try_lock() {
                 Ok(()) if still_there(&file, &path) => return Ok(Self { _file: file, path }),
                 Ok(()) => {}
@@ -61,12 +64,6 @@ fn still_there(file: &File, path: &Path) -> bool {
 #[cfg(not(unix))]
 fn still_there(_: &File, _: &Path) -> bool {
     true
-}
-
-fn lock_path(project: &Path) -> PathBuf {
-    let mut name = project.file_name().unwrap_or_default().to_owned();
-    name.push("-run");
-    project.with_file_name(name)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::price::{Prices, Rates};
 use super::provider::http::{Http, Patience};
 use super::{Ensemble, Judge};
 use crate::domain::court::Way;
+use crate::formats::file;
 use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -163,7 +164,7 @@ impl JudgesFile {
     /// Reads `overrule.toml` in `folder`, or the default where there is none. Also says which file was read.
     pub fn load(folder: &Path) -> Result<(Self, Option<PathBuf>), EnsembleError> {
         let path = folder.join(FILE);
-        let text = match std::fs::read_to_string(&path) {
+        let text = match file::read_to_string(&path) {
             Ok(text) => Some(text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => {
@@ -257,7 +258,7 @@ fn read_prices(path: &Path) -> Result<Prices, EnsembleError> {
         message,
     };
     let text =
-        std::fs::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        file::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
     Prices::parse(&text).map_err(wrong)
 }
 

@@ -98,7 +98,7 @@ impl Db {
                 fault: new.fault,
                 note: new.note.clone(),
                 annotator: new.annotator.clone(),
-                created_ms: new.created_ms,
+                created_ms: self.next_ruling_ms(&new.annotator, new.created_ms)?,
             },
             about: new.about.clone(),
             revealed_ms: None,
@@ -144,6 +144,19 @@ impl Db {
             )?
             .query_row([query.0], |row| row.get(0))?;
         Ok(Grades::of(highest).relevant)
+    }
+
+    /// When the annotator's next ruling or undo counts as given: now, or right after the latest one, where the clock has
+    /// been set back since.
+    fn next_ruling_ms(&self, annotator: &str, now_ms: i64) -> Result<i64> {
+        let latest: Option<i64> = self
+            .connection
+            .prepare_cached(
+                "SELECT max(created_ms) FROM (SELECT created_ms FROM ruling WHERE annotator = ?1
+                     UNION ALL SELECT created_ms FROM ruling_undo WHERE annotator = ?1)",
+            )?
+            .query_row([annotator], |row| row.get(0))?;
+        Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
     }
 
     /// Stores a ruling that came with its identifier, as it is, and says whether it was new.
@@ -198,6 +211,7 @@ impl Db {
         let Some(latest) = latest.transpose()? else {
             return Ok(None);
         };
+        let created_ms = self.next_ruling_ms(annotator, created_ms)?;
         let mut back = Some(latest.ruling.uid.clone());
         while let Some(ruling) = back {
             let undo = RulingUndo {
@@ -381,5 +395,43 @@ mod tests {
         let left = store.read_blocking(|db| db.standing_rulings()).unwrap();
         assert_eq!(left, []);
         assert!(!rule(Finding::Relevant, None, false, 1).about.blind);
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_changes_no_order_of_rulings() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("p.db")).unwrap();
+        let pool = pool(&["{}"]);
+        let query = store
+            .write_blocking(move |db| db.add_pool(&pool, "set"))
+            .unwrap()
+            .key();
+        let rule = |finding, created_ms| {
+            let new = NewRuling {
+                query,
+                document: DocId::new("0"),
+                finding,
+                fault: None,
+                note: None,
+                annotator: "ada".to_owned(),
+                created_ms,
+                about: Circumstances::default(),
+                after_reveal: false,
+            };
+            let rows = store.write_blocking(move |db| {
+                db.add_ruling(&new)?;
+                db.rulings_on(query, &DocId::new("0"))
+            });
+            rows.unwrap().pop().unwrap().ruling
+        };
+        assert_eq!(rule(Finding::Relevant, 1_000).finding, Finding::Relevant);
+        let later = rule(Finding::Not, 10);
+        assert_eq!((later.finding, later.created_ms), (Finding::Not, 1_001));
+        let undo = || store.write_blocking(|db| db.undo_ruling("ada", 5)).unwrap();
+        assert_eq!(undo().unwrap().ruling.finding, Finding::Not);
+        assert_eq!(undo().unwrap().ruling.finding, Finding::Relevant);
+        let undone = store.read_blocking(|db| db.ruling_undos()).unwrap();
+        let times: Vec<i64> = undone.iter().map(|undo| undo.created_ms).collect();
+        assert_eq!(times, [1_002, 1_003]);
     }
 }

@@ -1,12 +1,17 @@
 //! Numbered migrations on `user_version`, and the checks that keep Overrule's hands off other people's files.
 
+use super::file::{self, not_a_project};
 use super::{Result, StoreError};
-use rusqlite::Connection;
+use crate::domain::sanitise;
+use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use std::path::Path;
-use std::time::Duration;
 
 /// Marks a database as an Overrule project: "OVRL" in ASCII.
 const APPLICATION_ID: i64 = 0x4f56_524c;
+
+/// Bytes that the log keeps when it begins anew, so that one import does not leave a huge file. Keeping some is cheaper
+/// than growing from nothing again.
+const LOG_LIMIT: i64 = 16 << 20;
 
 /// In order, never edited once released; migration `n` leads to `user_version` `n + 1`.
 const MIGRATIONS: &[&str] = &[
@@ -22,27 +27,29 @@ const MIGRATIONS: &[&str] = &[
 
 /// Opens the file for writing, creating or upgrading it where that is safe.
 pub(super) fn open(path: &Path) -> Result<Connection> {
-    if path.is_dir() {
-        return Err(not_a_project(path, "it is a folder"));
-    }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    if folder.is_some_and(|folder| !folder.is_dir()) {
-        return Err(StoreError::NotFound(format!(
-            "{}: its folder does not exist",
-            path.display()
-        )));
-    }
-    let mut connection =
-        Connection::open(path).map_err(|error| not_a_project(path, &error.to_string()))?;
-    connection.busy_timeout(Duration::from_secs(10))?;
-    let version = check(path, &connection)?;
-    connection.set_prepared_statement_cache_capacity(64);
+    let path = file::canonical(path)?;
+    file::check_kind(&path)?;
+    file::make(&path)?;
+    let connection = file::writing(&path)?;
+    let version = check(&path, &connection)?;
     connection
         .pragma_update(None, "journal_mode", "wal")
-        .map_err(|error| read_only(path, error))?;
-    connection.pragma_update(None, "synchronous", "full")?;
+        .map_err(|error| unusable(&path, error))?;
+    prepare(connection, version)
+}
+
+/// A project in memory.
+pub(super) fn open_in_memory() -> Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    file::harden(&connection)?;
+    prepare(connection, 0)
+}
+
+fn prepare(mut connection: Connection, version: i64) -> Result<Connection> {
+    connection.set_prepared_statement_cache_capacity(64);
+    // A commit does not wait for the disk: the sync thread does, and answers after it.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    connection.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -8_192)?;
     if (version as usize) < MIGRATIONS.len() {
@@ -51,18 +58,34 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
+/// Opens a file that cannot be written, which must be of this version.
+pub(super) fn open_reading(path: &Path) -> Result<Connection> {
+    let path = file::canonical(path)?;
+    file::check_kind(&path)?;
+    let connection = file::reading_alone(&path)?;
+    let known = MIGRATIONS.len() as i64;
+    match check(&path, &connection)? {
+        0 => Err(not_a_project(&path, "it is empty")),
+        found if found < known => Err(StoreError::Outdated { path, found, known }),
+        _ => {
+            connection.set_prepared_statement_cache_capacity(64);
+            Ok(connection)
+        }
+    }
+}
+
 /// The schema version, 0 for an empty file; an error for anything that is not an Overrule project of a known version.
 pub(super) fn check(path: &Path, connection: &Connection) -> Result<i64> {
     let pragma = |name: &str| -> Result<i64> {
         connection
             .pragma_query_value(None, name, |row| row.get(0))
-            .map_err(|error| not_a_project(path, &error.to_string()))
+            .map_err(|error| unusable(path, error))
     };
     let version = pragma("user_version")?;
     let application = pragma("application_id")?;
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-        .map_err(|error| not_a_project(path, &error.to_string()))?;
+        .map_err(|error| unusable(path, error))?;
     if tables == 0 && application == 0 && version == 0 {
         return Ok(0);
     }
@@ -72,6 +95,7 @@ pub(super) fn check(path: &Path, connection: &Connection) -> Result<i64> {
             "it is another program's SQLite database",
         ));
     }
+    refuse_foreign_parts(path, connection)?;
     if version > MIGRATIONS.len() as i64 {
         return Err(StoreError::Newer {
             path: path.to_owned(),
@@ -96,23 +120,49 @@ fn migrate(connection: &mut Connection) -> Result<()> {
     Ok(())
 }
 
-/// A project keeps votes as they come, so it must be writable even for looking; says so instead of quoting SQLite.
-fn read_only(path: &Path, error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen) => {
-            StoreError::NotFound(format!(
-                "{}: cannot be written; copy it to a folder where you may write",
-                path.display()
+/// Refuses a project with a trigger, a view or a virtual table: no version has made one, and each could change what is
+/// written or read.
+fn refuse_foreign_parts(path: &Path, connection: &Connection) -> Result<()> {
+    let found: Option<(String, String)> = connection
+        .query_row(
+            "SELECT type, name FROM sqlite_schema
+             WHERE type NOT IN ('table', 'index') OR coalesce(rootpage, 0) = 0 OR sql LIKE '%virtual table%' LIMIT 1",
+            [],
+            |row| row.try_into(),
+        )
+        .optional()
+        .map_err(|error| unusable(path, error))?;
+    match found {
+        None => Ok(()),
+        Some((kind, name)) => {
+            let kind = match kind.as_str() {
+                "trigger" | "view" => kind.as_str(),
+                _ => "virtual table",
+            };
+            let name = sanitise::line(&name);
+            Err(not_a_project(
+                path,
+                &format!(
+                    "it holds the {kind} {name:?}, which overrule does not make and which could change verdicts; do not trust this file"
+                ),
             ))
         }
-        _ => error.into(),
     }
 }
 
-fn not_a_project(path: &Path, reason: &str) -> StoreError {
-    StoreError::NotAProject {
-        path: path.to_owned(),
-        reason: reason.to_owned(),
+/// Why a file could not be read or written, by what SQLite says.
+fn unusable(path: &Path, error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            not_a_project(path, &error.to_string())
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            StoreError::ReadOnly {
+                path: path.to_owned(),
+                reason: "the file or its folder is write-protected".to_owned(),
+            }
+        }
+        _ => error.into(),
     }
 }
 
@@ -189,5 +239,71 @@ mod tests {
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .unwrap();
         assert_eq!(version, MIGRATIONS.len() as i64);
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_read_and_left_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a %23?b.db");
+        drop(open(&path).unwrap());
+        let before = std::fs::read(&path).unwrap();
+        let connection = open_reading(&path).unwrap();
+        let judges: i64 = connection
+            .query_row("SELECT count(*) FROM judge", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(judges, 0);
+        let refused = connection.execute("INSERT INTO setting VALUES ('a', 'b')", []);
+        assert!(refused.is_err());
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+        // Neither a log nor its index was made.
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_older_project_that_cannot_be_written_says_what_it_needs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("old.db");
+        let old = Connection::open(&path).unwrap();
+        old.execute_batch(MIGRATIONS[0]).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        old.pragma_update(None, "application_id", APPLICATION_ID)
+            .unwrap();
+        drop(old);
+        let error = open_reading(&path).unwrap_err();
+        assert!(
+            matches!(error, StoreError::Outdated { found: 1, .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains("cannot be upgraded here"));
+    }
+
+    #[test]
+    fn what_hinders_writing_is_told_from_what_hinders_reading() {
+        let sqlite = |code| {
+            let error = rusqlite::ffi::Error::new(code);
+            rusqlite::Error::SqliteFailure(error, None)
+        };
+        let path = Path::new("p.db");
+        use rusqlite::ffi;
+        for code in [
+            ffi::SQLITE_READONLY,
+            ffi::SQLITE_READONLY_DIRECTORY,
+            ffi::SQLITE_CANTOPEN,
+            ffi::SQLITE_PERM,
+        ] {
+            let error = unusable(path, sqlite(code));
+            assert!(matches!(error, StoreError::ReadOnly { .. }), "{error:?}");
+        }
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_SHMSIZE] {
+            let error = unusable(path, sqlite(code));
+            assert!(matches!(error, StoreError::DiskFull), "{error:?}");
+        }
+        for code in [ffi::SQLITE_NOTADB, ffi::SQLITE_CORRUPT] {
+            let error = unusable(path, sqlite(code));
+            assert!(matches!(error, StoreError::NotAProject { .. }), "{error:?}");
+        }
+        let error = unusable(path, sqlite(ffi::SQLITE_IOERR_FSYNC));
+        assert!(matches!(error, StoreError::Sql(_)), "{error:?}");
+        assert!(error.hinders_only_writing());
     }
 }

@@ -2,11 +2,10 @@
 //! and comes in the order in which it was asked for.
 
 use super::corpus::QueryKey;
+use super::threads::Until;
 use super::views::{Numbers, Summary};
-use super::{Db, PATIENCE, Result, Store, StoreError};
-use rusqlite::{Connection, OpenFlags};
+use super::{Db, Result, Store, StoreError, file, schema};
 use std::num::NonZero;
-use std::path::Path;
 use std::sync::mpsc::sync_channel;
 use std::thread;
 use tokio::sync::oneshot;
@@ -31,19 +30,19 @@ impl From<StoreError> for End {
     }
 }
 
-impl Db {
-    /// A connection that reads and never writes.
-    pub(super) fn reader(path: &Path) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.busy_timeout(PATIENCE)?;
-        connection.pragma_update(None, "query_only", true)?;
-        connection.set_prepared_statement_cache_capacity(64);
-        Ok(Self { connection })
-    }
-}
-
 impl Store {
+    /// One more connection that reads and never writes.
+    fn reader(&self) -> Result<Db> {
+        let canonical = file::canonical(self.path())?;
+        let connection = if self.is_read_only() {
+            schema::open_reading(&canonical)?
+        } else {
+            file::reading(&canonical)?
+        };
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(Db { connection })
+    }
+
     /// Does `work` for each query on all cores and hands the results to `take`, one by one and in order. The first error, of
     /// either, ends it. Blocks.
     pub fn read_each<T, E>(
@@ -61,7 +60,7 @@ impl Store {
         thread::scope(|scope| {
             let mut results = Vec::new();
             for first in 0..threads {
-                let mut db = Db::reader(self.path())?;
+                let mut db = self.reader()?;
                 let (send, receive) = sync_channel(AHEAD);
                 let work = &work;
                 thread::Builder::new()
@@ -101,14 +100,18 @@ impl Store {
         let mut keep = |found: &mut Vec<(QueryKey, i64, Numbers)>| {
             let found = std::mem::take(found);
             let next = (!found.is_empty()).then(|| {
-                self.0.writer.submit(move |db| {
+                self.submit(Until::Committed, move |db| {
                     found.iter().try_for_each(|(query, revision, numbers)| {
                         db.keep_summary(*query, *revision, numbers)
                     })
                 })
             });
             match std::mem::replace(&mut kept, next) {
-                Some(before) => before.blocking_recv().map_err(|_| StoreError::Closed)?,
+                Some(before) => match before.blocking_recv().map_err(|_| StoreError::Closed)? {
+                    // What is kept saves time at the next look and nothing else.
+                    Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) => Ok(()),
+                    result => result,
+                },
                 None => Ok(()),
             }
         };

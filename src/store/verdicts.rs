@@ -107,6 +107,7 @@ impl Db {
     pub fn add_verdict(&self, verdict: &NewVerdict) -> Result<String> {
         let uid = Uuid::now_v7().to_string();
         let mut new = verdict.clone();
+        new.created_ms = self.next_verdict_ms(&verdict.annotator, verdict.created_ms)?;
         let before = match (&verdict.replaces, verdict.after_reveal) {
             (Some(_), _) => None,
             (None, true) => self.own_standing(verdict)?,
@@ -135,6 +136,19 @@ impl Db {
         }
         self.add_verdict_as(&uid, &new)?;
         Ok(uid)
+    }
+
+    /// When the annotator's next verdict or undo counts as given: now, or right after the latest one, where the clock has
+    /// been set back since. Otherwise the older verdict would win, and undoing would take back the wrong one.
+    fn next_verdict_ms(&self, annotator: &str, now_ms: i64) -> Result<i64> {
+        let latest: Option<i64> = self
+            .connection
+            .prepare_cached(
+                "SELECT max(created_ms) FROM (SELECT created_ms FROM verdict WHERE annotator = ?1
+                     UNION ALL SELECT created_ms FROM undo WHERE annotator = ?1)",
+            )?
+            .query_row([annotator], |row| row.get(0))?;
+        Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
     }
 
     /// The annotator's verdict on the pair as it stands.
@@ -210,6 +224,7 @@ impl Db {
             return Ok(None);
         };
         let latest = latest?;
+        let created_ms = self.next_verdict_ms(annotator, created_ms)?;
         let mut back = Some(latest.verdict.uid.clone());
         while let Some(verdict) = back {
             let uid = Uuid::now_v7().to_string();

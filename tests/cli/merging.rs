@@ -442,7 +442,7 @@ fn what_is_no_other_project_is_refused_by_name() {
         ("notes.db", "not an Overrule project"),
         ("empty.db", "it is empty"),
         ("absent.db", "cannot be read"),
-        (".", "not a file"),
+        (".", "it is a folder"),
         ("./overrule.db", "is this project itself"),
     ] {
         ada.refused(&["merge", name], 2, &[name, words]);

@@ -3,8 +3,11 @@
 use crate::bench::{bench, bits};
 use crate::support::pool;
 use overrule::domain::verdict::Decision;
+use overrule::engine::EngineError;
+use overrule::engine::lock::RunLock;
+use overrule::store::merge::Snapshot;
 use overrule::store::verdicts::NewVerdict;
-use overrule::store::{Store, StoreError};
+use overrule::store::{Db, Store, StoreError};
 use std::path::Path;
 
 #[test]
@@ -153,4 +156,199 @@ fn a_file_that_is_cut_off_is_an_error_and_no_panic() {
             "{part} quarters of a project were read as a whole one"
         );
     }
+}
+
+#[test]
+fn a_clock_that_was_set_back_changes_no_order_of_verdicts() {
+    let bench = bench(&[3]);
+    let key = bench.keys[0];
+    let say = |decision, created_ms| {
+        let verdict = NewVerdict {
+            created_ms,
+            ..NewVerdict::open(key, 0, 1, decision, "ada")
+        };
+        bench
+            .store
+            .write_blocking(move |db| {
+                db.add_verdict(&verdict)?;
+                db.verdicts_in_force(key)
+            })
+            .unwrap()
+    };
+    assert_eq!(say(Decision::A, 1_000)[0].decision, Decision::A);
+    let now = say(Decision::B, 10);
+    assert_eq!((now[0].decision, now[0].created_ms), (Decision::B, 1_001));
+    let undo = || {
+        let undone = bench
+            .store
+            .write_blocking(|db| db.undo_verdict("ada", 5))
+            .unwrap();
+        undone.unwrap().verdict.decision
+    };
+    assert_eq!([undo(), undo()], [Decision::B, Decision::A]);
+    // Another annotator's clock is their own.
+    let other = NewVerdict {
+        created_ms: 20,
+        ..NewVerdict::open(key, 0, 1, Decision::A, "eve")
+    };
+    let theirs = bench
+        .store
+        .write_blocking(move |db| {
+            db.add_verdict(&other)?;
+            db.verdicts_in_force(key)
+        })
+        .unwrap();
+    assert_eq!(theirs[0].created_ms, 20);
+}
+
+/// Set for the process that is to die in the middle of writing.
+const DIES: &str = "OVERRULE_TEST_DIES";
+
+/// The process that [`what_was_answered_survives_a_kill`] starts; on its own it does nothing.
+#[test]
+fn a_process_that_dies() {
+    let Some(path) = std::env::var_os(DIES) else {
+        return;
+    };
+    let store = Store::open(Path::new(&path)).unwrap();
+    for number in 0..20 {
+        let add = move |db: &mut Db| db.add_pool(&pool(number, 2), "test").map(drop);
+        match number % 2 {
+            0 => futures::executor::block_on(store.note(add)).unwrap(),
+            _ => store.write_blocking(add).unwrap(),
+        }
+    }
+    // Nothing is closed, flushed or dropped.
+    std::process::abort();
+}
+
+#[test]
+fn what_was_answered_survives_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overrule.db");
+    let ended = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "files::a_process_that_dies"])
+        .env(DIES, &path)
+        .output()
+        .unwrap();
+    assert!(!ended.status.success());
+    let store = Store::open(&path).unwrap();
+    let queries = store.read_blocking(|db| db.queries()).unwrap();
+    assert_eq!(queries.len(), 20);
+}
+
+#[test]
+fn a_project_that_would_run_something_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, sql) in [
+        (
+            "trigger",
+            "CREATE TRIGGER evil AFTER INSERT ON verdict BEGIN UPDATE verdict SET decision = 'a'; END",
+        ),
+        ("view", "CREATE VIEW evil AS SELECT * FROM vote"),
+        (
+            "virtual table",
+            "CREATE VIRTUAL TABLE evil USING fts5(content)",
+        ),
+    ] {
+        let path = folder.path().join(format!("{kind}.db"));
+        drop(Store::open(&path).unwrap());
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch(sql)
+            .unwrap();
+        let error = opened(&path);
+        assert!(
+            matches!(&error, StoreError::NotAProject { reason, .. } if reason.contains(&format!("the {kind} \"evil\""))),
+            "{error:?}"
+        );
+        let error = Snapshot::of(&path).unwrap_err();
+        assert!(matches!(error, StoreError::NotAProject { .. }), "{error:?}");
+    }
+}
+
+#[test]
+fn a_trigger_made_while_the_project_is_open_does_not_run() {
+    let bench = bench(&[3]);
+    let key = bench.keys[0];
+    rusqlite::Connection::open(bench.store.path())
+        .unwrap()
+        .execute_batch(
+            "CREATE TRIGGER evil AFTER INSERT ON verdict BEGIN UPDATE verdict SET decision = 'a'; END",
+        )
+        .unwrap();
+    let verdict = NewVerdict::open(key, 0, 1, Decision::B, "ada");
+    let said = bench.store.write_blocking(move |db| {
+        db.add_verdict(&verdict)?;
+        db.verdicts_in_force(key)
+    });
+    assert_eq!(said.unwrap()[0].decision, Decision::B);
+}
+
+#[cfg(unix)]
+#[test]
+fn one_file_has_one_name_and_one_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    drop(Store::open(&path("p.db")).unwrap());
+    std::os::unix::fs::symlink("p.db", path("link.db")).unwrap();
+    let held = RunLock::take(&path("p.db")).unwrap();
+    assert!(matches!(
+        RunLock::take(&path("link.db")),
+        Err(EngineError::Busy(_))
+    ));
+    drop(held);
+    // A name that leads to the file may be used like its own.
+    let store = Store::open_existing(&path("link.db")).unwrap();
+    store
+        .write_blocking(|db| db.add_pool(&pool(1, 2), "test"))
+        .unwrap();
+    drop(store);
+    std::fs::hard_link(path("p.db"), path("other.db")).unwrap();
+    for name in ["p.db", "other.db", "link.db"] {
+        let error = opened(&path(name));
+        assert!(
+            matches!(error, StoreError::Linked { names: 2, .. }),
+            "{name}: {error:?}"
+        );
+        assert!(error.to_string().contains("hard links"), "{error}");
+        assert!(RunLock::take(&path(name)).is_err(), "{name}");
+    }
+    std::fs::remove_file(path("other.db")).unwrap();
+    assert!(Store::open_existing(&path("p.db")).is_ok());
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_in_the_log_is_merged_through_a_link_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    // Held open, so that what is written stays in the log.
+    let theirs = Store::open(&path("p.db")).unwrap();
+    theirs
+        .write_blocking(|db| db.add_pool(&pool(1, 2), "test"))
+        .unwrap();
+    std::os::unix::fs::symlink("p.db", path("link.db")).unwrap();
+    let snapshot = Snapshot::of(&path("link.db")).unwrap();
+    let ours = Store::open(&path("ours.db")).unwrap();
+    let merged = ours.write_blocking(move |db| db.merge(&snapshot, true));
+    assert_eq!(merged.unwrap().queries_added, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_project_and_its_log_are_their_owners_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let _store = Store::open(&path).unwrap();
+    let _lock = RunLock::take(&path).unwrap();
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{entry:?}");
+        files += 1;
+    }
+    assert_eq!(files, 4);
 }

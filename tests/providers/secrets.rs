@@ -135,8 +135,8 @@ async fn an_embedder_tells_no_key_and_keeps_vectors_whose_count_makes_no_sense()
             .await
             .unwrap();
         assert_eq!(
-            (embedded.vectors.len(), embedded.tokens),
-            (1, tokens),
+            (embedded.vectors.len(), embedded.exchange.usage.input),
+            (1, tokens.unwrap_or(0)),
             "{count}"
         );
     }

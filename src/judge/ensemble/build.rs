@@ -341,7 +341,7 @@ fn pick_template(
 
 fn prompt_file(sources: &Sources<'_>, path: &str, rule: &str) -> Result<String, String> {
     let path = sources.folder.join(path);
-    std::fs::read_to_string(&path)
+    crate::formats::file::read_to_string(&path)
         .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()))
 }
 

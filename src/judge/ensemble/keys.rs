@@ -19,7 +19,7 @@ impl fmt::Debug for Dotenv {
 impl Dotenv {
     /// Reads `.env` in `folder`; there being none is as good as an empty one.
     pub fn load(folder: &Path) -> Result<Self, std::io::Error> {
-        match std::fs::read_to_string(folder.join(".env")) {
+        match crate::formats::file::read_to_string(&folder.join(".env")) {
             Ok(text) => Ok(Self::parse(&text)),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) => Err(error),

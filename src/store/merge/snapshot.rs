@@ -1,7 +1,6 @@
 //! A private copy of another project, so that neither its owner nor its file notices the reading.
 
-use crate::store::{Db, PATIENCE, Result, StoreError, schema};
-use rusqlite::{Connection, OpenFlags};
+use crate::store::{Db, Result, StoreError, file, schema};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,12 +28,12 @@ impl Snapshot {
             path: path.to_owned(),
             reason: reason.to_owned(),
         };
-        if !found.is_file() {
-            return Err(refuse("it is not a file"));
-        }
+        file::check_kind(path)?;
         if found.len() == 0 {
             return Err(refuse("it is empty"));
         }
+        // SQLite names the log after the file and not after a link to it.
+        let path = &file::canonical(path)?;
         let folder = std::env::temp_dir().join(format!("overrule-merge-{}", Uuid::now_v7()));
         private_folder(&folder).map_err(|error| unreadable(&folder, &error))?;
         let mut snapshot = Self { db: None, folder };
@@ -109,9 +108,8 @@ fn vacuumed(path: &Path, copy: &Path) -> Result<()> {
     if copy.exists() {
         fs::remove_file(copy).map_err(|error| unreadable(copy, &error))?;
     }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(PATIENCE)?;
+    let connection = file::reading(path)?;
+    connection.pragma_update(None, "query_only", false)?;
     schema::check(path, &connection)?;
     connection.execute("VACUUM INTO ?1", [copy.to_string_lossy()])?;
     Ok(())

@@ -1,0 +1,785 @@
+//! The threads behind a project, and what an answer promises.
+//!
+//! - `store-writer` owns the one connection that writes. It commits every few milliseconds and never waits for the disk:
+//!   a commit is in the kernel's page cache, where a kill of this process cannot take it.
+//! - `store-sync` owns a handle on the log (`-wal`). It makes the disk hold what was committed, and only then answers.
+//! - `store-checkpoint` owns a connection that copies the log into the file, away from both.
+//! - `store-reader` owns a connection that only reads.
+//!
+//! Work goes from the writer to the sync thread with its answers and is never looked at again by the writer, so a slow
+//! disk delays answers and nothing else. What went wrong for good (a sync failed, the file has gone) is kept in
+//! [`State`], which every thread sees: after it, nothing is answered with success any more.
+
+use super::file::{self, Identity};
+use super::{BUSY_TRIES, Db, Result, StoreError};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, mpsc};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// Rows of work that may share one transaction.
+const GROUP: usize = 4096;
+
+/// How long a transaction takes in further work. What waits for its commit is what a kill can take.
+const OPEN_FOR: Duration = Duration::from_millis(8);
+
+/// Pages in the log after which it is copied into the file: 16 MiB. Copying seldom is cheap, as pages that changed
+/// many times are copied once; reading looks through the whole log, and a start after a kill reads all of it.
+const COPY_AFTER: u32 = 4_096;
+
+/// Pages in the log after which the writer itself stops for a copy: 128 MiB. Only with the writer at rest can the copy
+/// reach the log's end, so that the log begins anew and does not grow for ever. Three waits for the disk are then in the
+/// writer's way; with a pause between two commits, and a disk that is left alone, it never comes to that.
+const COPY_NOW: u32 = 32_768;
+
+/// A sync that takes no longer than this says that the disk has time for a copy. The commit that begins the log anew
+/// waits for the disk, so on a busy one that is put off.
+const QUIET: Duration = Duration::from_millis(10);
+
+/// What became of the transaction of some work, where it was not kept.
+#[derive(Clone, Debug)]
+pub(super) enum Trouble {
+    Uncommitted(String),
+    Full,
+    Unsynced(String),
+    Gone(PathBuf),
+}
+
+impl From<Trouble> for StoreError {
+    fn from(trouble: Trouble) -> Self {
+        match trouble {
+            Trouble::Uncommitted(why) => Self::Uncommitted(why),
+            Trouble::Full => Self::DiskFull,
+            Trouble::Unsynced(why) => Self::Unsynced(why),
+            Trouble::Gone(path) => Self::Gone { path },
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        match StoreError::from(error) {
+            StoreError::DiskFull => Self::Full,
+            other => Self::Uncommitted(other.to_string()),
+        }
+    }
+}
+
+/// When work is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Until {
+    /// When it is committed: it survives the end of the process, and not a loss of power.
+    Committed,
+    /// When the disk holds it.
+    Synced,
+}
+
+/// Sends the answer of a job, told why its transaction was not kept where it was not.
+type Answer = Box<dyn FnOnce(Option<&Trouble>) + Send>;
+type Job = Box<dyn FnOnce(Result<&mut Db>) -> Answer + Send>;
+
+struct Task {
+    job: Job,
+    until: Until,
+}
+
+/// Wraps typed work so that its answer is sent only when the fate of its transaction is known.
+fn job<T, F>(work: F, answer: oneshot::Sender<Result<T>>) -> Job
+where
+    T: Send + 'static,
+    F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
+{
+    Box::new(move |db| {
+        let result = db.and_then(|db| db.guarded(work));
+        Box::new(move |trouble| {
+            let result = match trouble {
+                Some(trouble) if result.is_ok() => Err(trouble.clone().into()),
+                _ => result,
+            };
+            // The asker may have gone away; the work is done all the same.
+            drop(answer.send(result));
+        })
+    })
+}
+
+/// How the writing of a project went since it was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WriteStatistics {
+    /// Requests that were committed.
+    pub requests: u64,
+    /// Transactions.
+    pub commits: u64,
+    /// The longest time from the first request of a transaction to its commit.
+    pub longest_commit: Duration,
+    /// Times that the disk was made to hold the log.
+    pub syncs: u64,
+    /// The longest of them.
+    pub longest_sync: Duration,
+    /// Times that the log was copied into the file.
+    pub checkpoints: u64,
+}
+
+/// What the threads of one project know of each other.
+#[derive(Debug)]
+pub(super) struct State {
+    /// The file as the user named it.
+    identity: Identity,
+    /// The file as SQLite names it.
+    canonical: PathBuf,
+    /// The log beside it.
+    log: Option<Identity>,
+    stopped: OnceLock<Trouble>,
+    /// Pages in the log at the latest commit.
+    pages: AtomicU32,
+    /// Pages of the log that have been copied.
+    copied: AtomicU32,
+    requests: AtomicU64,
+    commits: AtomicU64,
+    longest_commit: AtomicU64,
+    syncs: AtomicU64,
+    longest_sync: AtomicU64,
+    checkpoints: AtomicU64,
+}
+
+impl State {
+    pub(super) fn new(identity: Identity, canonical: PathBuf) -> Self {
+        Self {
+            identity,
+            log: Identity::of(&file::beside(&canonical, "-wal")).ok(),
+            canonical,
+            stopped: OnceLock::new(),
+            pages: AtomicU32::new(0),
+            copied: AtomicU32::new(0),
+            requests: AtomicU64::new(0),
+            commits: AtomicU64::new(0),
+            longest_commit: AtomicU64::new(0),
+            syncs: AtomicU64::new(0),
+            longest_sync: AtomicU64::new(0),
+            checkpoints: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn statistics(&self) -> WriteStatistics {
+        let count = |of: &AtomicU64| of.load(Ordering::Relaxed);
+        let time = |of: &AtomicU64| Duration::from_micros(count(of));
+        WriteStatistics {
+            requests: count(&self.requests),
+            commits: count(&self.commits),
+            longest_commit: time(&self.longest_commit),
+            syncs: count(&self.syncs),
+            longest_sync: time(&self.longest_sync),
+            checkpoints: count(&self.checkpoints),
+        }
+    }
+
+    /// Keeps what ended the writing; the first trouble stays.
+    fn stop(&self, trouble: Trouble) -> Trouble {
+        self.stopped.get_or_init(|| trouble).clone()
+    }
+
+    /// Whether the project is where it was; where not, nothing is written to it any more.
+    fn look(&self) -> std::result::Result<(), Trouble> {
+        if let Some(trouble) = self.stopped.get() {
+            return Err(trouble.clone());
+        }
+        if self.identity.still_there() {
+            return Ok(());
+        }
+        self.put_log_aside();
+        Err(self.stop(Trouble::Gone(self.identity.path().to_owned())))
+    }
+
+    /// Another file in place of the project would take the log beside it for its own at the next start, and be
+    /// destroyed by it. Where nothing is in its place the log stays: the project may come back to it.
+    fn put_log_aside(&self) {
+        // A link that leads elsewhere now is no reason: the project is where it was, and its log belongs to it.
+        let replaced = self.identity.is_another(&self.canonical)
+            && self.log.as_ref().is_some_and(Identity::still_there);
+        if replaced && self.stopped.get().is_none() {
+            let log = file::beside(&self.canonical, "-wal");
+            let aside = file::beside(&self.canonical, "-wal-replaced");
+            drop(std::fs::rename(log, aside));
+            drop(std::fs::remove_file(file::beside(&self.canonical, "-shm")));
+        }
+    }
+
+    fn count_commit(&self, requests: usize, took: Duration) {
+        self.requests.fetch_add(requests as u64, Ordering::Relaxed);
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        self.longest_commit
+            .fetch_max(took.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    fn count_sync(&self, took: Duration) {
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        self.longest_sync
+            .fetch_max(took.as_micros() as u64, Ordering::Relaxed);
+    }
+
+    /// Pages in the log that are not in the file yet.
+    fn uncopied(&self) -> u32 {
+        let pages = self.pages.load(Ordering::Relaxed);
+        match self.copied.load(Ordering::Relaxed) {
+            // The log has begun anew since.
+            copied if copied > pages => pages,
+            copied => pages - copied,
+        }
+    }
+}
+
+/// Makes the disk hold what has been committed.
+pub(super) type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
+
+/// A thread that owns a connection, and the way to give it work.
+#[derive(Debug)]
+pub(super) struct Worker {
+    jobs: Option<mpsc::Sender<Task>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Worker {
+    pub(super) fn reader(mut db: Db) -> Result<Self> {
+        Self::start("store-reader", move |jobs| {
+            while let Ok(task) = jobs.recv() {
+                (task.job)(Ok(&mut db))(None);
+            }
+        })
+    }
+
+    /// Starts the threads that write. `sync` stands for the disk.
+    pub(super) fn writer(mut db: Db, state: Arc<State>, sync: Sync) -> Result<Self> {
+        // SQLite's own copying would run inside of a commit, with two waits for the disk.
+        db.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        let of = Arc::clone(&state);
+        db.connection.wal_hook(Some(
+            move |_: &mut rusqlite::hooks::Wal, pages: std::ffi::c_int| {
+                of.pages.store(pages.max(0) as u32, Ordering::Relaxed);
+                Ok(())
+            },
+        ))?;
+        let (copy, wanted) = mpsc::sync_channel(1);
+        let of = Arc::clone(&state);
+        let copier = spawn("store-checkpoint", move || copy_loop(&wanted, &of))?;
+        let (groups, committed) = mpsc::channel();
+        let of = Arc::clone(&state);
+        let syncer = spawn("store-sync", move || {
+            sync_loop(&committed, &of, sync, &copy);
+            drop(copy);
+            drop(copier.join());
+        })?;
+        Self::start("store-writer", move |jobs| {
+            write_loop(&mut db, jobs, &state, &groups);
+            // The others end before the writer's connection does: the last one to close folds the log into the file,
+            // and only the writer may write.
+            drop(groups);
+            drop(syncer.join());
+        })
+    }
+
+    fn start(
+        name: &str,
+        body: impl FnOnce(&mpsc::Receiver<Task>) + Send + 'static,
+    ) -> Result<Self> {
+        let (jobs, receiver) = mpsc::channel();
+        let thread = spawn(name, move || body(&receiver))?;
+        Ok(Self {
+            jobs: Some(jobs),
+            thread: Some(thread),
+        })
+    }
+
+    /// Puts work in the queue now; the answer comes when it is done.
+    pub(super) fn submit<T, F>(&self, until: Until, work: F) -> oneshot::Receiver<Result<T>>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
+    {
+        let (answer, receive) = oneshot::channel();
+        let job = job(work, answer);
+        // A thread that is gone drops the job and with it the answer, which the asker sees.
+        if let Some(jobs) = &self.jobs {
+            drop(jobs.send(Task { job, until }));
+        }
+        receive
+    }
+
+    pub(super) fn stop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            && thread.thread().id() != thread::current().id()
+        {
+            drop(thread.join());
+        }
+    }
+}
+
+fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map_err(|error| StoreError::Corrupt(format!("cannot start the store's thread: {error}")))
+}
+
+/// A committed transaction on its way to the disk.
+struct Group {
+    answers: Vec<Answer>,
+}
+
+fn write_loop(
+    db: &mut Db,
+    jobs: &mpsc::Receiver<Task>,
+    state: &State,
+    committed: &mpsc::Sender<Group>,
+) {
+    let mut copy_at = COPY_NOW;
+    while let Ok(first) = jobs.recv() {
+        let began = Instant::now();
+        if let Some(trouble) = state.stopped.get() {
+            (first.job)(Err(trouble.clone().into()))(None);
+            continue;
+        }
+        if let Err(error) = begin(db) {
+            (first.job)(Err(error.into()))(None);
+            continue;
+        }
+        let mut noted = Vec::new();
+        let mut written = Vec::new();
+        let mut next = Some(first);
+        let mut rolled_back = false;
+        while let Some(task) = next.take() {
+            let answer = (task.job)(Ok(db));
+            match task.until {
+                Until::Committed => noted.push(answer),
+                Until::Synced => written.push(answer),
+            }
+            // A full disk may have made SQLite give up the whole transaction. What came after it would be kept on its
+            // own, and answered as if it were not.
+            rolled_back = db.connection.is_autocommit();
+            if !rolled_back && noted.len() + written.len() < GROUP && began.elapsed() < OPEN_FOR {
+                next = jobs.try_recv().ok();
+            }
+        }
+        let requests = noted.len() + written.len();
+        let outcome = match rolled_back {
+            true => Err(Trouble::Uncommitted(
+                "SQLite gave up the whole transaction; is the disk full?".to_owned(),
+            )),
+            false => state.look().and_then(|()| commit(db)),
+        };
+        if let Err(trouble) = outcome {
+            if !db.connection.is_autocommit() {
+                drop(db.connection.execute_batch("ROLLBACK"));
+            }
+            for answer in noted.into_iter().chain(written) {
+                answer(Some(&trouble));
+            }
+            continue;
+        }
+        state.count_commit(requests, began.elapsed());
+        for answer in noted {
+            answer(None);
+        }
+        // Notes alone go to the disk too; nobody waits for that.
+        drop(committed.send(Group { answers: written }));
+        let pages = state.pages.load(Ordering::Relaxed);
+        if pages < COPY_AFTER {
+            copy_at = COPY_NOW;
+        } else if pages >= copy_at {
+            checkpoint(&db.connection, state);
+            // Where a reader holds on to an old state, the log cannot begin anew yet, and trying is not free.
+            copy_at = pages + COPY_AFTER;
+        }
+    }
+}
+
+fn commit(db: &Db) -> std::result::Result<(), Trouble> {
+    Ok(db.connection.execute_batch("COMMIT")?)
+}
+
+/// Begins to write. Another process may hold the file for long; what waits here has been paid for, so it waits longer.
+fn begin(db: &Db) -> rusqlite::Result<()> {
+    let mut tries = 0;
+    loop {
+        match db.connection.execute_batch("BEGIN IMMEDIATE") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && tries < BUSY_TRIES =>
+            {
+                tries += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn sync_loop(
+    committed: &mpsc::Receiver<Group>,
+    state: &State,
+    mut sync: Sync,
+    copy: &mpsc::SyncSender<()>,
+) {
+    while let Ok(Group { mut answers }) = committed.recv() {
+        // Everything taken in here was committed before the sync begins, so this one sync holds for all of it. What is
+        // committed while it runs may or may not be on the disk after it, and waits for the next one.
+        while let Ok(more) = committed.try_recv() {
+            answers.extend(more.answers);
+        }
+        let began = Instant::now();
+        let outcome = match state.stopped.get() {
+            Some(trouble) => Err(trouble.clone()),
+            // After a failed sync the kernel may drop the pages and call the next sync a success, so there is no next.
+            None => sync().map_err(|error| state.stop(Trouble::Unsynced(error.to_string()))),
+        };
+        let took = began.elapsed();
+        if outcome.is_ok() {
+            state.count_sync(took);
+        }
+        // The file may have gone between its commit and here: then nobody would ever find what this would confirm.
+        let outcome = outcome.and_then(|()| state.look());
+        for answer in answers {
+            answer(outcome.as_ref().err());
+        }
+        if outcome.is_ok() && took <= QUIET && state.uncopied() >= COPY_AFTER {
+            // Where it is still copying, it is asked again after the next sync.
+            let _ = copy.try_send(());
+        }
+    }
+}
+
+/// Copies the log into the file, beside the writer and never in its way.
+fn copy_loop(wanted: &mpsc::Receiver<()>, state: &State) {
+    // Opened when it is first needed: most projects are opened for a moment.
+    let mut connection = None;
+    while wanted.recv().is_ok() {
+        if connection.is_none() {
+            connection = open_copier(&state.canonical).ok();
+        }
+        if let Some(connection) = &connection {
+            checkpoint(connection, state);
+        }
+    }
+}
+
+fn open_copier(path: &Path) -> Result<rusqlite::Connection> {
+    let connection = file::writing(path)?;
+    // The log reaches the disk before the file is touched, and the file before the log begins anew.
+    connection.pragma_update(None, "synchronous", "normal")?;
+    Ok(connection)
+}
+
+/// Copies what nobody reads from the log any more. A failure costs room, not rows: they stay in the log.
+fn checkpoint(connection: &rusqlite::Connection, state: &State) {
+    if state.look().is_err() {
+        return;
+    }
+    let done = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+        row.get::<_, u32>(2)
+    });
+    match done {
+        Ok(copied) => {
+            state.copied.store(copied, Ordering::Relaxed);
+            state.checkpoints.fetch_add(1, Ordering::Relaxed);
+        }
+        Err(error) => tracing::warn!(%error, "the log cannot be copied into the project"),
+    }
+}
+
+/// Syncs the log of a project.
+pub(super) fn log_sync(project: &Path) -> Sync {
+    let path = file::beside(project, "-wal");
+    let mut log: Option<(File, Identity)> = None;
+    Box::new(move || {
+        // One handle for as long as the project is open: an error of the disk is told to those who had the file open.
+        // Closing it takes no lock away, as SQLite locks the log's index (`-shm`) and the project, never the log.
+        let (file, identity) = match &log {
+            Some(known) => known,
+            None => {
+                let file = OpenOptions::new().read(true).write(true).open(&path)?;
+                let identity = Identity::of_open(&file, &path)?;
+                log.insert((file, identity))
+            }
+        };
+        file.sync_data()?;
+        // SQLite keeps the log while a connection is open. Another log in its place is somebody else's doing: what
+        // was committed is in a file that nobody will find after this process ends.
+        match identity.still_there() {
+            true => Ok(()),
+            false => Err(io::Error::other(format!(
+                "{}: was deleted or replaced while the project was open",
+                path.display()
+            ))),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+    use futures::FutureExt as _;
+
+    fn set(name: &'static str) -> impl FnOnce(&mut Db) -> Result<()> + Send + 'static {
+        move |db| {
+            db.connection
+                .execute("INSERT INTO setting (name, value) VALUES (?1, '1')", [name])?;
+            Ok(())
+        }
+    }
+
+    fn names(store: &Store) -> Vec<String> {
+        store
+            .read_blocking(|db| {
+                let mut statement = db
+                    .connection
+                    .prepare("SELECT name FROM setting WHERE value = '1' ORDER BY name")?;
+                let rows = statement.query_map([], |row| row.get(0))?;
+                Ok(rows.collect::<rusqlite::Result<_>>()?)
+            })
+            .unwrap()
+    }
+
+    fn wait<T>(answer: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .build()
+            .unwrap()
+            .block_on(answer)
+    }
+
+    #[test]
+    fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let (begun, begins) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let sync: Sync = Box::new(move || {
+            let _ = begun.send(());
+            let _ = released.recv();
+            Ok(())
+        });
+        let store = Store::open_with(&folder.path().join("p.db"), sync).unwrap();
+        let mut write = Box::pin(store.write(set("write")));
+        begins.recv().unwrap();
+        // The disk is busy with the first commit, and the next ones are made all the same.
+        wait(store.note(set("note"))).unwrap();
+        assert_eq!(names(&store), ["note", "write"]);
+        assert!(write.as_mut().now_or_never().is_none());
+        drop(release);
+        wait(write).unwrap();
+        let statistics = store.write_statistics();
+        assert_eq!((statistics.requests, statistics.commits), (2, 2));
+    }
+
+    #[test]
+    fn what_is_committed_during_a_sync_waits_for_the_next_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (begun, begins) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let sync: Sync = Box::new(move || {
+            let _ = begun.send(());
+            let _ = released.recv();
+            Ok(())
+        });
+        let store = Store::open_with(&folder.path().join("p.db"), sync).unwrap();
+        let first = store.write(set("first"));
+        begins.recv().unwrap();
+        let mut second = Box::pin(store.write(set("second")));
+        wait(store.note(set("third"))).unwrap();
+        release.send(()).unwrap();
+        wait(first).unwrap();
+        // Its commit was there before the first sync ended, but not when it began.
+        begins.recv().unwrap();
+        assert!(second.as_mut().now_or_never().is_none());
+        drop(release);
+        wait(second).unwrap();
+    }
+
+    #[test]
+    fn after_a_failed_sync_nothing_is_confirmed_any_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.db");
+        let mut syncs = 0;
+        let sync: Sync = Box::new(move || {
+            syncs += 1;
+            match syncs {
+                1 => Err(io::Error::other("the disk is broken")),
+                _ => Ok(()),
+            }
+        });
+        let store = Store::open_with(&path, sync).unwrap();
+        let failed = store.write_blocking(set("first"));
+        assert!(
+            matches!(&failed, Err(StoreError::Unsynced(why)) if why == "the disk is broken"),
+            "{failed:?}"
+        );
+        assert!(matches!(
+            store.write_blocking(set("second")),
+            Err(StoreError::Unsynced(_))
+        ));
+        assert!(matches!(
+            wait(store.note(set("third"))),
+            Err(StoreError::Unsynced(_))
+        ));
+        drop(store);
+        // The process lives, so the kernel still has it.
+        assert_eq!(names(&Store::open(&path).unwrap()), ["first"]);
+    }
+
+    #[test]
+    fn a_commit_that_fails_fails_all_that_shared_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("p.db")).unwrap();
+        let (release, released) = mpsc::channel::<()>();
+        let held = store.note(move |_| {
+            let _ = released.recv();
+            Ok(())
+        });
+        // All of them wait behind the first one and share its transaction.
+        let good = store.write(set("good"));
+        let bad = store.note(|db| {
+            db.connection.execute_batch(
+                "PRAGMA defer_foreign_keys = ON;
+                 INSERT INTO summary (query, revision, value) VALUES (99, 0, '')",
+            )?;
+            Ok(())
+        });
+        drop(release);
+        for answer in [wait(held), wait(good), wait(bad)] {
+            assert!(
+                matches!(answer, Err(StoreError::Uncommitted(_))),
+                "{answer:?}"
+            );
+        }
+        assert_eq!(names(&store), [""; 0]);
+        store.write_blocking(set("after")).unwrap();
+        assert_eq!(names(&store), ["after"]);
+    }
+
+    #[test]
+    fn a_full_disk_is_said_and_keeps_what_was_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("p.db")).unwrap();
+        store.write_blocking(set("before")).unwrap();
+        store
+            .write_blocking(|db| {
+                let pages: i64 = db
+                    .connection
+                    .pragma_query_value(None, "page_count", |row| row.get(0))?;
+                db.connection.pragma_update(None, "max_page_count", pages)?;
+                Ok(())
+            })
+            .unwrap();
+        let full = store.write_blocking(|db| {
+            db.connection.execute(
+                "INSERT INTO setting (name, value) VALUES ('large', ?1)",
+                ["x".repeat(100_000)],
+            )?;
+            Ok(())
+        });
+        let error = full.unwrap_err();
+        assert!(matches!(error, StoreError::DiskFull), "{error:?}");
+        assert!(
+            error
+                .to_string()
+                .contains("the disk is full: free some space")
+        );
+        assert_eq!(names(&store), ["before"]);
+    }
+
+    #[test]
+    fn a_project_that_is_moved_deleted_or_replaced_takes_no_more_writes() {
+        type Act = fn(&Path, &Path);
+        let acts: [(&str, Act); 3] = [
+            ("moved", |path, other| std::fs::rename(path, other).unwrap()),
+            ("deleted", |path, _| std::fs::remove_file(path).unwrap()),
+            ("replaced", |path, other| {
+                drop(Store::open(other).unwrap());
+                std::fs::rename(other, path).unwrap();
+            }),
+        ];
+        for (name, act) in acts {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("p.db");
+            let store = Store::open(&path).unwrap();
+            store.write_blocking(set("before")).unwrap();
+            act(&path, &folder.path().join("other.db"));
+            for _ in 0..2 {
+                let gone = store.write_blocking(set("after"));
+                assert!(
+                    matches!(&gone, Err(StoreError::Gone { path: named }) if *named == path),
+                    "{name}: {gone:?}"
+                );
+            }
+            let gone = wait(store.note(set("after")));
+            assert!(matches!(gone, Err(StoreError::Gone { .. })), "{name}");
+            drop(store);
+            if name == "replaced" {
+                // The log of the one that was here is not taken for a log of the one that is.
+                assert_eq!(names(&Store::open(&path).unwrap()), [""; 0]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_moved_project_is_whole_once_it_is_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, other) = (folder.path().join("p.db"), folder.path().join("q.db"));
+        let store = Store::open(&path).unwrap();
+        store.write_blocking(set("before")).unwrap();
+        std::fs::rename(&path, &other).unwrap();
+        assert!(store.write_blocking(set("after")).is_err());
+        drop(store);
+        std::fs::rename(&other, &path).unwrap();
+        assert_eq!(names(&Store::open(&path).unwrap()), ["before"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_elsewhere_ends_the_writing_and_harms_neither_project() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        drop(Store::open(&path("q.db")).unwrap());
+        let store = Store::open(&path("p.db")).unwrap();
+        drop(store);
+        std::os::unix::fs::symlink("p.db", path("link.db")).unwrap();
+        let store = Store::open(&path("link.db")).unwrap();
+        store.write_blocking(set("before")).unwrap();
+        std::fs::remove_file(path("link.db")).unwrap();
+        std::os::unix::fs::symlink("q.db", path("link.db")).unwrap();
+        let gone = store.write_blocking(set("after"));
+        assert!(matches!(gone, Err(StoreError::Gone { .. })), "{gone:?}");
+        drop(store);
+        assert_eq!(names(&Store::open(&path("p.db")).unwrap()), ["before"]);
+        assert_eq!(names(&Store::open(&path("q.db")).unwrap()), [""; 0]);
+    }
+
+    #[test]
+    fn the_last_handle_leaves_one_file_with_everything_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.db");
+        let store = Store::open(&path).unwrap();
+        wait(store.note(set("note"))).unwrap();
+        // Not awaited, and done all the same.
+        drop(store.write(set("write")));
+        drop(store);
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert_eq!(names(&Store::open(&path).unwrap()), ["note", "write"]);
+    }
+
+    #[test]
+    fn a_log_that_goes_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.db");
+        let store = Store::open(&path).unwrap();
+        store.write_blocking(set("before")).unwrap();
+        std::fs::remove_file(file::beside(&path, "-wal")).unwrap();
+        let lost = store.write_blocking(set("after"));
+        assert!(
+            matches!(&lost, Err(StoreError::Unsynced(why)) if why.contains("p.db-wal")),
+            "{lost:?}"
+        );
+    }
+}

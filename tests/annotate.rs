@@ -140,13 +140,13 @@ fn killed_runs_lose_no_vote_and_double_none() {
             continue;
         }
         let now = votes(&desk.project());
-        assert!(
-            now.len() >= known.len() + more && now.len() < VOTES,
-            "{} votes",
-            now.len()
-        );
+        assert!(now.len() >= known.len() + more, "{} votes", now.len());
         assert_kept(&known, &now);
         known = now;
+        if known.len() == VOTES {
+            // A machine that was busy elsewhere looked too late.
+            break;
+        }
         assert!(
             !desk.path("out.jsonl").exists(),
             "no scores from a run that did not end"

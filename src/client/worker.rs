@@ -107,6 +107,8 @@ struct Call<Q> {
     answers: u64,
     /// Whether others that ask the same wait for its answer.
     leads: bool,
+    /// Whether it goes before questions that were never asked.
+    waited: bool,
 }
 
 /// A call that has been sent.
@@ -130,6 +132,7 @@ struct Written<Q: Question> {
     line: String,
 }
 
+type Noting<Q> = BoxFuture<'static, (Call<Q>, Result<(), StoreError>)>;
 type Writing<Q> = BoxFuture<'static, Written<Q>>;
 
 /// One service at work.
@@ -145,7 +148,7 @@ pub(crate) struct Worker<Q: Question> {
     more: bool,
     /// Questions that go before those that come.
     first: VecDeque<Call<Q>>,
-    noting: FuturesOrdered<BoxFuture<'static, (Call<Q>, Result<(), StoreError>)>>,
+    noting: FuturesOrdered<Noting<Q>>,
     ready: VecDeque<Call<Q>>,
     later: BTreeMap<(Instant, u64), Call<Q>>,
     laters: u64,
@@ -343,8 +346,13 @@ impl<Q: Question> Worker<Q> {
                 sent_ms: now_ms(),
             };
             let noted = self.shared.ledger.begin(attempt);
-            self.noting
-                .push_back(async move { (call, noted.await) }.boxed());
+            let first = call.waited;
+            let noting = async move { (call, noted.await) }.boxed();
+            if first {
+                self.noting.push_front(noting);
+            } else {
+                self.noting.push_back(noting);
+            }
         }
         // Where the ledger is nowhere, rows are there at once.
         while let Some(Some(noted)) = self.noting.next().now_or_never() {
@@ -391,6 +399,7 @@ impl<Q: Question> Worker<Q> {
 
     async fn noted(&mut self, (call, noted): (Call<Q>, Result<(), StoreError>)) {
         match noted {
+            Ok(()) if call.waited => self.ready.push_front(call),
             Ok(()) => self.ready.push_back(call),
             Err(error) => self.fail(error).await,
         }
@@ -568,7 +577,7 @@ impl<Q: Question> Worker<Q> {
 
     /// Keeps a call for later. Its money is given back: what the last attempt cost is spent by now.
     fn later(&mut self, mut call: Call<Q>, at: Instant) {
-        call.reserved = None;
+        (call.reserved, call.waited) = (None, true);
         self.laters += 1;
         self.later.insert((at, self.laters), call);
     }
@@ -757,6 +766,7 @@ impl<Q> Call<Q> {
             adaptions: 0,
             answers: 0,
             leads: false,
+            waited: false,
         }
     }
 }

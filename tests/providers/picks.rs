@@ -183,7 +183,8 @@ fn a_killed_run_goes_on_where_it_was() {
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     assert_eq!(records(&desk).len(), POOLS);
     let calls = desk.server.requests().len();
-    assert!((POOLS..=POOLS + 3 * 2).contains(&calls), "{calls}");
+    // Two in flight, and two whose answers came in the moment of the kill: a place is free when an answer is there.
+    assert!((POOLS..=POOLS + 3 * 4).contains(&calls), "{calls}");
 }
 
 #[test]

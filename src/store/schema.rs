@@ -11,7 +11,7 @@ const APPLICATION_ID: i64 = 0x4f56_524c;
 
 /// Bytes that the log keeps when it begins anew, so that one import does not leave a huge file. Keeping some is cheaper
 /// than growing from nothing again.
-const LOG_LIMIT: i64 = 16 << 20;
+const LOG_LIMIT: i64 = 64 << 20;
 
 /// In order, never edited once released; migration `n` leads to `user_version` `n + 1`.
 const MIGRATIONS: &[&str] = &[

@@ -27,18 +27,21 @@ const GROUP: usize = 4096;
 /// How long a transaction takes in further work. What waits for its commit is what a kill can take.
 const OPEN_FOR: Duration = Duration::from_millis(8);
 
-/// Pages in the log after which it is copied into the file: 16 MiB. Copying seldom is cheap, as pages that changed
-/// many times are copied once; reading looks through the whole log, and a start after a kill reads all of it.
-const COPY_AFTER: u32 = 4_096;
+/// Pages in the log after which it is copied into the file: 64 MiB. Copying seldom is cheap, as pages that changed many
+/// times are copied once, and the first commit to a log that begins anew waits for the disk. A start after a kill reads
+/// the whole log.
+const COPY_AFTER: u32 = 16_384;
 
-/// Pages in the log after which the writer itself stops for a copy: 128 MiB. Only with the writer at rest can the copy
+/// Pages in the log after which the writer itself stops for a copy: 192 MiB. Only with the writer at rest can the copy
 /// reach the log's end, so that the log begins anew and does not grow for ever. Three waits for the disk are then in the
 /// writer's way; with a pause between two commits, and a disk that is left alone, it never comes to that.
-const COPY_NOW: u32 = 32_768;
+const COPY_NOW: u32 = 49_152;
 
-/// A sync that takes no longer than this says that the disk has time for a copy. The commit that begins the log anew
-/// waits for the disk, so on a busy one that is put off.
-const QUIET: Duration = Duration::from_millis(10);
+/// A sync that takes longer than this says that the disk has no time for a copy.
+const SLOW: Duration = Duration::from_millis(10);
+
+/// How long the disk must have kept up before the log is copied.
+const CALM: Duration = Duration::from_secs(2);
 
 /// What became of the transaction of some work, where it was not kept.
 #[derive(Clone, Debug)]
@@ -422,6 +425,7 @@ fn sync_loop(
     mut sync: Sync,
     copy: &mpsc::SyncSender<()>,
 ) {
+    let mut slow: Option<Instant> = None;
     while let Ok(Group { mut answers }) = committed.recv() {
         // Everything taken in here was committed before the sync begins, so this one sync holds for all of it. What is
         // committed while it runs may or may not be on the disk after it, and waits for the next one.
@@ -443,7 +447,11 @@ fn sync_loop(
         for answer in answers {
             answer(outcome.as_ref().err());
         }
-        if outcome.is_ok() && took <= QUIET && state.uncopied() >= COPY_AFTER {
+        if took > SLOW {
+            slow = Some(Instant::now());
+        }
+        let calm = slow.is_none_or(|at| at.elapsed() >= CALM);
+        if outcome.is_ok() && calm && state.uncopied() >= COPY_AFTER {
             // Where it is still copying, it is asked again after the next sync.
             let _ = copy.try_send(());
         }

@@ -173,10 +173,12 @@ fn a_page_instead_of_vectors_is_asked_for_once_more() {
     assert_eq!(build(&desk, &["--vectors", "other.db"]).code, Some(0));
     assert_eq!(server.requests().len(), TEXTS + 1);
     std::fs::remove_file(desk.path("pools.jsonl")).unwrap();
-    server.fail_next(&[Fault::WrongType, Fault::WrongType]);
+    server.fail_next(&[Fault::WrongType; 4]);
     let ran = build(&desk, &[]);
     ran.refused(1, &["embedder \"vectors\": malformed reply"]);
-    assert_eq!(server.requests().len(), TEXTS + 1 + 2);
+    // A call that was ready may go between the two.
+    let more = server.requests().len() - (TEXTS + 1);
+    assert!((2..=4).contains(&more), "{more}");
 }
 
 #[rstest]

@@ -344,11 +344,19 @@ impl Dispatcher {
             Event::Broke => self.is_broke(),
             Event::Away { dropped } => {
                 self.resting[seat] = dropped;
+                let waiting = lock(&self.gates[seat]).waiting(Instant::now());
+                if let Some((wait, why)) = waiting.filter(|_| !dropped) {
+                    let name = &self.progress.judges[seat].name;
+                    let line = format!("{name} waits {:.0} s: {why}", wait.as_secs_f64().ceil());
+                    self.progress.say(line);
+                }
                 self.go_on_without(seat).await?;
             }
             Event::Back => {
                 self.resting[seat] = false;
                 self.gone[seat] = self.left[seat];
+                let line = format!("{} goes on", self.progress.judges[seat].name);
+                self.progress.say(line);
             }
             Event::Failed(error) => return Ok(Some(error.into())),
         }

@@ -181,6 +181,11 @@ impl Progress {
         self.judges.iter().map(|judge| judge.spent_usd).sum()
     }
 
+    /// Dollars of this run that count against a budget.
+    pub fn charged_usd(&self) -> f64 {
+        self.spent_usd() + self.assumed_usd()
+    }
+
     /// Dollars of this run that had to be assumed at the worst price.
     pub fn assumed_usd(&self) -> f64 {
         self.judges.iter().map(|judge| judge.assumed_usd).sum()

@@ -54,7 +54,7 @@ impl Gate {
 
     /// When a call that needs `tokens` may begin, a place being free.
     pub(crate) fn ready(&self, tokens: u64, now: Instant) -> Instant {
-        let ready = self.pace.ready(tokens, now);
+        let ready = self.pace.ready(tokens, now).max(self.window.ready(now));
         self.health
             .probes_from()
             .map_or(ready, |probe| ready.max(probe))
@@ -76,7 +76,7 @@ impl Gate {
         now: Instant,
     ) {
         self.refused_since = None;
-        self.window.answered(exchange.latency, now);
+        self.window.answered(exchange.latency);
         self.health.answered(exchange.latency, now);
         self.pace.answered(began);
         self.pace.hear(&exchange.limits, in_flight, tokens, now);
@@ -95,7 +95,7 @@ impl Gate {
         let stop = if is_refusal(error) {
             let wait = limits.retry_after;
             self.refusal.clone_from(&error.message);
-            self.window.refused(now);
+            self.window.refused();
             self.health.refused(now);
             self.pace.refused(began, wait, now);
             self.pace.hear(limits, in_flight, tokens, now);

@@ -212,6 +212,9 @@ impl Dispatcher {
         let waiting = self.plan(request, ensemble, queries).await?;
         self.progress.phase = Phase::Judging;
         self.report(true);
+        for (judge, gate) in self.progress.judges.iter().zip(&self.gates) {
+            lock(gate).window.expect(judge.total);
+        }
         self.judge(request, waiting).await?;
         // Queries that a stop or a lack of money left unfinished have new votes all the same.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
@@ -308,7 +311,18 @@ impl Dispatcher {
         let judges = self.ensemble.iter().zip(&self.gates);
         judges
             .filter(|(judge, _)| !judge.spec().is_offline())
-            .map(|(judge, gate)| (window_setting(judge.as_ref()), lock(gate).window.size()))
+            .map(|(judge, gate)| {
+                let gate = lock(gate);
+                let size = gate.window.size();
+                // Where the provider limits a minute's calls, a large window would only meet that limit at once.
+                let limited = gate.pace.learned_per_s().is_some();
+                let size = if limited {
+                    size.min(window::FIRST)
+                } else {
+                    size
+                };
+                (window_setting(judge.as_ref()), size)
+            })
             .collect()
     }
 
@@ -530,8 +544,9 @@ pub(super) fn gate(
     let neighbours = ensemble
         .iter()
         .filter(|other| other.server().is_some() && other.server() == judge.server());
-    let first = window::FIRST / neighbours.count().max(1);
-    let first = remembered.map_or(first, |size| size.clamp(1, 4 * first));
+    // Some servers count all judges together, others each model apart: a middle way.
+    let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
+    let first = remembered.unwrap_or(first as usize).max(1);
     let adapts = !judge.spec().is_offline();
     Gate::new(limits, most, first, adapts, Instant::now())
 }

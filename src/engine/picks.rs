@@ -296,7 +296,8 @@ pub async fn run(
     let mut tasks = JoinSet::new();
     for ((seat, judge), jobs) in ensemble.iter().enumerate().zip(by_judge) {
         let (questions, asked) = mpsc::channel(WAITING);
-        let gate = gate(&ensemble, judge.as_ref(), concurrency, None);
+        let mut gate = gate(&ensemble, judge.as_ref(), concurrency, None);
+        gate.window.expect(jobs.len());
         let (gate, name) = (Arc::new(Mutex::new(gate)), judge.spec().name.clone());
         let worker = Worker::new(Arc::clone(&shared), seat, name, gate, asked, heard.clone());
         tasks.spawn(worker.work());

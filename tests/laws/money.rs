@@ -8,6 +8,7 @@ use overrule::engine::{Control, Outcome, Run};
 use overrule::judge::Usage;
 use overrule::store::Store;
 use overrule::store::calls::{CallRecord, CallResult, Holes};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
@@ -35,10 +36,12 @@ async fn until_counted(bench: &Bench, sql: &str, wanted: i64) {
 async fn money_set_aside_for_a_judge_that_is_dropped_is_free_for_the_others() {
     let bench = bench(&[6]);
     let (open, gate) = watch::channel(false);
-    let judges = ensemble(["ada", "ben"].map(|name| {
+    let judges = ["ada", "ben"].map(|name| {
         let gate = gate.clone();
         scripted(name, move |_, _| Act::Wait(gate.clone()))
-    }));
+    });
+    let asked = judges.each_ref().map(|judge| Arc::clone(&judge.calls));
+    let judges = ensemble(judges);
     // Each has one call in flight and one that is to follow it; a call costs a tenth of a cent.
     let control = Control {
         concurrency: 1,
@@ -47,6 +50,11 @@ async fn money_set_aside_for_a_judge_that_is_dropped_is_free_for_the_others() {
     };
     let run = bench.start(judges, Holes::Fresh, control);
     until_counted(&bench, "SELECT count(*) FROM call", 4).await;
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while asked.iter().any(|calls| calls.load(Ordering::SeqCst) == 0) {
+        assert!(Instant::now() < deadline, "nobody was asked");
+        tokio::task::yield_now().await;
+    }
     run.control.send_modify(|control| control.toggle(1));
     // What ben has in flight is still answered; the rest of the money is ada's.
     until_counted(&bench, "SELECT count(*) FROM call", 3).await;
@@ -74,7 +82,7 @@ async fn a_budget_and_a_judge_without_a_price_make_no_call() {
         ..Control::default()
     };
     let outcome = ended(bench.start(judges, Holes::Fresh, control)).await;
-    assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 0);
+    assert_eq!(calls.load(Ordering::SeqCst), 0);
     let [ada, ben] = &outcome.progress.judges[..] else {
         panic!("two judges")
     };

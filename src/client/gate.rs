@@ -102,6 +102,14 @@ impl Gate {
             let since = *self.refused_since.get_or_insert(began);
             self.too_long(wait, now.saturating_duration_since(since))
         } else {
+            let reply = error.raw.is_some() && !error.no_answer;
+            if reply && matches!(error.cause, Cause::Malformed | Cause::Truncated) {
+                // The provider took the call, whatever the answer is worth.
+                self.refused_since = None;
+                self.window.answered(error.exchange.latency, now);
+                self.health.answered(error.exchange.latency, now);
+                self.pace.answered(began);
+            }
             self.pace.hear(limits, in_flight, tokens, now);
             self.health.failed(error, began, now)
         };
@@ -193,6 +201,24 @@ mod tests {
             None,
             "said once"
         );
+    }
+
+    #[test]
+    fn an_answer_that_is_junk_opens_what_refusals_have_closed() {
+        let now = Instant::now();
+        let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
+        for _ in 0..8 {
+            gate.failed(&refusal(1), 1, 0, now, now);
+        }
+        assert_eq!(gate.places(64), 1);
+        let later = now + Duration::from_secs(2);
+        let mut junk = CallError::new(Cause::Malformed, "no JSON").with_raw("hm");
+        junk.exchange.latency = Duration::from_secs(1);
+        for _ in 0..3 {
+            gate.failed(&junk, 1, 0, later, later);
+        }
+        assert_eq!(gate.places(64), 4);
+        assert_eq!(gate.health.answers, 3);
     }
 
     #[test]

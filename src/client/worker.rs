@@ -116,6 +116,8 @@ struct Sent {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
     began: Instant,
+    /// Given back once what the call cost is spent.
+    _reserved: Option<Reserved>,
 }
 
 /// A call that has come back.
@@ -214,6 +216,9 @@ impl<Q: Question> Worker<Q> {
             let now = Instant::now();
             let dropped = control.is_dropped(self.seat);
             let mut wake = None;
+            if dropped {
+                self.take_back().await;
+            }
             if !control.paused && !dropped {
                 let places = lock(&self.gate).places(control.concurrency);
                 wake = earliest(
@@ -221,7 +226,7 @@ impl<Q: Question> Worker<Q> {
                     self.launch(&control, places, now),
                 );
             }
-            if self.broke {
+            if self.broke || lock(&self.gate).stopped.is_some() {
                 continue;
             }
             if self.is_done() {
@@ -324,6 +329,13 @@ impl<Q: Question> Worker<Q> {
                 self.ready.push_back(call);
                 continue;
             }
+            if needs.worst_usd.is_none() && self.shared.budget.is_limited() {
+                self.first.push_front(call);
+                let why = "the budget cannot be kept: nothing says what a call costs at most; give `price` in \
+                           overrule.toml, or take the budget away";
+                self.stop(why.to_owned()).await;
+                return None;
+            }
             match self.shared.budget.reserve(needs.worst_usd.unwrap_or(0.0)) {
                 Some(reserved) => call.reserved = Some(reserved),
                 None => {
@@ -416,13 +428,14 @@ impl<Q: Question> Worker<Q> {
             if ready > now + SOON {
                 return Some(ready);
             }
-            let call = self.ready.pop_front()?;
+            let mut call = self.ready.pop_front()?;
             lock(&self.gate).begin(needs.tokens, now);
             self.begin_paced(control, now);
             let sent = Sent {
                 uid: needs.sent.then_some(call.uid),
                 worst_usd: needs.worst_usd,
                 began: now,
+                _reserved: call.reserved.take(),
             };
             let task = self.flying.spawn(attempt(call));
             self.sent.insert(task.id(), sent);
@@ -649,7 +662,10 @@ impl<Q: Question> Worker<Q> {
         let key = question.key();
         let end = match (end, kept) {
             (Ended::Shared, Kept::Nothing) => {
-                // The answer that was to be shared did not come to be.
+                // The answer that was to be shared did not come to be; the question is bought for itself.
+                if let Some(key) = &key {
+                    self.answered.forget(key);
+                }
                 self.first.push_back(Call::new(question));
                 return;
             }
@@ -712,17 +728,29 @@ impl<Q: Question> Worker<Q> {
         self.tell(event).await;
     }
 
-    /// Waits for what is in flight and on its way to the disk; what was not sent is taken back.
-    async fn drain(&mut self) {
-        let mut unsent: Vec<[u8; 16]> = Vec::new();
-        while let Some((call, _)) = self.noting.next().await {
-            unsent.push(call.uid);
+    /// Takes back what was written down and not sent: its rows go, and its money is free for other services.
+    async fn take_back(&mut self) {
+        while let Some((call, noted)) = self.noting.next().await {
+            self.ready.push_back(call);
+            if let Err(error) = noted {
+                self.fail(error).await;
+            }
         }
-        let ready = self.ready.drain(..).filter(|call| call.reserved.is_some());
-        unsent.extend(ready.map(|call| call.uid));
+        let mut unsent = Vec::new();
+        while let Some(mut call) = self.ready.pop_back() {
+            if call.reserved.take().is_some() {
+                unsent.push(call.uid);
+            }
+            self.first.push_front(call);
+        }
         if let Err(error) = self.shared.ledger.forget(unsent).await {
             self.fail(error).await;
         }
+    }
+
+    /// Waits for what is in flight and on its way to the disk; what was not sent is taken back.
+    async fn drain(&mut self) {
+        self.take_back().await;
         self.first.clear();
         self.later.clear();
         let mut deadline: Option<Instant> = None;
@@ -843,6 +871,12 @@ impl Remembered {
             && let Some(oldest) = self.order.pop_front()
         {
             self.keys.remove(&oldest);
+        }
+    }
+
+    fn forget(&mut self, key: &[u8; 32]) {
+        if self.keys.remove(key) {
+            self.order.retain(|known| known != key);
         }
     }
 

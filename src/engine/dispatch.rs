@@ -53,10 +53,12 @@ struct Dispatcher {
     rounds: Option<Rounds>,
     /// The way to each judge's feeder, while there may be more for it to do.
     visits: Vec<mpsc::UnboundedSender<Visit>>,
-    /// Judges nobody waits for: their workers have ended, or make no calls for now.
+    /// Judges nobody waits for: their workers have ended, or make no calls for now while others do.
     gone: Vec<bool>,
     /// Judges whose workers have ended.
     left: Vec<bool>,
+    /// Judges that make no calls for now.
+    away: Vec<bool>,
     /// Judges that a person has dropped and that have no call in flight.
     resting: Vec<bool>,
     /// Judges that were dropped before the run began, a bit each.
@@ -147,6 +149,7 @@ pub(super) async fn run(
         store: store.clone(),
         gone: vec![false; judges.len()],
         left: vec![false; judges.len()],
+        away: vec![false; judges.len()],
         resting: vec![false; judges.len()],
         dropped_before,
         ensemble,
@@ -357,20 +360,20 @@ impl Dispatcher {
             }
             Event::Broke => self.is_broke(),
             Event::Away { dropped } => {
-                self.resting[seat] = dropped;
+                (self.away[seat], self.resting[seat]) = (true, dropped);
                 let waiting = lock(&self.gates[seat]).waiting(Instant::now());
                 if let Some((wait, why)) = waiting.filter(|_| !dropped) {
                     let name = &self.progress.judges[seat].name;
                     let line = format!("{name} waits {:.0} s: {why}", wait.as_secs_f64().ceil());
                     self.progress.say(line);
                 }
-                self.go_on_without(seat).await?;
+                self.weigh_absences().await?;
             }
             Event::Back => {
-                self.resting[seat] = false;
-                self.gone[seat] = self.left[seat];
+                (self.away[seat], self.resting[seat]) = (false, false);
                 let line = format!("{} goes on", self.progress.judges[seat].name);
                 self.progress.say(line);
+                self.weigh_absences().await?;
             }
             Event::Failed(error) => return Ok(Some(error.into())),
         }

@@ -106,9 +106,13 @@ impl Gate {
             if reply && matches!(error.cause, Cause::Malformed | Cause::Truncated) {
                 // The provider took the call, whatever the answer is worth.
                 self.refused_since = None;
-                self.window.answered(error.exchange.latency, now);
+                self.window.answered(error.exchange.latency);
                 self.health.answered(error.exchange.latency, now);
                 self.pace.answered(began);
+            }
+            if error.cause == Cause::TimedOut && self.health.answers > 0 {
+                // It answers some and not others: more than it can do at a time.
+                self.window.refused();
             }
             self.pace.hear(limits, in_flight, tokens, now);
             self.health.failed(error, began, now)

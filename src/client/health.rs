@@ -94,10 +94,7 @@ impl Health {
         if error.stops_judge {
             return Some(error.message.clone());
         }
-        if matches!(
-            error.cause,
-            Cause::Connection | Cause::TimedOut | Cause::Server
-        ) {
+        if is_broken(error) {
             return self.broke(error, began, now);
         }
         self.is_there(now);
@@ -170,6 +167,13 @@ impl Health {
              overrule.toml where the model needs longer, then run the same command again"
         )
     }
+}
+
+/// Whether a failure says nothing of the call and much of the server: no connection, no answer in time, an error of its own,
+/// or a page of some server in between.
+pub(crate) fn is_broken(error: &CallError) -> bool {
+    let cause = error.cause;
+    error.no_answer || matches!(cause, Cause::Connection | Cause::TimedOut | Cause::Server)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 use super::Control;
 use super::budget::{Budget, Reserved};
 use super::gate::{Gate, is_refusal};
+use super::health::is_broken;
 use super::ledger::Ledger;
 use super::now_ms;
 use super::pace::{back_off, named};
@@ -543,6 +544,8 @@ impl<Q: Question> Worker<Q> {
         } else {
             let wait = match error.retry {
                 _ if refusal => Some(error.exchange.limits.retry_after),
+                // It stays owed as long as it is not known whether the server comes back.
+                _ if error.no_answer && probing => Some(None),
                 Retry::After(wait) => Some(wait),
                 Retry::Never | Retry::Adapted => None,
             };
@@ -560,6 +563,10 @@ impl<Q: Question> Worker<Q> {
                     let line = format!("{error}; asking again in {:.1} s", wait.as_secs_f64());
                     self.put(sent.uid, charge, Some(cause), None, None, line);
                     self.later(call, now + wait);
+                }
+                // The first such failure says it; what was in flight beside it stays owed.
+                None if error.stops_judge && lock(&self.gate).stopped.is_some() => {
+                    self.put(sent.uid, charge, Some(cause), None, None, String::new());
                 }
                 None => {
                     let job = call.question.keep(End::Failed {
@@ -580,10 +587,7 @@ impl<Q: Question> Worker<Q> {
         };
         if let Some(why) = stop {
             // A server that answers nobody is not waited for; others may still answer what is in flight.
-            self.abandon = matches!(
-                error.cause,
-                Cause::Connection | Cause::TimedOut | Cause::Server
-            ) && !error.stops_judge;
+            self.abandon = is_broken(&error) && !error.stops_judge;
             self.tell(Event::Stopped(why)).await;
         }
     }

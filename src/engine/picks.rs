@@ -220,7 +220,7 @@ impl Question for PickQuestion {
             }
             End::Failed { error, again } => {
                 let text = error.raw.as_deref().unwrap_or_default();
-                let broken = (error.cause == Cause::Malformed)
+                let broken = (error.cause == Cause::Malformed && !error.no_answer)
                     .then(|| read(&self.job.lineup, text).err())
                     .flatten();
                 let result = broken.map_or_else(

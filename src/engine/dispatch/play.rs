@@ -92,7 +92,8 @@ impl Dispatcher {
                 Some(told) = fed.recv() => {
                     if let Some(error) = self.fed(told).await? {
                         failed.get_or_insert(error);
-                        workers.abort_all();
+                        // What is in flight is paid for, and may still be kept.
+                        over.send_replace(true);
                     }
                 }
                 event = heard.recv() => match event {
@@ -108,7 +109,7 @@ impl Dispatcher {
                     Ok(entered) => self.entered(entered).await?,
                     Err(error) => {
                         failed.get_or_insert(error);
-                        workers.abort_all();
+                        over.send_replace(true);
                     }
                 },
                 Some(ended) = workers.join_next() => match ended {
@@ -118,7 +119,7 @@ impl Dispatcher {
                     }
                     Err(error) if error.is_panic() => {
                         failed.get_or_insert(EngineError::Crashed(error.to_string()));
-                        workers.abort_all();
+                        over.send_replace(true);
                     }
                     Err(_) => {}
                 },

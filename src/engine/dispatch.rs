@@ -29,6 +29,8 @@ use uuid::Uuid;
 
 /// How often watchers are told.
 const REPORT_EVERY: Duration = Duration::from_millis(40);
+/// The same words about a judge's repeated calls are said again after this time.
+const SAID_AGAIN: Duration = Duration::from_secs(10);
 /// Events that workers may be ahead of the run.
 const BACKLOG: usize = 4_096;
 
@@ -61,6 +63,8 @@ struct Dispatcher {
     away: Vec<bool>,
     /// Judges that a person has dropped and that have no call in flight.
     resting: Vec<bool>,
+    /// What was said last of each judge's repeated calls, and when.
+    said: Vec<Option<(String, Instant)>>,
     /// Judges that were dropped before the run began, a bit each.
     dropped_before: u64,
     /// Calls that have not ended, those of judges that are gone left out.
@@ -151,6 +155,7 @@ pub(super) async fn run(
         left: vec![false; judges.len()],
         away: vec![false; judges.len()],
         resting: vec![false; judges.len()],
+        said: vec![None; judges.len()],
         dropped_before,
         ensemble,
         judges,
@@ -318,8 +323,7 @@ impl Dispatcher {
                 let gate = lock(gate);
                 let size = gate.window.size();
                 // Where the provider limits a minute's calls, a large window would only meet that limit at once.
-                let limited = gate.pace.learned_per_s().is_some();
-                let size = if limited {
+                let size = if gate.pace.is_limited() {
                     size.min(window::FIRST)
                 } else {
                     size
@@ -347,7 +351,13 @@ impl Dispatcher {
                     let judge = &mut self.progress.judges[seat];
                     judge.retries += 1;
                     let line = format!("{}: {line}", judge.name);
-                    self.progress.say(line);
+                    // The same refusal of hundreds of calls would push everything else out of the log.
+                    let what = line.split(';').next().unwrap_or_default().to_owned();
+                    let said = self.said[seat].as_ref();
+                    if said.is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN) {
+                        self.said[seat] = Some((what, Instant::now()));
+                        self.progress.say(line);
+                    }
                 }
             }
             Event::Stopped(why) => {
@@ -522,6 +532,7 @@ impl Dispatcher {
             for (judge, gate) in self.progress.judges.iter_mut().zip(&self.gates) {
                 let gate = lock(gate);
                 judge.window = gate.window.size();
+                judge.learned_per_minute = gate.pace.learned_per_s().map(|per_s| 60.0 * per_s);
                 let (held_s, waiting_for) = gate
                     .waiting(moment)
                     .map(|(wait, why)| (wait.as_secs_f64(), why))

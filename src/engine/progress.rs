@@ -54,6 +54,8 @@ pub struct JudgeProgress {
     pub latency_ms: f64,
     /// Calls in flight at most, as the judge is used now.
     pub window: usize,
+    /// Calls a minute that the provider admits, where refusals have taught it.
+    pub learned_per_minute: Option<f64>,
     /// Times a call was made again.
     pub retries: usize,
     /// Votes taken over from an identical call made before.

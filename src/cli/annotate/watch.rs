@@ -223,6 +223,9 @@ fn judge_words(judge: &JudgeProgress) -> String {
         let why = judge.waiting_for.as_deref().unwrap_or_default();
         words += &format!(" · waits {seconds:.0} s: {}", sanitise::line(why));
     }
+    if let Some(per_minute) = judge.learned_per_minute {
+        words += &format!(" · limit met: about {per_minute:.0} a minute");
+    }
     if judge.stopped.is_some() {
         words += " · stopped";
     }

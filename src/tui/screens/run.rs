@@ -343,6 +343,9 @@ fn state_words(judge: &JudgeProgress) -> String {
     } else {
         format!("at most {} at a time", text::count(judge.window))
     });
+    if let Some(per_minute) = judge.learned_per_minute {
+        words.push(format!("limit met: about {per_minute:.0} a minute"));
+    }
     words.join(" · ")
 }
 

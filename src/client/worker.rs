@@ -8,7 +8,7 @@
 
 use super::Control;
 use super::budget::{Budget, Reserved};
-use super::gate::{Gate, is_refusal};
+use super::gate::{Begun, Gate, is_refusal};
 use super::ledger::Ledger;
 use super::now_ms;
 use super::pace::{back_off, named};
@@ -115,7 +115,9 @@ struct Call<Q> {
 struct Sent {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
-    began: Instant,
+    begun: Begun,
+    /// Given back when the call is charged, whatever becomes of its task.
+    _reserved: Option<Reserved>,
 }
 
 /// A call that has come back.
@@ -163,6 +165,8 @@ pub(crate) struct Worker<Q: Question> {
     failed: bool,
     /// Whether calls in flight are not waited for.
     abandon: bool,
+    /// What makes the waits of this worker its own.
+    salt: u64,
 }
 
 impl<Q: Question> Worker<Q> {
@@ -199,6 +203,7 @@ impl<Q: Question> Worker<Q> {
             broke: false,
             failed: false,
             abandon: false,
+            salt: now_ms().cast_unsigned(),
         }
     }
 
@@ -221,6 +226,9 @@ impl<Q: Question> Worker<Q> {
                     self.launch(&control, places, now),
                 );
             }
+            if dropped {
+                self.rest().await;
+            }
             if self.broke {
                 continue;
             }
@@ -228,7 +236,7 @@ impl<Q: Question> Worker<Q> {
                 return;
             }
             self.tell_absence(dropped, now).await;
-            let oldest = self.sent.values().map(|sent| sent.began).min();
+            let oldest = self.sent.values().map(|sent| sent.begun.at).min();
             let silent = oldest.map(|oldest| lock(&self.gate).health.silent_until(oldest));
             if let (Some(silent), Some(oldest)) = (silent, oldest)
                 && silent <= now
@@ -361,6 +369,22 @@ impl<Q: Question> Worker<Q> {
         wake
     }
 
+    /// Takes back what has not been sent, so that no money is set aside for it.
+    async fn rest(&mut self) {
+        let (sent_nowhere, unsent): (VecDeque<_>, VecDeque<_>) = std::mem::take(&mut self.ready)
+            .into_iter()
+            .partition(|call| call.reserved.is_none());
+        self.ready = sent_nowhere;
+        let uids = unsent.iter().map(|call| call.uid).collect();
+        for mut call in unsent.into_iter().rev() {
+            call.reserved = None;
+            self.first.push_front(call);
+        }
+        if let Err(error) = self.shared.ledger.forget(uids).await {
+            self.fail(error).await;
+        }
+    }
+
     /// The next question that is not the same as one on its way.
     fn next_fresh(&mut self) -> Option<Call<Q>> {
         loop {
@@ -416,13 +440,14 @@ impl<Q: Question> Worker<Q> {
             if ready > now + SOON {
                 return Some(ready);
             }
-            let call = self.ready.pop_front()?;
-            lock(&self.gate).begin(needs.tokens, now);
+            let mut call = self.ready.pop_front()?;
+            let begun = lock(&self.gate).begin(needs.tokens, now);
             self.begin_paced(control, now);
             let sent = Sent {
                 uid: needs.sent.then_some(call.uid),
                 worst_usd: needs.worst_usd,
-                began: now,
+                begun,
+                _reserved: call.reserved.take(),
             };
             let task = self.flying.spawn(attempt(call));
             self.sent.insert(task.id(), sent);
@@ -490,7 +515,7 @@ impl<Q: Question> Worker<Q> {
         let ended = Some((call.question, Ended::Answered(answer)));
         self.put(sent.uid, charge, None, job, ended, String::new());
         let mut gate = lock(&self.gate);
-        gate.answered(&exchange, tokens, self.sent.len(), sent.began, now);
+        gate.answered(&exchange, tokens, self.sent.len(), sent.begun, now);
         gate.health.useful();
     }
 
@@ -502,7 +527,7 @@ impl<Q: Question> Worker<Q> {
         let refusal = is_refusal(&error);
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
-        let (began, in_flight) = (sent.began, self.sent.len());
+        let (begun, in_flight) = (sent.begun, self.sent.len());
         let adapted = error.retry == Retry::Adapted && call.adaptions < ADAPTIONS;
         let again = call
             .question
@@ -563,7 +588,7 @@ impl<Q: Question> Worker<Q> {
             if error.cause == Cause::Malformed && !Q::JUNK_STOPS {
                 gate.health.useful();
             }
-            gate.failed(&error, tokens, in_flight, began, now)
+            gate.failed(&error, tokens, in_flight, begun, now)
         };
         if let Some(why) = stop {
             // A server that answers nobody is not waited for; others may still answer what is in flight.
@@ -575,9 +600,9 @@ impl<Q: Question> Worker<Q> {
         }
     }
 
-    /// Keeps a call for later. Its money is given back: what the last attempt cost is spent by now.
+    /// Keeps a call for later.
     fn later(&mut self, mut call: Call<Q>, at: Instant) {
-        (call.reserved, call.waited) = (None, true);
+        call.waited = true;
         self.laters += 1;
         self.later.insert((at, self.laters), call);
     }
@@ -585,7 +610,7 @@ impl<Q: Question> Worker<Q> {
     /// A uniform number for a wait, different for every call and attempt.
     fn draw(&self, call: &Call<Q>) -> f64 {
         let name = format!("{}/{}/{}", call.question.name(), self.seat, self.laters);
-        Dice::new(now_ms().cast_unsigned(), &["back-off", &name]).unit()
+        Dice::new(self.salt, &["back-off", &name]).unit()
     }
 
     /// Puts the end of an attempt into the project.
@@ -649,7 +674,10 @@ impl<Q: Question> Worker<Q> {
         let key = question.key();
         let end = match (end, kept) {
             (Ended::Shared, Kept::Nothing) => {
-                // The answer that was to be shared did not come to be.
+                // The answer that was to be shared did not come to be, or is gone.
+                if let Some(key) = question.key() {
+                    self.answered.forget(&key);
+                }
                 self.first.push_back(Call::new(question));
                 return;
             }
@@ -733,7 +761,7 @@ impl<Q: Question> Worker<Q> {
                 let from = now + control.grace;
                 deadline = Some(deadline.map_or(from, |before| before.min(from)));
             }
-            let oldest = self.sent.values().map(|sent| sent.began).min();
+            let oldest = self.sent.values().map(|sent| sent.begun.at).min();
             let silent = oldest.map(|oldest| lock(&self.gate).health.silent_until(oldest));
             let until = earliest(deadline, silent);
             if self.abandon || until.is_some_and(|until| until <= now) {
@@ -846,7 +874,15 @@ impl Remembered {
         }
     }
 
+    fn forget(&mut self, key: &[u8; 32]) {
+        self.keys.remove(key);
+        self.order.retain(|known| known != key);
+    }
+
     fn holds(&self, key: &[u8; 32]) -> bool {
         self.keys.contains(key)
     }
 }
+
+#[cfg(test)]
+mod tests;

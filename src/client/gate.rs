@@ -10,6 +10,14 @@ use tokio::time::Instant;
 /// A provider that wants nothing for longer than this is not waited for in this run.
 const TOO_LONG: Duration = Duration::from_secs(600);
 
+/// A call that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Begun {
+    pub(crate) at: Instant,
+    /// How many had begun before it.
+    number: u64,
+}
+
 /// The state of one service, as its worker and whoever watches see it.
 #[derive(Debug)]
 pub(crate) struct Gate {
@@ -61,34 +69,35 @@ impl Gate {
     }
 
     /// A call that needs `tokens` begins.
-    pub(crate) fn begin(&mut self, tokens: u64, now: Instant) {
+    pub(crate) fn begin(&mut self, tokens: u64, now: Instant) -> Begun {
         self.window.begin(now);
-        self.pace.begin(tokens, now);
+        let number = self.pace.begin(tokens, now);
+        Begun { at: now, number }
     }
 
-    /// An answer came for a call that began at `began`, `in_flight` others still being out.
+    /// An answer came for a call, `in_flight` others still being out.
     pub(crate) fn answered(
         &mut self,
         exchange: &Exchange,
         tokens: u64,
         in_flight: usize,
-        began: Instant,
+        begun: Begun,
         now: Instant,
     ) {
         self.refused_since = None;
         self.window.answered(exchange.latency);
         self.health.answered(exchange.latency, now);
-        self.pace.answered(began);
+        self.pace.answered(begun.number);
         self.pace.hear(&exchange.limits, in_flight, tokens, now);
     }
 
-    /// A call that began at `began` failed. Returns why the service has to stop, the first time it has to.
+    /// A call failed. Returns why the service has to stop, the first time it has to.
     pub(crate) fn failed(
         &mut self,
         error: &CallError,
         tokens: u64,
         in_flight: usize,
-        began: Instant,
+        begun: Begun,
         now: Instant,
     ) -> Option<String> {
         let limits = &error.exchange.limits;
@@ -97,9 +106,9 @@ impl Gate {
             self.refusal.clone_from(&error.message);
             self.window.refused();
             self.health.refused(now);
-            self.pace.refused(began, wait, now);
+            self.pace.refused(begun.number, wait, now);
             self.pace.hear(limits, in_flight, tokens, now);
-            let since = *self.refused_since.get_or_insert(began);
+            let since = *self.refused_since.get_or_insert(begun.at);
             self.too_long(wait, now.saturating_duration_since(since))
         } else {
             let reply = error.raw.is_some() && !error.no_answer;
@@ -108,14 +117,14 @@ impl Gate {
                 self.refused_since = None;
                 self.window.answered(error.exchange.latency);
                 self.health.answered(error.exchange.latency, now);
-                self.pace.answered(began);
+                self.pace.answered(begun.number);
             }
             if error.cause == Cause::TimedOut && self.health.answers > 0 {
                 // It answers some and not others: more than it can do at a time.
                 self.window.refused();
             }
             self.pace.hear(limits, in_flight, tokens, now);
-            self.health.failed(error, began, now)
+            self.health.failed(error, begun.at, now)
         };
         let stop = stop.filter(|_| self.stopped.is_none())?;
         self.stopped = Some(stop.clone());
@@ -197,11 +206,12 @@ mod tests {
     fn a_wait_of_hours_stops_the_judge_and_one_of_minutes_does_not() {
         let now = Instant::now();
         let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
-        assert_eq!(gate.failed(&refusal(500), 1, 0, now, now), None);
-        let why = gate.failed(&refusal(7_300), 1, 0, now, now).unwrap();
+        let begun = gate.begin(1, now);
+        assert_eq!(gate.failed(&refusal(500), 1, 0, begun, now), None);
+        let why = gate.failed(&refusal(7_300), 1, 0, begun, now).unwrap();
         assert!(why.contains("2 h") && why.contains("slow down"), "{why}");
         assert_eq!(
-            gate.failed(&refusal(7_300), 1, 0, now, now),
+            gate.failed(&refusal(7_300), 1, 0, begun, now),
             None,
             "said once"
         );
@@ -212,14 +222,16 @@ mod tests {
         let now = Instant::now();
         let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
         for _ in 0..8 {
-            gate.failed(&refusal(1), 1, 0, now, now);
+            let begun = gate.begin(1, now);
+            gate.failed(&refusal(1), 1, 0, begun, now);
         }
         assert_eq!(gate.places(64), 1);
         let later = now + Duration::from_secs(2);
         let mut junk = CallError::new(Cause::Malformed, "no JSON").with_raw("hm");
         junk.exchange.latency = Duration::from_secs(1);
         for _ in 0..3 {
-            gate.failed(&junk, 1, 0, later, later);
+            let begun = gate.begin(1, later);
+            gate.failed(&junk, 1, 0, begun, later);
         }
         assert_eq!(gate.places(64), 4);
         assert_eq!(gate.health.answers, 3);
@@ -230,7 +242,8 @@ mod tests {
         let now = Instant::now();
         let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
         for _ in 0..8 {
-            gate.failed(&refusal(45), 1, 0, now, now);
+            let begun = gate.begin(1, now);
+            gate.failed(&refusal(45), 1, 0, begun, now);
         }
         let (wait, why) = gate.waiting(now).unwrap();
         assert_eq!(wait, Duration::from_secs(45));

@@ -4,6 +4,7 @@
 //! Times are arguments, so that the laws can be tested without waiting.
 
 use crate::judge::{JudgeLimits, RateLimits};
+use std::collections::BTreeSet;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -13,10 +14,15 @@ const BURST: Duration = Duration::from_secs(5);
 const UNNAMED: Duration = Duration::from_secs(1);
 /// No wait is longer, whatever a header says.
 pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3600);
-/// Outcomes that tell a limit from sporadic refusals.
-const RECENT: u32 = 16;
-/// So many refusals among them, or half of them in a row, are a limit.
-const LIMITED: u32 = 12;
+/// Calls, in the order in which they began, that tell a limit from sporadic refusals. The order of their ends does not:
+/// refusals come back sooner than answers.
+const RECENT: u64 = 16;
+/// So many refusals among them ...
+const LIMITED: usize = 12;
+/// ... or among so many are a limit.
+const IN_A_ROW: u64 = 8;
+/// A learned rate that refusals have brought to this share of what was found first is none: they do not come of a limit.
+const NO_LIMIT: f64 = 0.4;
 /// An admitted call raises the learned rate by this share, more the longer none was refused, and at most by `FASTER` ...
 const RAISE: f64 = 0.01;
 const FASTER: f64 = 0.1;
@@ -76,18 +82,21 @@ impl Bucket {
 /// What refusals have taught.
 #[derive(Clone, Copy, Debug)]
 enum Learned {
-    /// No limit was met. The latest outcomes, a bit each, refusals 1; and how many there are.
-    Nothing { recent: u32, seen: u32 },
-    /// A limit was met at `since`: calls are let through in growing numbers until one is refused.
+    /// No limit was met.
+    Nothing,
+    /// A limit was met at `since`: calls, from the number `from` on, are let through in growing numbers until one is refused.
     Probing {
         since: Instant,
+        from: u64,
         admitted: u32,
         wait: Duration,
     },
-    /// Calls a second that the provider admits.
+    /// Calls a second that the provider admits, `found` at first, and what came of the calls since the last change.
     Rate {
         per_s: f64,
+        found: f64,
         since: Instant,
+        from: u64,
         admitted: u32,
         refused_in_row: u32,
     },
@@ -101,6 +110,10 @@ pub struct Pace {
     told_requests: Option<Bucket>,
     told_tokens: Option<Bucket>,
     learned: Learned,
+    /// Calls begun so far: the number of the next one.
+    begun: u64,
+    /// The numbers of the latest calls that were refused.
+    refused: BTreeSet<u64>,
     /// Nothing begins before, and whether the provider asked for that.
     hold: Option<Instant>,
     next: Option<Instant>,
@@ -115,7 +128,9 @@ impl Pace {
             tokens: limits.tokens_per_minute.map(bucket),
             told_requests: None,
             told_tokens: None,
-            learned: Learned::Nothing { recent: 0, seen: 0 },
+            learned: Learned::Nothing,
+            begun: 0,
+            refused: BTreeSet::new(),
             hold: None,
             next: None,
         }
@@ -148,7 +163,7 @@ impl Pace {
 
     /// Whether a limit was met.
     pub fn is_limited(&self) -> bool {
-        !matches!(self.learned, Learned::Nothing { .. })
+        !matches!(self.learned, Learned::Nothing)
     }
 
     /// Calls a second that refusals have taught.
@@ -159,8 +174,8 @@ impl Pace {
         }
     }
 
-    /// A call that needs `tokens` begins.
-    pub fn begin(&mut self, tokens: u64, now: Instant) {
+    /// A call that needs `tokens` begins; returns its number.
+    pub fn begin(&mut self, tokens: u64, now: Instant) -> u64 {
         for (bucket, amount) in [
             (&mut self.requests, 1.0),
             (&mut self.told_requests, 1.0),
@@ -171,7 +186,11 @@ impl Pace {
                 bucket.take(amount, now);
             }
         }
-        if let Learned::Rate { per_s, .. } = self.learned {
+        if let Learned::Rate { per_s, since, .. } = &mut self.learned {
+            // While nothing was to be asked, or no place was free, nothing could be admitted.
+            if let Some(idle) = self.next.and_then(|next| now.checked_duration_since(next)) {
+                *since += idle;
+            }
             // A moment of lateness is made up for, a long wait is not.
             let gap = Duration::from_secs_f64((1.0 / per_s.max(1e-3)).min(LONGEST.as_secs_f64()));
             let from = self
@@ -179,6 +198,8 @@ impl Pace {
                 .map_or(now, |next| next.max(now - gap.min(UNNAMED)));
             self.next = Some(from + gap);
         }
+        self.begun += 1;
+        self.begun - 1
     }
 
     /// Nothing begins before `until`.
@@ -193,22 +214,19 @@ impl Pace {
             .filter(|left| !left.is_zero())
     }
 
-    /// An answer came to a call that began at `began`.
-    pub fn answered(&mut self, began: Instant) {
+    /// An answer came to the call of this number.
+    pub fn answered(&mut self, number: u64) {
         match &mut self.learned {
-            Learned::Nothing { recent, seen } => {
-                (*recent, *seen) = (*recent << 1, *seen + 1);
-            }
-            Learned::Probing {
-                since, admitted, ..
-            } => *admitted += u32::from(began >= *since),
+            Learned::Nothing => {}
+            Learned::Probing { from, admitted, .. } => *admitted += u32::from(number >= *from),
             Learned::Rate {
                 per_s,
-                since,
+                from,
                 admitted,
                 refused_in_row,
+                ..
             } => {
-                if began >= *since {
+                if number >= *from {
                     *admitted += 1;
                 }
                 *refused_in_row = 0;
@@ -218,25 +236,20 @@ impl Pace {
         }
     }
 
-    /// A call that began at `began` was refused as too many; `wait` is what the provider asked for.
-    pub fn refused(&mut self, began: Instant, wait: Option<Duration>, now: Instant) {
+    /// The call of this number was refused as too many; `wait` is what the provider asked for.
+    pub fn refused(&mut self, number: u64, wait: Option<Duration>, now: Instant) {
         let named = wait.unwrap_or(UNNAMED).min(LONGEST);
         match self.learned {
-            Learned::Nothing { recent, seen } => {
-                let recent = recent << 1 | 1;
-                let latest = recent & ((1 << RECENT) - 1);
-                let in_a_row = latest.trailing_ones() >= RECENT / 2;
-                if in_a_row || latest.count_ones() >= LIMITED {
+            Learned::Nothing => {
+                if self.meets_limit(number) {
                     self.probe(named, now);
-                } else {
-                    let seen = seen + 1;
-                    self.learned = Learned::Nothing { recent, seen };
                 }
             }
             // A call of before says nothing new.
-            Learned::Probing { since, .. } | Learned::Rate { since, .. } if began < since => {}
+            Learned::Probing { from, .. } | Learned::Rate { from, .. } if number < from => {}
             Learned::Probing {
                 since,
+                from,
                 admitted: 0,
                 wait,
             } => {
@@ -244,6 +257,7 @@ impl Pace {
                 let wait = named.max((wait * 2).min(Duration::from_secs(60)));
                 self.learned = Learned::Probing {
                     since,
+                    from,
                     admitted: 0,
                     wait,
                 };
@@ -254,39 +268,64 @@ impl Pace {
             } => {
                 let seconds = now.saturating_duration_since(since).as_secs_f64();
                 let per_s = f64::from(admitted) / seconds.max(1e-3);
-                self.rate(per_s, 0, now);
+                self.rate(per_s, per_s, 0, now);
             }
             Learned::Rate { refused_in_row, .. } if refused_in_row >= 2 => self.probe(named, now),
             Learned::Rate {
                 per_s,
+                found,
                 since,
                 admitted,
                 refused_in_row,
+                ..
             } => {
                 let seconds = now.saturating_duration_since(since).as_secs_f64();
                 let admitted_per_s = match admitted {
                     4.. => f64::from(admitted) / seconds.max(1e-3),
                     _ => per_s,
                 };
-                self.rate(LOWER * per_s.min(admitted_per_s), refused_in_row + 1, now);
+                let lower = LOWER * per_s.min(admitted_per_s);
+                if lower < NO_LIMIT * found {
+                    self.refused.clear();
+                    (self.learned, self.next) = (Learned::Nothing, None);
+                } else {
+                    self.rate(lower, found, refused_in_row + 1, now);
+                }
             }
         }
+    }
+
+    /// Whether the refusal of a call, with those before it, is that of a limit.
+    fn meets_limit(&mut self, number: u64) -> bool {
+        self.refused.insert(number);
+        if self.refused.len() > 8 * RECENT as usize {
+            self.refused.pop_first();
+        }
+        let of_latest = |calls: u64| {
+            self.refused
+                .range((number + 1).saturating_sub(calls)..=number)
+        };
+        of_latest(IN_A_ROW).count() >= IN_A_ROW as usize || of_latest(RECENT).count() >= LIMITED
     }
 
     fn probe(&mut self, wait: Duration, now: Instant) {
         self.learned = Learned::Probing {
             since: now,
+            from: self.begun,
             admitted: 0,
             wait,
         };
+        self.refused.clear();
         self.next = None;
         self.hold_until(now + wait);
     }
 
-    fn rate(&mut self, per_s: f64, refused_in_row: u32, now: Instant) {
+    fn rate(&mut self, per_s: f64, found: f64, refused_in_row: u32, now: Instant) {
         self.learned = Learned::Rate {
             per_s,
+            found,
             since: now,
+            from: self.begun,
             admitted: 0,
             refused_in_row,
         };
@@ -387,16 +426,16 @@ mod tests {
         let (mut now, mut admitted, mut refused) = (start, 0, 0);
         while now < start + Duration::from_secs(180) {
             now = pace.ready(0, now) + Duration::from_millis(1);
-            pace.begin(0, now);
+            let number = pace.begin(0, now);
             let level = (server.0 + (now - server.1).as_secs_f64() * per_s).min(burst);
             server = (level, now);
             if level >= 1.0 {
                 server.0 -= 1.0;
                 admitted += 1;
-                pace.answered(now);
+                pace.answered(number);
             } else {
                 refused += 1;
-                pace.refused(now, wait, now);
+                pace.refused(number, wait, now);
             }
         }
         (admitted, refused)
@@ -425,10 +464,18 @@ mod tests {
     fn sporadic_refusals_teach_nothing() {
         let start = Instant::now();
         let mut pace = Pace::new(JudgeLimits::default(), start);
-        for at in 0..1_000u32 {
-            match at.wrapping_mul(2_654_435_761) >> 29 {
-                0 | 1 => pace.refused(start, Some(UNNAMED), start),
-                _ => pace.answered(start),
+        // Many begin at once, and the refusals among them come back before the answers.
+        for _ in 0..10 {
+            let numbers: Vec<u64> = (0..100).map(|_| pace.begin(1, start)).collect();
+            let (refused, answered): (Vec<u64>, Vec<u64>) = numbers
+                .into_iter()
+                .partition(|number| (*number as u32).wrapping_mul(2_654_435_761) >> 29 < 2);
+            assert!(refused.len() > 20);
+            for number in refused {
+                pace.refused(number, Some(UNNAMED), start);
+            }
+            for number in answered {
+                pace.answered(number);
             }
             assert_eq!(pace.ready(1, start), start);
         }
@@ -467,7 +514,8 @@ mod tests {
         };
         pace.hear(&absurd, usize::MAX, u64::MAX, now);
         for _ in 0..20 {
-            pace.refused(now, absurd.retry_after, now);
+            let number = pace.begin(1, now);
+            pace.refused(number, absurd.retry_after, now);
         }
         assert!(pace.ready(u64::MAX, now) <= now + 2 * LONGEST);
         assert!(named(Duration::MAX, 1.0) <= 2 * LONGEST);

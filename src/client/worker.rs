@@ -8,7 +8,7 @@
 
 use super::Control;
 use super::budget::{Budget, Reserved};
-use super::gate::{Gate, is_refusal};
+use super::gate::{Begun, Gate, is_refusal};
 use super::health::is_broken;
 use super::ledger::Ledger;
 use super::now_ms;
@@ -116,8 +116,8 @@ struct Call<Q> {
 struct Sent {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
-    began: Instant,
-    /// Given back once what the call cost is spent.
+    begun: Begun,
+    /// Given back when the call is charged, whatever becomes of its task.
     _reserved: Option<Reserved>,
 }
 
@@ -166,6 +166,8 @@ pub(crate) struct Worker<Q: Question> {
     failed: bool,
     /// Whether calls in flight are not waited for.
     abandon: bool,
+    /// What makes the waits of this worker its own.
+    salt: u64,
 }
 
 impl<Q: Question> Worker<Q> {
@@ -202,6 +204,7 @@ impl<Q: Question> Worker<Q> {
             broke: false,
             failed: false,
             abandon: false,
+            salt: now_ms().cast_unsigned(),
         }
     }
 
@@ -234,7 +237,7 @@ impl<Q: Question> Worker<Q> {
                 return;
             }
             self.tell_absence(dropped, now).await;
-            let oldest = self.sent.values().map(|sent| sent.began).min();
+            let oldest = self.sent.values().map(|sent| sent.begun.at).min();
             let silent = oldest.map(|oldest| lock(&self.gate).health.silent_until(oldest));
             if let (Some(silent), Some(oldest)) = (silent, oldest)
                 && silent <= now
@@ -430,12 +433,12 @@ impl<Q: Question> Worker<Q> {
                 return Some(ready);
             }
             let mut call = self.ready.pop_front()?;
-            lock(&self.gate).begin(needs.tokens, now);
+            let begun = lock(&self.gate).begin(needs.tokens, now);
             self.begin_paced(control, now);
             let sent = Sent {
                 uid: needs.sent.then_some(call.uid),
                 worst_usd: needs.worst_usd,
-                began: now,
+                begun,
                 _reserved: call.reserved.take(),
             };
             let task = self.flying.spawn(attempt(call));
@@ -504,7 +507,7 @@ impl<Q: Question> Worker<Q> {
         let ended = Some((call.question, Ended::Answered(answer)));
         self.put(sent.uid, charge, None, job, ended, String::new());
         let mut gate = lock(&self.gate);
-        gate.answered(&exchange, tokens, self.sent.len(), sent.began, now);
+        gate.answered(&exchange, tokens, self.sent.len(), sent.begun, now);
         gate.health.useful();
     }
 
@@ -516,7 +519,7 @@ impl<Q: Question> Worker<Q> {
         let refusal = is_refusal(&error);
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
-        let (began, in_flight) = (sent.began, self.sent.len());
+        let (begun, in_flight) = (sent.begun, self.sent.len());
         let adapted = error.retry == Retry::Adapted && call.adaptions < ADAPTIONS;
         let again = call
             .question
@@ -583,7 +586,7 @@ impl<Q: Question> Worker<Q> {
             if error.cause == Cause::Malformed && !Q::JUNK_STOPS {
                 gate.health.useful();
             }
-            gate.failed(&error, tokens, in_flight, began, now)
+            gate.failed(&error, tokens, in_flight, begun, now)
         };
         if let Some(why) = stop {
             // A server that answers nobody is not waited for; others may still answer what is in flight.
@@ -592,9 +595,9 @@ impl<Q: Question> Worker<Q> {
         }
     }
 
-    /// Keeps a call for later. Its money is given back: what the last attempt cost is spent by now.
+    /// Keeps a call for later.
     fn later(&mut self, mut call: Call<Q>, at: Instant) {
-        (call.reserved, call.waited) = (None, true);
+        call.waited = true;
         self.laters += 1;
         self.later.insert((at, self.laters), call);
     }
@@ -602,7 +605,7 @@ impl<Q: Question> Worker<Q> {
     /// A uniform number for a wait, different for every call and attempt.
     fn draw(&self, call: &Call<Q>) -> f64 {
         let name = format!("{}/{}/{}", call.question.name(), self.seat, self.laters);
-        Dice::new(now_ms().cast_unsigned(), &["back-off", &name]).unit()
+        Dice::new(self.salt, &["back-off", &name]).unit()
     }
 
     /// Puts the end of an attempt into the project.
@@ -765,7 +768,7 @@ impl<Q: Question> Worker<Q> {
                 let from = now + control.grace;
                 deadline = Some(deadline.map_or(from, |before| before.min(from)));
             }
-            let oldest = self.sent.values().map(|sent| sent.began).min();
+            let oldest = self.sent.values().map(|sent| sent.begun.at).min();
             let silent = oldest.map(|oldest| lock(&self.gate).health.silent_until(oldest));
             let until = earliest(deadline, silent);
             if self.abandon || until.is_some_and(|until| until <= now) {
@@ -888,3 +891,6 @@ impl Remembered {
         self.keys.contains(key)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,861 @@
+//! A worker against simulated servers, in virtual time: rates, outages, money, panics.
+
+use super::*;
+use crate::client::question::{Job, Needs};
+use crate::client::window::FIRST;
+use crate::judge::{Exchange, JudgeLimits, RateLimits};
+use crate::store::Store;
+use proptest::prelude::*;
+
+/// What a request comes to.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    /// An answer after so long.
+    Answer(Duration),
+    /// A refusal at once, which may say when to come back.
+    Refused(Option<Duration>),
+    /// No connection.
+    Dead,
+    /// An error of the server after so long.
+    Broken(Duration),
+    /// Nothing, ever.
+    Silent,
+    /// An answer, after so long, that cannot be read.
+    Junk(Duration),
+    /// The client's own code panics.
+    Panic,
+}
+
+type Rule = Box<dyn FnMut(&Request) -> (Fate, RateLimits) + Send>;
+
+/// A request as the server sees it.
+struct Request {
+    number: usize,
+    /// Requests of the same question before this one.
+    before: usize,
+    since_start: Duration,
+}
+
+/// What becomes of each request, and what was counted.
+struct Server {
+    start: Instant,
+    rule: Mutex<Rule>,
+    books: Mutex<Books>,
+    /// Whether money set aside and spent is looked at with every request.
+    budget: Option<Budget>,
+    cost: fn(usize) -> Option<f64>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Books {
+    requests: usize,
+    refused: usize,
+    asked: HashMap<usize, usize>,
+    begun: Vec<Duration>,
+    in_flight: usize,
+    most_in_flight: usize,
+    slowest: Duration,
+    over_budget: usize,
+}
+
+/// A question of a test.
+struct Asked {
+    server: Arc<Server>,
+    number: usize,
+    key: Option<[u8; 32]>,
+    worst_usd: Option<f64>,
+    once_more: bool,
+}
+
+/// Gives a place back, whether the call ends or is given up.
+struct InFlight<'a>(&'a Server);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.books).in_flight -= 1;
+    }
+}
+
+impl Server {
+    fn new(rule: impl FnMut(&Request) -> Fate + Send + 'static) -> Self {
+        let mut rule = rule;
+        Self::telling(move |request| (rule(request), RateLimits::default()))
+    }
+
+    fn telling(rule: impl FnMut(&Request) -> (Fate, RateLimits) + Send + 'static) -> Self {
+        Self {
+            start: Instant::now(),
+            rule: Mutex::new(Box::new(rule)),
+            books: Mutex::default(),
+            budget: None,
+            cost: |_| Some(0.001),
+        }
+    }
+
+    fn books(&self) -> Books {
+        lock(&self.books).clone()
+    }
+
+    async fn serve(&self, number: usize) -> Result<Exchange, CallError> {
+        let since_start = self.start.elapsed();
+        let before = {
+            let mut books = lock(&self.books);
+            books.requests += 1;
+            books.begun.push(since_start);
+            books.in_flight += 1;
+            books.most_in_flight = books.most_in_flight.max(books.in_flight);
+            let asked = books.asked.entry(number).or_default();
+            *asked += 1;
+            *asked - 1
+        };
+        let _in_flight = InFlight(self);
+        if let Some(budget) = &self.budget {
+            let within = budget.reserve(0.0).is_some();
+            lock(&self.books).over_budget += usize::from(!within);
+        }
+        let request = Request {
+            number,
+            before,
+            since_start,
+        };
+        let (fate, limits) = lock(&self.rule)(&request);
+        let mut exchange = Exchange {
+            sent: true,
+            limits,
+            ..Exchange::default()
+        };
+        let fail = |exchange: Exchange, cause: Cause, words: &str| {
+            let mut error = CallError::new(cause, words);
+            if let Some(wait) = exchange.limits.retry_after {
+                error.retry = Retry::After(Some(wait));
+            }
+            error.exchange = Box::new(exchange);
+            Err(error)
+        };
+        match fate {
+            Fate::Answer(latency) | Fate::Junk(latency) => {
+                tokio::time::sleep(latency).await;
+                (exchange.latency, exchange.status) = (latency, Some(200));
+                exchange.cost_usd = (self.cost)(number);
+                let mut books = lock(&self.books);
+                books.slowest = books.slowest.max(latency);
+                match fate {
+                    Fate::Answer(_) => Ok(exchange),
+                    _ => fail(exchange, Cause::Malformed, "not JSON"),
+                }
+            }
+            Fate::Refused(wait) => {
+                lock(&self.books).refused += 1;
+                (exchange.limits.retry_after, exchange.status) = (wait, Some(429));
+                fail(exchange, Cause::RateLimited, "slow down")
+            }
+            Fate::Dead => {
+                exchange.sent = false;
+                fail(exchange, Cause::Connection, "cannot connect")
+            }
+            Fate::Broken(latency) => {
+                tokio::time::sleep(latency).await;
+                exchange.status = Some(500);
+                fail(exchange, Cause::Server, "it broke")
+            }
+            Fate::Silent => std::future::pending().await,
+            Fate::Panic => panic!("of all things"),
+        }
+    }
+}
+
+impl Question for Asked {
+    type Answer = Exchange;
+
+    fn ask(&self) -> BoxFuture<'_, Result<Exchange, CallError>> {
+        self.server.serve(self.number).boxed()
+    }
+
+    fn exchange(answer: &Exchange) -> &Exchange {
+        answer
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            tokens: 100,
+            worst_usd: self.worst_usd,
+            sent: true,
+        }
+    }
+
+    fn rephrased(&self, error: &CallError) -> Option<Self> {
+        let again = error.cause == Cause::Malformed && !self.once_more;
+        again.then(|| Self {
+            server: Arc::clone(&self.server),
+            once_more: true,
+            ..*self
+        })
+    }
+
+    fn key(&self) -> Option<[u8; 32]> {
+        self.key
+    }
+
+    fn name(&self) -> String {
+        self.number.to_string()
+    }
+
+    fn keep(&self, _: End<'_, Exchange>) -> Option<Job> {
+        None
+    }
+
+    fn share(&self) -> Option<Job> {
+        Some(Box::new(|_| Ok(Kept::Row)))
+    }
+}
+
+/// How a worker is set up.
+#[derive(Clone)]
+struct Setup {
+    places: usize,
+    first: usize,
+    limits: JudgeLimits,
+    worst_usd: Option<f64>,
+    budget: Budget,
+    ledger: Ledger,
+    control: Arc<watch::Sender<Control>>,
+    seat: usize,
+    key: fn(usize) -> Option<[u8; 32]>,
+}
+
+impl Setup {
+    fn new(places: usize) -> Self {
+        let control = Control {
+            concurrency: places,
+            ..Control::default()
+        };
+        Self {
+            places,
+            first: FIRST,
+            limits: JudgeLimits::default(),
+            worst_usd: Some(0.5),
+            budget: Budget::new(None, 0.0),
+            ledger: Ledger::Nowhere,
+            control: Arc::new(watch::Sender::new(control)),
+            seat: 0,
+            key: |_| None,
+        }
+    }
+}
+
+/// What a worker told.
+#[derive(Debug, Default)]
+struct Played {
+    answered: Vec<usize>,
+    shared: usize,
+    failed: Vec<(usize, CallError, Charge)>,
+    again: usize,
+    /// Dollars by kind, of every attempt.
+    known_usd: f64,
+    assumed_usd: f64,
+    unpriced: usize,
+    stopped: Option<String>,
+    broke: bool,
+    away: Vec<bool>,
+    back: usize,
+    took: Duration,
+}
+
+impl Played {
+    fn charge(&mut self, charge: Charge) {
+        match charge {
+            Charge::Known(usd) => self.known_usd += usd,
+            Charge::Assumed(usd) => self.assumed_usd += usd,
+            Charge::Unpriced => self.unpriced += 1,
+        }
+    }
+}
+
+/// Puts so many questions to a server and waits until the worker has ended.
+async fn play(server: &Arc<Server>, calls: usize, setup: Setup) -> Played {
+    let start = Instant::now();
+    let (_over, over) = watch::channel(false);
+    let shared = Arc::new(Shared {
+        ledger: setup.ledger,
+        budget: setup.budget,
+        purpose: Purpose::Vote,
+        run: None,
+        control: setup.control.subscribe(),
+        over,
+        next_call: Mutex::new(start),
+    });
+    let gate = Gate::new(setup.limits, setup.places, setup.first, true, start);
+    let gate = Arc::new(Mutex::new(gate));
+    let (questions, asked) = mpsc::channel(64);
+    let (events, mut heard) = mpsc::channel(64);
+    let mut worker = Worker::new(shared, setup.seat, "s".to_owned(), gate, asked, events);
+    worker.salt = 7;
+    let worker = tokio::spawn(worker.work());
+    let to_ask = Arc::clone(server);
+    let feeder = tokio::spawn(async move {
+        for number in 0..calls {
+            let question = Asked {
+                server: Arc::clone(&to_ask),
+                number,
+                key: (setup.key)(number),
+                worst_usd: setup.worst_usd,
+                once_more: false,
+            };
+            if questions.send(question).await.is_err() {
+                return;
+            }
+        }
+    });
+    let mut played = Played::default();
+    while let Some((_, event)) = heard.recv().await {
+        match event {
+            Event::Ended {
+                question,
+                end,
+                charge,
+            } => {
+                played.charge(charge);
+                match end {
+                    Ended::Answered(_) | Ended::Duplicate(_) => {
+                        played.answered.push(question.number);
+                    }
+                    Ended::Shared => played.shared += 1,
+                    Ended::Failed(error) => played.failed.push((question.number, error, charge)),
+                }
+            }
+            Event::Again { charge, .. } => {
+                played.charge(charge);
+                played.again += 1;
+            }
+            Event::Stopped(why) => {
+                assert_eq!(played.stopped, None, "said once");
+                played.stopped = Some(why);
+            }
+            Event::Broke => played.broke = true,
+            Event::Away { dropped } => played.away.push(dropped),
+            Event::Back => played.back += 1,
+            Event::Failed(error) => panic!("{error}"),
+        }
+    }
+    worker.await.unwrap();
+    feeder.await.unwrap();
+    played.took = start.elapsed();
+    played
+}
+
+/// A uniform number for one request, the same in every run.
+fn draw(request: &Request, what: &str) -> f64 {
+    let name = format!("{}/{}", request.number, request.before);
+    Dice::new(11, &[what, &name]).unit()
+}
+
+/// A latency of a lognormal distribution.
+fn lognormal(request: &Request, median_s: f64, sigma: f64) -> Duration {
+    let angle = std::f64::consts::TAU * draw(request, "angle");
+    let radius = (-2.0 * draw(request, "radius").max(1e-12).ln()).sqrt();
+    Duration::from_secs_f64(median_s * (sigma * radius * angle.cos()).exp())
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+/// A token bucket as servers have it.
+struct Limit {
+    per_s: f64,
+    burst: f64,
+    level: f64,
+    at: Duration,
+}
+
+impl Limit {
+    fn new(per_minute: f64, burst: f64) -> Self {
+        Self {
+            per_s: per_minute / 60.0,
+            burst,
+            level: burst,
+            at: Duration::ZERO,
+        }
+    }
+
+    fn take(&mut self, now: Duration) -> bool {
+        let flowed = (now - self.at).as_secs_f64() * self.per_s;
+        (self.level, self.at) = ((self.level + flowed).min(self.burst), now);
+        let taken = self.level >= 1.0;
+        self.level -= f64::from(u8::from(taken));
+        taken
+    }
+
+    /// Whole seconds until the next call is taken.
+    fn next(&self) -> Duration {
+        seconds(((1.0 - self.level) / self.per_s).ceil().max(1.0))
+    }
+
+    fn told(&self) -> RateLimits {
+        RateLimits {
+            requests_limit: Some(self.burst as u64),
+            requests_remaining: Some(self.level as u64),
+            requests_reset: Some(seconds((self.burst - self.level) / self.per_s)),
+            ..RateLimits::default()
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_of_a_minute_is_kept_to_and_nothing_fails() {
+    type Latency = fn(&Request) -> Duration;
+    let latencies: [(&str, Latency); 4] = [
+        ("5 ms", |_| ms(5)),
+        ("50 ms", |request| {
+            ms(45 + (10.0 * draw(request, "jitter")) as u64)
+        }),
+        ("500 ms", |request| {
+            ms(450 + (100.0 * draw(request, "jitter")) as u64)
+        }),
+        ("lognormal", |request| lognormal(request, 1.5, 0.5)),
+    ];
+    for (name, latency) in latencies {
+        for names_wait in [true, false] {
+            let mut limit = Limit::new(60.0, 120.0);
+            let server = Arc::new(Server::new(move |request| {
+                if limit.take(request.since_start) {
+                    Fate::Answer(latency(request))
+                } else {
+                    Fate::Refused(names_wait.then(|| limit.next()))
+                }
+            }));
+            let played = play(&server, 240, Setup::new(256)).await;
+            let books = server.books();
+            let what = format!(
+                "{name}, Retry-After {names_wait}: {} of {} refused, {:?}",
+                books.refused, books.requests, played.took
+            );
+            assert_eq!(
+                (played.answered.len(), played.failed.len()),
+                (240, 0),
+                "{what}"
+            );
+            assert!(books.refused * 100 <= books.requests * 15, "{what}");
+            assert!(played.took <= seconds(135.0), "{what}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn sporadic_refusals_cost_little() {
+    for (share, names_wait, at_most) in [
+        (0.05, true, 4.0),
+        (0.05, false, 4.0),
+        (0.2, true, 12.0),
+        (0.2, false, 12.0),
+    ] {
+        let server = Arc::new(Server::new(move |request| {
+            if draw(request, "refused") < share {
+                Fate::Refused(names_wait.then_some(seconds(1.0)))
+            } else {
+                Fate::Answer(ms(50))
+            }
+        }));
+        let played = play(&server, 3_000, Setup::new(256)).await;
+        assert_eq!((played.answered.len(), played.failed.len()), (3_000, 0));
+        assert!(
+            played.took <= seconds(at_most),
+            "{share} refused, Retry-After {names_wait}: {:?}",
+            played.took
+        );
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_places_are_used_at_the_speed_of_real_models() {
+    for median_s in [1.5, 4.0] {
+        for workers in [3, 1] {
+            let (calls, places) = (3_000 / workers, 450 / workers);
+            let server = |worker: usize| {
+                let rule = move |request: &Request| {
+                    let number = worker * 10_000 + request.number;
+                    Fate::Answer(lognormal(&Request { number, ..*request }, median_s, 0.5))
+                };
+                Arc::new(Server::new(rule))
+            };
+            let start = Instant::now();
+            let servers: Vec<_> = (0..workers).map(server).collect();
+            let plays = servers
+                .iter()
+                .map(|server| play(server, calls, Setup::new(places)));
+            let played = futures::future::join_all(plays).await;
+            assert!(played.iter().all(|played| played.answered.len() == calls));
+            let mean_s = median_s * (0.5f64 * 0.5 / 2.0).exp();
+            let slowest = servers.iter().map(|server| server.books().slowest).max();
+            let ideal = seconds(3_000.0 * mean_s / 450.0);
+            let bound = ideal.mul_f64(1.25) + slowest.unwrap() / 2;
+            let took = start.elapsed();
+            assert!(
+                took <= bound,
+                "{median_s} s, {workers}: {took:?} > {bound:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_told_in_headers_are_used_up_without_refusals_or_stops() {
+    // Calls, limit a minute, burst, latency.
+    for (calls, per_minute, burst, latency) in [
+        (900, 600.0, 600.0, 50),
+        (900, 600.0, 600.0, 1_000),
+        (400, 600.0, 100.0, 50),
+        (400, 600.0, 100.0, 1_000),
+    ] {
+        let mut limit = Limit::new(per_minute, burst);
+        let server = Arc::new(Server::telling(move |request| {
+            let fate = if limit.take(request.since_start) {
+                Fate::Answer(ms(latency))
+            } else {
+                Fate::Refused(None)
+            };
+            (fate, limit.told())
+        }));
+        let played = play(&server, calls, Setup::new(256)).await;
+        let books = server.books();
+        let ideal_s = (calls as f64 - burst) / (per_minute / 60.0) + latency as f64 / 1e3;
+        let what = format!(
+            "{calls} at {latency} ms, burst {burst}: {:?} of {ideal_s} s, {} refused",
+            played.took, books.refused
+        );
+        assert_eq!(played.answered.len(), calls, "{what}");
+        assert_eq!(books.refused, 0, "{what}");
+        assert!(played.took <= seconds(1.1 * ideal_s), "{what}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dead_server_stops_the_worker_within_its_time_and_with_few_requests() {
+    for fate in [Fate::Dead, Fate::Broken(ms(20))] {
+        // Three judges of one server begin with a third of the window each.
+        for (first, requests) in [(FIRST / 3, 40), (FIRST, FIRST + 20)] {
+            let server = Arc::new(Server::new(move |_| fate));
+            let setup = Setup {
+                first,
+                ..Setup::new(256)
+            };
+            let played = play(&server, 120, setup).await;
+            let why = played.stopped.unwrap();
+            let words = match fate {
+                Fate::Dead => "cannot connect",
+                _ => "it broke",
+            };
+            assert!(why.contains(words), "{why}");
+            assert!(played.took <= seconds(75.0), "{:?}", played.took);
+            assert!(played.took >= seconds(60.0), "{:?}", played.took);
+            assert_eq!(played.answered.len() + played.failed.len(), 0);
+            let books = server.books();
+            assert!(books.requests <= requests, "{} requests", books.requests);
+            assert_eq!((played.assumed_usd, played.known_usd), (0.0, 0.0));
+            assert_eq!(played.away.first(), Some(&false), "nobody waits for it");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn silence_stops_the_worker_and_what_is_in_flight_is_charged() {
+    for after in [0, 100] {
+        let server = Arc::new(Server::new(move |request| {
+            if request.number < after {
+                Fate::Answer(ms(50))
+            } else {
+                Fate::Silent
+            }
+        }));
+        let played = play(&server, 500, Setup::new(64)).await;
+        let why = played.stopped.unwrap();
+        assert!(why.contains("no answer to any of 64 calls"), "{why}");
+        assert_eq!(played.answered.len(), after);
+        assert!(played.took >= seconds(60.0), "{:?}", played.took);
+        assert!(played.took <= seconds(62.0), "{:?}", played.took);
+        assert_eq!(played.assumed_usd, 32.0, "64 calls of half a dollar");
+        assert_eq!(server.books().in_flight, 0);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_outage_is_waited_for_and_nothing_fails() {
+    for fate in [
+        Fate::Dead,
+        Fate::Broken(ms(20)),
+        Fate::Refused(Some(seconds(1.0))),
+    ] {
+        let server = Arc::new(Server::new(move |request| {
+            match request.since_start.as_secs_f64() {
+                5.0..35.0 => fate,
+                _ => Fate::Answer(lognormal(request, 1.5, 0.5)),
+            }
+        }));
+        let played = play(&server, 3_000, Setup::new(256)).await;
+        assert_eq!(played.answered.len(), 3_000, "{fate:?}");
+        assert_eq!(played.stopped, None, "{fate:?}");
+        // Without the outage it takes about 22 s.
+        assert!(played.took <= seconds(75.0), "{fate:?}: {:?}", played.took);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn junk_alone_stops_the_worker() {
+    let server = Arc::new(Server::new(|_| Fate::Junk(ms(50))));
+    let played = play(&server, 500, Setup::new(1)).await;
+    let why = played.stopped.unwrap();
+    assert!(why.contains("25 answers in a row"), "{why}");
+    assert_eq!(server.books().requests, 25);
+    assert!((played.known_usd - 0.025).abs() < 1e-9, "each is paid for");
+    // Some answers between, and nothing stops.
+    let server = Arc::new(Server::new(|request| match request.number % 10 {
+        0 => Fate::Answer(ms(50)),
+        _ => Fate::Junk(ms(50)),
+    }));
+    let played = play(&server, 100, Setup::new(1)).await;
+    assert_eq!(played.stopped, None);
+    assert_eq!((played.answered.len(), played.failed.len()), (10, 90));
+    assert_eq!(server.books().requests, 190, "each is asked once more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_panics_has_failed_and_the_others_go_on() {
+    let server = Arc::new(Server::new(|request| match request.number {
+        7 => Fate::Panic,
+        _ => Fate::Answer(ms(50)),
+    }));
+    let played = play(&server, 100, Setup::new(64)).await;
+    assert_eq!((played.answered.len(), played.stopped), (99, None));
+    let (number, error, charge) = &played.failed[0];
+    assert_eq!((*number, error.cause), (7, Cause::Crashed));
+    assert!(error.message.contains("of all things"));
+    assert_eq!(
+        *charge,
+        Charge::Assumed(0.5),
+        "nobody knows how far it came"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cancel_keeps_what_comes_in_time_and_charges_the_rest() {
+    let setup = Setup::new(64);
+    let control = Arc::clone(&setup.control);
+    let server = Arc::new(Server::new(|request| match request.number % 4 {
+        0 => Fate::Answer(seconds(40.0)),
+        _ => Fate::Answer(seconds(10.0)),
+    }));
+    let steer = async {
+        tokio::time::sleep(seconds(1.0)).await;
+        control.send_modify(|control| control.stop_within(seconds(15.0)));
+    };
+    let (played, ()) = tokio::join!(play(&server, 500, setup), steer);
+    assert_eq!((played.answered.len(), server.books().requests), (48, 64));
+    assert_eq!((played.assumed_usd, played.again), (8.0, 16));
+    assert!(
+        played.failed.is_empty(),
+        "what was left is owed, not failed"
+    );
+    assert!(played.took <= seconds(16.1), "{:?}", played.took);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_worker_makes_no_calls_until_it_is_taken_back() {
+    let setup = Setup::new(64);
+    let control = Arc::clone(&setup.control);
+    let server = Arc::new(Server::new(|_| Fate::Answer(ms(50))));
+    let steer = async {
+        tokio::time::sleep(ms(220)).await;
+        control.send_modify(|control| control.toggle(0));
+        tokio::time::sleep(seconds(100.0)).await;
+        control.send_modify(|control| control.toggle(0));
+    };
+    let (played, ()) = tokio::join!(play(&server, 3_000, setup), steer);
+    assert_eq!(played.answered.len(), 3_000);
+    assert_eq!((played.away, played.back), (vec![true], 1));
+    let between = ms(225)..seconds(100.2);
+    let begun = server.books().begun;
+    assert_eq!(begun.iter().filter(|at| between.contains(*at)).count(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_worker_sets_no_money_aside() {
+    let setup = Setup::new(8);
+    let control = Arc::clone(&setup.control);
+    let budget = Budget::new(Some(100.0), 0.0);
+    let setup = Setup {
+        budget: budget.clone(),
+        ..setup
+    };
+    let server = Arc::new(Server::new(|_| Fate::Answer(seconds(1.0))));
+    let steer = async {
+        tokio::time::sleep(ms(1_500)).await;
+        assert!(budget.is_waiting());
+        control.send_modify(|control| control.toggle(0));
+        tokio::time::sleep(seconds(5.0)).await;
+        assert!(!budget.is_waiting(), "others would wait for it");
+        control.send_modify(|control| control.toggle(0));
+    };
+    let (played, ()) = tokio::join!(play(&server, 40, setup), steer);
+    assert_eq!((played.answered.len(), played.broke), (40, false));
+    assert_eq!(server.books().requests, 40, "nothing was asked twice");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pause_begins_nothing() {
+    let setup = Setup::new(8);
+    let control = Arc::clone(&setup.control);
+    let server = Arc::new(Server::new(|_| Fate::Answer(seconds(1.0))));
+    let steer = async {
+        tokio::time::sleep(ms(500)).await;
+        control.send_modify(|control| control.paused = true);
+        tokio::time::sleep(seconds(500.0)).await;
+        assert_eq!(server.books().requests, 8);
+        control.send_modify(|control| control.paused = false);
+    };
+    let (played, ()) = tokio::join!(play(&server, 40, setup), steer);
+    assert_eq!((played.answered.len(), played.stopped), (40, None));
+}
+
+#[tokio::test]
+async fn the_same_question_is_asked_once_and_its_answer_shared() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    for fails_first in [false, true] {
+        let server = Arc::new(Server::new(move |request| match request.number {
+            0 if fails_first => Fate::Junk(Duration::ZERO),
+            _ => Fate::Answer(Duration::ZERO),
+        }));
+        let setup = Setup {
+            ledger: Ledger::Project(store.clone()),
+            key: |number| Some([number as u8 % 5; 32]),
+            ..Setup::new(64)
+        };
+        let played = play(&server, 100, setup).await;
+        let failed = usize::from(fails_first);
+        assert_eq!(played.failed.len(), failed);
+        assert_eq!((played.answered.len(), played.shared), (5, 95 - failed));
+        // The one that failed was asked once more, and then another took its place.
+        assert_eq!(server.books().requests, 5 + 2 * failed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_shared_is_asked_for_again() {
+    let server = Arc::new(Server::new(|_| Fate::Answer(ms(50))));
+    // Nothing is kept anywhere, so there is nothing to share.
+    let setup = Setup {
+        key: |_| Some([1; 32]),
+        ..Setup::new(64)
+    };
+    let played = play(&server, 10, setup).await;
+    assert_eq!((played.answered.len(), played.shared), (10, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refusal_uses_up_attempts_only_while_nobody_is_answered() {
+    // One call is refused thirty times while the others are answered.
+    let server = Arc::new(Server::new(|request| match request.number {
+        3 if request.before < 30 => Fate::Refused(Some(seconds(1.0))),
+        _ => Fate::Answer(ms(500)),
+    }));
+    let played = play(&server, 1_000, Setup::new(4)).await;
+    assert_eq!((played.answered.len(), played.failed.len()), (1_000, 0));
+    assert_eq!(server.books().asked[&3], 31);
+    // Nobody is answered.
+    let server = Arc::new(Server::new(|_| Fate::Refused(None)));
+    let played = play(&server, 1, Setup::new(4)).await;
+    assert_eq!((played.answered.len(), played.failed.len()), (0, 1));
+    assert_eq!(server.books().asked[&0], ATTEMPTS as usize);
+}
+
+#[tokio::test(start_paused = true)]
+async fn money_that_is_gone_is_told_and_what_came_is_kept() {
+    let mut server = Server::new(|_| Fate::Answer(ms(50)));
+    server.cost = |_| Some(0.25);
+    let server = Arc::new(server);
+    let budget = Budget::new(Some(10.0), 0.0);
+    let setup = Setup {
+        budget: budget.clone(),
+        ..Setup::new(64)
+    };
+    let played = play(&server, 500, setup).await;
+    assert!(played.broke);
+    // 10 dollars less the worst price of one more call.
+    assert_eq!((played.answered.len(), played.known_usd), (39, 9.75));
+    assert_eq!(budget.spent_usd(), 9.75);
+}
+
+/// What each call of a judge costs at worst and comes to.
+fn fates() -> impl Strategy<Value = Vec<(u8, u8)>> {
+    prop::collection::vec((0u8..6, 0u8..16), 1..60)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn spent_and_set_aside_never_pass_the_limit(
+        fates in fates(),
+        limit in 0u32..800,
+        places in 1usize..40,
+        priced in any::<bool>(),
+        cancelled_ms in prop::option::of(0u64..3_000),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            // Sixteenths, so that sums are exact.
+            let limit = f64::from(limit) / 16.0;
+            let budget = Budget::new(Some(limit), 0.0);
+            let setup = Setup::new(places);
+    let control = Arc::clone(&setup.control);
+            let setup = Setup {
+                budget: budget.clone(),
+                worst_usd: priced.then_some(1.0),
+                ..setup
+            };
+            let server = || {
+                let fates = fates.clone();
+                let mut server = Server::new(move |request| {
+                    let (fate, time) = fates[(request.number + request.before) % fates.len()];
+                    let time = ms(u64::from(time) * 100);
+                    match fate {
+                        0 => Fate::Junk(time),
+                        1 => Fate::Refused(Some(time)),
+                        2 => Fate::Panic,
+                        3 => Fate::Broken(time),
+                        _ => Fate::Answer(time),
+                    }
+                });
+                server.budget = Some(budget.clone());
+                // Some answers tell no usage.
+                server.cost = |number| (number % 3 > 0).then(|| (number % 16) as f64 / 16.0);
+                Arc::new(server)
+            };
+            let servers = [server(), server(), server()];
+            let plays = servers.iter().enumerate().map(|(seat, server)| {
+                play(server, 40, Setup { seat, ..setup.clone() })
+            });
+            let steer = async {
+                if let Some(after) = cancelled_ms {
+                    tokio::time::sleep(ms(after)).await;
+                    control.send_modify(|control| control.stop_within(ms(300)));
+                }
+            };
+            let (played, ()) = tokio::join!(futures::future::join_all(plays), steer);
+            let told: f64 = played.iter().map(|played| played.known_usd + played.assumed_usd).sum();
+            assert_eq!(budget.spent_usd(), told, "every attempt is told");
+            if priced {
+                assert!(told <= limit);
+                assert!(servers.iter().all(|server| server.books().over_budget == 0));
+            }
+            assert!(!budget.is_waiting(), "all is given back");
+        });
+    }
+}

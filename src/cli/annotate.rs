@@ -190,7 +190,11 @@ impl Annotate {
         }
         if left_out > 0 {
             output::complain(&format!(
-                "{left_out} documents past the limit have no score and are {}",
+                "{left_out} documents {} have no score and are {}",
+                match outcome.missing {
+                    Some(0) => "past the limit",
+                    _ => "without a vote or past the limit",
+                },
                 if keep {
                     "written with \"score\":null"
                 } else {
@@ -208,6 +212,8 @@ impl Annotate {
                 });
                 let why = if outcome.broke || broke {
                     "the budget is reached; go on with a larger --budget"
+                } else if outcome.progress.failures() == 0 {
+                    "run the same command again, with --retry-failed also for calls that failed before"
                 } else {
                     "ask again for calls that failed with --retry-failed"
                 };

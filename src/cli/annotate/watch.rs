@@ -243,12 +243,26 @@ fn words(progress: &Progress) -> String {
     let left = progress
         .eta_s()
         .map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
-    format!(
-        "{} of {} calls, {:.0}/s{left}, {} failed, ${:.4}",
+    let rate = match progress.rate >= 0.5 {
+        true => format!("{:.0}/s", progress.rate),
+        false => format!("{:.2}/s", progress.rate),
+    };
+    let mut words = format!(
+        "{} of {} calls, {rate}{left}, {} failed, ${:.4}",
         progress.done(),
         progress.total,
-        progress.rate,
         progress.failures(),
         progress.charged_usd()
-    )
+    );
+    for judge in progress
+        .judges
+        .iter()
+        .filter(|judge| judge.stopped.is_none())
+    {
+        if let (Some(seconds), Some(why)) = (judge.held_s, &judge.waiting_for) {
+            let (name, why) = (sanitise::line(&judge.name), sanitise::line(why));
+            words += &format!("; {name} waits {:.0} s: {why}", seconds.ceil());
+        }
+    }
+    words
 }

@@ -7,6 +7,8 @@ mod support;
 mod bench;
 #[path = "laws/files.rs"]
 mod files;
+#[path = "laws/money.rs"]
+mod money;
 #[path = "laws/rounds.rs"]
 mod rounds;
 #[path = "laws/runs.rs"]

@@ -2,6 +2,7 @@
 
 use super::config::Shown;
 mod certainty;
+mod spending;
 
 use super::{Context, Outcome, output};
 use crate::domain::analysis::wilson;
@@ -61,7 +62,8 @@ impl Status {
             Ok((db.settings()?, db.final_rule()?, db.conflicts(None)?.len()))
         })?;
         let judges = store.read_blocking(|db| db.judges_in_force())?;
-        let (spent, unpriced, calls) = store.read_blocking(|db| db.spend())?;
+        let calls = store.read_blocking(|db| db.spend())?.2;
+        let spending = spending::Spending::read(&store)?;
         let (owed, owed_usd) = store.read_blocking(|db| db.committed())?;
         let sum =
             |of: fn(&Summary) -> usize| rows.iter().map(|(_, summary)| of(summary)).sum::<usize>();
@@ -102,8 +104,12 @@ impl Status {
                 "verdicts": verdicts,
                 "conflicts": conflicts,
                 "calls": calls,
-                "spent_usd": spent,
-                "calls_without_price": unpriced,
+                "spent_usd": spending.known_usd() + spending.assumed_usd(),
+                "spent_known_usd": spending.known_usd(),
+                "spent_assumed_usd": spending.assumed_usd(),
+                "in_flight": { "calls": spending.open_calls(), "worst_usd": spending.open_usd() },
+                "calls_without_price": spending.unpriced(),
+                "spending": spending.rows,
                 "batches": { "calls_open": owed, "worst_usd": owed_usd },
                 "judges": judges.iter().map(|(names, queries)| json!({ "judges": names, "queries": queries }))
                     .collect::<Vec<_>>(),
@@ -155,12 +161,12 @@ impl Status {
                 share(settled, decidable)
             ),
             format!("verdicts    {verdicts} in force{differ}"),
-            format!("spent       ${spent:.4} on {calls} calls, {unpriced} without a known price"),
-            format!(
-                "model       {}, prior precision {} a battle",
-                settings.model, settings.lambda
-            ),
         ];
+        lines.extend(spending.lines(calls));
+        lines.extend([format!(
+            "model       {}, prior precision {} a battle",
+            settings.model, settings.lambda
+        )]);
         if court.labels + court.picks + court.rankings > 0 {
             lines.push(format!(
                 "court       {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule court)",

@@ -80,6 +80,7 @@ impl Merge {
             "vote_clashes": merged.vote_clashes,
             "failures": merged.failures,
             "spent_usd": merged.spent_usd,
+            "assumed_usd": merged.assumed_usd,
             "verdicts": merged.verdicts,
             "undos": merged.undos,
             "gold": merged.gold,
@@ -102,8 +103,12 @@ impl Merge {
         } else {
             "taken over"
         };
+        let assumed = match merged.assumed_usd > 0.0 {
+            true => format!(", and at most ${:.4} more", merged.assumed_usd),
+            false => String::new(),
+        };
         format!(
-            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}), {} verdicts, {} undos, {} gold items, {} labels, {} rankings, {} picks, {} rulings\n",
+            "{}: {what}: {} queries, {} documents, {} battles, {} votes and {} failed calls (${:.4}{assumed}), {} verdicts, {} undos, {} gold items, {} labels, {} rankings, {} picks, {} rulings\n",
             sanitise::line(&self.other.display().to_string()),
             merged.queries_added,
             merged.documents_added,

@@ -105,6 +105,14 @@ impl Pick {
             output::complain(note);
         }
         let ensemble = chosen.ensemble;
+        if let Some(budget) = self.budget {
+            judges::check_budget(budget, &ensemble)?;
+        }
+        // What another run is buying must not be planned here too. Where there is no project nobody runs.
+        let _lock = match self.dry_run || (self.dataset.is_none() && !context.project().exists()) {
+            true => None,
+            false => Some(RunLock::take(context.project())?),
+        };
         let held = self.held(context)?;
         let pools = self.pools(held)?;
         let mut sheet = Sheet::new(pools.picks);
@@ -126,13 +134,9 @@ impl Pick {
         if self.dry_run {
             return self.tell_estimate(&plan);
         }
-        if let Some(budget) = self.budget {
-            judges::check_budget(budget, &ensemble)?;
-        }
         if ensemble.iter().any(|judge| judge.spec().is_offline()) {
             output::complain(OFFLINE_LABEL);
         }
-        let _lock = RunLock::take(context.project())?;
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         if paid && plan.calls() > 0 {
             judges::agree(&words(&plan), self.yes)?;

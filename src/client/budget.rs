@@ -53,6 +53,12 @@ impl Budget {
             > 0.0
     }
 
+    /// Whether there is a limit.
+    pub fn is_limited(&self) -> bool {
+        let money = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        money.limit_usd.is_some()
+    }
+
     /// Notes what a call cost.
     pub fn spend(&self, usd: f64) {
         self.0

@@ -62,7 +62,7 @@ impl Gate {
 
     /// When a call that needs `tokens` may begin, a place being free.
     pub(crate) fn ready(&self, tokens: u64, now: Instant) -> Instant {
-        let ready = self.pace.ready(tokens, now);
+        let ready = self.pace.ready(tokens, now).max(self.window.ready(now));
         self.health
             .probes_from()
             .map_or(ready, |probe| ready.max(probe))
@@ -85,7 +85,7 @@ impl Gate {
         now: Instant,
     ) {
         self.refused_since = None;
-        self.window.answered(exchange.latency, now);
+        self.window.answered(exchange.latency);
         self.health.answered(exchange.latency, now);
         self.pace.answered(begun.number);
         self.pace.hear(&exchange.limits, in_flight, tokens, now);
@@ -104,13 +104,25 @@ impl Gate {
         let stop = if is_refusal(error) {
             let wait = limits.retry_after;
             self.refusal.clone_from(&error.message);
-            self.window.refused(now);
+            self.window.refused();
             self.health.refused(now);
             self.pace.refused(begun.number, wait, now);
             self.pace.hear(limits, in_flight, tokens, now);
             let since = *self.refused_since.get_or_insert(begun.at);
             self.too_long(wait, now.saturating_duration_since(since))
         } else {
+            let reply = error.raw.is_some() && !error.no_answer;
+            if reply && matches!(error.cause, Cause::Malformed | Cause::Truncated) {
+                // The provider took the call, whatever the answer is worth.
+                self.refused_since = None;
+                self.window.answered(error.exchange.latency);
+                self.health.answered(error.exchange.latency, now);
+                self.pace.answered(begun.number);
+            }
+            if error.cause == Cause::TimedOut && self.health.answers > 0 {
+                // It answers some and not others: more than it can do at a time.
+                self.window.refused();
+            }
             self.pace.hear(limits, in_flight, tokens, now);
             self.health.failed(error, begun.at, now)
         };
@@ -203,6 +215,26 @@ mod tests {
             None,
             "said once"
         );
+    }
+
+    #[test]
+    fn an_answer_that_is_junk_opens_what_refusals_have_closed() {
+        let now = Instant::now();
+        let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
+        for _ in 0..8 {
+            let begun = gate.begin(1, now);
+            gate.failed(&refusal(1), 1, 0, begun, now);
+        }
+        assert_eq!(gate.places(64), 1);
+        let later = now + Duration::from_secs(2);
+        let mut junk = CallError::new(Cause::Malformed, "no JSON").with_raw("hm");
+        junk.exchange.latency = Duration::from_secs(1);
+        for _ in 0..3 {
+            let begun = gate.begin(1, later);
+            gate.failed(&junk, 1, 0, begun, later);
+        }
+        assert_eq!(gate.places(64), 4);
+        assert_eq!(gate.health.answers, 3);
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub(crate) struct Health {
     words: String,
     /// The next probe, and how long to wait after it, where only probes are let through.
     probe: Option<(Instant, Duration)>,
+    /// When an answer or a refusal came last: the service was there then.
+    spoke: Option<Instant>,
     /// When anything was heard last, and the longest answer so far.
     heard: Option<Instant>,
     longest: Duration,
@@ -41,6 +43,7 @@ impl Health {
             since: None,
             words: String::new(),
             probe: None,
+            spoke: None,
             heard: None,
             longest: Duration::ZERO,
             useless: 0,
@@ -61,8 +64,7 @@ impl Health {
     /// An answer came, whatever it says.
     pub(crate) fn answered(&mut self, latency: Duration, now: Instant) {
         self.answers += 1;
-        (self.broken, self.since, self.probe) = (0, None, None);
-        self.heard = Some(now);
+        self.is_there(now);
         self.longest = self.longest.max(latency);
     }
 
@@ -73,8 +75,12 @@ impl Health {
 
     /// The provider refused a call as too many: it is there.
     pub(crate) fn refused(&mut self, now: Instant) {
+        self.is_there(now);
+    }
+
+    fn is_there(&mut self, now: Instant) {
         (self.broken, self.since, self.probe) = (0, None, None);
-        self.heard = Some(now);
+        (self.heard, self.spoke) = (Some(now), Some(now));
     }
 
     /// A call that began at `began` failed. Returns why the service has to stop, where it has to.
@@ -88,13 +94,10 @@ impl Health {
         if error.stops_judge {
             return Some(error.message.clone());
         }
-        if matches!(
-            error.cause,
-            Cause::Connection | Cause::TimedOut | Cause::Server
-        ) {
+        if is_broken(error) {
             return self.broke(error, began, now);
         }
-        (self.broken, self.since, self.probe) = (0, None, None);
+        self.is_there(now);
         let what = match error.cause {
             Cause::BadRequest => "calls in a row were refused like this",
             Cause::Malformed => "answers in a row could not be read",
@@ -111,8 +114,14 @@ impl Health {
 
     fn broke(&mut self, error: &CallError, began: Instant, now: Instant) -> Option<String> {
         self.broken += 1;
-        let since = *self.since.get_or_insert(began);
-        self.since = Some(since.min(began));
+        // A call that was cut off may have gone well for minutes until then; and whatever came since a call began came from
+        // a server that worked.
+        let from = match error.cause {
+            Cause::TimedOut => began,
+            _ => now,
+        };
+        let from = self.spoke.map_or(from, |spoke| from.max(spoke));
+        self.since = Some(self.since.map_or(from, |since| since.min(from)));
         self.words.clone_from(&error.message);
         if self.broken < BROKEN {
             return None;
@@ -160,6 +169,13 @@ impl Health {
     }
 }
 
+/// Whether a failure says nothing of the call and much of the server: no connection, no answer in time, an error of its own,
+/// or a page of some server in between.
+pub(crate) fn is_broken(error: &CallError) -> bool {
+    let cause = error.cause;
+    error.no_answer || matches!(cause, Cause::Connection | Cause::TimedOut | Cause::Server)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +205,30 @@ mod tests {
         };
         assert!(probes < 15, "{probes}");
         assert!(why.contains("cannot connect to host"), "{why}");
+    }
+
+    #[test]
+    fn slow_calls_that_are_cut_off_together_do_not_give_the_server_up() {
+        let start = Instant::now();
+        let mut health = Health::new(Duration::from_secs(60));
+        // Answers take three minutes; one broken connection takes all of them along.
+        let broke = start + Duration::from_secs(170);
+        for _ in 0..64 {
+            assert_eq!(health.failed(&broken(), start, broke), None);
+        }
+        assert!(health.probes_from().is_some_and(|probe| probe > broke));
+    }
+
+    #[test]
+    fn calls_that_hang_while_others_are_answered_do_not_give_the_server_up() {
+        let start = Instant::now();
+        let mut health = Health::new(Duration::from_secs(60));
+        let at = start + Duration::from_secs(300);
+        health.answered(Duration::from_secs(2), at);
+        for _ in 0..8 {
+            let hung = CallError::new(Cause::TimedOut, "no answer within 300 s");
+            assert_eq!(health.failed(&hung, start, at), None);
+        }
     }
 
     #[test]

@@ -161,6 +161,11 @@ impl Pace {
         }
     }
 
+    /// Whether a limit was met.
+    pub fn is_limited(&self) -> bool {
+        !matches!(self.learned, Learned::Nothing)
+    }
+
     /// Calls a second that refusals have taught.
     pub fn learned_per_s(&self) -> Option<f64> {
         match self.learned {

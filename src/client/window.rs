@@ -7,21 +7,24 @@ use tokio::time::Instant;
 
 /// Calls in flight that a service begins with.
 pub const FIRST: usize = 64;
-/// The window may grow this much ...
-const GROWTH: f64 = 4.0;
-/// ... in this time, however quick the answers are: a limit is then met by few calls at once.
-const GROWTH_TIME: f64 = 0.5;
-/// Places that an answer adds before the first sign of strain: few answers of a slow model let the window grow as quickly
-/// as its time allows.
+/// After those, where few calls are to be made, they begin at this many a second ...
+const BEGUN_PER_S: f64 = 100.0;
+/// ... and four times as many after each such time, in seconds, however quick the answers are: where there is a limit, few
+/// calls are in flight when it is met. After two seconds this is no bound any more.
+const FASTER_AFTER: f64 = 0.2;
+/// Of so many calls, those that are in flight when a limit is met are a small share.
+const MANY_CALLS: usize = 800;
+/// Places that an answer adds before the first sign of strain.
 const QUICK: f64 = 7.0;
 /// Places that an answer adds after it.
 const STEADY: f64 = 0.25;
-/// Answers this much slower than the quickest usual ones say that the server's queue grows.
-const SLOWER: f64 = 2.0;
+/// Answers this much slower than at their best say that the server's queue grows. While a window grows, the answers that
+/// have come are the quick ones, so that the mean rises to twice or three times its first value without any queue.
+const SLOWER: f64 = 4.0;
 /// Weight of the newest latency in the running mean.
 const NEWEST: f64 = 0.1;
 /// Answers before the running mean says anything.
-const SETTLED: u32 = 16;
+const SETTLED: u32 = 32;
 /// Above this share of refusals the window grows no more in leaps.
 const SOME: f64 = 0.1;
 /// Above this share it is halved.
@@ -31,9 +34,9 @@ const MANY: f64 = 0.5;
 #[derive(Clone, Debug)]
 pub struct Window {
     limit: usize,
-    first: usize,
     size: f64,
-    began: Option<Instant>,
+    /// Calls that begin at once, calls begun, and when the first of them began; nothing where calls may begin as they like.
+    start: Option<(usize, usize, Option<Instant>)>,
     strained: bool,
     /// Answers and refusals since the share was last looked at.
     answered: u32,
@@ -51,9 +54,8 @@ impl Window {
         let first = if adapts { first.clamp(1, limit) } else { limit };
         Self {
             limit,
-            first,
             size: first as f64,
-            began: None,
+            start: adapts.then_some((first, 0, None)),
             strained: false,
             answered: 0,
             refused: 0,
@@ -79,13 +81,35 @@ impl Window {
         self.size = self.size.min(self.limit as f64).max(1.0);
     }
 
+    /// So many calls are to be made.
+    pub fn expect(&mut self, calls: usize) {
+        if calls >= MANY_CALLS {
+            self.start = None;
+        }
+    }
+
+    /// When the next call may begin, a place being free.
+    pub fn ready(&self, now: Instant) -> Instant {
+        let Some((first, begun, Some(began))) = self.start else {
+            return now;
+        };
+        let more = begun.saturating_sub(first) as f64;
+        let growth = 4f64.ln() / FASTER_AFTER;
+        began + Duration::from_secs_f64((1.0 + more * growth / BEGUN_PER_S).ln() / growth)
+    }
+
     /// A call begins.
     pub fn begin(&mut self, now: Instant) {
-        self.began.get_or_insert(now);
+        if let Some((_, begun, began)) = &mut self.start {
+            *begun += 1;
+            if now > *began.get_or_insert(now) + Duration::from_secs(2) {
+                self.start = None;
+            }
+        }
     }
 
     /// An answer came.
-    pub fn answered(&mut self, latency: Duration, now: Instant) {
+    pub fn answered(&mut self, latency: Duration) {
         let seconds = latency.as_secs_f64();
         self.seen = self.seen.saturating_add(1);
         self.mean_s = match self.seen {
@@ -99,39 +123,25 @@ impl Window {
         if self.mean_s <= SLOWER * self.best_s {
             self.size += if self.strained { STEADY } else { QUICK };
         }
-        self.size = self.size.min(self.limit as f64).min(self.ramp(now));
-        self.look(now);
+        self.size = self.size.min(self.limit as f64);
+        self.look();
     }
 
     /// The provider refused a call as too many.
-    pub fn refused(&mut self, now: Instant) {
+    pub fn refused(&mut self) {
         self.refused += 1;
-        self.look(now);
-    }
-
-    /// How large the window may be at most after this time.
-    fn ramp(&self, now: Instant) -> f64 {
-        let since = self.began.map_or(0.0, |began| {
-            now.saturating_duration_since(began).as_secs_f64()
-        });
-        // Past a hundred growth times it is no bound any more.
-        self.first as f64 * GROWTH.powf((since / GROWTH_TIME).min(100.0))
+        self.look();
     }
 
     /// Follows the share of refusals, once a window of answers.
-    fn look(&mut self, now: Instant) {
+    fn look(&mut self) {
         let all = self.answered + self.refused;
-        if all < (self.size() as u32).max(SETTLED) {
+        if all < (self.size() as u32).max(16) {
             return;
         }
         let share = f64::from(self.refused) / f64::from(all);
         (self.answered, self.refused) = (0, 0);
-        if share > SOME {
-            // Where growth begins again, it begins from here.
-            (self.strained, self.began, self.first) = (true, Some(now), self.size());
-        } else {
-            self.strained = false;
-        }
+        self.strained = share > SOME;
         if share > MANY {
             self.size = (self.size / 2.0).max(1.0);
         }
@@ -142,70 +152,79 @@ impl Window {
 mod tests {
     use super::*;
 
-    fn after(start: Instant, ms: u64) -> Instant {
-        start + Duration::from_millis(ms)
-    }
+    const QUICKLY: Duration = Duration::from_millis(50);
 
     #[test]
-    fn answers_widen_it_and_quick_ones_do_not_rush_it() {
+    fn answers_widen_it_at_once_and_calls_begin_in_growing_numbers() {
         let start = Instant::now();
         let mut window = Window::new(450, FIRST, true);
-        window.begin(start);
-        for _ in 0..64 {
-            window.answered(Duration::from_millis(50), after(start, 50));
+        for _ in 0..FIRST {
+            assert!(window.ready(start) <= start);
+            window.begin(start);
         }
-        assert!((64..80).contains(&window.size()), "{}", window.size());
-        for _ in 0..64 {
-            window.answered(Duration::from_millis(50), after(start, 1_500));
-        }
-        assert_eq!(window.size(), 450, "{}", window.size());
-        for _ in 0..300 {
-            window.answered(Duration::from_millis(50), after(start, 3_000));
+        for _ in 0..FIRST {
+            window.answered(QUICKLY);
         }
         assert_eq!(window.size(), 450);
+        let begun_by = |ms: u64| {
+            let until = start + Duration::from_millis(ms);
+            let mut window = window.clone();
+            let mut begun = FIRST;
+            while window.ready(start) <= until {
+                window.begin(start);
+                begun += 1;
+            }
+            begun
+        };
+        assert!((66..80).contains(&begun_by(50)), "{}", begun_by(50));
+        assert!((100..115).contains(&begun_by(200)), "{}", begun_by(200));
+        assert!((3_000..5_000).contains(&begun_by(800)), "{}", begun_by(800));
+        window.expect(3_000);
+        assert_eq!(window.ready(start), start);
     }
 
     #[test]
     fn sporadic_refusals_leave_it_and_many_halve_it() {
-        let start = Instant::now();
         let mut window = Window::new(128, 128, true);
-        window.begin(start);
         for at in 0..1_000u64 {
             match at % 5 {
-                0 => window.refused(after(start, at)),
-                _ => window.answered(Duration::from_millis(50), after(start, at)),
+                0 => window.refused(),
+                _ => window.answered(QUICKLY),
             }
         }
         assert_eq!(window.size(), 128);
-        for at in 0..256 {
-            window.refused(after(start, 1_000 + at));
+        for _ in 0..256 {
+            window.refused();
         }
         assert!(
             window.size() <= 64 && window.size() >= 8,
             "{}",
             window.size()
         );
-        for at in 0..800 {
-            window.answered(Duration::from_millis(50), after(start, 3_000 + at));
+        for _ in 0..800 {
+            window.answered(QUICKLY);
         }
         assert_eq!(window.size(), 128, "it recovers");
     }
 
     #[test]
     fn a_server_whose_answers_slow_down_is_not_pressed_further() {
-        let start = Instant::now();
-        let mut window = Window::new(1_000, 8, true);
-        window.begin(start);
-        for at in 0..2_000u64 {
+        let mut window = Window::new(2_000, 8, true);
+        for _ in 0..2_000u64 {
             // One call at a time: the more are in flight, the longer each takes.
-            let latency = Duration::from_millis(10 * window.size() as u64);
-            window.answered(latency, after(start, 10_000 + at * 10));
+            window.answered(Duration::from_millis(10 * window.size() as u64));
         }
-        assert!(window.size() < 200, "{}", window.size());
+        assert!(window.size() < 1_600, "{}", window.size());
     }
 
     #[test]
     fn judges_on_this_machine_have_all_their_places_at_once() {
-        assert_eq!(Window::new(256, FIRST, false).size(), 256);
+        let mut window = Window::new(256, FIRST, false);
+        let now = Instant::now();
+        for _ in 0..1_000 {
+            assert_eq!(window.ready(now), now);
+            window.begin(now);
+        }
+        assert_eq!(window.size(), 256);
     }
 }

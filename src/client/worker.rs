@@ -9,6 +9,7 @@
 use super::Control;
 use super::budget::{Budget, Reserved};
 use super::gate::{Begun, Gate, is_refusal};
+use super::health::is_broken;
 use super::ledger::Ledger;
 use super::now_ms;
 use super::pace::{back_off, named};
@@ -116,7 +117,7 @@ struct Sent {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
     begun: Begun,
-    /// Given back when the call is charged, whatever becomes of its task.
+    /// Given back once what the call cost is spent.
     _reserved: Option<Reserved>,
 }
 
@@ -219,6 +220,9 @@ impl<Q: Question> Worker<Q> {
             let now = Instant::now();
             let dropped = control.is_dropped(self.seat);
             let mut wake = None;
+            if dropped {
+                self.take_back().await;
+            }
             if !control.paused && !dropped {
                 let places = lock(&self.gate).places(control.concurrency);
                 wake = earliest(
@@ -226,10 +230,7 @@ impl<Q: Question> Worker<Q> {
                     self.launch(&control, places, now),
                 );
             }
-            if dropped {
-                self.rest().await;
-            }
-            if self.broke {
+            if self.broke || lock(&self.gate).stopped.is_some() {
                 continue;
             }
             if self.is_done() {
@@ -332,6 +333,13 @@ impl<Q: Question> Worker<Q> {
                 self.ready.push_back(call);
                 continue;
             }
+            if needs.worst_usd.is_none() && self.shared.budget.is_limited() {
+                self.first.push_front(call);
+                let why = "the budget cannot be kept: nothing says what a call costs at most; give `price` in \
+                           overrule.toml, or take the budget away";
+                self.stop(why.to_owned()).await;
+                return None;
+            }
             match self.shared.budget.reserve(needs.worst_usd.unwrap_or(0.0)) {
                 Some(reserved) => call.reserved = Some(reserved),
                 None => {
@@ -367,22 +375,6 @@ impl<Q: Question> Worker<Q> {
             self.noted(noted).await;
         }
         wake
-    }
-
-    /// Takes back what has not been sent, so that no money is set aside for it.
-    async fn rest(&mut self) {
-        let (sent_nowhere, unsent): (VecDeque<_>, VecDeque<_>) = std::mem::take(&mut self.ready)
-            .into_iter()
-            .partition(|call| call.reserved.is_none());
-        self.ready = sent_nowhere;
-        let uids = unsent.iter().map(|call| call.uid).collect();
-        for mut call in unsent.into_iter().rev() {
-            call.reserved = None;
-            self.first.push_front(call);
-        }
-        if let Err(error) = self.shared.ledger.forget(uids).await {
-            self.fail(error).await;
-        }
     }
 
     /// The next question that is not the same as one on its way.
@@ -555,6 +547,8 @@ impl<Q: Question> Worker<Q> {
         } else {
             let wait = match error.retry {
                 _ if refusal => Some(error.exchange.limits.retry_after),
+                // It stays owed as long as it is not known whether the server comes back.
+                _ if error.no_answer && probing => Some(None),
                 Retry::After(wait) => Some(wait),
                 Retry::Never | Retry::Adapted => None,
             };
@@ -572,6 +566,10 @@ impl<Q: Question> Worker<Q> {
                     let line = format!("{error}; asking again in {:.1} s", wait.as_secs_f64());
                     self.put(sent.uid, charge, Some(cause), None, None, line);
                     self.later(call, now + wait);
+                }
+                // The first such failure says it; what was in flight beside it stays owed.
+                None if error.stops_judge && lock(&self.gate).stopped.is_some() => {
+                    self.put(sent.uid, charge, Some(cause), None, None, String::new());
                 }
                 None => {
                     let job = call.question.keep(End::Failed {
@@ -592,17 +590,14 @@ impl<Q: Question> Worker<Q> {
         };
         if let Some(why) = stop {
             // A server that answers nobody is not waited for; others may still answer what is in flight.
-            self.abandon = matches!(
-                error.cause,
-                Cause::Connection | Cause::TimedOut | Cause::Server
-            ) && !error.stops_judge;
+            self.abandon = is_broken(&error) && !error.stops_judge;
             self.tell(Event::Stopped(why)).await;
         }
     }
 
-    /// Keeps a call for later.
+    /// Keeps a call for later. Its money is given back: what the last attempt cost is spent by now.
     fn later(&mut self, mut call: Call<Q>, at: Instant) {
-        call.waited = true;
+        (call.reserved, call.waited) = (None, true);
         self.laters += 1;
         self.later.insert((at, self.laters), call);
     }
@@ -674,9 +669,9 @@ impl<Q: Question> Worker<Q> {
         let key = question.key();
         let end = match (end, kept) {
             (Ended::Shared, Kept::Nothing) => {
-                // The answer that was to be shared did not come to be, or is gone.
-                if let Some(key) = question.key() {
-                    self.answered.forget(&key);
+                // The answer that was to be shared did not come to be; the question is bought for itself.
+                if let Some(key) = &key {
+                    self.answered.forget(key);
                 }
                 self.first.push_back(Call::new(question));
                 return;
@@ -740,17 +735,29 @@ impl<Q: Question> Worker<Q> {
         self.tell(event).await;
     }
 
-    /// Waits for what is in flight and on its way to the disk; what was not sent is taken back.
-    async fn drain(&mut self) {
-        let mut unsent: Vec<[u8; 16]> = Vec::new();
-        while let Some((call, _)) = self.noting.next().await {
-            unsent.push(call.uid);
+    /// Takes back what was written down and not sent: its rows go, and its money is free for other services.
+    async fn take_back(&mut self) {
+        while let Some((call, noted)) = self.noting.next().await {
+            self.ready.push_back(call);
+            if let Err(error) = noted {
+                self.fail(error).await;
+            }
         }
-        let ready = self.ready.drain(..).filter(|call| call.reserved.is_some());
-        unsent.extend(ready.map(|call| call.uid));
+        let mut unsent = Vec::new();
+        while let Some(mut call) = self.ready.pop_back() {
+            if call.reserved.take().is_some() {
+                unsent.push(call.uid);
+            }
+            self.first.push_front(call);
+        }
         if let Err(error) = self.shared.ledger.forget(unsent).await {
             self.fail(error).await;
         }
+    }
+
+    /// Waits for what is in flight and on its way to the disk; what was not sent is taken back.
+    async fn drain(&mut self) {
+        self.take_back().await;
         self.first.clear();
         self.later.clear();
         let mut deadline: Option<Instant> = None;
@@ -875,8 +882,9 @@ impl Remembered {
     }
 
     fn forget(&mut self, key: &[u8; 32]) {
-        self.keys.remove(key);
-        self.order.retain(|known| known != key);
+        if self.keys.remove(key) {
+            self.order.retain(|known| known != key);
+        }
     }
 
     fn holds(&self, key: &[u8; 32]) -> bool {

@@ -29,6 +29,8 @@ use uuid::Uuid;
 
 /// How often watchers are told.
 const REPORT_EVERY: Duration = Duration::from_millis(40);
+/// The same words about a judge's repeated calls are said again after this time.
+const SAID_AGAIN: Duration = Duration::from_secs(10);
 /// Events that workers may be ahead of the run.
 const BACKLOG: usize = 4_096;
 
@@ -53,12 +55,16 @@ struct Dispatcher {
     rounds: Option<Rounds>,
     /// The way to each judge's feeder, while there may be more for it to do.
     visits: Vec<mpsc::UnboundedSender<Visit>>,
-    /// Judges nobody waits for: their workers have ended, or make no calls for now.
+    /// Judges nobody waits for: their workers have ended, or make no calls for now while others do.
     gone: Vec<bool>,
     /// Judges whose workers have ended.
     left: Vec<bool>,
+    /// Judges that make no calls for now.
+    away: Vec<bool>,
     /// Judges that a person has dropped and that have no call in flight.
     resting: Vec<bool>,
+    /// What was said last of each judge's repeated calls, and when.
+    said: Vec<Option<(String, Instant)>>,
     /// Judges that were dropped before the run began, a bit each.
     dropped_before: u64,
     /// Calls that have not ended, those of judges that are gone left out.
@@ -147,7 +153,9 @@ pub(super) async fn run(
         store: store.clone(),
         gone: vec![false; judges.len()],
         left: vec![false; judges.len()],
+        away: vec![false; judges.len()],
         resting: vec![false; judges.len()],
+        said: vec![None; judges.len()],
         dropped_before,
         ensemble,
         judges,
@@ -212,6 +220,9 @@ impl Dispatcher {
         let waiting = self.plan(request, ensemble, queries).await?;
         self.progress.phase = Phase::Judging;
         self.report(true);
+        for (judge, gate) in self.progress.judges.iter().zip(&self.gates) {
+            lock(gate).window.expect(judge.total);
+        }
         self.judge(request, waiting).await?;
         // Queries that a stop or a lack of money left unfinished have new votes all the same.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
@@ -308,7 +319,17 @@ impl Dispatcher {
         let judges = self.ensemble.iter().zip(&self.gates);
         judges
             .filter(|(judge, _)| !judge.spec().is_offline())
-            .map(|(judge, gate)| (window_setting(judge.as_ref()), lock(gate).window.size()))
+            .map(|(judge, gate)| {
+                let gate = lock(gate);
+                let size = gate.window.size();
+                // Where the provider limits a minute's calls, a large window would only meet that limit at once.
+                let size = if gate.pace.is_limited() {
+                    size.min(window::FIRST)
+                } else {
+                    size
+                };
+                (window_setting(judge.as_ref()), size)
+            })
             .collect()
     }
 
@@ -330,7 +351,13 @@ impl Dispatcher {
                     let judge = &mut self.progress.judges[seat];
                     judge.retries += 1;
                     let line = format!("{}: {line}", judge.name);
-                    self.progress.say(line);
+                    // The same refusal of hundreds of calls would push everything else out of the log.
+                    let what = line.split(';').next().unwrap_or_default().to_owned();
+                    let said = self.said[seat].as_ref();
+                    if said.is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN) {
+                        self.said[seat] = Some((what, Instant::now()));
+                        self.progress.say(line);
+                    }
                 }
             }
             Event::Stopped(why) => {
@@ -343,12 +370,20 @@ impl Dispatcher {
             }
             Event::Broke => self.is_broke(),
             Event::Away { dropped } => {
-                self.resting[seat] = dropped;
-                self.go_on_without(seat).await?;
+                (self.away[seat], self.resting[seat]) = (true, dropped);
+                let waiting = lock(&self.gates[seat]).waiting(Instant::now());
+                if let Some((wait, why)) = waiting.filter(|_| !dropped) {
+                    let name = &self.progress.judges[seat].name;
+                    let line = format!("{name} waits {:.0} s: {why}", wait.as_secs_f64().ceil());
+                    self.progress.say(line);
+                }
+                self.weigh_absences().await?;
             }
             Event::Back => {
-                self.resting[seat] = false;
-                self.gone[seat] = self.left[seat];
+                (self.away[seat], self.resting[seat]) = (false, false);
+                let line = format!("{} goes on", self.progress.judges[seat].name);
+                self.progress.say(line);
+                self.weigh_absences().await?;
             }
             Event::Failed(error) => return Ok(Some(error.into())),
         }
@@ -497,6 +532,7 @@ impl Dispatcher {
             for (judge, gate) in self.progress.judges.iter_mut().zip(&self.gates) {
                 let gate = lock(gate);
                 judge.window = gate.window.size();
+                judge.learned_per_minute = gate.pace.learned_per_s().map(|per_s| 60.0 * per_s);
                 let (held_s, waiting_for) = gate
                     .waiting(moment)
                     .map(|(wait, why)| (wait.as_secs_f64(), why))
@@ -522,8 +558,9 @@ pub(super) fn gate(
     let neighbours = ensemble
         .iter()
         .filter(|other| other.server().is_some() && other.server() == judge.server());
-    let first = window::FIRST / neighbours.count().max(1);
-    let first = remembered.map_or(first, |size| size.clamp(1, 4 * first));
+    // Some servers count all judges together, others each model apart: a middle way.
+    let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
+    let first = remembered.unwrap_or(first as usize).max(1);
     let adapts = !judge.spec().is_offline();
     Gate::new(limits, most, first, adapts, Instant::now())
 }

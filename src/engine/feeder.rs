@@ -9,13 +9,14 @@ use super::rounds::Visit;
 use super::{EngineError, Request, now_ms};
 use crate::client::Control;
 use crate::client::worker::lock;
+use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
 use crate::judge::{Case, Ensemble, PoolText, offline};
 use crate::store::Store;
 use crate::store::calls::{Holes, Outstanding};
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::{mpsc, watch};
 
@@ -113,6 +114,8 @@ pub(super) struct Feeder {
     pub(super) fed: mpsc::Sender<Fed>,
     /// Queries to look at, by their place in the run.
     waiting: BTreeMap<usize, Holes>,
+    /// Battles that the worker was given, where their queries are looked at again for further rounds.
+    given: HashSet<BattleId>,
 }
 
 impl Feeder {
@@ -130,6 +133,7 @@ impl Feeder {
             questions,
             fed,
             waiting: BTreeMap::new(),
+            given: HashSet::new(),
         }
     }
 
@@ -148,6 +152,8 @@ impl Feeder {
                 continue;
             };
             let mut calls = self.outstanding(query, holes).await?;
+            // A judge that was away still has the calls of the rounds before it.
+            calls.retain(|call| !self.given.contains(&call.battle));
             let found = Fed::Found {
                 seat: self.seat,
                 query,
@@ -159,6 +165,9 @@ impl Feeder {
             }
             calls.truncate(left);
             left -= calls.len();
+            if shared.request.campaign.is_some() {
+                self.given.extend(calls.iter().map(|call| call.battle));
+            }
             let pool = shared.pool(query).await?;
             // So many prompts are in memory at a time, however large the pool.
             for calls in calls.chunks(WAITING) {

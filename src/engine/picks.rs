@@ -220,7 +220,7 @@ impl Question for PickQuestion {
             }
             End::Failed { error, again } => {
                 let text = error.raw.as_deref().unwrap_or_default();
-                let broken = (error.cause == Cause::Malformed)
+                let broken = (error.cause == Cause::Malformed && !error.no_answer)
                     .then(|| read(&self.job.lineup, text).err())
                     .flatten();
                 let result = broken.map_or_else(
@@ -296,7 +296,8 @@ pub async fn run(
     let mut tasks = JoinSet::new();
     for ((seat, judge), jobs) in ensemble.iter().enumerate().zip(by_judge) {
         let (questions, asked) = mpsc::channel(WAITING);
-        let gate = gate(&ensemble, judge.as_ref(), concurrency, None);
+        let mut gate = gate(&ensemble, judge.as_ref(), concurrency, None);
+        gate.window.expect(jobs.len());
         let (gate, name) = (Arc::new(Mutex::new(gate)), judge.spec().name.clone());
         let worker = Worker::new(Arc::clone(&shared), seat, name, gate, asked, heard.clone());
         tasks.spawn(worker.work());

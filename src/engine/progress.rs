@@ -54,6 +54,8 @@ pub struct JudgeProgress {
     pub latency_ms: f64,
     /// Calls in flight at most, as the judge is used now.
     pub window: usize,
+    /// Calls a minute that the provider admits, where refusals have taught it.
+    pub learned_per_minute: Option<f64>,
     /// Times a call was made again.
     pub retries: usize,
     /// Votes taken over from an identical call made before.
@@ -179,6 +181,11 @@ impl Progress {
     /// Dollars spent by this run, as far as prices are known.
     pub fn spent_usd(&self) -> f64 {
         self.judges.iter().map(|judge| judge.spent_usd).sum()
+    }
+
+    /// Dollars of this run that count against a budget.
+    pub fn charged_usd(&self) -> f64 {
+        self.spent_usd() + self.assumed_usd()
     }
 
     /// Dollars of this run that had to be assumed at the worst price.

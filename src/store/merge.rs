@@ -4,6 +4,7 @@
 
 mod corpus;
 mod court;
+mod ledger;
 mod people;
 mod snapshot;
 mod votes;
@@ -35,6 +36,8 @@ pub struct Merged {
     pub failures: usize,
     /// What the new votes, failures and picks had cost, in US dollars, as far as that is known.
     pub spent_usd: f64,
+    /// What further calls have cost at most, where only the worst price is known.
+    pub assumed_usd: f64,
     /// Verdicts that were new.
     pub verdicts: usize,
     /// Verdicts and rulings that were taken back there.
@@ -137,6 +140,7 @@ impl<'a> Merge<'a> {
             }
         }
         merge.court(other)?;
+        merge.ledger()?;
         for import in other.imports()? {
             db.add_import(&import)?;
         }

@@ -146,6 +146,6 @@ fn status(model: &Model) -> String {
         text::count(progress.done() as u64),
         text::count(progress.total as u64),
         text::count(progress.rate.round() as u64),
-        text::usd(progress.spent_usd())
+        text::usd(progress.charged_usd())
     )
 }

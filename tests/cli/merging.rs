@@ -367,6 +367,47 @@ fn failures_come_once_and_stay_failures() {
 }
 
 #[test]
+fn what_calls_cost_beside_votes_comes_once_and_what_is_owed_stays_owed() {
+    let (ada, eve) = two();
+    let change = |desk: &Desk, sql: &str| {
+        Connection::open(desk.project())
+            .unwrap()
+            .execute_batch(sql)
+            .unwrap();
+    };
+    // One assumed in a run that is here too after the merge, one known, one for no run, and one in flight.
+    change(
+        &eve,
+        "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms, ended_ms, cause, cost_usd, assumed_usd, kept)
+         VALUES (x'01', 'votes', 'gpt', 1, 0.5, 1, 2, 'timed-out', NULL, 0.5, 1),
+                (x'02', 'votes', 'gpt', NULL, 0.5, 1, 2, 'server', 0.25, NULL, 0),
+                (x'03', 'picks', 'gpt', NULL, 0.5, 1, 2, 'killed', NULL, 0.5, 0),
+                (x'04', 'votes', 'gpt', 1, 0.5, 1, NULL, NULL, NULL, NULL, 0);
+         INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input, tokens_output, created_ms, again)
+         SELECT battle, judge, swapped, 'malformed', 'asked once more', 1, 0, 0, 7, 1 FROM vote LIMIT 1",
+    );
+    let dry = merge(&ada, &eve, &["--dry-run"]);
+    assert_eq!(
+        (&dry["assumed_usd"], &dry["spent_usd"]),
+        (&json!(1.0), &json!(0.25))
+    );
+    assert_eq!(ada.count("SELECT count(*) FROM call"), 0);
+    let merged = merge(&ada, &eve, &[]);
+    assert_eq!(merged["assumed_usd"], 1.0);
+    let united = rows(&ada.project());
+    let again = merge(&ada, &eve, &[]);
+    assert_eq!(
+        (&again["assumed_usd"], &again["spent_usd"]),
+        (&json!(0.0), &json!(0.0))
+    );
+    assert_eq!(rows(&ada.project()), united);
+    assert_eq!(ada.count("SELECT count(*) FROM call"), 3);
+    let of_run = "SELECT count(*) FROM call JOIN run ON run.id = call.run WHERE call.uid = x'01'";
+    assert_eq!(ada.count(of_run), 1);
+    assert_eq!(ada.count("SELECT sum(again) FROM failure"), 1);
+}
+
+#[test]
 fn the_other_file_may_be_in_use_older_or_write_protected() {
     let (ada, eve) = two();
     says(&eve, "eve", "d0", "d1", "a");

@@ -1,6 +1,6 @@
 //! Runs in rounds: the budget is kept to the call, nobody is asked twice, and whatever stops a run changes no vote.
 
-use crate::bench::{Bench, bench};
+use crate::bench::{Bench, bench, until};
 use crate::scripted::{Act, ensemble, scripted, spoiled, trio};
 use overrule::domain::sampling::adaptive::{Campaign, Judging};
 use overrule::engine::{Control, Outcome, Request, Run};
@@ -299,6 +299,66 @@ async fn failures_hold_no_round_up_and_can_be_asked_again(#[case] strategy: &str
         before,
         "rounds that are played are not planned anew"
     );
+}
+
+#[tokio::test]
+async fn a_server_that_is_away_for_a_moment_ends_no_run() {
+    let bench = bench(&SIZES);
+    let (open, gate) = tokio::sync::watch::channel(false);
+    let judges = ensemble([scripted("ada", move |_, call| match call {
+        ..6 => Act::Break,
+        _ => Act::Wait(gate.clone()),
+    })]);
+    let mut run = play(&bench, "swiss:2", judges, Holes::Fresh, Control::default());
+    until(&mut run.progress, |progress| {
+        progress.judges[0].waiting_for.is_some()
+    })
+    .await;
+    open.send_replace(true);
+    let outcome = run.end.await.unwrap().unwrap();
+    assert_eq!(outcome.missing, Some(0));
+    assert_eq!(outcome.progress.done(), outcome.progress.total);
+}
+
+#[tokio::test]
+async fn who_comes_back_is_asked_nothing_twice() {
+    /// Calls of a judge in the first round, and how many of them break.
+    const ROUND: usize = 28;
+    const BROKEN: usize = 6;
+    let bench = bench(&[ROUND]);
+    let gate = || tokio::sync::watch::channel(false);
+    let ((open_ben, ben_opens), (open_ada, ada_opens), (open_rest, rest_opens)) =
+        (gate(), gate(), gate());
+    // Ada is in the second round, without ben, when ben's other calls are answered; then she waits until ben is back.
+    let ada = move |_: &Case, call: usize| {
+        if call == ROUND + BROKEN {
+            open_ben.send_replace(true);
+        }
+        match call {
+            ..ROUND => Act::Answer,
+            _ => Act::Wait(ada_opens.clone()),
+        }
+    };
+    // Ben's broken calls are in flight again when the third round asks for more.
+    let ben = move |_: &Case, call: usize| {
+        if call == ROUND {
+            open_ada.send_replace(true);
+        }
+        if call == ROUND + BROKEN {
+            open_rest.send_replace(true);
+        }
+        match call {
+            ..BROKEN => Act::Break,
+            BROKEN..ROUND => Act::Wait(ben_opens.clone()),
+            _ => Act::Wait(rest_opens.clone()),
+        }
+    };
+    let judges = ensemble([scripted("ada", ada), scripted("ben", ben)]);
+    let outcome = played(&bench, "swiss:4", judges).await;
+    let votes: usize = votes(&bench).await.iter().map(Vec::len).sum();
+    assert_eq!(outcome.progress.votes(), votes);
+    let reused = outcome.progress.judges.iter().map(|one| one.reused);
+    assert_eq!(reused.sum::<usize>(), 0);
 }
 
 #[tokio::test]

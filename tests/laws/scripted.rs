@@ -18,6 +18,8 @@ pub(crate) enum Act {
     Answer,
     /// Ends with this failure.
     Fail(Cause),
+    /// Breaks its connection, as a server does that is away for a moment.
+    Break,
     /// Replies with something that is no opinion.
     Babble,
     /// Panics inside the call.
@@ -35,6 +37,8 @@ pub(crate) struct Scripted {
     spec: JudgeSpec,
     script: Box<Script>,
     pub(crate) calls: Arc<AtomicUsize>,
+    /// What a call costs, where that is known.
+    pub(crate) price: Option<f64>,
 }
 
 impl fmt::Debug for Scripted {
@@ -81,6 +85,12 @@ impl Judge for Scripted {
                         ..CallError::new(cause, "")
                     });
                 }
+                Act::Break => {
+                    return Err(CallError {
+                        retry: Retry::After(Some(Duration::ZERO)),
+                        ..CallError::new(Cause::Connection, "scripted")
+                    });
+                }
                 // What `panic!` does, without the message on stderr.
                 Act::Panic => std::panic::resume_unwind(Box::new("scripted panic".to_owned())),
                 Act::Hang => pending().await,
@@ -95,7 +105,7 @@ impl Judge for Scripted {
                 stop_reason: None,
                 request_id: None,
                 usage: Usage::default(),
-                cost_usd: Some(0.001),
+                cost_usd: self.price,
                 latency: Duration::from_millis(1),
                 odds: None,
                 limits: RateLimits::default(),
@@ -105,7 +115,7 @@ impl Judge for Scripted {
     }
 
     fn estimate(&self, _: &Prompt) -> (Usage, Option<f64>) {
-        (Usage::default(), Some(0.001))
+        (Usage::default(), self.price)
     }
 }
 
@@ -135,6 +145,7 @@ pub(crate) fn scripted(
         },
         script: Box::new(script),
         calls: Arc::default(),
+        price: Some(0.001),
     }
 }
 

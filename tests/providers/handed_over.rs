@@ -148,6 +148,28 @@ fn the_budget_counts_what_batches_may_cost() {
 }
 
 #[test]
+fn the_budget_of_batches_counts_all_that_was_spent() {
+    let desk = Desk::new("price = { input = 1000.0, output = 1000.0 }\nmax_output_tokens = 100");
+    assert_eq!(desk.run(&["import", "in.jsonl"]).status.code(), Some(0));
+    // Calls that a kill cut short, as an earlier run has charged them; nothing is left of 30 dollars but the first calls.
+    desk.change(
+        "INSERT INTO call (uid, purpose, service, worst_usd, sent_ms, ended_ms, cause, assumed_usd)
+         VALUES (x'01', 'picks', 'gpt', 29.0, 1, 2, 'killed', 29.0)",
+    );
+    let output = desk.annotate(&["--batch", "--budget", "30"]);
+    assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+    assert!(
+        told(&output).contains("budget is reached"),
+        "{}",
+        told(&output)
+    );
+    let owed = "SELECT coalesce(sum(worst_usd), 0.0) FROM batch_call";
+    let project = rusqlite::Connection::open(desk.path("overrule.db")).unwrap();
+    let owed: f64 = project.query_row(owed, [], |row| row.get(0)).unwrap();
+    assert!(desk.spent() + owed <= 1.0, "{} and {owed}", desk.spent());
+}
+
+#[test]
 fn batches_are_cancelled_adopted_and_given_up_by_number() {
     let desk = Desk::new("");
     assert!(told(&desk.run(&["batch", "status"])).contains("no such project"));

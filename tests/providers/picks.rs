@@ -264,6 +264,22 @@ fn a_budget_ends_the_run_and_a_larger_one_goes_on() {
 }
 
 #[test]
+fn nothing_is_planned_while_another_run_is_buying() {
+    let desk = desk(&["oracle"]);
+    assert_eq!(pick(&desk, &[]).status.code(), Some(0));
+    let held = overrule::engine::lock::RunLock::take(&desk.path("overrule.db")).unwrap();
+    // To know that there is no such query it would have had to plan.
+    let output = pick(&desk, &["--query", "none"]);
+    assert!(!told(&output).contains("no query"), "{}", told(&output));
+    assert!(told(&output).contains("overrule.db"), "{}", told(&output));
+    let output = pick(&desk, &["--dry-run"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    drop(held);
+    let output = pick(&desk, &["--query", "none"]);
+    assert!(told(&output).contains("no query"), "{}", told(&output));
+}
+
+#[test]
 fn every_provider_is_asked_in_its_own_form() {
     let desk = desk(&["oracle"]);
     std::fs::write(desk.path("overrule.toml"), {

@@ -189,7 +189,7 @@ impl Display {
         }
         output::complain(&format!(
             "{} queries, {} battles: {} votes and {} failures in {:.1} s ({:.0} calls/s), {} votes were there already, \
-             spent ${:.4}",
+             spent ${:.4}{}",
             progress.queries_done,
             progress.battles,
             progress.votes(),
@@ -198,7 +198,16 @@ impl Display {
             progress.done() as f64 / progress.elapsed_s.max(1e-9),
             progress.already,
             progress.spent_usd(),
+            assumed(progress.assumed_usd()),
         ));
+    }
+}
+
+/// What had to be assumed, in words; empty where everything is known.
+fn assumed(usd: f64) -> String {
+    match usd > 0.0 {
+        true => format!(" and ${usd:.4} assumed at the worst price"),
+        false => String::new(),
     }
 }
 
@@ -211,7 +220,11 @@ fn judge_words(judge: &JudgeProgress) -> String {
         words += &format!(" · ${:.4}", judge.spent_usd);
     }
     if let Some(seconds) = judge.held_s {
-        words += &format!(" · told to wait {seconds:.0} s");
+        let why = judge.waiting_for.as_deref().unwrap_or_default();
+        words += &format!(" · waits {seconds:.0} s: {}", sanitise::line(why));
+    }
+    if let Some(per_minute) = judge.learned_per_minute {
+        words += &format!(" · limit met: about {per_minute:.0} a minute");
     }
     if judge.stopped.is_some() {
         words += " · stopped";
@@ -236,6 +249,6 @@ fn words(progress: &Progress) -> String {
         progress.total,
         progress.rate,
         progress.failures(),
-        progress.spent_usd()
+        progress.charged_usd()
     )
 }

@@ -78,11 +78,11 @@ pub async fn submit(
     budget_usd: Option<f64>,
     tell: &mut (dyn FnMut(String) + Send),
 ) -> Result<Submitted, EngineError> {
-    let ((spent, ..), (_, owed)) = store.read(|db| Ok((db.spend()?, db.committed()?))).await?;
+    let committed = store.read(|db| db.committed_usd()).await?;
     let mut submitter = Submitter {
         store,
         run,
-        left_usd: budget_usd.map(|budget| budget - spent - owed),
+        left_usd: budget_usd.map(|budget| budget - committed),
         done: Submitted::default(),
         handed: HashSet::new(),
         tell,

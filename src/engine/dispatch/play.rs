@@ -92,7 +92,8 @@ impl Dispatcher {
                 Some(told) = fed.recv() => {
                     if let Some(error) = self.fed(told).await? {
                         failed.get_or_insert(error);
-                        workers.abort_all();
+                        // What is in flight is paid for, and may still be kept.
+                        over.send_replace(true);
                     }
                 }
                 event = heard.recv() => match event {
@@ -108,17 +109,17 @@ impl Dispatcher {
                     Ok(entered) => self.entered(entered).await?,
                     Err(error) => {
                         failed.get_or_insert(error);
-                        workers.abort_all();
+                        over.send_replace(true);
                     }
                 },
                 Some(ended) = workers.join_next() => match ended {
                     Ok(seat) => {
                         (self.left[seat], self.resting[seat]) = (true, false);
-                        self.go_on_without(seat).await?;
+                        self.weigh_absences().await?;
                     }
                     Err(error) if error.is_panic() => {
                         failed.get_or_insert(EngineError::Crashed(error.to_string()));
-                        workers.abort_all();
+                        over.send_replace(true);
                     }
                     Err(_) => {}
                 },
@@ -221,8 +222,23 @@ impl Dispatcher {
         self.settle(query).await
     }
 
+    /// Finds out whom nobody waits for: judges that have ended, and those that make no calls for now while another one
+    /// does. Where none does, the run waits for whoever comes back.
+    pub(super) async fn weigh_absences(&mut self) -> Result<(), EngineError> {
+        let mut absences = self.left.iter().zip(&self.away);
+        let somebody = absences.any(|(left, away)| !left && !away);
+        for seat in 0..self.gone.len() {
+            let gone = self.left[seat] || (self.away[seat] && somebody);
+            if gone && !self.gone[seat] {
+                self.go_on_without(seat).await?;
+            }
+            self.gone[seat] = gone;
+        }
+        Ok(())
+    }
+
     /// Lets rounds go on without a judge that has ended, or makes no calls for now.
-    pub(super) async fn go_on_without(&mut self, seat: usize) -> Result<(), EngineError> {
+    async fn go_on_without(&mut self, seat: usize) -> Result<(), EngineError> {
         self.gone[seat] = true;
         if self.rounds.is_none() || self.broke || self.control.borrow().cancelled {
             return Ok(());

@@ -1,6 +1,6 @@
 //! One judge from its configuration: format, address, headers, prompt, price, identity.
 
-use super::kinds::{Kind, kind, unknown};
+use super::kinds::{Kind, LOCAL_GIVE_UP_AFTER, kind, unknown};
 use super::trust::Journey;
 use super::{JudgeConfig, Sources, Task};
 use crate::judge::price::{Price, Prices};
@@ -139,7 +139,7 @@ pub(super) fn judge(
             tokens_per_minute: config.tokens_per_minute,
             batch_requests: config.batch_requests,
             give_up_after: seconds("give_up_after_s", config.give_up_after_s)?
-                .unwrap_or(kind.give_up_after),
+                .unwrap_or_else(|| give_up_after(config, &kind)),
         },
         key_env: wanted.join(" or "),
     };
@@ -159,6 +159,26 @@ pub(super) fn judge(
 struct Found {
     secret: SecretString,
     beside_project: bool,
+}
+
+/// A model that is told to think may be silent for minutes before its first answer.
+fn give_up_after(config: &JudgeConfig, kind: &Kind) -> Duration {
+    let thinks = |name: &String| {
+        ["effort", "thinking", "reasoning"]
+            .iter()
+            .any(|word| name.contains(word))
+    };
+    let told = config.params.keys().any(thinks)
+        || config
+            .params
+            .values()
+            .filter_map(Value::as_object)
+            .any(|inner| inner.keys().any(thinks));
+    if told {
+        kind.give_up_after.max(LOCAL_GIVE_UP_AFTER)
+    } else {
+        kind.give_up_after
+    }
 }
 
 /// The environment comes before the file, and an empty variable is none.

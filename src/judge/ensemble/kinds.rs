@@ -13,7 +13,7 @@ use crate::judge::provider::openai::{self, OpenAi};
 use std::time::Duration;
 
 /// Servers on one's own machine load models for minutes and are started by hand.
-const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
+pub(super) const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
 
 /// How a provider is reached.
 pub(super) struct Kind {

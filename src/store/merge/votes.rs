@@ -69,7 +69,8 @@ impl Merge<'_> {
 
     /// Failures have no name of their own: one with the same words at the same moment is the same.
     fn failures(&mut self, query: &mut Matched, battles: &Battles) -> Result<()> {
-        const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd, latency_ms, created_ms, raw";
+        const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd, latency_ms, created_ms, raw,
+            again";
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT failure.battle, failure.judge, failure.run, swapped, {COLUMNS}
              FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1 ORDER BY failure.id"
@@ -109,7 +110,7 @@ impl Merge<'_> {
                 .connection
                 .prepare_cached(&format!(
                     "INSERT INTO failure (battle, judge, run, swapped, {COLUMNS})
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
                 ))?
                 .execute(params_from_iter(values))?;
             self.merged.failures += 1;

@@ -139,7 +139,7 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'s
         0 => String::new(),
         calls => format!(", {} calls without a known price", text::count(calls)),
     };
-    let total = progress.spent_before_usd + progress.spent_usd();
+    let total = progress.spent_before_usd + progress.charged_usd();
     let budget = match model.control.budget_usd {
         Some(usd) => format!(
             " by this run, {} of {} by the project",
@@ -188,7 +188,7 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'s
             label("spent"),
             Span::raw(format!(
                 "{}{budget}{unpriced}",
-                text::usd(progress.spent_usd())
+                text::usd(progress.charged_usd())
             )),
             Span::raw(" · "),
             Span::styled(
@@ -304,7 +304,7 @@ fn judge_line(
             text::count(judge.usage.input),
             text::count(judge.usage.output),
             latency,
-            text::usd(judge.spent_usd)
+            text::usd(judge.spent_usd + judge.assumed_usd)
         )),
     ])
 }
@@ -322,7 +322,15 @@ fn state_words(judge: &JudgeProgress) -> String {
         words.push(format!("failed: {causes}"));
     }
     if let Some(seconds) = judge.held_s {
-        words.push(format!("told to wait {:.0} s", seconds.ceil()));
+        let why = judge.waiting_for.as_deref().unwrap_or_default();
+        words.push(format!(
+            "waits {:.0} s: {}",
+            seconds.ceil(),
+            sanitise::line(why)
+        ));
+    }
+    if judge.assumed_usd > 0.0 {
+        words.push(format!("{} of it assumed", text::usd(judge.assumed_usd)));
     }
     if judge.retries > 0 {
         words.push(format!("{} asked again", text::count(judge.retries)));
@@ -335,6 +343,9 @@ fn state_words(judge: &JudgeProgress) -> String {
     } else {
         format!("at most {} at a time", text::count(judge.window))
     });
+    if let Some(per_minute) = judge.learned_per_minute {
+        words.push(format!("limit met: about {per_minute:.0} a minute"));
+    }
     words.join(" · ")
 }
 

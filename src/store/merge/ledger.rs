@@ -1,0 +1,59 @@
+//! What calls cost beside the votes, failures and picks: rows of the ledger by their names.
+
+use super::Merge;
+use crate::store::Result;
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params, params_from_iter};
+
+/// What of a row has no counterpart to look up.
+const PLAIN: &str =
+    "uid, purpose, service, worst_usd, sent_ms, ended_ms, cause, cost_usd, assumed_usd, kept";
+
+impl Merge<'_> {
+    /// Takes over what calls that are over have cost. Those in flight there come with a later merge.
+    pub(super) fn ledger(&mut self) -> Result<()> {
+        let mut statement = self.from.prepare_cached(&format!(
+            "SELECT run.uid, {} FROM call LEFT JOIN run ON run.id = call.run
+             WHERE call.ended_ms IS NOT NULL ORDER BY call.uid",
+            PLAIN
+                .split(", ")
+                .map(|column| format!("call.{column}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let run = match row.get::<_, Option<String>>(0)? {
+                Some(uid) => self.known_run(&uid)?,
+                None => None,
+            };
+            let mut values: Vec<Value> = vec![run.into()];
+            for column in 1..=PLAIN.split(',').count() {
+                values.push(row.get(column)?);
+            }
+            let added = self
+                .db
+                .connection
+                .prepare_cached(&format!(
+                    "INSERT INTO call (run, {PLAIN}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+                     ON CONFLICT DO NOTHING"
+                ))?
+                .execute(params_from_iter(values))?;
+            if added > 0 {
+                self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
+                self.merged.assumed_usd += row.get::<_, Option<f64>>("assumed_usd")?.unwrap_or(0.0);
+            }
+        }
+        Ok(())
+    }
+
+    /// A run by its name, where it is here.
+    fn known_run(&self, uid: &str) -> Result<Option<i64>> {
+        Ok(self
+            .db
+            .connection
+            .prepare_cached("SELECT id FROM run WHERE uid = ?1")?
+            .query_row(params![uid], |row| row.get(0))
+            .optional()?)
+    }
+}

@@ -117,7 +117,7 @@ struct Sent {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
     begun: Begun,
-    /// Given back once what the call cost is spent.
+    /// Given back when the call is charged, whatever becomes of its task.
     _reserved: Option<Reserved>,
 }
 
@@ -595,9 +595,9 @@ impl<Q: Question> Worker<Q> {
         }
     }
 
-    /// Keeps a call for later. Its money is given back: what the last attempt cost is spent by now.
+    /// Keeps a call for later.
     fn later(&mut self, mut call: Call<Q>, at: Instant) {
-        (call.reserved, call.waited) = (None, true);
+        call.waited = true;
         self.laters += 1;
         self.later.insert((at, self.laters), call);
     }

@@ -11,6 +11,8 @@ mod fake_provider;
 mod faults;
 #[path = "providers/handed_over.rs"]
 mod handed_over;
+#[path = "providers/ledger.rs"]
+mod ledger;
 #[path = "providers/picks.rs"]
 mod picks;
 #[path = "providers/runs.rs"]

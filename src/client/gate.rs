@@ -1,14 +1,11 @@
 //! What one attempt has to pass: a place in the window, the limits a minute, the health of the server.
 
 use super::health::Health;
-use super::pace::Pace;
+use super::pace::{Pace, TOO_LONG};
 use super::window::Window;
 use crate::judge::{CallError, Cause, Exchange, JudgeLimits};
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// A provider that wants nothing for longer than this is not waited for in this run.
-const TOO_LONG: Duration = Duration::from_secs(600);
 
 /// A call that has begun.
 #[derive(Clone, Copy, Debug)]

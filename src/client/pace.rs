@@ -14,6 +14,8 @@ const BURST: Duration = Duration::from_secs(5);
 const UNNAMED: Duration = Duration::from_secs(1);
 /// No wait is longer, whatever a header says.
 pub(crate) const LONGEST: Duration = Duration::from_secs(24 * 3600);
+/// A provider that wants nothing for longer than this is not waited for in this run.
+pub(crate) const TOO_LONG: Duration = Duration::from_secs(600);
 /// Calls, in the order in which they began, that tell a limit from sporadic refusals. The order of their ends does not:
 /// refusals come back sooner than answers.
 const RECENT: u64 = 16;
@@ -366,13 +368,19 @@ impl Pace {
                 _ => reset,
             }
         };
+        let mut hold = |wait: Duration| {
+            // Headers alone are not believed that much: the next call is refused where it is true, and that says why.
+            if wait <= TOO_LONG {
+                self.hold_until(now + wait);
+            }
+        };
         if let (Some(0), Some(reset)) = (limits.requests_remaining, limits.requests_reset) {
-            self.hold_until(now + spread(reset, limits.requests_limit, 1));
+            hold(spread(reset, limits.requests_limit, 1));
         }
         if let (Some(left), Some(reset)) = (limits.tokens_remaining, limits.tokens_reset)
             && left < tokens
         {
-            self.hold_until(now + spread(reset, limits.tokens_limit, tokens - left));
+            hold(spread(reset, limits.tokens_limit, tokens - left));
         }
     }
 }
@@ -497,6 +505,22 @@ mod tests {
             pace.begin(10, start);
         }
         assert_eq!(pace.ready(10, start), start + Duration::from_millis(100));
+    }
+
+    #[test]
+    fn headers_alone_hold_nothing_for_hours() {
+        let now = Instant::now();
+        let mut pace = Pace::new(JudgeLimits::default(), now);
+        let mut told = RateLimits {
+            tokens_remaining: Some(0),
+            tokens_reset: Some(Duration::from_secs(86_400)),
+            ..RateLimits::default()
+        };
+        pace.hear(&told, 0, 10, now);
+        assert_eq!(pace.ready(10, now), now);
+        told.tokens_reset = Some(Duration::from_secs(40));
+        pace.hear(&told, 0, 10, now);
+        assert_eq!(pace.ready(10, now), now + Duration::from_secs(40));
     }
 
     #[test]

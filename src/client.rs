@@ -1,10 +1,10 @@
 //! The one caller of paid services: every attempt of a vote, a pick or an embedding is admitted, written down, sent,
-//! charged and, where that helps, made again by the [`worker`] of its service.
+//! charged and, where that helps, made again by the `worker` of its service.
 //!
 //! A worker owns one service's queue of calls. Each attempt, the first and every later one, passes the same gate: a place
-//! in the [`window`], the limits a minute and what was learnt of them ([`pace`]), and the [`health`] of the server. Money
+//! in the [`window`], the limits a minute and what was learnt of them ([`pace`]), and the `health` of the server. Money
 //! is set aside before and charged after ([`budget`]); the row of the attempt is in the project before it is sent
-//! ([`ledger`]).
+//! (`ledger`).
 
 pub mod budget;
 pub(crate) mod gate;

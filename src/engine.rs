@@ -1,7 +1,7 @@
 //! Runs: plan → dispatch → record → refit.
 //!
 //! One task owns the run and plans it. Each judge then goes through the queries at its own speed, so that one that is
-//! slow, limited or down leaves the others alone: a [`feeder`] puts its questions, a worker of the caller asks them. A
+//! slow, limited or down leaves the others alone: a `feeder` puts its questions, a worker of the caller asks them. A
 //! feeder holds no more than the texts of the query it works on, so that memory does not grow with the number of battles. Where a query is played in rounds, its next one is planned when the
 //! last one is over; a judge that makes no more calls holds no round up. A call's result is counted only after the store has confirmed it.
 //! Whoever watches gets the latest [`Progress`], never a backlog; whoever steers sends a [`Control`].

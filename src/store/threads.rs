@@ -496,10 +496,38 @@ fn checkpoint(connection: &rusqlite::Connection, state: &State) {
     }
 }
 
+/// Room of the log that is set aside at a time, in bytes.
+const SET_ASIDE: u64 = 16 << 20;
+/// A shorter log is that of a few rows, and finds its room as it goes.
+const SHORT: u64 = 1 << 20;
+
+/// Sets room aside on the disk beyond the end of the log, and returns how far it reaches. While a log grows, finding room
+/// for it and syncing it hold each other up, and with them the writer; in room that is there already they do not.
+#[cfg(target_os = "linux")]
+fn ahead(log: &File, set_aside: u64) -> u64 {
+    let length = log.metadata().map_or(0, |log| log.len());
+    if length < SHORT || length + SET_ASIDE / 2 <= set_aside {
+        return set_aside;
+    }
+    let from = length.max(set_aside);
+    // Where the disk is full or knows no such thing, the log grows as it did.
+    let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
+    match rustix::fs::fallocate(log, flags, from, SET_ASIDE) {
+        Ok(()) => from + SET_ASIDE,
+        Err(_) => set_aside,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ahead(_: &File, set_aside: u64) -> u64 {
+    set_aside
+}
+
 /// Syncs the log of a project.
 pub(super) fn log_sync(project: &Path) -> Sync {
     let path = file::beside(project, "-wal");
     let mut log: Option<(File, Identity)> = None;
+    let mut set_aside = 0;
     Box::new(move || {
         // One handle for as long as the project is open: an error of the disk is told to those who had the file open.
         // Closing it takes no lock away, as SQLite locks the log's index (`-shm`) and the project, never the log.
@@ -511,6 +539,7 @@ pub(super) fn log_sync(project: &Path) -> Sync {
                 log.insert((file, identity))
             }
         };
+        set_aside = ahead(file, set_aside);
         file.sync_data()?;
         // SQLite keeps the log while a connection is open. Another log in its place is somebody else's doing: what
         // was committed is in a file that nobody will find after this process ends.

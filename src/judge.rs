@@ -337,7 +337,7 @@ pub trait Judge: Send + Sync + fmt::Debug {
 pub type Ensemble = Vec<Arc<dyn Judge>>;
 
 /// The most calls that one call may become while a judge learns what its server does not know.
-const ADAPTIONS: usize = 6;
+pub(crate) const ADAPTIONS: usize = 6;
 
 /// Makes a call, and makes it again at once while the judge adapts to its server.
 ///

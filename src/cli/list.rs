@@ -62,7 +62,6 @@ impl Status {
             Ok((db.settings()?, db.final_rule()?, db.conflicts(None)?.len()))
         })?;
         let judges = store.read_blocking(|db| db.judges_in_force())?;
-        let calls = store.read_blocking(|db| db.spend())?.2;
         let spending = spending::Spending::read(&store)?;
         let (owed, owed_usd) = store.read_blocking(|db| db.committed())?;
         let sum =
@@ -103,7 +102,7 @@ impl Status {
                 },
                 "verdicts": verdicts,
                 "conflicts": conflicts,
-                "calls": calls,
+                "calls": spending.calls(),
                 "spent_usd": spending.known_usd() + spending.assumed_usd(),
                 "spent_known_usd": spending.known_usd(),
                 "spent_assumed_usd": spending.assumed_usd(),
@@ -162,7 +161,7 @@ impl Status {
             ),
             format!("verdicts    {verdicts} in force{differ}"),
         ];
-        lines.extend(spending.lines(calls));
+        lines.extend(spending.lines());
         lines.extend([format!(
             "model       {}, prior precision {} a battle",
             settings.model, settings.lambda

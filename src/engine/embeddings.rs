@@ -262,8 +262,13 @@ impl Vectors {
                     end: Ended::Answered(embedded),
                     charge,
                 } => {
-                    self.cache
-                        .put(question.keys.iter().zip(&embedded.vectors))?;
+                    let vectors = question.keys.iter().zip(&embedded.vectors);
+                    if let Err(error) = self.cache.put(vectors) {
+                        // What is in flight is heard to its end all the same.
+                        feeder.abort();
+                        failure.get_or_insert(error.into());
+                        continue;
+                    }
                     self.origins.embedded += question.keys.len();
                     self.origins.tokens += embedded.exchange.usage.input;
                     self.origins.spent_usd += charge.usd();

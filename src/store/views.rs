@@ -479,17 +479,6 @@ impl Db {
         Ok(numbers.summary)
     }
 
-    /// Dollars spent and calls made so far on the whole project: (known dollars, calls without a known price, calls).
-    pub fn spend(&self) -> Result<(f64, usize, usize)> {
-        let spend = self.connection.query_row(
-            "SELECT coalesce(sum(cost_usd), 0.0), count(*) - count(cost_usd), count(*) FROM
-                 (SELECT cost_usd FROM vote UNION ALL SELECT cost_usd FROM failure)",
-            [],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-        )?;
-        Ok(spend)
-    }
-
     /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good.
     pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<Summary>)>> {
         let mut statement = self.connection.prepare_cached(

@@ -46,15 +46,21 @@ impl Spending {
         self.rows.iter().map(|row| row.open_calls).sum()
     }
 
+    /// Votes, failures, picks, and further calls with a known cost.
+    pub(super) fn calls(&self) -> usize {
+        self.rows.iter().map(|row| row.calls).sum()
+    }
+
     pub(super) fn unpriced(&self) -> usize {
         self.rows.iter().map(|row| row.unpriced).sum()
     }
 
     /// The lines of `status`: the sum, and each judge's part where there is more than one that was paid.
-    pub(super) fn lines(&self, calls: usize) -> Vec<String> {
+    pub(super) fn lines(&self) -> Vec<String> {
         let mut sum = format!(
-            "spent       ${:.4} on {calls} calls, {} without a known price",
+            "spent       ${:.4} on {} calls, {} without a known price",
             self.known_usd() + self.assumed_usd(),
+            self.calls(),
             self.unpriced()
         );
         let assumed: usize = self.rows.iter().map(|row| row.assumed_calls).sum();

@@ -1,8 +1,12 @@
 //! A worker against simulated servers, in virtual time: rates, outages, money, panics.
 
+use super::outcome::ATTEMPTS;
 use super::*;
+use crate::client::question::End;
 use crate::client::question::{Job, Needs};
 use crate::client::window::FIRST;
+use crate::domain::sampling::Dice;
+use crate::judge::Retry;
 use crate::judge::{Exchange, JudgeLimits, RateLimits};
 use crate::store::Store;
 use proptest::prelude::*;

@@ -1,0 +1,223 @@
+//! From a question to a call in flight: money set aside, a row in the ledger, a place, the pace.
+
+use super::{Call, Event, Sent, Worker, attempt, earliest, lock};
+use crate::client::question::Question;
+use crate::client::{Control, now_ms};
+use crate::store::StoreError;
+use crate::store::ledger::Attempt;
+use futures::{FutureExt as _, StreamExt as _};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+/// How often a worker that waits for money set aside by others looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// Answers on their way to the disk at most.
+const BACKLOG: usize = 2_048;
+/// A row reaches the ledger within about this time: so much ahead of their places calls are written down.
+const NOTED_WITHIN: f64 = 0.03;
+/// Lateness of a call that makes no difference.
+const SOON: Duration = Duration::from_millis(1);
+
+impl<Q: Question> Worker<Q> {
+    /// How many calls may be on their way into the ledger or ready to go, beyond those in flight.
+    pub(super) fn ahead(&self, places: usize, now: Instant) -> usize {
+        let gate = lock(&self.gate);
+        let free = places.saturating_sub(self.flying.len());
+        if gate.ready(1, now) > now + SOON {
+            return 1;
+        }
+        // So many places come free while a row is on its way to the ledger.
+        let soon = gate
+            .window
+            .per_s()
+            .map_or(0.0, |per_s| per_s * NOTED_WITHIN);
+        free + (soon.ceil() as usize).clamp(1, 64)
+    }
+
+    pub(super) fn wants(&self, control: &Control) -> bool {
+        let places = lock(&self.gate).places(control.concurrency);
+        self.noting.len() + self.ready.len() < self.ahead(places, Instant::now())
+    }
+
+    /// Sets money aside for calls and writes them down; returns when to look again.
+    pub(super) async fn prepare(&mut self, places: usize, now: Instant) -> Option<Instant> {
+        let ahead = self.ahead(places, now);
+        let mut wake = None;
+        while self.noting.len() + self.ready.len() < ahead {
+            let due = self.later.first_key_value().map(|((at, _), _)| *at);
+            let mut call = match due {
+                Some(at) if at <= now => match self.later.pop_first() {
+                    Some((_, call)) => call,
+                    None => break,
+                },
+                _ => {
+                    wake = earliest(wake, due);
+                    match self.next_fresh() {
+                        Some(call) => call,
+                        None => break,
+                    }
+                }
+            };
+            let needs = call.question.needs();
+            if !needs.sent {
+                self.ready.push_back(call);
+                continue;
+            }
+            if needs.worst_usd.is_none() && self.shared.budget.is_limited() {
+                self.first.push_front(call);
+                let why = "the budget cannot be kept: nothing says what a call costs at most; give `price` in \
+                           overrule.toml, or take the budget away";
+                self.stop(why.to_owned()).await;
+                return None;
+            }
+            match self.shared.budget.reserve(needs.worst_usd.unwrap_or(0.0)) {
+                Some(reserved) => call.reserved = Some(reserved),
+                None => {
+                    self.first.push_front(call);
+                    if self.shared.budget.is_waiting() {
+                        return earliest(wake, Some(now + LOOK_AGAIN));
+                    }
+                    self.broke = true;
+                    self.tell(Event::Broke).await;
+                    return None;
+                }
+            }
+            call.uid = Uuid::now_v7().into_bytes();
+            let attempt = Attempt {
+                uid: call.uid,
+                purpose: self.shared.purpose,
+                service: self.service.clone(),
+                run: self.shared.run,
+                worst_usd: needs.worst_usd,
+                sent_ms: now_ms(),
+            };
+            let noted = self.shared.ledger.begin(attempt);
+            let first = call.waited;
+            let noting = async move { (call, noted.await) }.boxed();
+            if first {
+                self.noting.push_front(noting);
+            } else {
+                self.noting.push_back(noting);
+            }
+        }
+        // Where the ledger is nowhere, rows are there at once.
+        while let Some(Some(noted)) = self.noting.next().now_or_never() {
+            self.noted(noted).await;
+        }
+        wake
+    }
+
+    /// The next question that is not the same as one on its way.
+    pub(super) fn next_fresh(&mut self) -> Option<Call<Q>> {
+        loop {
+            let call = match self.first.pop_front() {
+                Some(call) => call,
+                None => match self.questions.try_recv() {
+                    Ok(question) => Call::new(question),
+                    Err(mpsc::error::TryRecvError::Empty) => return None,
+                    Err(mpsc::error::TryRecvError::Disconnected) => {
+                        self.more = false;
+                        return None;
+                    }
+                },
+            };
+            // One that was let through before and waits for money is its own.
+            let Some(key) = call
+                .question
+                .key()
+                .filter(|_| call.attempts == 0 && !call.leads)
+            else {
+                return Some(call);
+            };
+            if let Some(waiting) = self.same.get_mut(&key) {
+                waiting.push(call.question);
+            } else if self.answered.holds(&key) {
+                self.share(call.question);
+            } else {
+                self.same.insert(key, Vec::new());
+                return Some(Call {
+                    leads: true,
+                    ..call
+                });
+            }
+        }
+    }
+
+    pub(super) async fn noted(&mut self, (call, noted): (Call<Q>, Result<(), StoreError>)) {
+        match noted {
+            Ok(()) if call.waited => self.ready.push_front(call),
+            Ok(()) => self.ready.push_back(call),
+            Err(error) => self.fail(error).await,
+        }
+    }
+
+    /// Sends what may be sent; returns when more may be.
+    pub(super) fn launch(
+        &mut self,
+        control: &Control,
+        places: usize,
+        now: Instant,
+    ) -> Option<Instant> {
+        while self.flying.len() < places && self.writing.len() < BACKLOG {
+            let call = self.ready.front()?;
+            let needs = call.question.needs();
+            let ready = lock(&self.gate)
+                .ready(needs.tokens, now)
+                .max(self.paced(control, now));
+            if ready > now + SOON {
+                return Some(ready);
+            }
+            let mut call = self.ready.pop_front()?;
+            let begun = lock(&self.gate).begin(needs.tokens, now);
+            self.begin_paced(control, now);
+            let sent = Sent {
+                uid: needs.sent.then_some(call.uid),
+                worst_usd: needs.worst_usd,
+                begun,
+                _reserved: call.reserved.take(),
+            };
+            let task = self.flying.spawn(attempt(call));
+            self.sent.insert(task.id(), sent);
+        }
+        None
+    }
+
+    /// When the run's own pace allows the next call.
+    pub(super) fn paced(&self, control: &Control, now: Instant) -> Instant {
+        match control.pace {
+            Some(pace) if pace > 0.0 => *lock(&self.shared.next_call),
+            _ => now,
+        }
+    }
+
+    pub(super) fn begin_paced(&self, control: &Control, now: Instant) {
+        if let Some(pace) = control.pace.filter(|pace| *pace > 0.0) {
+            let mut next = lock(&self.shared.next_call);
+            // A moment of lateness is made up for, a long wait is not.
+            let late = now.checked_sub(Duration::from_millis(50)).unwrap_or(now);
+            *next = (*next).max(late) + Duration::from_secs_f64((1.0 / pace).min(3_600.0));
+        }
+    }
+
+    /// Takes back what was written down and not sent: its rows go, and its money is free for other services.
+    pub(super) async fn take_back(&mut self) {
+        while let Some((call, noted)) = self.noting.next().await {
+            self.ready.push_back(call);
+            if let Err(error) = noted {
+                self.fail(error).await;
+            }
+        }
+        let mut unsent = Vec::new();
+        while let Some(mut call) = self.ready.pop_back() {
+            if call.reserved.take().is_some() {
+                unsent.push(call.uid);
+            }
+            self.first.push_front(call);
+        }
+        if let Err(error) = self.shared.ledger.forget(unsent).await {
+            self.fail(error).await;
+        }
+    }
+}

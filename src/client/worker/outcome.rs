@@ -1,0 +1,315 @@
+//! From a call that has come back to what is on disk: kept, charged, asked again, shared.
+
+use super::{Call, Ended, Event, Landed, Sent, Worker, Written, lock};
+use crate::client::gate::is_refusal;
+use crate::client::health::is_broken;
+use crate::client::pace::{back_off, named};
+use crate::client::question::{End, Job, Kept, Question};
+use crate::domain::sampling::Dice;
+use crate::judge::{ADAPTIONS, CallError, Cause, Retry};
+use crate::store::ledger::Charge;
+use futures::FutureExt as _;
+use std::collections::{HashSet, VecDeque};
+use tokio::task::{Id, JoinError};
+use tokio::time::Instant;
+
+/// Times a question is sent before it counts as failed; refusals of a provider that answers others do not count.
+pub(super) const ATTEMPTS: u32 = 8;
+/// Keys of answered questions that are remembered: more than can have been looked up before they were answered.
+const REMEMBERED: usize = 4_096;
+
+impl<Q: Question> Worker<Q> {
+    /// Takes a call in that has come back.
+    pub(super) async fn land(&mut self, landed: Result<(Id, Landed<Q>), JoinError>, now: Instant) {
+        let (id, landed) = match landed {
+            Ok((id, landed)) => (id, Some(landed)),
+            Err(error) => (error.id(), None),
+        };
+        let Some(sent) = self.sent.remove(&id) else {
+            return;
+        };
+        match landed {
+            Some(Landed { call, result }) => match result {
+                Ok(answer) => self.took(call, answer, sent, now),
+                Err(error) => self.missed(call, error, sent, now).await,
+            },
+            // Aborted: it may have been answered, and stays owed.
+            None => {
+                let charge = unknown(sent.worst_usd);
+                self.put(
+                    sent.uid,
+                    charge,
+                    Some("abandoned".to_owned()),
+                    None,
+                    None,
+                    String::new(),
+                );
+            }
+        }
+    }
+
+    /// An answer: into the project before anything else is done with it.
+    pub(super) fn took(&mut self, call: Call<Q>, answer: Q::Answer, sent: Sent, now: Instant) {
+        let exchange = Q::exchange(&answer).clone();
+        let charge = exchange
+            .cost_usd
+            .map_or_else(|| unknown(sent.worst_usd), Charge::Known);
+        let job = call.question.keep(End::Answered(&answer));
+        if let Some(key) = call.question.key() {
+            self.answered.add(key);
+        }
+        let tokens = call.question.needs().tokens;
+        let ended = Some((call.question, Ended::Answered(answer)));
+        self.put(sent.uid, charge, None, job, ended, String::new());
+        let mut gate = lock(&self.gate);
+        gate.answered(&exchange, tokens, self.sent.len(), sent.begun, now);
+        gate.health.useful();
+    }
+
+    /// A failure: the question is asked again where that may help.
+    pub(super) async fn missed(
+        &mut self,
+        mut call: Call<Q>,
+        error: CallError,
+        sent: Sent,
+        now: Instant,
+    ) {
+        let charge = charge_of(&error, sent.worst_usd);
+        let tokens = call.question.needs().tokens;
+        let cause = cause_name(error.cause);
+        let refusal = is_refusal(&error);
+        let probing = lock(&self.gate).health.probes_from().is_some();
+        let answers = lock(&self.gate).health.answers;
+        let (begun, in_flight) = (sent.begun, self.sent.len());
+        let adapted = error.retry == Retry::Adapted && call.adaptions < ADAPTIONS;
+        let again = call
+            .question
+            .rephrased(&error)
+            .filter(|_| !error.stops_judge && !adapted);
+        if let Some(question) = again {
+            let job = call.question.keep(End::Failed {
+                error: &error,
+                again: true,
+            });
+            let line = format!("{error}; asked once more");
+            self.put(sent.uid, charge, Some(cause), job, None, line);
+            let leads = call.leads;
+            self.later(
+                Call {
+                    leads,
+                    ..Call::new(question)
+                },
+                now,
+            );
+        } else if adapted {
+            self.put(sent.uid, charge, Some(cause), None, None, String::new());
+            call.adaptions += 1;
+            self.later(call, now);
+        } else {
+            let wait = match error.retry {
+                _ if refusal => Some(error.exchange.limits.retry_after),
+                // It stays owed as long as it is not known whether the server comes back.
+                _ if error.no_answer && probing => Some(None),
+                Retry::After(wait) => Some(wait),
+                Retry::Never | Retry::Adapted => None,
+            };
+            // A refusal is not the call's fault while others are answered, nor is a server that answers nobody.
+            if !(refusal && answers > call.answers || probing && !refusal) {
+                call.attempts += 1;
+            }
+            call.answers = answers;
+            match wait.filter(|_| call.attempts < ATTEMPTS && !error.stops_judge) {
+                Some(wait) => {
+                    let draw = self.draw(&call);
+                    let attempt = call.attempts.max(1);
+                    let wait =
+                        wait.map_or_else(|| back_off(attempt, draw), |wait| named(wait, draw));
+                    let line = format!("{error}; asking again in {:.1} s", wait.as_secs_f64());
+                    self.put(sent.uid, charge, Some(cause), None, None, line);
+                    self.later(call, now + wait);
+                }
+                // The first such failure says it; what was in flight beside it stays owed.
+                None if error.stops_judge && lock(&self.gate).stopped.is_some() => {
+                    self.put(sent.uid, charge, Some(cause), None, None, String::new());
+                }
+                None => {
+                    let job = call.question.keep(End::Failed {
+                        error: &error,
+                        again: false,
+                    });
+                    let ended = Some((call.question, Ended::Failed(error.clone())));
+                    self.put(sent.uid, charge, Some(cause), job, ended, String::new());
+                }
+            }
+        }
+        let stop = {
+            let mut gate = lock(&self.gate);
+            if error.cause == Cause::Malformed && !Q::JUNK_STOPS {
+                gate.health.useful();
+            }
+            gate.failed(&error, tokens, in_flight, begun, now)
+        };
+        if let Some(why) = stop {
+            // A server that answers nobody is not waited for; others may still answer what is in flight.
+            self.abandon = is_broken(&error) && !error.stops_judge;
+            self.tell(Event::Stopped(why)).await;
+        }
+    }
+
+    /// Keeps a call for later.
+    pub(super) fn later(&mut self, mut call: Call<Q>, at: Instant) {
+        call.waited = true;
+        self.laters += 1;
+        self.later.insert((at, self.laters), call);
+    }
+
+    /// A uniform number for a wait, different for every call and attempt.
+    pub(super) fn draw(&self, call: &Call<Q>) -> f64 {
+        let name = format!("{}/{}/{}", call.question.name(), self.seat, self.laters);
+        Dice::new(self.salt, &["back-off", &name]).unit()
+    }
+
+    /// Puts the end of an attempt into the project.
+    pub(super) fn put(
+        &mut self,
+        uid: Option<[u8; 16]>,
+        charge: Charge,
+        cause: Option<String>,
+        job: Option<Job>,
+        question: Option<(Q, Ended<Q::Answer>)>,
+        line: String,
+    ) {
+        self.shared.budget.spend(charge.usd());
+        let kept = self.shared.ledger.end(uid, charge, cause, job);
+        let writing = async move {
+            Written {
+                kept: kept.await,
+                question,
+                charge,
+                line,
+            }
+        };
+        self.writing.push(writing.boxed());
+    }
+
+    /// Lets the answer of the same question count for this one.
+    pub(super) fn share(&mut self, question: Q) {
+        let Some(job) = question.share() else {
+            return;
+        };
+        let ended = Some((question, Ended::Shared));
+        let nothing = Charge::Known(0.0);
+        self.put(None, nothing, None, Some(job), ended, String::new());
+    }
+
+    /// Something is on disk.
+    pub(super) async fn written(&mut self, written: Written<Q>) {
+        let Written {
+            kept,
+            question,
+            charge,
+            line,
+        } = written;
+        let kept = match kept {
+            Ok(kept) => kept,
+            Err(error) => return self.fail(error).await,
+        };
+        let Some((question, end)) = question else {
+            return self.tell(Event::Again { charge, line }).await;
+        };
+        let key = question.key();
+        let end = match (end, kept) {
+            (Ended::Shared, Kept::Nothing) => {
+                // The answer that was to be shared did not come to be; the question is bought for itself.
+                if let Some(key) = &key {
+                    self.answered.forget(key);
+                }
+                self.first.push_back(Call::new(question));
+                return;
+            }
+            (Ended::Answered(answer), Kept::Duplicate) => Ended::Duplicate(answer),
+            (end, _) => end,
+        };
+        let shared = matches!(end, Ended::Shared);
+        let answered = matches!(end, Ended::Answered(_) | Ended::Duplicate(_));
+        self.tell(Event::Ended {
+            question,
+            end,
+            charge,
+        })
+        .await;
+        let same = key
+            .filter(|_| !shared)
+            .and_then(|key| self.same.remove(&key));
+        for question in same.into_iter().flatten() {
+            if answered {
+                self.share(question);
+            } else {
+                self.first.push_back(Call::new(question));
+            }
+        }
+    }
+}
+
+/// What a failed attempt cost: nothing where the server refused it or never saw it, else at most its worst price.
+fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
+    let exchange = &error.exchange;
+    if let Some(usd) = exchange.cost_usd {
+        return Charge::Known(usd);
+    }
+    let refused = match exchange.status {
+        Some(status) => !(200..300).contains(&status),
+        None => matches!(
+            error.cause,
+            Cause::RateLimited | Cause::QuotaExhausted | Cause::Unauthorised | Cause::BadRequest
+        ),
+    };
+    let reached = exchange.sent || exchange.status.is_some();
+    if refused || !reached {
+        Charge::Known(0.0)
+    } else {
+        unknown(worst_usd)
+    }
+}
+
+fn unknown(worst_usd: Option<f64>) -> Charge {
+    worst_usd.map_or(Charge::Unpriced, Charge::Assumed)
+}
+
+/// The cause as the project stores it.
+fn cause_name(cause: Cause) -> String {
+    serde_json::to_value(cause)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+/// The latest keys of answered questions.
+#[derive(Default)]
+pub(super) struct Remembered {
+    keys: HashSet<[u8; 32]>,
+    order: VecDeque<[u8; 32]>,
+}
+
+impl Remembered {
+    pub(super) fn add(&mut self, key: [u8; 32]) {
+        if self.keys.insert(key) {
+            self.order.push_back(key);
+        }
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.keys.remove(&oldest);
+        }
+    }
+
+    pub(super) fn forget(&mut self, key: &[u8; 32]) {
+        if self.keys.remove(key) {
+            self.order.retain(|known| known != key);
+        }
+    }
+
+    pub(super) fn holds(&self, key: &[u8; 32]) -> bool {
+        self.keys.contains(key)
+    }
+}

@@ -1,0 +1,285 @@
+//! What the threads of a project promise: before and after a commit, a sync, a failure and an end.
+
+use super::*;
+use crate::store::Store;
+use futures::FutureExt as _;
+
+fn set(name: &'static str) -> impl FnOnce(&mut Db) -> Result<()> + Send + 'static {
+    move |db| {
+        db.connection
+            .execute("INSERT INTO setting (name, value) VALUES (?1, '1')", [name])?;
+        Ok(())
+    }
+}
+
+fn names(store: &Store) -> Vec<String> {
+    store
+        .read_blocking(|db| {
+            let mut statement = db
+                .connection
+                .prepare("SELECT name FROM setting WHERE value = '1' ORDER BY name")?;
+            let rows = statement.query_map([], |row| row.get(0))?;
+            Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
+        .unwrap()
+}
+
+fn wait<T>(answer: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap()
+        .block_on(answer)
+}
+
+#[test]
+fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (begun, begins) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let sync: Sync = Box::new(move || {
+        let _ = begun.send(());
+        let _ = released.recv();
+        Ok(())
+    });
+    let store = Store::open_with(&folder.path().join("p.db"), sync).unwrap();
+    let mut write = Box::pin(store.write(set("write")));
+    begins.recv().unwrap();
+    // The disk is busy with the first commit, and the next ones are made all the same.
+    wait(store.note(set("note"))).unwrap();
+    assert_eq!(names(&store), ["note", "write"]);
+    assert!(write.as_mut().now_or_never().is_none());
+    drop(release);
+    wait(write).unwrap();
+    let statistics = store.write_statistics();
+    assert_eq!((statistics.requests, statistics.commits), (2, 2));
+}
+
+#[test]
+fn what_is_committed_during_a_sync_waits_for_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (begun, begins) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let sync: Sync = Box::new(move || {
+        let _ = begun.send(());
+        let _ = released.recv();
+        Ok(())
+    });
+    let store = Store::open_with(&folder.path().join("p.db"), sync).unwrap();
+    let first = store.write(set("first"));
+    begins.recv().unwrap();
+    let mut second = Box::pin(store.write(set("second")));
+    wait(store.note(set("third"))).unwrap();
+    release.send(()).unwrap();
+    wait(first).unwrap();
+    // Its commit was there before the first sync ended, but not when it began.
+    begins.recv().unwrap();
+    assert!(second.as_mut().now_or_never().is_none());
+    drop(release);
+    wait(second).unwrap();
+}
+
+#[test]
+fn after_a_failed_sync_nothing_is_confirmed_any_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let mut syncs = 0;
+    let sync: Sync = Box::new(move || {
+        syncs += 1;
+        match syncs {
+            1 => Err(io::Error::other("the disk is broken")),
+            _ => Ok(()),
+        }
+    });
+    let store = Store::open_with(&path, sync).unwrap();
+    let failed = store.write_blocking(set("first"));
+    assert!(
+        matches!(&failed, Err(StoreError::Unsynced(why)) if why == "the disk is broken"),
+        "{failed:?}"
+    );
+    assert!(matches!(
+        store.write_blocking(set("second")),
+        Err(StoreError::Unsynced(_))
+    ));
+    assert!(matches!(
+        wait(store.note(set("third"))),
+        Err(StoreError::Unsynced(_))
+    ));
+    drop(store);
+    // The process lives, so the kernel still has it.
+    assert_eq!(names(&Store::open(&path).unwrap()), ["first"]);
+}
+
+#[test]
+fn a_commit_that_fails_fails_all_that_shared_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let (release, released) = mpsc::channel::<()>();
+    let held = store.note(move |_| {
+        let _ = released.recv();
+        Ok(())
+    });
+    // All of them wait behind the first one and share its transaction.
+    let good = store.write(set("good"));
+    let bad = store.note(|db| {
+        db.connection.execute_batch(
+            "PRAGMA defer_foreign_keys = ON;
+             INSERT INTO summary (query, revision, value) VALUES (99, 0, '')",
+        )?;
+        Ok(())
+    });
+    drop(release);
+    for answer in [wait(held), wait(good), wait(bad)] {
+        assert!(
+            matches!(answer, Err(StoreError::Uncommitted(_))),
+            "{answer:?}"
+        );
+    }
+    assert_eq!(names(&store), [""; 0]);
+    store.write_blocking(set("after")).unwrap();
+    assert_eq!(names(&store), ["after"]);
+}
+
+#[test]
+fn a_full_disk_is_said_and_keeps_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    store.write_blocking(set("before")).unwrap();
+    store
+        .write_blocking(|db| {
+            let pages: i64 = db
+                .connection
+                .pragma_query_value(None, "page_count", |row| row.get(0))?;
+            db.connection.pragma_update(None, "max_page_count", pages)?;
+            Ok(())
+        })
+        .unwrap();
+    let full = store.write_blocking(|db| {
+        db.connection.execute(
+            "INSERT INTO setting (name, value) VALUES ('large', ?1)",
+            ["x".repeat(100_000)],
+        )?;
+        Ok(())
+    });
+    let error = full.unwrap_err();
+    assert!(matches!(error, StoreError::DiskFull), "{error:?}");
+    assert!(
+        error
+            .to_string()
+            .contains("the disk is full: free some space")
+    );
+    assert_eq!(names(&store), ["before"]);
+}
+
+#[test]
+fn a_project_that_is_moved_deleted_or_replaced_takes_no_more_writes() {
+    type Act = fn(&Path, &Path);
+    let acts: [(&str, Act); 3] = [
+        ("moved", |path, other| std::fs::rename(path, other).unwrap()),
+        ("deleted", |path, _| std::fs::remove_file(path).unwrap()),
+        ("replaced", |path, other| {
+            drop(Store::open(other).unwrap());
+            std::fs::rename(other, path).unwrap();
+        }),
+    ];
+    for (name, act) in acts {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.db");
+        let store = Store::open(&path).unwrap();
+        store.write_blocking(set("before")).unwrap();
+        act(&path, &folder.path().join("other.db"));
+        for _ in 0..2 {
+            let gone = store.write_blocking(set("after"));
+            assert!(
+                matches!(&gone, Err(StoreError::Gone { path: named }) if *named == path),
+                "{name}: {gone:?}"
+            );
+        }
+        let gone = wait(store.note(set("after")));
+        assert!(matches!(gone, Err(StoreError::Gone { .. })), "{name}");
+        drop(store);
+        if name == "replaced" {
+            // The log of the one that was here is not taken for a log of the one that is.
+            assert_eq!(names(&Store::open(&path).unwrap()), [""; 0]);
+        }
+    }
+}
+
+#[test]
+fn a_moved_project_is_whole_once_it_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, other) = (folder.path().join("p.db"), folder.path().join("q.db"));
+    let store = Store::open(&path).unwrap();
+    store.write_blocking(set("before")).unwrap();
+    std::fs::rename(&path, &other).unwrap();
+    assert!(store.write_blocking(set("after")).is_err());
+    drop(store);
+    std::fs::rename(&other, &path).unwrap();
+    assert_eq!(names(&Store::open(&path).unwrap()), ["before"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_elsewhere_ends_the_writing_and_harms_neither_project() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    drop(Store::open(&path("q.db")).unwrap());
+    let store = Store::open(&path("p.db")).unwrap();
+    drop(store);
+    std::os::unix::fs::symlink("p.db", path("link.db")).unwrap();
+    let store = Store::open(&path("link.db")).unwrap();
+    store.write_blocking(set("before")).unwrap();
+    std::fs::remove_file(path("link.db")).unwrap();
+    std::os::unix::fs::symlink("q.db", path("link.db")).unwrap();
+    let gone = store.write_blocking(set("after"));
+    assert!(matches!(gone, Err(StoreError::Gone { .. })), "{gone:?}");
+    drop(store);
+    assert_eq!(names(&Store::open(&path("p.db")).unwrap()), ["before"]);
+    assert_eq!(names(&Store::open(&path("q.db")).unwrap()), [""; 0]);
+}
+
+#[test]
+fn the_last_handle_leaves_one_file_with_everything_in_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    wait(store.note(set("note"))).unwrap();
+    // Not awaited, and done all the same.
+    drop(store.write(set("write")));
+    drop(store);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert_eq!(names(&Store::open(&path).unwrap()), ["note", "write"]);
+}
+
+#[test]
+fn a_log_that_goes_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    store.write_blocking(set("before")).unwrap();
+    std::fs::remove_file(file::beside(&path, "-wal")).unwrap();
+    let lost = store.write_blocking(set("after"));
+    assert!(
+        matches!(&lost, Err(StoreError::Unsynced(why)) if why.contains("p.db-wal")),
+        "{lost:?}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn room_is_set_aside_for_a_long_log_and_leaves_its_length() {
+    use std::os::unix::fs::MetadataExt as _;
+    let log = tempfile::tempfile().unwrap();
+    log.set_len(SHORT - 1).unwrap();
+    assert_eq!(ahead(&log, 0), 0, "a short one finds its room");
+    log.set_len(SHORT).unwrap();
+    let reach = ahead(&log, 0);
+    let there = log.metadata().unwrap();
+    assert_eq!(there.len(), SHORT);
+    // A file system that knows no such thing leaves the log as it is.
+    if reach > 0 {
+        assert_eq!(reach, SHORT + SET_ASIDE);
+        assert!(there.blocks() * 512 >= SET_ASIDE);
+        assert_eq!(ahead(&log, reach), reach, "it is far enough ahead");
+    }
+}

@@ -1,8 +1,8 @@
 //! Configuration: command line over environment over file over defaults.
 
 use crate::domain::priority::Policy;
-use crate::domain::ranking::Settings;
-use crate::domain::sampling::adaptive::{self, Campaign, Sampler, Strategy};
+use crate::domain::ranking::RankingSettings;
+use crate::domain::sampling::adaptive::{self, AdaptivePlan, Sampler, Strategy};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub struct Config {
     /// Where keys may go.
     pub keys: Keys,
     /// The numbers of a new project.
-    pub rating: Settings,
+    pub rating: RankingSettings,
 }
 
 /// Where keys may go.
@@ -119,7 +119,7 @@ pub struct Run {
     /// Which pairs are judged.
     pub sampler: Sampler,
     /// Which judges are asked about a pair.
-    pub judging: adaptive::Judging,
+    pub judging: adaptive::JudgeChoice,
     /// For `Top`: what a pair without any chance of the top still counts for, 0..=1.
     pub focus: f64,
     /// Pairs a round, from 1; `None` leaves it to the sampler.
@@ -138,7 +138,7 @@ impl Default for Run {
             cycles: crate::domain::sampling::DEFAULT_CYCLES,
             seed: 0,
             sampler: Sampler::default(),
-            judging: adaptive::Judging::default(),
+            judging: adaptive::JudgeChoice::default(),
             focus: Strategy::default().floor,
             round: None,
             budget: None,
@@ -150,7 +150,7 @@ impl Default for Run {
 
 impl Run {
     /// How these judges choose pairs of this sampler, as far as this says it: `focus` counts for `Top` alone.
-    pub fn strategy(&self, sampler: Sampler, judging: adaptive::Judging) -> Strategy {
+    pub fn strategy(&self, sampler: Sampler, judging: adaptive::JudgeChoice) -> Strategy {
         let usual = Strategy::new(sampler, judging);
         Strategy {
             floor: if sampler == Sampler::Top {
@@ -164,9 +164,9 @@ impl Run {
     }
 
     /// The rounds that a run is played in where nobody says otherwise; `None` for the plain plan.
-    pub fn campaign(&self) -> Option<Campaign> {
+    pub fn campaign(&self) -> Option<AdaptivePlan> {
         let rounds = Strategy::new(self.sampler, self.judging) != Strategy::default();
-        rounds.then(|| Campaign {
+        rounds.then(|| AdaptivePlan {
             strategy: self.strategy(self.sampler, self.judging),
             battles: self.cycles as f64,
         })

@@ -5,7 +5,7 @@ pub mod cache;
 mod local;
 mod remote;
 
-use crate::domain::retrieval::unit;
+use crate::domain::retrieval::unit_vector;
 use crate::judge::ensemble::{EmbedderConfig, EnsembleError, Sources, connect};
 use crate::judge::{CallError, Cause, Exchange, JudgeLimits};
 use remote::Remote;
@@ -171,7 +171,7 @@ impl Embedder {
             return wrong(format!("{made} vectors came for {given} texts"));
         }
         for vector in &mut embedded.vectors {
-            match unit(std::mem::take(vector)) {
+            match unit_vector(std::mem::take(vector)) {
                 Some(unit) => *vector = unit,
                 None => return wrong("a vector is empty, zero or not finite".to_owned()),
             }

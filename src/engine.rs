@@ -21,7 +21,7 @@ mod rounds;
 pub use crate::client::{Control, now_ms};
 
 use crate::domain::sampling;
-use crate::domain::sampling::adaptive::Campaign;
+use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::judge::{Ensemble, JudgeSpec};
 use crate::store::calls::Holes;
 use crate::store::corpus::QueryKey;
@@ -41,7 +41,7 @@ pub struct Request {
     /// Cycles a query, where it is not played in rounds.
     pub cycles: usize,
     /// Plays every query in rounds instead of by the plain plan.
-    pub campaign: Option<Campaign>,
+    pub campaign: Option<AdaptivePlan>,
     /// Documents a query at most, from the top.
     pub depth: Option<usize>,
     /// Which calls are to be made.

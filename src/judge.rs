@@ -13,7 +13,7 @@ pub mod provider;
 
 pub use failure::{CallError, Cause, Exchange, Retry, caught, panic_words};
 
-use crate::domain::court::Ask;
+use crate::domain::adjudication::PickRequest;
 use crate::domain::vote::Margin;
 use futures::future::BoxFuture;
 use parse::ParseError;
@@ -101,7 +101,7 @@ pub struct Lineup {
     /// The pool's texts, the first in slot 1.
     pub pool: Arc<PoolText>,
     /// How many.
-    pub ask: Ask,
+    pub ask: PickRequest,
 }
 
 /// What is sent.

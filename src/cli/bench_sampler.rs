@@ -5,9 +5,9 @@ mod display;
 mod resample;
 
 use super::{Context, Failure, Outcome, output};
-use crate::domain::sampling::adaptive::{Campaign, State};
+use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
 use crate::domain::simulation::{
-    Mean, Noise, Played, Quality, Summary, Theta, World, differences, run, summary,
+    MeanInterval, Noise, SimulationResult, Quality, QualitySummary, Theta, SimulatedQuery, quality_differences, run, summarise_quality,
 };
 use anyhow::anyhow;
 use clap::Args;
@@ -55,7 +55,7 @@ pub(super) struct BenchSampler {
     theta: Theta,
     /// What is compared, the first with all others
     #[arg(long, value_delimiter = ',', value_name = "STRATEGY,…", default_value = HEADLINE)]
-    strategies: Vec<Campaign>,
+    strategies: Vec<AdaptivePlan>,
     /// Take true scores and judges from the project's own votes instead: scores are drawn from each query's fit and its
     /// errors, votes from what was fitted to each judge
     #[arg(long, conflicts_with_all = ["documents", "theta"])]
@@ -78,9 +78,9 @@ enum Source {
 }
 
 impl Source {
-    fn world(&self, seed: u64, index: usize) -> Result<World, Failure> {
+    fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, Failure> {
         match self {
-            Self::Synthetic(theta, documents, noise) => Ok(World::synthetic(
+            Self::Synthetic(theta, documents, noise) => Ok(SimulatedQuery::synthetic(
                 *theta,
                 *documents,
                 noise.clone(),
@@ -95,7 +95,7 @@ impl Source {
 /// What one strategy came to on one query.
 struct Line {
     quality: Quality,
-    state: State,
+    state: SamplingState,
     /// Ensemble battles a document that were paid for.
     battles: f64,
     pairs: usize,
@@ -104,13 +104,13 @@ struct Line {
 
 /// What one strategy came to on all queries.
 struct Row<'a> {
-    campaign: Campaign,
+    campaign: AdaptivePlan,
     lines: Vec<&'a Line>,
     intervals: Option<Intervals>,
 }
 
 impl Line {
-    fn of(world: &World, played: Played) -> Self {
+    fn of(world: &SimulatedQuery, played: SimulationResult) -> Self {
         let ensembles = (world.truth().len() * world.judges()).max(1);
         Self {
             quality: played.quality,
@@ -198,7 +198,7 @@ impl BenchSampler {
 
     fn query(&self, source: &Source, index: usize) -> Result<Vec<Line>, Failure> {
         let world = source.world(self.seed, index)?;
-        let play = |campaign: &Campaign| {
+        let play = |campaign: &AdaptivePlan| {
             let played = run(&world, &campaign.strategy, campaign.battles, self.seed);
             Line::of(&world, played)
         };
@@ -235,7 +235,7 @@ impl BenchSampler {
             .map(|(at, row): (usize, &Row)| {
                 let (campaign, lines) = (row.campaign, &row.lines);
                 let own = qualities(lines);
-                let (value, change) = (summary(&own), differences(&own, &baseline));
+                let (value, change) = (summarise_quality(&own), quality_differences(&own, &baseline));
                 let battles = mean(lines, |line| line.battles);
                 let mut row = vec![
                     campaign.to_string(),
@@ -288,7 +288,7 @@ impl BenchSampler {
                 let change = baseline
                     .as_ref()
                     .filter(|_| at > 0)
-                    .map(|baseline| summary_json(&differences(&own, baseline)));
+                    .map(|baseline| summary_json(&quality_differences(&own, baseline)));
                 json!({
                     "strategy": campaign.to_string(),
                     "sampler": campaign.strategy.sampler,
@@ -296,7 +296,7 @@ impl BenchSampler {
                     "battles_per_document": mean(lines, |line| line.battles),
                     "rounds": mean(lines, |line| line.rounds as f64),
                     "pairs": mean(lines, |line| line.pairs as f64),
-                    "quality": summary_json(&summary(&own)),
+                    "quality": summary_json(&summarise_quality(&own)),
                     "change": change,
                     "rank_intervals": row.intervals.as_ref().map(Intervals::as_json),
                 })
@@ -329,7 +329,7 @@ fn mean(lines: &[&Line], value: impl Fn(&Line) -> f64) -> Option<f64> {
 }
 
 /// `0.912 ± .013`, with a sign for a change.
-fn words(mean: Option<Mean>, signed: bool) -> String {
+fn words(mean: Option<MeanInterval>, signed: bool) -> String {
     let Some(mean) = mean else {
         return "–".to_owned();
     };
@@ -343,8 +343,8 @@ fn words(mean: Option<Mean>, signed: bool) -> String {
     }
 }
 
-fn summary_json(summary: &Summary) -> Value {
-    let of = |mean: Option<Mean>| mean.map(mean_json);
+fn summary_json(summary: &QualitySummary) -> Value {
+    let of = |mean: Option<MeanInterval>| mean.map(mean_json);
     json!({
         "ndcg@10": of(summary.ndcg),
         "tau": of(summary.tau),
@@ -353,7 +353,7 @@ fn summary_json(summary: &Summary) -> Value {
     })
 }
 
-fn mean_json(mean: Mean) -> Value {
+fn mean_json(mean: MeanInterval) -> Value {
     json!({
         "mean": mean.mean,
         "low": mean.half_width.map(|half| mean.mean - half),

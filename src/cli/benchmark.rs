@@ -3,7 +3,7 @@
 use super::import::{display_name, open};
 use super::{Failure, output};
 use crate::domain::corpus::{DocId, Pool};
-use crate::domain::metrics::{Qrels, Run};
+use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::dataset::{self, Marks};
 use crate::formats::problem::Problem;
 use crate::formats::recognise::{Kind, recognise};
@@ -90,7 +90,7 @@ pub(super) fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, Failure> {
 }
 
 /// The rankings of a file: a run of TREC's, or the scores of a dataset. What was left out goes into `notes`.
-pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<Run, Failure> {
+pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun, Failure> {
     let name = display_name(path);
     let run = match kind(path)? {
         Kind::Run => {
@@ -112,7 +112,7 @@ pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<Run, Failu
                 .collect()
         }
         Kind::Dataset => {
-            let mut run = Run::new();
+            let mut run = RankedRun::new();
             let mut missing = 0;
             for pool in pools(path)? {
                 let documents = run.entry(pool.query.id).or_default();

@@ -2,9 +2,9 @@
 
 use super::{Context, Failure, Outcome, output};
 use crate::config::{DEFAULT, user_file};
-use crate::domain::judging::judge_model;
-use crate::domain::ranking::{JudgeWeights, Settings};
-use crate::domain::rating::Model;
+use crate::domain::judge_report::judge_model;
+use crate::domain::ranking::{JudgeWeights, RankingSettings};
+use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
@@ -70,7 +70,7 @@ enum Final {
 #[derive(Serialize)]
 pub(super) struct Shown<'a> {
     #[serde(flatten)]
-    settings: Settings,
+    settings: RankingSettings,
     #[serde(rename = "final")]
     rule: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub(super) struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    pub(super) fn new(settings: Settings, rule: &'a FinalRule) -> Self {
+    pub(super) fn new(settings: RankingSettings, rule: &'a FinalRule) -> Self {
         Self {
             settings,
             rule: rule.name(),
@@ -126,7 +126,7 @@ enum Weights {
 struct Project {
     /// map, mle, zbench or thurstone
     #[arg(long)]
-    model: Option<Model>,
+    model: Option<RatingModel>,
     /// Precision of the Gaussian prior, per battle
     #[arg(long, allow_hyphen_values = true)]
     lambda: Option<f64>,
@@ -254,7 +254,7 @@ impl Project {
         }
     }
 
-    fn apply(&self, mut settings: Settings) -> Result<Settings, Failure> {
+    fn apply(&self, mut settings: RankingSettings) -> Result<RankingSettings, Failure> {
         settings.model = self.model.unwrap_or(settings.model);
         settings.lambda = self.lambda.unwrap_or(settings.lambda);
         settings.override_weight = self.override_weight.unwrap_or(settings.override_weight);

@@ -7,7 +7,7 @@ mod report;
 mod sheets;
 
 use super::{Context, Failure, Outcome, export, output};
-use crate::domain::court::{CONTROLS, DocketOrder, DocketRule};
+use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
 use crate::store::court::CourtRows;
 use anyhow::anyhow;
 use clap::Args;
@@ -49,7 +49,7 @@ pub(super) struct Court {
         default_value = "impact",
         requires = "disagreements"
     )]
-    order: DocketOrder,
+    order: DisagreementOrder,
     /// Disagreements listed at most
     #[arg(
         long,
@@ -91,9 +91,9 @@ impl Court {
             notes.push("no judge has picked yet; `overrule pick` has them pick".to_owned());
         }
         if self.disagreements {
-            let rule = DocketRule {
+            let rule = DisagreementRule {
                 order: self.order,
-                controls: CONTROLS,
+                controls: CONTROL_SHARE,
                 seed: context.config.run.seed,
             };
             return disagreements::print(&rows, &rule, &context.annotator(), self.limit, self.json);

@@ -1,7 +1,7 @@
 //! `overrule cycles`: A over B over C over A, and the pair that is most likely the mistake.
 
 use super::{Context, Outcome, output};
-use crate::domain::priority::{Triad, cyclic_triads, edges, edges_of_judge};
+use crate::domain::priority::{CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
 use crate::domain::sanitise;
 use clap::Args;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ struct Row {
     judge: Option<String>,
     documents: [String; 3],
     weakest: [String; 2],
-    triad: Triad,
+    triad: CyclicTriad,
 }
 
 impl Cycles {
@@ -51,7 +51,7 @@ impl Cycles {
                         .get(at)
                         .map_or(String::new(), |document| document.id.to_string())
                 };
-                let mut add = |judge: Option<String>, triads: Vec<Triad>| {
+                let mut add = |judge: Option<String>, triads: Vec<CyclicTriad>| {
                     rows.extend(triads.into_iter().map(|triad| Row {
                         query: name.clone(),
                         judge: judge.clone(),
@@ -60,11 +60,11 @@ impl Cycles {
                         triad,
                     }));
                 };
-                add(None, cyclic_triads(&edges(&view)));
+                add(None, cyclic_triads(&decided_pairs(&view)));
                 for (judge, spec) in db.judges_of(key)? {
                     add(
                         Some(spec.name),
-                        cyclic_triads(&edges_of_judge(&view, judge)),
+                        cyclic_triads(&decided_pairs_of_judge(&view, judge)),
                     );
                 }
             }

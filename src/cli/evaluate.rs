@@ -6,7 +6,7 @@ mod zbench;
 use super::{Failure, Outcome, benchmark, output};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
-    Evaluation, Metric, Qrels, Resampling, Rules, Run, ScoreWidth, evaluate,
+    Evaluation, Metric, Qrels, Resampling, EvaluationRules, RankedRun, ScoreWidth, evaluate,
 };
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -118,7 +118,7 @@ impl Evaluate {
             .map(|name| name.parse::<Metric>())
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| Failure::usage(anyhow!("--metrics: {error}")))?;
-        let rules = Rules {
+        let rules = EvaluationRules {
             relevant_from: self.how.level,
             scores: match self.how.scores {
                 Width::Single => ScoreWidth::Single,
@@ -196,7 +196,7 @@ fn measure(
     qrels: &Qrels,
     path: &Path,
     metrics: &[Metric],
-    rules: &Rules,
+    rules: &EvaluationRules,
     warnings: &mut Vec<String>,
 ) -> Result<Evaluation, Failure> {
     let name = path.display();
@@ -237,11 +237,11 @@ fn measure(
 /// The queries whose values would be others if scores were compared more, or less, precisely.
 fn changed(
     qrels: &Qrels,
-    run: &Run,
-    rules: &Rules,
+    run: &RankedRun,
+    rules: &EvaluationRules,
     evaluation: &Evaluation,
 ) -> Result<Vec<QueryId>, Failure> {
-    let other = Rules {
+    let other = EvaluationRules {
         scores: match rules.scores {
             ScoreWidth::Single => ScoreWidth::Double,
             ScoreWidth::Double => ScoreWidth::Single,

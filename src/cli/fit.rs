@@ -1,7 +1,7 @@
 //! `overrule fit`: a pure filter from battles to scores.
 
 use super::{Failure, Outcome, output};
-use crate::domain::rating::{self, Model, Observation, Options};
+use crate::domain::rating::{self, RatingModel, Observation, RatingOptions};
 use crate::domain::sanitise;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -23,13 +23,13 @@ Example:
 )]
 pub(super) struct FitCommand {
     /// map, mle, zbench or thurstone
-    #[arg(long, default_value_t = Model::Map)]
-    model: Model,
+    #[arg(long, default_value_t = RatingModel::Map)]
+    model: RatingModel,
     /// Dispersion: variance of a battle's score relative to one coin flip (1/3 for three judges)
     #[arg(long, default_value_t = 1.0 / 3.0)]
     phi: f64,
     /// Precision of the Gaussian prior, per battle
-    #[arg(long, default_value_t = Options::default().lambda)]
+    #[arg(long, default_value_t = RatingOptions::default().lambda)]
     lambda: f64,
 }
 
@@ -51,7 +51,7 @@ struct InputBattle {
 
 #[derive(Debug, Serialize)]
 struct Output<'a> {
-    model: Model,
+    model: RatingModel,
     scores: Vec<Score<'a>>,
     iterations: usize,
     gradient: f64,
@@ -112,7 +112,7 @@ impl FitCommand {
                 battle.weight.unwrap_or(1.0),
             ));
         }
-        let options = Options {
+        let options = RatingOptions {
             model: self.model,
             lambda: self.lambda,
         };

@@ -2,7 +2,7 @@
 
 use super::{Context, Outcome, output};
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judging::{Basis, Card, judge_model};
+use crate::domain::judge_report::{ParameterBasis, JudgeReport, judge_model};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
 use crate::store::witnesses::{Calls, Report, Without};
@@ -255,7 +255,7 @@ impl Printed {
     }
 }
 
-fn described(name: &str, kind: &str, card: Option<&Card>) -> Value {
+fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
     let agreement = card.map(|card| {
         let all = &card.people.all;
         // The interval is of the corrected share where there is one.
@@ -295,7 +295,7 @@ fn described(name: &str, kind: &str, card: Option<&Card>) -> Value {
     })
 }
 
-fn row(name: &str, card: Option<&Card>, calls: Option<&Calls>) -> Vec<String> {
+fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&Calls>) -> Vec<String> {
     let none = || "–".to_owned();
     let share = |share: Option<Share>| {
         share.map_or_else(none, |share| {
@@ -347,11 +347,11 @@ fn row(name: &str, card: Option<&Card>, calls: Option<&Calls>) -> Vec<String> {
 }
 
 /// What a judge's numbers rest on.
-pub(super) fn basis(basis: Basis) -> &'static str {
+pub(super) fn basis(basis: ParameterBasis) -> &'static str {
     match basis {
-        Basis::Fitted => "fitted",
-        Basis::TooFewVotes => "too few votes: taken as equal",
-        Basis::NoMaximum => "no maximum: taken as equal",
+        ParameterBasis::Fitted => "fitted",
+        ParameterBasis::TooFewVotes => "too few votes: taken as equal",
+        ParameterBasis::NoMaximum => "no maximum: taken as equal",
     }
 }
 

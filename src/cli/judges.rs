@@ -1,7 +1,7 @@
 //! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
 
 use super::{Context, Failure, Outcome, output};
-use crate::domain::court::Way;
+use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
 use crate::embedding::Embedder;
 use crate::engine::estimate::JudgeEstimate;
@@ -43,7 +43,7 @@ pub(super) fn choose(
 pub(super) fn choose_pickers(
     context: &Context,
     names: &[String],
-    way: Way,
+    way: PickMode,
     insecure_http: bool,
 ) -> Result<Chosen, Failure> {
     let make = |file: &JudgesFile, sources: &Sources<'_>| pickers_from(file, sources, way);

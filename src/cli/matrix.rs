@@ -1,7 +1,7 @@
 //! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
 
 use super::{Context, Failure, Outcome, output};
-use crate::domain::ranking::{Order, View};
+use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
 use crate::formats::csv_cell::spreadsheet_safe;
 use crate::formats::svg;
@@ -72,8 +72,8 @@ impl Matrix {
             Ok((db.query(key)?, db.documents(key)?, db.view(key)?, offline))
         })?;
         let order = view.order(match self.order {
-            By::Hybrid => Order::Hybrid,
-            By::Zelo => Order::Zelo,
+            By::Hybrid => DocumentOrder::Hybrid,
+            By::Zelo => DocumentOrder::Zelo,
         });
         let layout = if self.json { Layout::Json } else { self.format };
         if matches!(layout, Layout::Json | Layout::Svg) && order.len() > WHOLE {

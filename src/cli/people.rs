@@ -2,7 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
-use crate::domain::verdict::{FinalRule, People, Verdict};
+use crate::domain::verdict::{FinalRule, AnnotatorVerdicts, Verdict};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::StoredVerdict;
 use crate::store::{Db, Result};
@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the people of a query said, with all that is stored of it.
 pub(super) struct Said {
-    people: People,
+    people: AnnotatorVerdicts,
     stored: HashMap<String, StoredVerdict>,
     conflicts: HashSet<Pair>,
 }
@@ -20,7 +20,7 @@ impl Said {
     pub(super) fn load(db: &Db, query: QueryKey) -> Result<Self> {
         let stored = db.standing_verdicts(Some(query))?;
         let given = stored.iter().map(|row| row.verdict.clone());
-        let people = People::new(db.final_rule()?, given);
+        let people = AnnotatorVerdicts::new(db.final_rule()?, given);
         Ok(Self {
             conflicts: people.conflicts().into_iter().collect(),
             people,

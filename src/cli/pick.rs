@@ -7,7 +7,7 @@ mod watch;
 use super::judges::{self, is_paid};
 use super::{Context, Failure, Outcome, benchmark, import, output};
 use crate::domain::corpus::Pool;
-use crate::domain::court::{PickRecord, Way};
+use crate::domain::adjudication::{PickRecord, PickMode};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
 use crate::engine::Control;
@@ -96,9 +96,9 @@ struct Held {
 impl Pick {
     pub(super) fn run(self, context: &Context) -> Outcome {
         let way = match (self.open, self.per_document) {
-            (_, true) => Way::PerDocument,
-            (true, false) => Way::AnyNumber,
-            (false, false) => Way::Exactly,
+            (_, true) => PickMode::PerDocument,
+            (true, false) => PickMode::AnyNumber,
+            (false, false) => PickMode::Exactly,
         };
         let chosen = judges::choose_pickers(context, &self.judges, way, self.insecure_http)?;
         for note in &chosen.notes {

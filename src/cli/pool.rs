@@ -8,8 +8,8 @@ mod summary;
 
 use super::{Context, Failure, Outcome, benchmark, export, output};
 use crate::domain::corpus::{DocId, Pool, QueryId};
-use crate::domain::metrics::{Qrels, Run};
-use crate::domain::retrieval::{JudgingPool, Layout, Profile, build_pool};
+use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::retrieval::{JudgingPool, PoolLayout, AnalysisProfile, build_pool};
 use crate::engine::now_ms;
 use crate::formats::beir::Question;
 use crate::formats::{dataset, trec};
@@ -136,7 +136,7 @@ pub(super) fn import(context: &Context, folder: &Path, split: &str, json: bool) 
 /// What was built.
 struct Built {
     queries: Vec<Question>,
-    run: Run,
+    run: RankedRun,
     pools: Vec<JudgingPool>,
     notes: Vec<String>,
 }
@@ -163,8 +163,8 @@ impl Build {
             return Ok(());
         };
         let layout = match self.layout {
-            LayoutName::Original => Layout::Original,
-            LayoutName::Shuffled => Layout::Shuffled {
+            LayoutName::Original => PoolLayout::Original,
+            LayoutName::Shuffled => PoolLayout::Shuffled {
                 seed: self.seed.unwrap_or(context.config.run.seed),
             },
         };
@@ -184,7 +184,7 @@ impl Build {
             })?,
             None => {
                 let stages = stage.hybrid().map_or_else(Vec::new, Hybrid::runs);
-                let mut rankings: Vec<(&'static str, Run)> = stages;
+                let mut rankings: Vec<(&'static str, RankedRun)> = stages;
                 // What the pools were filled from has the last word on its name.
                 rankings.push((self.stage_name(), built.run.clone()));
                 self.keep(context, rankings, qrels, pools)?;
@@ -212,7 +212,7 @@ impl Build {
     fn keep(
         &self,
         context: &Context,
-        rankings: Vec<(&'static str, Run)>,
+        rankings: Vec<(&'static str, RankedRun)>,
         qrels: Qrels,
         pools: Vec<Pool>,
     ) -> Outcome {
@@ -242,8 +242,8 @@ impl Build {
             return FirstStage::given(folder, qrels, path).map(Some);
         }
         let profile = match self.profile {
-            ProfileName::Overrule => Profile::Overrule,
-            ProfileName::Duckdb => Profile::Duckdb,
+            ProfileName::Overrule => AnalysisProfile::Overrule,
+            ProfileName::Duckdb => AnalysisProfile::Duckdb,
         };
         let bm25 = FirstStage::search(folder, qrels, profile)?;
         let Some(name) = &self.dense.embed else {
@@ -258,13 +258,13 @@ impl Build {
         folder: &Folder,
         qrels: &Qrels,
         stage: &FirstStage,
-        layout: Layout,
+        layout: PoolLayout,
     ) -> Result<Built, Failure> {
         let depth = self.depth as usize;
         let run_depth = self.run_depth.map_or(depth, |depth| depth as usize);
         let mut built = Built {
             queries: folder.queries(qrels)?,
-            run: Run::new(),
+            run: RankedRun::new(),
             pools: Vec::new(),
             notes: Vec::new(),
         };

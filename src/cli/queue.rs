@@ -1,7 +1,7 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
 use super::{Context, Failure, Outcome, output};
-use crate::domain::priority::{Draw, Policy};
+use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
 use crate::store::queue::{QueueItem, QueueRequest, Standing};
 use anyhow::anyhow;
@@ -174,11 +174,11 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-fn draw_name(draw: Draw) -> &'static str {
+fn draw_name(draw: DrawReason) -> &'static str {
     match draw {
-        Draw::Priority => "priority",
-        Draw::Control { .. } => "control",
-        Draw::Repeat => "repeat",
+        DrawReason::Priority => "priority",
+        DrawReason::Control { .. } => "control",
+        DrawReason::Repeat => "repeat",
     }
 }
 

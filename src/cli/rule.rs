@@ -2,7 +2,7 @@
 
 use super::{Context, Outcome, output};
 use crate::domain::corpus::DocId;
-use crate::domain::court::{Correction, Fault, Finding, Ruling, settle};
+use crate::domain::adjudication::{LabelCorrection, DisagreementCause, Finding, Ruling, rulings_in_force};
 use crate::domain::sanitise;
 use crate::engine::now_ms;
 use crate::store::rulings::NewRuling;
@@ -30,7 +30,7 @@ pub(super) struct Rule {
     ruling: Finding,
     /// Why label and picks differ: label-wrong, label-missing, judge-wrong, both-defensible or query-unclear
     #[arg(long)]
-    cause: Option<Fault>,
+    cause: Option<DisagreementCause>,
     /// Why, in your words
     #[arg(long)]
     note: Option<String>,
@@ -66,8 +66,8 @@ impl Rule {
             let rule = db.final_rule()?;
             let standing = db.rulings_on(query, &document)?.into_iter();
             let standing: Vec<Ruling> = standing.map(|row| row.ruling).collect();
-            let in_force = settle(&rule, &standing).0.pop();
-            let correction = in_force.map(|ruling| Correction::of(ruling, before));
+            let in_force = rulings_in_force(&rule, &standing).0.pop();
+            let correction = in_force.map(|ruling| LabelCorrection::of(ruling, before));
             Ok((uid, correction, rule))
         })?;
         let in_force = correction.as_ref().is_some_and(|one| one.ruling.uid == uid);
@@ -104,7 +104,7 @@ impl Rule {
         };
         let (query, document) = (sanitise::line(&self.query), sanitise::line(&self.document));
         let words = finding.words();
-        if fault == Some(Fault::LabelMissing) && before.is_some_and(|grade| grade >= level) {
+        if fault == Some(DisagreementCause::LabelMissing) && before.is_some_and(|grade| grade >= level) {
             output::complain(
                 "note: the document is labelled relevant; label-missing says that nobody labelled it",
             );

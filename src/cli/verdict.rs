@@ -2,10 +2,10 @@
 
 use super::{Context, Failure, Outcome, output};
 use crate::domain::battle::Pair;
-use crate::domain::ranking::Stance;
+use crate::domain::ranking::VerdictRelation;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
-use crate::domain::verdict::{Cause, Confidence, Decision, FinalRule, OverrideMode, Verdict};
+use crate::domain::verdict::{ErrorCause, Confidence, Decision, FinalRule, OverrideMode, Verdict};
 use crate::engine::now_ms;
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
@@ -42,7 +42,7 @@ pub(super) struct Override {
     confidence: Option<Confidence>,
     /// Why the judges differ: judge-wrong, both-defensible, query-unclear, guideline-gap, document-broken or other
     #[arg(long)]
-    cause: Option<Cause>,
+    cause: Option<ErrorCause>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -112,7 +112,7 @@ impl Override {
         let weight = after.settings.override_weight;
         let stance = pair.and_then(|pair| after.stance(pair));
         let counted = match (decision, decision.score(), stance) {
-            (Decision::A | Decision::B, _, Some(Stance::Confirms | Stance::Alone)) => {
+            (Decision::A | Decision::B, _, Some(VerdictRelation::Confirms | VerdictRelation::Alone)) => {
                 "it says which way, not how far".to_owned()
             }
             (_, score, _) => format!(
@@ -123,14 +123,14 @@ impl Override {
         let effect = match (stance, after.settings.override_mode) {
             _ if !counts => format!("stored; {}", other(&rule, in_force, &documents)),
             (None, _) => "stored; the judges' votes stay as they are".to_owned(),
-            (Some(Stance::Alone), _) => format!("no votes on the pair: {counted}"),
-            (Some(Stance::Contradicts), OverrideMode::Replace) => {
+            (Some(VerdictRelation::Alone), _) => format!("no votes on the pair: {counted}"),
+            (Some(VerdictRelation::Contradicts), OverrideMode::Replace) => {
                 format!("replaces the judges' votes on the pair: {counted}")
             }
-            (Some(Stance::Contradicts), OverrideMode::Beside) => {
+            (Some(VerdictRelation::Contradicts), OverrideMode::Beside) => {
                 format!("contradicts the judges' votes and stands beside them: {counted}")
             }
-            (Some(Stance::Confirms), _) => {
+            (Some(VerdictRelation::Confirms), _) => {
                 format!("confirms the judges' votes and stands beside them: {counted}")
             }
         };

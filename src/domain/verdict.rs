@@ -2,13 +2,13 @@
 
 mod gold;
 mod history;
-mod rule;
-mod why;
+mod final_rule;
+mod reason;
 
 pub use gold::{GoldItem, GoldScore, gold_score};
-pub use history::{Change, Deed, history};
-pub use rule::{FinalRule, People};
-pub use why::{Cause, Confidence};
+pub use history::{DecisionChange, VerdictEvent, decision_changes};
+pub use final_rule::{FinalRule, AnnotatorVerdicts};
+pub use reason::{ErrorCause, Confidence};
 
 use super::vote::Outcome;
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ pub use submit::{Submitted, submit};
 
 use super::{EngineError, now_ms};
 use crate::client::pace::back_off;
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, Sought};
 use crate::judge::{CallError, Cause, Ensemble, Judge, Retry};
 use crate::store::Store;
@@ -96,7 +96,7 @@ async fn patiently<T, F: Future<Output = Result<T, CallError>>>(
         tries += 1;
         match ask().await {
             Err(error) if tries < ATTEMPTS && again(&error) => {
-                let draw = Dice::new(now_ms().cast_unsigned(), &["batch"]).unit();
+                let draw = SeededRng::new(now_ms().cast_unsigned(), &["batch"]).unit();
                 let wait = match error.retry {
                     Retry::After(Some(wait)) => wait,
                     _ => back_off(tries, draw),

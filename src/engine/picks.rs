@@ -11,7 +11,7 @@ use crate::client::ledger::Ledger;
 use crate::client::question::{End, Job, Kept, Needs, Question};
 use crate::client::worker::{self, Shared, Worker};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Ask, Invalid, PickRecord, PickResult, SlotVerdict};
+use crate::domain::adjudication::{PickRequest, InvalidPick, PickRecord, PickResult, SlotVerdict};
 use crate::judge::{
     CallError, Cause, Ensemble, Exchange, Judge, JudgeSpec, Lineup, Prompt, Reply, caught, parse,
 };
@@ -98,10 +98,10 @@ struct Picked {
 }
 
 /// What a reply says, or why it breaks the rules.
-fn read(lineup: &Lineup, text: &str) -> Result<(PickResult, Vec<String>), Invalid> {
+fn read(lineup: &Lineup, text: &str) -> Result<(PickResult, Vec<String>), InvalidPick> {
     let Lineup { pool, ask } = lineup;
     match ask {
-        Ask::PerDocument => parse::verdicts(text, &pool.documents).map(
+        PickRequest::PerDocument => parse::verdicts(text, &pool.documents).map(
             |(verdicts, thoughts): (Vec<SlotVerdict>, _)| {
                 (PickResult::Verdicts(verdicts), thoughts)
             },

@@ -1,8 +1,8 @@
 //! A query's plan: its battles, and a presentation for each judge that is asked about them.
 
 use super::Request;
-use crate::domain::sampling::adaptive::Campaign;
-use crate::domain::sampling::{self, Planned};
+use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;
 use crate::store::calls::Holes;
 use crate::store::corpus::QueryKey;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// What a request means for one query.
 pub(super) struct QueryPlan {
     /// The battles, in order.
-    pub(super) planned: Vec<Planned>,
+    pub(super) planned: Vec<PlannedBattle>,
     /// For each judge, in the order of `planned`, whether it is shown B first; `None` where it is not asked.
     pub(super) shown: Vec<Vec<Option<bool>>>,
     /// Documents entered, from the top.
@@ -79,8 +79,8 @@ fn in_rounds(
     tasks: &[TaskRow],
     names: &[String],
     judges: &[JudgeId],
-) -> (Vec<Planned>, Vec<Vec<Option<bool>>>) {
-    let mut planned: Vec<Planned> = Vec::new();
+) -> (Vec<PlannedBattle>, Vec<Vec<Option<bool>>>) {
+    let mut planned: Vec<PlannedBattle> = Vec::new();
     let mut place = HashMap::new();
     for TaskRow { battle, .. } in tasks {
         place.entry((battle.pair, battle.game)).or_insert_with(|| {
@@ -90,7 +90,7 @@ fn in_rounds(
     }
     let shown = names.iter().zip(judges).map(|(judge, id)| {
         let mine = tasks.iter().filter(|task| task.judge == *id);
-        let mine: Vec<Planned> = mine.map(|task| task.battle).collect();
+        let mine: Vec<PlannedBattle> = mine.map(|task| task.battle).collect();
         let swapped = sampling::presentations(seed, name, judge, &mine);
         let mut shown = vec![None; planned.len()];
         for (battle, swapped) in mine.iter().zip(swapped) {
@@ -149,7 +149,7 @@ pub(super) fn ahead(
     db: &Db,
     query: QueryKey,
     request: &Request,
-    campaign: &Campaign,
+    campaign: &AdaptivePlan,
     names: &[String],
     judges: &[JudgeId],
 ) -> Result<Ahead, StoreError> {

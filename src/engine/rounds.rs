@@ -6,7 +6,7 @@
 
 use super::plan::entered;
 use super::{EngineError, Request};
-use crate::domain::sampling::adaptive::{Campaign, Round, State, next_round};
+use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
 use crate::store::calls::Holes;
@@ -51,7 +51,7 @@ pub(super) struct Entered {
 /// The rounds of a run.
 pub(super) struct Rounds {
     store: Store,
-    campaign: Campaign,
+    campaign: AdaptivePlan,
     request: Arc<Request>,
     judges: Arc<[JudgeId]>,
     /// Queries whose next round can be planned, by their place in the run.
@@ -62,7 +62,7 @@ pub(super) struct Rounds {
 impl Rounds {
     pub(super) fn new(
         store: Store,
-        campaign: Campaign,
+        campaign: AdaptivePlan,
         request: Request,
         judges: &[JudgeId],
     ) -> Self {
@@ -106,7 +106,7 @@ impl Rounds {
 /// Plans a query's next round and enters it.
 async fn next(
     store: Store,
-    campaign: Campaign,
+    campaign: AdaptivePlan,
     request: Arc<Request>,
     judges: Arc<[JudgeId]>,
     query: QueryKey,
@@ -128,7 +128,7 @@ async fn next(
             number,
             calls: campaign.calls(depth, seats).saturating_sub(played.calls()),
         };
-        let state = State::new(depth, seats, &played.asked);
+        let state = SamplingState::new(depth, seats, &played.asked);
         next_round(&state, &campaign.strategy, &round)
     })
     .await

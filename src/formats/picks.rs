@@ -2,7 +2,7 @@
 
 use super::lines::Lines;
 use super::problem::{Problem, quoted};
-use crate::domain::court::PickRecord;
+use crate::domain::adjudication::PickRecord;
 use crate::formats::json::reason;
 use std::io::BufRead;
 
@@ -51,7 +51,7 @@ fn record(text: &str) -> Result<PickRecord, String> {
 mod tests {
     use super::*;
     use crate::domain::corpus::{DocId, QueryId};
-    use crate::domain::court::{Ask, Invalid, PickResult, SlotVerdict};
+    use crate::domain::adjudication::{PickRequest, InvalidPick, PickResult, SlotVerdict};
 
     fn example(result: PickResult) -> PickRecord {
         PickRecord {
@@ -62,7 +62,7 @@ mod tests {
             prompt: "0123".to_owned(),
             call: "ab".to_owned(),
             permutation: 1,
-            ask: Ask::Exactly(1),
+            ask: PickRequest::Exactly(1),
             order: vec![DocId::new("a"), DocId::new("b")],
             attempt: 1,
             result,
@@ -93,7 +93,7 @@ mod tests {
         for (result, spelt) in [
             (PickResult::Slots(vec![2]), r#""slots":[2]"#),
             (
-                PickResult::Invalid(Invalid::WrongCount { given: 2, asked: 1 }),
+                PickResult::Invalid(InvalidPick::WrongCount { given: 2, asked: 1 }),
                 r#""invalid":{"wrong-count":{"given":2,"asked":1}}"#,
             ),
             (
@@ -101,7 +101,7 @@ mod tests {
                 r#""verdicts":[{"slot":1,"verdict":"not_enough","sentence":null},{"slot":2,"verdict":"refutes","sentence":"so"}]"#,
             ),
             (
-                PickResult::Invalid(Invalid::NotJson),
+                PickResult::Invalid(InvalidPick::NotJson),
                 r#""invalid":"not-json""#,
             ),
             (

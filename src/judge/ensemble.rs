@@ -14,7 +14,7 @@ use super::offline;
 use super::price::{Prices, Rates};
 use super::provider::http::{Http, Patience};
 use super::{Ensemble, Judge};
-use crate::domain::court::Way;
+use crate::domain::adjudication::PickMode;
 use crate::formats::file;
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -194,7 +194,7 @@ pub fn ensemble_from(
 pub fn pickers_from(
     file: &JudgesFile,
     sources: &Sources<'_>,
-    way: Way,
+    way: PickMode,
 ) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
     judges_from(file, sources, Task::Pick(way))
 }
@@ -205,7 +205,7 @@ enum Task {
     /// Compare two documents.
     Battle,
     /// Pick the relevant ones of many.
-    Pick(Way),
+    Pick(PickMode),
 }
 
 fn judges_from(

@@ -18,7 +18,7 @@ use super::{
     CallError, Case, Ensemble, Judge, JudgeSpec, Lineup, OFFLINE, PoolText, Prompt, RateLimits,
     Reply, Usage, prompt,
 };
-use crate::domain::court::Ask;
+use crate::domain::adjudication::PickRequest;
 use crate::domain::text;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -230,14 +230,14 @@ impl Judge for Lexical {
     ) -> BoxFuture<'a, Result<Reply, CallError>> {
         let started = Instant::now();
         let (answer, output) = match lineup.ask {
-            Ask::PerDocument => {
+            PickRequest::PerDocument => {
                 let verdicts = picks::verdicts(self.method, lineup);
                 let quotes = verdicts.iter().filter_map(|given| given.sentence.as_ref());
                 let words: u64 = quotes.map(|quote| count_words(quote)).sum();
                 let output = words + verdicts.len() as u64;
                 (json!({ "verdicts": verdicts }), output)
             }
-            Ask::Exactly(_) | Ask::AnyNumber => {
+            PickRequest::Exactly(_) | PickRequest::AnyNumber => {
                 let slots = picks::slots(self.method, lineup);
                 let output = slots.len() as u64;
                 (json!({ "slots": slots }), output)

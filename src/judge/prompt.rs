@@ -16,7 +16,7 @@ pub use document::Cut;
 pub(super) use lineup::task;
 
 use super::{Case, Prompt};
-use crate::domain::court::{Stance, Way};
+use crate::domain::adjudication::{EvidenceLabel, PickMode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -66,10 +66,10 @@ impl Answer {
     ];
 
     /// What picks are asked for in this way.
-    pub fn of(way: Way) -> Self {
+    pub fn of(way: PickMode) -> Self {
         match way {
-            Way::Exactly | Way::AnyNumber => Self::Slots,
-            Way::PerDocument => Self::Verdicts,
+            PickMode::Exactly | PickMode::AnyNumber => Self::Slots,
+            PickMode::PerDocument => Self::Verdicts,
         }
     }
 
@@ -91,7 +91,7 @@ impl Answer {
             Self::Choice => json!({"choice": {"type": "string", "enum": ["A", "B", "tie"]}}),
             Self::Slots => json!({"slots": {"type": "array", "items": {"type": "integer"}}}),
             Self::Verdicts => {
-                let words = Stance::ALL.map(Stance::name);
+                let words = EvidenceLabel::ALL.map(EvidenceLabel::name);
                 let item = json!({
                     "slot": {"type": "integer"},
                     "sentence": {"type": ["string", "null"]},

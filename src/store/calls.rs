@@ -4,7 +4,7 @@ use super::corpus::QueryKey;
 use super::runs::RunId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
-use crate::domain::sampling::Planned;
+use crate::domain::sampling::PlannedBattle;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{Cause, JudgeSpec, Usage};
 use rusqlite::{OptionalExtension, params};
@@ -132,7 +132,7 @@ impl Db {
     pub fn outstanding(
         &self,
         query: QueryKey,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         judges: &[JudgeId],
         shown: &[Vec<Option<bool>>],
         holes: Holes,
@@ -191,7 +191,7 @@ impl Db {
     pub fn calls_left(
         &self,
         query: &str,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         specs: &[JudgeSpec],
         shown: &[Vec<Option<bool>>],
         holes: Holes,
@@ -204,7 +204,7 @@ impl Db {
         let judges = self.known_judges(specs)?;
         let entered = self.outstanding(query, planned, &judges, shown, holes)?;
         let known = self.battle_index(query)?;
-        let new = |battle: &&Planned| {
+        let new = |battle: &&PlannedBattle| {
             !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))
         };
         let fresh = if holes == Holes::Failed {
@@ -223,7 +223,7 @@ impl Db {
     pub fn pending(
         &self,
         query: QueryKey,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         judges: &[JudgeId],
     ) -> Result<usize> {
         let open = self.pairs_of(PENDING, query)?;

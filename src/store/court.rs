@@ -8,9 +8,9 @@ use super::corpus::QueryKey;
 use super::rulings::Circumstances;
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::court::{Bench, PickRecord, answers, group};
-use crate::domain::metrics::{Qrels, Run};
-use crate::domain::retrieval::{JudgingPool, Layout, Slot};
+use crate::domain::adjudication::{PoolSet, PickRecord, valid_answers, group_answers};
+use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::retrieval::{JudgingPool, PoolLayout, PoolSlot};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -91,7 +91,7 @@ impl Db {
     }
 
     /// Enters a ranking. Of one of that name its queries are replaced, the others stay; says whether there was one.
-    pub fn put_ranking(&self, name: &str, run: &Run, created_ms: i64) -> Result<bool> {
+    pub fn put_ranking(&self, name: &str, run: &RankedRun, created_ms: i64) -> Result<bool> {
         let known: Option<(i64, String)> = self
             .connection
             .prepare_cached("SELECT id, empty FROM ranking WHERE name = ?1")?
@@ -139,7 +139,7 @@ impl Db {
     }
 
     /// Every ranking, by name.
-    pub fn rankings(&self) -> Result<Vec<(String, Run)>> {
+    pub fn rankings(&self) -> Result<Vec<(String, RankedRun)>> {
         let mut names = self
             .connection
             .prepare_cached("SELECT id, name, empty FROM ranking ORDER BY name")?;
@@ -152,7 +152,7 @@ impl Db {
         let mut rankings = Vec::new();
         for (id, name, empty) in names {
             let empty = queries(&empty)?.into_iter();
-            let mut run: Run = empty.map(|query| (query, Vec::new())).collect();
+            let mut run: RankedRun = empty.map(|query| (query, Vec::new())).collect();
             let mut rows = statement.query([id])?;
             while let Some(row) = rows.next()? {
                 let ranked = run.entry(QueryId::new(row.get::<_, String>(0)?));
@@ -249,12 +249,12 @@ impl Db {
                 pools.push(self.slots(info.key, info.id, grades, level)?);
             }
         }
-        let bench = Bench::new(pools);
+        let bench = PoolSet::new(pools);
         let mut rankings = self.rankings()?;
         if rankings.is_empty() {
             rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
         }
-        let (groups, left_out) = group(picks, &bench);
+        let (groups, left_out) = group_answers(picks, &bench);
         Ok(CourtRows {
             keys,
             bench,
@@ -277,9 +277,9 @@ impl Db {
     ) -> Result<Circumstances> {
         let pool = self.judging_pool(query, level)?;
         let (id, slots) = (pool.query.clone(), pool.slots.clone());
-        let bench = Bench::new(vec![pool]);
-        let (groups, _) = group(self.picks_of(query)?, &bench);
-        let answers = answers(&groups, &bench);
+        let bench = PoolSet::new(vec![pool]);
+        let (groups, _) = group_answers(self.picks_of(query)?, &bench);
+        let answers = valid_answers(&groups, &bench);
         let slot = slots.iter().position(|slot| slot.document == *document);
         let against = slot.map_or(0, |slot| {
             let parts =
@@ -321,7 +321,7 @@ impl Db {
             let document = DocId::new(row.get::<_, String>(0)?);
             let metadata = JsonObject::from_compact(row.get::<_, String>(1)?);
             let grade = grades.and_then(|grades| grades.get(&document));
-            Ok(Slot {
+            Ok(PoolSlot {
                 positive: grade.is_some_and(|grade| *grade >= level),
                 rank: whole(&metadata, "first_stage_rank").and_then(|rank| rank.try_into().ok()),
                 document,
@@ -331,7 +331,7 @@ impl Db {
             query,
             slots: rows.collect::<rusqlite::Result<_>>()?,
             // How the order came about changes nothing here.
-            layout: Layout::Original,
+            layout: PoolLayout::Original,
         })
     }
 }
@@ -354,8 +354,8 @@ pub(super) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
 
 /// What is known of the order in which the documents of the pools were found: their ranks in the first stage, or the order
 /// of the dataset where none has one.
-fn found(bench: &Bench) -> Option<(&'static str, Run)> {
-    let ranked = |rank: fn(usize, &Slot) -> Option<usize>| {
+fn found(bench: &PoolSet) -> Option<(&'static str, RankedRun)> {
+    let ranked = |rank: fn(usize, &PoolSlot) -> Option<usize>| {
         let pools = bench.pools.iter().map(|pool| {
             let places = pool.slots.iter().enumerate();
             let ranked: Vec<(DocId, f64)> = places
@@ -363,7 +363,7 @@ fn found(bench: &Bench) -> Option<(&'static str, Run)> {
                 .collect();
             (pool.query.clone(), ranked)
         });
-        let run: Run = pools.filter(|(_, ranked)| !ranked.is_empty()).collect();
+        let run: RankedRun = pools.filter(|(_, ranked)| !ranked.is_empty()).collect();
         run
     };
     let by_rank = ranked(|_, slot| slot.rank);

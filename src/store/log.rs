@@ -6,8 +6,8 @@ use super::rulings::StoredRuling;
 use super::runs::EnsembleId;
 use super::verdicts::StoredVerdict;
 use super::{Db, Result};
-use crate::domain::court::Finding;
-use crate::domain::verdict::{Change, Deed, history};
+use crate::domain::adjudication::Finding;
+use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
 use std::collections::HashMap;
 
 /// Something that happened.
@@ -25,7 +25,7 @@ pub struct LogEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Somebody gave a verdict.
-    Verdict(Box<StoredVerdict>, Change),
+    Verdict(Box<StoredVerdict>, DecisionChange),
     /// Somebody took a verdict back.
     Undo {
         /// Who.
@@ -33,7 +33,7 @@ pub enum Event {
         /// The verdict.
         verdict: Box<StoredVerdict>,
         /// What it changed.
-        change: Change,
+        change: DecisionChange,
     },
     /// Somebody ruled on a label.
     Ruling(Box<StoredRuling>, RulingChange),
@@ -83,7 +83,7 @@ impl LogEntry {
     }
 
     /// The verdict that was given or taken back, and what that changed.
-    pub fn verdict(&self) -> Option<(&StoredVerdict, Change)> {
+    pub fn verdict(&self) -> Option<(&StoredVerdict, DecisionChange)> {
         match &self.event {
             Event::Verdict(verdict, change)
             | Event::Undo {
@@ -143,13 +143,13 @@ impl Db {
         });
         let mut deeds: Vec<_> = gave.chain(took).collect();
         deeds.sort_by_key(|(key, _)| *key);
-        let changes = history(deeds.iter().map(|(_, deed)| match deed {
-            Deeds::Gave(row) => Deed::Gave {
+        let changes = decision_changes(deeds.iter().map(|(_, deed)| match deed {
+            Deeds::Gave(row) => VerdictEvent::Gave {
                 query: row.query,
                 verdict: &row.verdict,
                 replaces: row.replaces.as_deref(),
             },
-            Deeds::TookBack(undo, _) => Deed::TookBack(&undo.verdict),
+            Deeds::TookBack(undo, _) => VerdictEvent::TookBack(&undo.verdict),
         }));
         let mut entries: Vec<((i64, i64), LogEntry)> = Vec::new();
         for (((when, rank, uid), deed), change) in deeds.into_iter().zip(changes) {

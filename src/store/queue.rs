@@ -4,8 +4,8 @@ use super::corpus::QueryKey;
 use super::urgency::{LedgerLine, query_number};
 use super::{Db, Result, Store};
 use crate::domain::battle::Pair;
-use crate::domain::priority::{Candidate, Design, Draw, Key, Policy, Shown, queue};
-use crate::domain::sampling::Dice;
+use crate::domain::priority::{QueueCandidate, QueueDesign, DrawReason, PairKey, Policy, Assignment, build_queue};
+use crate::domain::sampling::SeededRng;
 use crate::domain::vote::JudgeId;
 use std::collections::{HashMap, HashSet};
 
@@ -51,7 +51,7 @@ pub struct QueueItem {
     /// The two documents.
     pub pair: Pair,
     /// Why it is here.
-    pub draw: Draw,
+    pub draw: DrawReason,
     /// How urgent it is on the policy's own scale, where the policy says.
     pub priority: Option<f64>,
     /// Where it stands.
@@ -61,7 +61,7 @@ pub struct QueueItem {
 /// A person's ledger with the verdicts that were given outside of any queue in their places.
 pub struct Ledger {
     /// The lines, oldest first.
-    pub lines: Vec<(QueryKey, Shown)>,
+    pub lines: Vec<(QueryKey, Assignment)>,
     again: Vec<LedgerLine>,
     later: Vec<LedgerLine>,
 }
@@ -72,8 +72,8 @@ impl Db {
         let within = |query: QueryKey| scope.is_none_or(|scope| scope == query);
         let mut lines: Vec<LedgerLine> = self.ledger(annotator)?;
         lines.retain(|line| within(line.query));
-        let queued: HashSet<Key> = lines.iter().map(|line| line.shown.key).collect();
-        let mut dated: Vec<(i64, QueryKey, Shown)> = lines
+        let queued: HashSet<PairKey> = lines.iter().map(|line| line.shown.key).collect();
+        let mut dated: Vec<(i64, QueryKey, Assignment)> = lines
             .iter()
             .map(|line| (line.shown_ms, line.query, line.shown))
             .collect();
@@ -82,7 +82,7 @@ impl Db {
             .into_iter()
             .map(|(key, name)| (key, query_number(&name)))
             .collect();
-        let mut outside: HashMap<Key, i64> = HashMap::new();
+        let mut outside: HashMap<PairKey, i64> = HashMap::new();
         for stored in self.verdict_rows(scope)? {
             let verdict = &stored.verdict;
             let (Some(pair), Some(query)) = (
@@ -91,13 +91,13 @@ impl Db {
             ) else {
                 continue;
             };
-            let key = Key { query, pair };
+            let key = PairKey { query, pair };
             if verdict.annotator == annotator && stored.shown.is_none() {
                 outside.insert(key, verdict.created_ms);
             }
             if verdict.annotator == annotator && !queued.contains(&key) {
-                let draw = Draw::Priority;
-                dated.push((verdict.created_ms, stored.query, Shown { key, draw }));
+                let draw = DrawReason::Priority;
+                dated.push((verdict.created_ms, stored.query, Assignment { key, draw }));
             }
         }
         dated.sort_by_key(|(ms, ..)| *ms);
@@ -137,7 +137,7 @@ impl Db {
         &self,
         policy: Policy,
         scope: Option<QueryKey>,
-    ) -> Result<(Vec<Candidate>, HashMap<u64, QueryKey>)> {
+    ) -> Result<(Vec<QueueCandidate>, HashMap<u64, QueryKey>)> {
         let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
         for (key, name, urgency) in self.urgencies()? {
             if scope.is_some_and(|scope| scope != key) {
@@ -192,8 +192,8 @@ impl Db {
                 }
             }
         }
-        let shown: Vec<Shown> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
-        let design = Design::new(request.policy, request.seed, &request.annotator);
+        let shown: Vec<Assignment> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
+        let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
         let waiting = |line: &LedgerLine, standing| QueueItem {
             query: line.query,
             pair: line.shown.key.pair,
@@ -206,7 +206,7 @@ impl Db {
             .iter()
             .map(|line| waiting(line, Standing::Again))
             .collect();
-        for entry in queue(&candidates, &shown, &design, request.limit) {
+        for entry in build_queue(&candidates, &shown, &design, request.limit) {
             if let Some(query) = keys.get(&entry.key.query) {
                 items.push(QueueItem {
                     query: *query,
@@ -240,13 +240,13 @@ impl Db {
     fn open_gold(
         &self,
         request: &QueueRequest,
-        shown: &[Shown],
-        candidates: &[Candidate],
+        shown: &[Assignment],
+        candidates: &[QueueCandidate],
     ) -> Result<Vec<QueueItem>> {
         if request.gold <= 0.0 {
             return Ok(Vec::new());
         }
-        let seen: HashSet<Key> = shown.iter().map(|line| line.key).collect();
+        let seen: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
         let numbers: HashMap<QueryKey, u64> = self
             .query_names()?
             .into_iter()
@@ -258,7 +258,7 @@ impl Db {
             else {
                 continue;
             };
-            let key = Key {
+            let key = PairKey {
                 query: *number,
                 pair,
             };
@@ -266,7 +266,7 @@ impl Db {
                 items.push(QueueItem {
                     query,
                     pair,
-                    draw: Draw::Priority,
+                    draw: DrawReason::Priority,
                     // As it would stand there anyway, so that it is not told from the others.
                     priority: candidates
                         .iter()
@@ -277,7 +277,7 @@ impl Db {
                 });
             }
         }
-        Dice::new(request.seed, &["gold", &request.annotator]).shuffle(&mut items);
+        SeededRng::new(request.seed, &["gold", &request.annotator]).shuffle(&mut items);
         Ok(items)
     }
 
@@ -319,9 +319,9 @@ fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
 }
 
 /// Where a pair falls in 0..1, for good.
-fn share_of(seed: u64, key: Key) -> f64 {
+fn share_of(seed: u64, key: PairKey) -> f64 {
     let pair = format!("{}/{}/{}", key.query, key.pair.low(), key.pair.high());
-    Dice::new(seed, &["overlap", &pair]).unit()
+    SeededRng::new(seed, &["overlap", &pair]).unit()
 }
 
 impl Store {
@@ -351,7 +351,7 @@ mod tests {
         QueueItem {
             query: QueryKey(1),
             pair: Pair::new(low, 99).unwrap_or_else(|| unreachable!()),
-            draw: Draw::Priority,
+            draw: DrawReason::Priority,
             priority: None,
             standing: Standing::Fresh,
         }
@@ -373,7 +373,7 @@ mod tests {
 
     #[test]
     fn the_overlap_is_the_share_that_is_asked_for() {
-        let key = |low: usize| Key {
+        let key = |low: usize| PairKey {
             query: 5,
             pair: Pair::new(low, 5_000).unwrap_or_else(|| unreachable!()),
         };

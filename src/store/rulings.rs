@@ -3,7 +3,7 @@
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Fault, Finding, Grades, Ruling};
+use crate::domain::adjudication::{DisagreementCause, Finding, RulingGrades, Ruling};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub struct NewRuling {
     /// What was found.
     pub finding: Finding,
     /// Why pick and label differ.
-    pub fault: Option<Fault>,
+    pub fault: Option<DisagreementCause>,
     /// Why, in the person's words.
     pub note: Option<String>,
     /// Who ruled.
@@ -143,7 +143,7 @@ impl Db {
                  WHERE query.dataset = (SELECT dataset FROM query WHERE id = ?1)",
             )?
             .query_row([query.0], |row| row.get(0))?;
-        Ok(Grades::of(highest).relevant)
+        Ok(RulingGrades::of(highest).relevant)
     }
 
     /// When the annotator's next ruling or undo counts as given: now, or right after the latest one, where the clock has
@@ -179,7 +179,7 @@ impl Db {
                 row.query.0,
                 ruling.document.as_str(),
                 ruling.finding.name(),
-                ruling.fault.map(Fault::name),
+                ruling.fault.map(DisagreementCause::name),
                 ruling.note,
                 ruling.annotator,
                 ruling.created_ms,
@@ -308,7 +308,7 @@ fn unreplaced(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
 fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
     let words: (String, Option<String>) = (row.get(4)?, row.get(5)?);
     let read = Finding::from_str(&words.0).and_then(|finding| {
-        let fault = words.1.map(|text| text.parse::<Fault>()).transpose()?;
+        let fault = words.1.map(|text| text.parse::<DisagreementCause>()).transpose()?;
         Ok((finding, fault))
     });
     let (finding, fault) = match read {
@@ -382,7 +382,7 @@ mod tests {
         };
         assert!(rule(Finding::Relevant, None, false, 5).about.blind);
         // A reason leaves it as blind as it was; another finding does not.
-        let reasoned = rule(Finding::Relevant, Some(Fault::JudgeWrong), true, 2);
+        let reasoned = rule(Finding::Relevant, Some(DisagreementCause::JudgeWrong), true, 2);
         let about = &reasoned.about;
         assert_eq!(
             (about.blind, about.active_ms, reasoned.revealed_ms),

@@ -4,7 +4,7 @@
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::priority::{self, Candidate, Draw, Key, Policy, Scoring, Shown};
+use crate::domain::priority::{self, QueueCandidate, DrawReason, PairKey, Policy, Scoring, Assignment};
 use crate::domain::ranking::View;
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl Urgency {
                 exact: 0,
                 ..Scoring::new(policy)
             };
-            for (at, scored) in priority::score(view, &scoring).into_iter().enumerate() {
+            for (at, scored) in priority::score_pairs(view, &scoring).into_iter().enumerate() {
                 if pairs.len() == at {
                     pairs.push(Urgent {
                         low: u32::try_from(scored.pair.low()).unwrap_or(u32::MAX),
@@ -60,15 +60,15 @@ impl Urgency {
     }
 
     /// The pairs as candidates of a queue under a policy.
-    pub fn candidates(&self, query: u64, policy: Policy) -> impl Iterator<Item = Candidate> + '_ {
+    pub fn candidates(&self, query: u64, policy: Policy) -> impl Iterator<Item = QueueCandidate> + '_ {
         let policy = match policy {
             Policy::Mixed => Policy::Value,
             policy => policy,
         };
         let slot = SCORED.iter().position(|scored| *scored == policy);
         self.0.iter().filter_map(move |urgent| {
-            Some(Candidate {
-                key: Key {
+            Some(QueueCandidate {
+                key: PairKey {
                     query,
                     pair: Pair::new(urgent.low as usize, urgent.high as usize)?,
                 },
@@ -93,15 +93,15 @@ pub struct NewShown {
     /// The policy.
     pub policy: Policy,
     /// Why this pair.
-    pub draw: Draw,
+    pub draw: DrawReason,
 }
 
 /// What an item is in a queue, as stored.
-pub(super) fn role_of(draw: Draw) -> &'static str {
+pub(super) fn role_of(draw: DrawReason) -> &'static str {
     match draw {
-        Draw::Priority => "priority",
-        Draw::Control { .. } => "control",
-        Draw::Repeat => "repeat",
+        DrawReason::Priority => "priority",
+        DrawReason::Control { .. } => "control",
+        DrawReason::Repeat => "repeat",
     }
 }
 
@@ -113,7 +113,7 @@ pub struct LedgerLine {
     /// The query.
     pub query: QueryKey,
     /// Its number, and the pair.
-    pub shown: Shown,
+    pub shown: Assignment,
     /// The policy.
     pub policy: Policy,
     /// Whether a verdict on it stands.
@@ -206,8 +206,8 @@ impl Db {
         let uid = Uuid::now_v7().to_string();
         let draw = role_of(new.draw);
         let of = match new.draw {
-            Draw::Control { of } => Some(of),
-            Draw::Priority | Draw::Repeat => None,
+            DrawReason::Control { of } => Some(of),
+            DrawReason::Priority | DrawReason::Repeat => None,
         };
         self.connection
             .prepare_cached(
@@ -262,15 +262,15 @@ impl Db {
             lines.push(LedgerLine {
                 uid: row.get(0)?,
                 query: QueryKey(row.get(1)?),
-                shown: Shown {
-                    key: Key {
+                shown: Assignment {
+                    key: PairKey {
                         query: query_number(&row.get::<_, String>(2)?),
                         pair: Pair::new(a, b).ok_or_else(|| corrupt("a pair of one"))?,
                     },
                     draw: match (draw.as_str(), row.get(7)?) {
-                        ("priority", _) => Draw::Priority,
-                        ("control", Some(of)) => Draw::Control { of },
-                        ("repeat", _) => Draw::Repeat,
+                        ("priority", _) => DrawReason::Priority,
+                        ("control", Some(of)) => DrawReason::Control { of },
+                        ("repeat", _) => DrawReason::Repeat,
                         _ => return Err(corrupt(&draw)),
                     },
                 },

@@ -4,7 +4,7 @@ use super::corpus::QueryKey;
 use super::urgency::{NewShown, role_of};
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::verdict::{Cause, Confidence, Decision, FinalRule, People, Verdict};
+use crate::domain::verdict::{ErrorCause, Confidence, Decision, FinalRule, AnnotatorVerdicts, Verdict};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -34,7 +34,7 @@ pub struct NewVerdict {
     /// How sure the person is.
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ, where they do.
-    pub cause: Option<Cause>,
+    pub cause: Option<ErrorCause>,
     /// The queue policy that laid the pair before the person.
     pub policy: Option<String>,
     /// What the item was in its queue, or `import`.
@@ -82,7 +82,7 @@ pub struct StoredVerdict {
     /// How sure the person was.
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ.
-    pub cause: Option<Cause>,
+    pub cause: Option<ErrorCause>,
     /// The queue policy that laid the pair before the person.
     pub policy: Option<String>,
     /// What the item was in its queue, or `import`.
@@ -184,7 +184,7 @@ impl Db {
                 verdict.active_ms,
                 verdict.created_ms,
                 verdict.confidence.map(Confidence::name),
-                verdict.cause.map(Cause::name),
+                verdict.cause.map(ErrorCause::name),
                 verdict.policy,
                 verdict.role,
                 verdict.inclusion,
@@ -265,10 +265,10 @@ impl Db {
     }
 
     /// What each annotator says of each pair of a query, with the project's rule.
-    pub fn people(&self, query: QueryKey) -> Result<People> {
+    pub fn people(&self, query: QueryKey) -> Result<AnnotatorVerdicts> {
         let said = self.standing_verdicts(Some(query))?;
         let said = said.into_iter().map(|stored| stored.verdict);
-        Ok(People::new(self.final_rule()?, said))
+        Ok(AnnotatorVerdicts::new(self.final_rule()?, said))
     }
 
     /// Pairs on which annotators go different ways, as positions in the pool with the smaller first, of one query or all.
@@ -280,7 +280,7 @@ impl Db {
         for of_one in said.chunk_by(|one, other| one.query == other.query) {
             let key = of_one[0].query;
             let given = of_one.iter().map(|stored| stored.verdict.clone());
-            let people = People::new(FinalRule::Latest, given);
+            let people = AnnotatorVerdicts::new(FinalRule::Latest, given);
             let pairs = people.conflicts().into_iter();
             conflicts.extend(pairs.map(|pair| (key, pair.low(), pair.high())));
         }

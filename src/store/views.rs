@@ -8,7 +8,7 @@ use super::urgency::Urgency;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
 use crate::domain::priority;
-use crate::domain::ranking::{self, JudgeWeights, Rows, Settings, View};
+use crate::domain::ranking::{self, JudgeWeights, QueryRows, RankingSettings, View};
 use crate::domain::rating::{Dispersion, RatingError};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{Cause, JudgeSpec};
@@ -107,7 +107,7 @@ impl Summary {
         let rows = view.rows();
         let (fought, battles) = view.progress();
         let entered = view.standings.iter().flatten().count();
-        let top = priority::top_of(entered, priority::DEFAULT_TOP);
+        let top = priority::effective_top(entered, priority::DEFAULT_TOP);
         let certainty = priority::certainty(view, top).filter(|_| fought > 0);
         Self {
             documents: rows.documents,
@@ -137,14 +137,14 @@ impl Summary {
 
 impl Db {
     /// The project's settings, or the defaults.
-    pub fn settings(&self) -> Result<Settings> {
+    pub fn settings(&self) -> Result<RankingSettings> {
         let stored: Option<String> = self
             .connection
             .prepare_cached("SELECT value FROM setting WHERE name = 'rating'")?
             .query_row([], |row| row.get(0))
             .optional()?;
         match stored {
-            None => Ok(Settings::default()),
+            None => Ok(RankingSettings::default()),
             Some(text) => serde_json::from_str(&text).map_err(|error| {
                 StoreError::Corrupt(format!("the rating settings cannot be read: {error}"))
             }),
@@ -152,7 +152,7 @@ impl Db {
     }
 
     /// Changes the project's settings, and with them every query's numbers.
-    pub fn set_settings(&self, settings: &Settings) -> Result<()> {
+    pub fn set_settings(&self, settings: &RankingSettings) -> Result<()> {
         let settings = settings.checked().map_err(StoreError::Conflict)?;
         let text = serde_json::to_string(&settings)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
@@ -296,7 +296,7 @@ impl Db {
     }
 
     /// A query's rows, with the judges' responses where the fit takes them.
-    fn fitted_rows(&self, query: QueryKey, settings: &Settings) -> Result<Rows> {
+    fn fitted_rows(&self, query: QueryKey, settings: &RankingSettings) -> Result<QueryRows> {
         let mut rows = self.rows(query)?;
         if settings.judge_weights == JudgeWeights::Joint {
             let known = self.judge_responses()?;

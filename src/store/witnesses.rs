@@ -9,9 +9,9 @@ pub use without::Without;
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::judging::{Ballot, HumanVerdict};
-use crate::domain::priority::{self, Policy, Shown};
-use crate::domain::reasoning::{Folded, conclusion, quotes};
+use crate::domain::judge_report::{Rating, HumanVerdict};
+use crate::domain::priority::{self, Policy, Assignment};
+use crate::domain::reasoning::{FoldedText, conclusion, quotes};
 use crate::domain::verdict::Decision;
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::judge::{Cause, JudgeSpec};
@@ -77,7 +77,7 @@ pub struct Witnesses {
     /// The people, by index.
     pub people: Vec<String>,
     /// The votes that count.
-    pub ballots: Vec<Ballot>,
+    pub ballots: Vec<Rating>,
     /// The verdicts in force, with the probabilities with which queues brought them up.
     pub verdicts: Vec<HumanVerdict>,
     /// What each person says about each pair.
@@ -113,7 +113,7 @@ impl Db {
                     let Some(judge) = seat.get(&vote.judge) else {
                         continue;
                     };
-                    found.ballots.push(Ballot {
+                    found.ballots.push(Rating {
                         query,
                         battle,
                         a,
@@ -223,14 +223,14 @@ impl Db {
             .map(|candidate| candidate.key)
             .collect();
         for annotator in annotators {
-            let lines: Vec<Shown> = self
+            let lines: Vec<Assignment> = self
                 .full_ledger(&annotator, scope)?
                 .lines
                 .into_iter()
                 .map(|(_, shown)| shown)
                 .filter(|shown| frame.contains(&shown.key))
                 .collect();
-            let chances = priority::inclusion(frame.len(), &lines);
+            let chances = priority::inclusion_probabilities(frame.len(), &lines);
             for (line, chance) in lines.iter().zip(chances) {
                 if let (Some(chance), Some(query)) = (chance, keys.get(&line.key.query)) {
                     found.insert((annotator.clone(), *query, line.key.pair), chance);
@@ -327,17 +327,17 @@ impl Db {
         )?;
         let mut rows = statement.query(params![judge.0, AUDITED])?;
         let mut audit = Audit::default();
-        let mut texts: HashMap<(QueryKey, usize), Folded> = HashMap::new();
+        let mut texts: HashMap<(QueryKey, usize), FoldedText> = HashMap::new();
         while let Some(row) = rows.next()? {
             let key = QueryKey(row.get(0)?);
             let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
             let swapped: bool = row.get(3)?;
             let margin: f64 = row.get(4)?;
             let reasoning: String = row.get(5)?;
-            let query = Folded::new(&row.get::<_, String>(6)?);
+            let query = FoldedText::new(&row.get::<_, String>(6)?);
             for at in [a, b] {
                 if let std::collections::hash_map::Entry::Vacant(place) = texts.entry((key, at)) {
-                    place.insert(Folded::new(&self.document_text(key, at)?));
+                    place.insert(FoldedText::new(&self.document_text(key, at)?));
                 }
             }
             audit.votes += 1;

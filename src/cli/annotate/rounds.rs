@@ -3,7 +3,7 @@
 use super::super::import::pools;
 use super::super::{Failure, Outcome};
 use crate::config::Run;
-use crate::domain::sampling::adaptive::{Campaign, Judging, MAX_SEATS, Sampler, Strategy};
+use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
 use crate::engine::Request;
 use crate::judge::Ensemble;
 use anyhow::anyhow;
@@ -21,7 +21,7 @@ pub(super) struct Sampling {
     /// Who judges a pair: all judges, rotate (one, in turn) or escalate (one, and another where that tells more than a
     /// new pair; eig and top only)
     #[arg(long)]
-    judging: Option<Judging>,
+    judging: Option<JudgeChoice>,
     /// With top: what a pair without any chance of the top still counts for, 0 to 1 [default: 0.3]
     #[arg(long, value_name = "SHARE")]
     focus: Option<f64>,
@@ -48,7 +48,7 @@ impl Sampling {
         ensemble: &Ensemble,
         request: &Request,
         usual: &Run,
-    ) -> Result<Option<Campaign>, Failure> {
+    ) -> Result<Option<AdaptivePlan>, Failure> {
         let sampler = self.sampler.unwrap_or(usual.sampler);
         let judging = self.judging.unwrap_or(usual.judging);
         let top = (self.focus.is_some(), self.top.is_some());
@@ -70,16 +70,16 @@ impl Sampling {
             size: self.round.or(usual.size),
             ..usual
         };
-        let campaign = Campaign {
+        let campaign = AdaptivePlan {
             strategy,
             battles: self.battles.unwrap_or(request.cycles as f64),
         };
         let campaign = campaign
             .checked()
             .map_err(|why| Failure::usage(anyhow!("sampling: {why}{}", self.overruling())))?;
-        if ensemble.len() > MAX_SEATS {
+        if ensemble.len() > MAX_JUDGES {
             return Err(Failure::usage(anyhow!(
-                "{} judges: rounds are planned for {MAX_SEATS} at most; name fewer with --judges",
+                "{} judges: rounds are planned for {MAX_JUDGES} at most; name fewer with --judges",
                 ensemble.len()
             )));
         }
@@ -93,7 +93,7 @@ impl Sampling {
                 .map_or(documents, |depth| depth.min(documents))
         });
         let ensembles = documents.sum::<usize>() * ensemble.len();
-        Ok(Some(Campaign {
+        Ok(Some(AdaptivePlan {
             battles: campaign.battles.min(most as f64 / ensembles.max(1) as f64),
             ..campaign
         }))
@@ -112,7 +112,7 @@ impl Sampling {
 }
 
 /// Refuses rounds in batches.
-pub(super) fn check_batch(campaign: Option<&Campaign>) -> Outcome {
+pub(super) fn check_batch(campaign: Option<&AdaptivePlan>) -> Outcome {
     if campaign.is_none() {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use super::super::output;
 use super::{Line, Row, mean_json, words};
 use crate::domain::rating::Dispersion;
-use crate::domain::simulation::{Coverage, Mean, World};
+use crate::domain::simulation::{Coverage, MeanInterval, SimulatedQuery};
 use crate::store::views::ENOUGH_BATTLES;
 use serde_json::{Value, json};
 
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 pub(super) struct Intervals {
     /// The dispersion they were made with.
     phi: f64,
-    all: Mean,
-    top: Mean,
-    width: Mean,
+    all: MeanInterval,
+    top: MeanInterval,
+    width: MeanInterval,
 }
 
 impl Intervals {
@@ -49,7 +49,7 @@ pub(super) fn phi(lines: &[&Line]) -> f64 {
 }
 
 /// What the intervals of one query cover, one entry a strategy.
-pub(super) fn of_query(world: &World, lines: &[Line], phis: &[f64]) -> Vec<Option<Coverage>> {
+pub(super) fn of_query(world: &SimulatedQuery, lines: &[Line], phis: &[f64]) -> Vec<Option<Coverage>> {
     let of = |(line, phi): (&Line, &f64)| {
         let covariance = line.state.covariance()?.with_phi(*phi);
         Coverage::of(&line.state.scores(), &covariance, world.truth())

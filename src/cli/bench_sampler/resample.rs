@@ -3,8 +3,8 @@
 use super::super::{Failure, output};
 use crate::domain::battle::Pair;
 use crate::domain::rating::Covariance;
-use crate::domain::sampling::Dice;
-use crate::domain::simulation::{Cast, Noise, Table, World, fitted_noise, plausible};
+use crate::domain::sampling::SeededRng;
+use crate::domain::simulation::{ObservedVote, Noise, ObservedQuery, SimulatedQuery, fitted_noise, plausible_scores};
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -15,7 +15,7 @@ struct Real {
     name: String,
     scores: Vec<f64>,
     covariance: Covariance,
-    votes: Vec<Cast>,
+    votes: Vec<ObservedVote>,
 }
 
 /// The fitted queries of the ensemble that most of them have, and how its judges err.
@@ -47,7 +47,7 @@ impl Resampled {
                     let (a, b) = if a < b { (low, high) } else { (high, low) };
                     for vote in &record.votes {
                         if let Some(seat) = judges.iter().position(|id| *id == vote.judge) {
-                            votes.push(Cast {
+                            votes.push(ObservedVote {
                                 a,
                                 b,
                                 seat,
@@ -92,10 +92,10 @@ impl Resampled {
             .iter()
             .map(|real| real.truth(seed, 0))
             .collect::<Result<Vec<_>, _>>()?;
-        let tables: Vec<Table> = truths
+        let tables: Vec<ObservedQuery> = truths
             .iter()
             .zip(&reals)
-            .map(|(scores, real)| Table {
+            .map(|(scores, real)| ObservedQuery {
                 scores,
                 votes: &real.votes,
             })
@@ -114,21 +114,21 @@ impl Resampled {
     }
 
     /// The real queries in turn, each time with other scores that its votes leave possible.
-    pub(super) fn world(&self, seed: u64, index: usize) -> Result<World, Failure> {
+    pub(super) fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, Failure> {
         let count = self.reals.len().max(1);
         let Some(real) = self.reals.get(index % count) else {
             return Err(anyhow!("no query to draw from").into());
         };
         let draw = index / count;
         let (name, truth) = (format!("{} {draw}", real.name), real.truth(seed, draw)?);
-        Ok(World::new(seed, &name, truth, self.noise.clone()))
+        Ok(SimulatedQuery::new(seed, &name, truth, self.noise.clone()))
     }
 }
 
 impl Real {
     fn truth(&self, seed: u64, draw: usize) -> Result<Vec<f64>, Failure> {
-        let mut dice = Dice::new(seed, &["plausible", &self.name, &draw.to_string()]);
-        plausible(&self.scores, &self.covariance, &mut dice)
+        let mut rng = SeededRng::new(seed, &["plausible", &self.name, &draw.to_string()]);
+        plausible_scores(&self.scores, &self.covariance, &mut rng)
             .ok_or_else(|| anyhow!("query {}: its errors are of another pool", self.name).into())
     }
 }

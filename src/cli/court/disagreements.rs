@@ -1,7 +1,7 @@
 //! What picks and labels differ on, as a list.
 
 use super::super::{Outcome, output};
-use crate::domain::court::DocketRule;
+use crate::domain::adjudication::DisagreementRule;
 use crate::domain::sanitise;
 use crate::store::court::{CourtRows, Matter};
 use serde_json::json;
@@ -9,7 +9,7 @@ use serde_json::json;
 /// Prints the disagreements that the annotator has not ruled on.
 pub(super) fn print(
     rows: &CourtRows,
-    rule: &DocketRule,
+    rule: &DisagreementRule,
     annotator: &str,
     limit: usize,
     as_json: bool,

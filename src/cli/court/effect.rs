@@ -1,15 +1,15 @@
 //! What people ruled, and what that makes of labels and rankings.
 
 use super::super::{Failure, output};
-use crate::domain::court::{Correction, Fault, Finding, Remeasured};
-use crate::domain::metrics::{Comparison, Estimate};
+use crate::domain::adjudication::{LabelCorrection, DisagreementCause, Finding, Remeasured};
+use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::sanitise;
 use crate::store::court::CourtRows;
 use serde_json::{Map, Value, json};
 
 /// Rulings in force, and each ranking before and after.
 pub(super) struct Effect {
-    corrections: Vec<Correction>,
+    corrections: Vec<LabelCorrection>,
     standing: usize,
     conflicts: usize,
     rule: &'static str,
@@ -37,7 +37,7 @@ impl Effect {
         rulings.filter(|found| *found == finding).count()
     }
 
-    fn faults(&self, fault: Fault) -> usize {
+    fn faults(&self, fault: DisagreementCause) -> usize {
         let rulings = self.corrections.iter().map(|one| one.ruling.fault);
         rulings.filter(|found| *found == Some(fault)).count()
     }
@@ -47,7 +47,7 @@ impl Effect {
             .into_iter()
             .map(|finding| (finding.name().to_owned(), json!(self.found(finding))))
             .collect();
-        let causes: Map<String, Value> = Fault::ALL
+        let causes: Map<String, Value> = DisagreementCause::ALL
             .into_iter()
             .map(|fault| (fault.name().to_owned(), json!(self.faults(fault))))
             .collect();
@@ -105,7 +105,7 @@ impl Effect {
 }
 
 fn cells(row: &Remeasured) -> Vec<String> {
-    let mean = |estimate: Option<Estimate>| {
+    let mean = |estimate: Option<MeanEstimate>| {
         estimate.map_or("–".to_owned(), |estimate| format!("{:.4}", estimate.mean))
     };
     let of = row.difference;
@@ -122,7 +122,7 @@ fn cells(row: &Remeasured) -> Vec<String> {
     ]
 }
 
-fn estimate_json(estimate: Estimate) -> Value {
+fn estimate_json(estimate: MeanEstimate) -> Value {
     json!({
         "mean": estimate.mean,
         "low": estimate.interval.map(|(low, _)| low),

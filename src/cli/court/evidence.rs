@@ -1,9 +1,9 @@
 //! The verdicts on single documents, and the sentences that prove them.
 
-use crate::domain::court::{Boxes, Given, Stance, outcomes, picks_of};
+use crate::domain::adjudication::{PickCounts, PoolAnswer, EvidenceLabel, pick_outcomes, picks_of_verdicts};
 use serde_json::{Value, json};
 
-impl Given {
+impl PoolAnswer {
     /// The verdicts with their sentences, or `None` where none were asked for.
     pub(super) fn verdicts_json(&self) -> Option<Value> {
         let told = self.told().map(|(document, given)| {
@@ -14,10 +14,10 @@ impl Given {
 }
 
 /// The boxes of the documents with each verdict; nothing where no verdicts were asked for.
-pub(super) fn by_verdict<'a>(answers: impl Iterator<Item = &'a Given>) -> Vec<(Stance, Boxes)> {
-    let mut sums = Stance::ALL.map(|stance| (stance, Boxes::default()));
+pub(super) fn by_verdict<'a>(answers: impl Iterator<Item = &'a PoolAnswer>) -> Vec<(EvidenceLabel, PickCounts)> {
+    let mut sums = EvidenceLabel::ALL.map(|stance| (stance, PickCounts::default()));
     for given in answers {
-        let boxes = outcomes(&given.pool, &picks_of(&given.verdicts));
+        let boxes = pick_outcomes(&given.pool, &picks_of_verdicts(&given.verdicts));
         for verdict in &given.verdicts {
             let sum = sums
                 .iter_mut()

@@ -4,8 +4,8 @@ mod words;
 
 use super::evidence::by_verdict;
 use crate::domain::analysis::wilson;
-use crate::domain::court::{
-    Answer, Bench, Boxes, Given, Group, Stance, Summary, Way, summarise_given,
+use crate::domain::adjudication::{
+    PickAnswer, PoolSet, PickCounts, PoolAnswer, JudgeAnswers, EvidenceLabel, PickSummary, PickMode, summarise_answers,
 };
 use crate::domain::metrics::{Resampling, estimate};
 use crate::judge::OFFLINE;
@@ -17,8 +17,8 @@ const LEVEL: f64 = 0.95;
 
 /// One judge's picks, order by order.
 pub(super) struct Report<'a> {
-    bench: &'a Bench,
-    group: &'a Group,
+    bench: &'a PoolSet,
+    group: &'a JudgeAnswers,
     orders: Vec<Order>,
     agreement: Vec<Consistency>,
 }
@@ -26,11 +26,11 @@ pub(super) struct Report<'a> {
 /// The picks in one order of the pools.
 struct Order {
     permutation: usize,
-    summary: Summary,
+    summary: PickSummary,
     failed: usize,
     /// The boxes of each pool with picks.
-    boxes: BTreeMap<usize, Boxes>,
-    by_verdict: Vec<(Stance, Boxes)>,
+    boxes: BTreeMap<usize, PickCounts>,
+    by_verdict: Vec<(EvidenceLabel, PickCounts)>,
 }
 
 /// How far the picks in one order are those in the first.
@@ -44,7 +44,7 @@ struct Consistency {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(bench: &'a Bench, group: &'a Group) -> Self {
+    pub(super) fn new(bench: &'a PoolSet, group: &'a JudgeAnswers) -> Self {
         let orders = group
             .orders
             .iter()
@@ -141,7 +141,7 @@ impl<'a> Report<'a> {
         let given = given.map_or(0, BTreeMap::len);
         let asked = self.bench.pools.iter().filter(|pool| {
             let positives = pool.positives();
-            self.group.way != Way::Exactly || positives > 0
+            self.group.way != PickMode::Exactly || positives > 0
         });
         asked.count().saturating_sub(given)
     }
@@ -153,7 +153,7 @@ impl<'a> Report<'a> {
             .flatten()
             .map(|(at, given)| {
                 let value = match &given.answer {
-                    Answer::Picks(_) => {
+                    PickAnswer::Picks(_) => {
                         let mut value = order.boxes.get(at).map_or(Value::Null, boxes_json);
                         if let Value::Object(object) = &mut value {
                             object.insert("picks".to_owned(), json!(given.picked()));
@@ -162,8 +162,8 @@ impl<'a> Report<'a> {
                         }
                         value
                     }
-                    Answer::Invalid(invalid) => json!({ "invalid": invalid.cause() }),
-                    Answer::Failed => json!({ "failed": true }),
+                    PickAnswer::Invalid(invalid) => json!({ "invalid": invalid.cause() }),
+                    PickAnswer::Failed => json!({ "failed": true }),
                 };
                 (given.pool.query.as_str().to_owned(), value)
             })
@@ -172,8 +172,8 @@ impl<'a> Report<'a> {
 }
 
 impl Order {
-    fn new(permutation: usize, given: &BTreeMap<usize, Given>) -> Self {
-        let (summary, failed) = summarise_given(given);
+    fn new(permutation: usize, given: &BTreeMap<usize, PoolAnswer>) -> Self {
+        let (summary, failed) = summarise_answers(given);
         Self {
             permutation,
             summary,
@@ -204,14 +204,14 @@ fn beside_chance(value: Option<f64>, interval: Option<(f64, f64)>, chance: Optio
 
 fn consistency(
     permutation: usize,
-    first: &BTreeMap<usize, Given>,
-    other: &BTreeMap<usize, Given>,
+    first: &BTreeMap<usize, PoolAnswer>,
+    other: &BTreeMap<usize, PoolAnswer>,
 ) -> Consistency {
     let mut overlaps = Vec::new();
     let mut same = 0;
     for (at, one) in first {
         let Some(two) = other.get(at) else { continue };
-        let both = [one, two].map(|given| matches!(given.answer, Answer::Picks(_)));
+        let both = [one, two].map(|given| matches!(given.answer, PickAnswer::Picks(_)));
         if both != [true, true] {
             continue;
         }
@@ -250,7 +250,7 @@ impl Consistency {
     }
 }
 
-fn boxes_json(boxes: &Boxes) -> Value {
+fn boxes_json(boxes: &PickCounts) -> Value {
     json!({
         "agreed": boxes.agreed,
         "label_only": boxes.label_only,

@@ -2,7 +2,7 @@
 
 use super::super::{Failure, Outcome};
 use crate::domain::corpus::{Document, Pool};
-use crate::domain::court::{self, Answer, Bench, Boxes, Group, outcomes};
+use crate::domain::adjudication::{self, PickAnswer, PoolSet, PickCounts, JudgeAnswers, pick_outcomes};
 use crate::domain::retrieval::JudgingPool;
 use crate::formats::csv_cell::SafeCsv;
 use std::io::Write;
@@ -47,7 +47,7 @@ const DISAGREEMENTS: [&str; 12] = [
 ];
 
 /// Writes a row a pool, judge and order.
-pub(super) fn per_query(bench: &Bench, groups: &[Group], out: &mut dyn Write) -> Outcome {
+pub(super) fn per_query(bench: &PoolSet, groups: &[JudgeAnswers], out: &mut dyn Write) -> Outcome {
     let mut csv = SafeCsv::new(out);
     csv.row(PER_QUERY)?;
     for (at, pool) in bench.pools.iter().enumerate() {
@@ -58,12 +58,12 @@ pub(super) fn per_query(bench: &Bench, groups: &[Group], out: &mut dyn Write) ->
                     continue;
                 };
                 let answer = match &given.answer {
-                    Answer::Picks(_) => "valid",
-                    Answer::Invalid(invalid) => invalid.cause(),
-                    Answer::Failed => "failed",
+                    PickAnswer::Picks(_) => "valid",
+                    PickAnswer::Invalid(invalid) => invalid.cause(),
+                    PickAnswer::Failed => "failed",
                 };
                 let boxes = given.boxes();
-                let count = |of: fn(&Boxes) -> usize| {
+                let count = |of: fn(&PickCounts) -> usize| {
                     boxes
                         .as_ref()
                         .map_or(String::new(), |boxes| of(boxes).to_string())
@@ -124,7 +124,7 @@ fn first_stage(pool: &JudgingPool) -> [String; 4] {
 /// Writes the documents that are labelled or picked, but not both, of the first order: a labelled one and a picked one
 /// on a row, as far as there are pairs. `texts_of` reads the pool at a place of the bench.
 pub(super) fn disagreements(
-    groups: &[Group],
+    groups: &[JudgeAnswers],
     texts_of: &dyn Fn(usize) -> Result<Pool, Failure>,
     out: &mut dyn Write,
 ) -> Outcome {
@@ -135,19 +135,19 @@ pub(super) fn disagreements(
             continue;
         };
         for (at, given) in first {
-            let Answer::Picks(positions) = &given.answer else {
+            let PickAnswer::Picks(positions) = &given.answer else {
                 continue;
             };
             let pool = texts_of(*at)?;
-            let boxes = outcomes(&given.pool, positions);
-            let of = |wanted: court::Outcome| -> Vec<&Document> {
+            let boxes = pick_outcomes(&given.pool, positions);
+            let of = |wanted: adjudication::PickOutcome| -> Vec<&Document> {
                 let slots = given.pool.slots.iter().zip(&boxes);
                 slots
                     .filter(|(_, outcome)| **outcome == wanted)
                     .filter_map(|(slot, _)| document(&pool, slot.document.as_str()))
                     .collect()
             };
-            let (labelled, picked) = (of(court::Outcome::LabelOnly), of(court::Outcome::PickOnly));
+            let (labelled, picked) = (of(adjudication::PickOutcome::LabelOnly), of(adjudication::PickOutcome::PickOnly));
             for row in 0..labelled.len().max(picked.len()) {
                 let mut cells = vec![pool.query.id.as_str().to_owned(), pool.query.text.clone()];
                 cells.extend(texts(labelled.get(row).copied()));

@@ -2,7 +2,7 @@
 
 use super::super::{Outcome, output};
 use crate::domain::corpus::QueryId;
-use crate::domain::metrics::{Comparison, Estimate};
+use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Map, Value, json};
 
 /// Measures of a ranking, and of how it differs from another.
@@ -17,7 +17,7 @@ pub(super) struct Report {
 
 struct Row {
     name: String,
-    estimate: Option<Estimate>,
+    estimate: Option<MeanEstimate>,
     per_query: Vec<(QueryId, Option<f64>)>,
     against: Option<(Option<f64>, Option<Comparison>)>,
 }
@@ -37,7 +37,7 @@ impl Report {
     pub(super) fn add(
         &mut self,
         name: String,
-        estimate: Option<Estimate>,
+        estimate: Option<MeanEstimate>,
         per_query: Vec<(QueryId, Option<f64>)>,
     ) {
         if self.rows.iter().any(|row| row.name == name) {

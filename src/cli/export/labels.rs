@@ -2,7 +2,7 @@
 
 use super::super::{Failure, Outcome, output};
 use super::{Layout, write_rows};
-use crate::domain::court::{Correction, Grades, corrected};
+use crate::domain::adjudication::{LabelCorrection, RulingGrades, corrected_labels};
 use crate::formats::{beir, trec};
 use crate::store::court::CourtRows;
 use anyhow::anyhow;
@@ -46,7 +46,7 @@ pub(super) struct Form {
     form: Option<Columns>,
     /// Of qrels: the grades that `partially` and `relevant` put in [default: 1,1, or 1,2 in a dataset with labels above 1]
     #[arg(long, value_name = "P,R", value_parser = grades)]
-    grades: Option<Grades>,
+    grades: Option<RulingGrades>,
     /// Of qrels: the grade from which on a document counts as labelled relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     pub(super) level: i32,
@@ -58,13 +58,13 @@ enum Columns {
     Beir,
 }
 
-fn grades(text: &str) -> Result<Grades, String> {
+fn grades(text: &str) -> Result<RulingGrades, String> {
     let read = |part: &str| part.trim().parse::<i32>().ok().filter(|grade| *grade > 0);
     match text
         .split_once(',')
         .map(|(one, two)| (read(one), read(two)))
     {
-        Some((Some(partially), Some(relevant))) if partially <= relevant => Ok(Grades {
+        Some((Some(partially), Some(relevant))) if partially <= relevant => Ok(RulingGrades {
             partially,
             relevant,
         }),
@@ -74,7 +74,7 @@ fn grades(text: &str) -> Result<Grades, String> {
 
 impl Form {
     /// What the rulings in force make of the labels.
-    fn corrections(&self, rows: &CourtRows) -> Vec<Correction> {
+    fn corrections(&self, rows: &CourtRows) -> Vec<LabelCorrection> {
         rows.corrections(self.grades)
     }
 
@@ -94,7 +94,7 @@ impl Form {
             return diff(&corrections, out);
         }
         let labels = match self.corrected {
-            true => corrected(&rows.labels, &corrections),
+            true => corrected_labels(&rows.labels, &corrections),
             false => rows.labels.clone(),
         };
         let named = path
@@ -161,8 +161,8 @@ impl Form {
 }
 
 /// The labels that change, a line each: sign, query, document, grade.
-fn diff(corrections: &[Correction], out: &mut dyn Write) -> Outcome {
-    let mut changes: Vec<&Correction> = corrections.iter().filter(|one| one.changes()).collect();
+fn diff(corrections: &[LabelCorrection], out: &mut dyn Write) -> Outcome {
+    let mut changes: Vec<&LabelCorrection> = corrections.iter().filter(|one| one.changes()).collect();
     changes.sort_by_key(|one| (&one.ruling.query, &one.ruling.document));
     for one in changes {
         let query = trec::cell(one.ruling.query.as_str())?;

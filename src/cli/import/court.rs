@@ -3,8 +3,8 @@
 use super::{Failure, display_name, label, open, output, refused};
 use crate::cli::benchmark;
 use crate::domain::corpus::QueryId;
-use crate::domain::court::PickRecord;
-use crate::domain::metrics::{Qrels, Run};
+use crate::domain::adjudication::PickRecord;
+use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::sanitise;
 use crate::engine::now_ms;
 use crate::formats::picks::read_picks;
@@ -18,7 +18,7 @@ use std::path::Path;
 /// What a file holds, read and found good.
 pub(super) enum Evidence {
     Labels(Qrels),
-    Ranking(String, Run),
+    Ranking(String, RankedRun),
     Picks(Vec<PickRecord>),
 }
 

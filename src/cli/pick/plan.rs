@@ -3,9 +3,9 @@
 use super::sheet::{Question, Sheet};
 use crate::cli::output;
 use crate::domain::corpus::{DocId, Pool, QueryId};
-use crate::domain::court::{Ask, Way};
+use crate::domain::adjudication::{PickRequest, PickMode};
 use crate::domain::metrics::Qrels;
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::engine::estimate::JudgeEstimate;
 use crate::engine::picks::{PickJob, call_id};
 use crate::judge::{Ensemble, Judge, Lineup, PoolText};
@@ -18,7 +18,7 @@ pub(super) const ASKED: usize = 2;
 
 /// What is wanted.
 pub(super) struct Wish {
-    pub(super) way: Way,
+    pub(super) way: PickMode,
     pub(super) permutations: usize,
     pub(super) level: i32,
     pub(super) seed: u64,
@@ -79,11 +79,11 @@ impl Plan {
         let mut idle = 0;
         for pool in pools {
             let wanted = match wish.way {
-                Way::Exactly => positives(pool, labels, wish.level),
-                Way::AnyNumber | Way::PerDocument => 0,
+                PickMode::Exactly => positives(pool, labels, wish.level),
+                PickMode::AnyNumber | PickMode::PerDocument => 0,
             };
             let ask = wish.way.ask(wanted);
-            if ask == Ask::Exactly(0) {
+            if ask == PickRequest::Exactly(0) {
                 idle += 1;
                 continue;
             }
@@ -107,7 +107,7 @@ impl Plan {
     }
 
     /// Adds the orders of a pool.
-    fn show(&mut self, pool: &Pool, ask: Ask, wish: &Wish) {
+    fn show(&mut self, pool: &Pool, ask: PickRequest, wish: &Wish) {
         let texts: Vec<Arc<str>> = pool
             .documents
             .iter()
@@ -116,10 +116,10 @@ impl Plan {
         let mut orders: Vec<Vec<usize>> = vec![(0..texts.len()).collect()];
         for permutation in 2..=wish.permutations {
             let name = [pool.query.id.as_str(), &permutation.to_string()].join("\n");
-            let mut dice = Dice::new(wish.seed, &["pick order", &name]);
+            let mut rng = SeededRng::new(wish.seed, &["pick order", &name]);
             let mut order: Vec<usize> = (0..texts.len()).collect();
             let fresh = (0..DRAWS).any(|_| {
-                dice.shuffle(&mut order);
+                rng.shuffle(&mut order);
                 !orders.contains(&order)
             });
             if fresh {

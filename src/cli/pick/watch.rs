@@ -4,7 +4,7 @@ use super::super::{Failure, output, signals};
 use super::plan::Plan;
 use super::sheet::Sheet;
 use crate::client::Control;
-use crate::domain::court::{PickRecord, PickResult};
+use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
 use crate::engine::picks::{self, PickEvent, Picking};
 use crate::judge::Ensemble;

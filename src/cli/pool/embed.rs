@@ -6,7 +6,7 @@ use super::stage::{FirstStage, Folder};
 use crate::client::Control;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
-use crate::domain::retrieval::{Nearest, RRF_K, reciprocal_rank_fusion};
+use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
 use crate::embedding::cache::Cache;
 use crate::engine::embeddings::{EmbedError, Origins, Vectors};
 use crate::formats::beir::{Passage, Question};
@@ -222,7 +222,7 @@ impl Task<'_> {
         runtime: &Runtime,
     ) -> Result<Vec<Vec<(DocId, f64)>>, Failed> {
         let queries = runtime.block_on(vectors.of(&self.queries(vectors)))?;
-        let mut nearest = Nearest::new(queries, self.depth);
+        let mut nearest = NearestDocuments::new(queries, self.depth);
         let (began, mut spoke) = (Instant::now(), Instant::now());
         let (mut done, mut told) = (0, 0);
         self.chunks(

@@ -5,7 +5,7 @@ use super::stage::{FirstStage, Folder};
 use super::usage;
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query};
 use crate::domain::metrics::Qrels;
-use crate::domain::retrieval::{JudgingPool, Slot};
+use crate::domain::retrieval::{JudgingPool, PoolSlot};
 use crate::formats::beir::{Passage, Question};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ pub(super) fn pools(
 
 fn document(
     passage: &Passage,
-    slot: &Slot,
+    slot: &PoolSlot,
     number: usize,
     grade: Option<i32>,
     evidence: Option<&Evidence>,

@@ -5,8 +5,8 @@ use super::super::{Failure, benchmark, output};
 use super::hybrid::Hybrid;
 use super::{in_order, usage};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Qrels, Rules, ranking};
-use crate::domain::retrieval::{Index, Profile};
+use crate::domain::metrics::{Qrels, EvaluationRules, ranked_documents};
+use crate::domain::retrieval::{Bm25Index, AnalysisProfile};
 use crate::formats::beir::{self, Passage, Question};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -107,7 +107,7 @@ pub(super) struct FirstStage {
 }
 
 enum Found {
-    Index(Box<Index>),
+    Index(Box<Bm25Index>),
     Hybrid(Hybrid),
     Given(HashMap<QueryId, Vec<(DocId, f64)>>),
 }
@@ -117,11 +117,11 @@ impl FirstStage {
     pub(super) fn search(
         folder: &Folder,
         qrels: &Qrels,
-        profile: Profile,
+        profile: AnalysisProfile,
     ) -> Result<Self, Failure> {
         let began = Instant::now();
         let labelled: HashSet<&DocId> = qrels.values().flat_map(|grades| grades.keys()).collect();
-        let mut index = Index::new(profile);
+        let mut index = Bm25Index::new(profile);
         let mut texts = HashSet::new();
         folder.each(|passage| {
             if labelled.contains(&passage.id) && !passage.content().is_empty() {
@@ -234,7 +234,7 @@ impl FirstStage {
 fn rankings(path: &Path) -> Result<HashMap<QueryId, Vec<(DocId, f64)>>, Failure> {
     let run = benchmark::ranking(path, &mut Vec::new())?;
     let sorted = run.iter().map(|(query, documents)| {
-        let ranked = ranking(query, documents, Rules::default().scores)?;
+        let ranked = ranked_documents(query, documents, EvaluationRules::default().scores)?;
         Ok((query.clone(), ranked.into_iter().cloned().collect()))
     });
     sorted.collect()

@@ -5,7 +5,7 @@ use crate::client::gate::is_refusal;
 use crate::client::health::is_broken;
 use crate::client::pace::{back_off, named};
 use crate::client::question::{End, Job, Kept, Question};
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::judge::{ADAPTIONS, CallError, Cause, Retry};
 use crate::store::ledger::Charge;
 use futures::FutureExt as _;
@@ -166,7 +166,7 @@ impl<Q: Question> Worker<Q> {
     /// A uniform number for a wait, different for every call and attempt.
     pub(super) fn draw(&self, call: &Call<Q>) -> f64 {
         let name = format!("{}/{}/{}", call.question.name(), self.seat, self.laters);
-        Dice::new(self.salt, &["back-off", &name]).unit()
+        SeededRng::new(self.salt, &["back-off", &name]).unit()
     }
 
     /// Puts the end of an attempt into the project.

@@ -5,7 +5,7 @@ use super::*;
 use crate::client::question::End;
 use crate::client::question::{Job, Needs};
 use crate::client::window::FIRST;
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::judge::Retry;
 use crate::judge::{Exchange, JudgeLimits, RateLimits};
 use crate::store::Store;
@@ -350,7 +350,7 @@ async fn play(server: &Arc<Server>, calls: usize, setup: Setup) -> Played {
 /// A uniform number for one request, the same in every run.
 fn draw(request: &Request, what: &str) -> f64 {
     let name = format!("{}/{}", request.number, request.before);
-    Dice::new(11, &[what, &name]).unit()
+    SeededRng::new(11, &[what, &name]).unit()
 }
 
 /// A latency of a lognormal distribution.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::retrieval::{cosine, unit};
+use crate::domain::retrieval::{cosine, unit_vector};
 use std::collections::HashMap;
 
 /// A BERT of one layer and eight dimensions, its weights drawn from a sine.
@@ -131,7 +131,7 @@ fn cosines_are_those_of_the_original() {
     let vectors = model.embed(&texts).unwrap().vectors;
     let vectors: Vec<Vec<f32>> = vectors
         .into_iter()
-        .map(|vector| unit(vector).unwrap())
+        .map(|vector| unit_vector(vector).unwrap())
         .collect();
     for (x, y, expected) in [(0, 1, 0.85), (3, 4, 0.51), (0, 3, 0.23)] {
         let found = cosine(&vectors[x], &vectors[y]);

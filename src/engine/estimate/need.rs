@@ -1,7 +1,7 @@
 //! What one query would need, by the plain plan or in rounds.
 
 use crate::domain::battle::Pair;
-use crate::domain::sampling::adaptive::{Campaign, Judging};
+use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::domain::sampling::plan;
 use crate::engine::Request;
 use crate::engine::plan::{ahead, entered, plan_query, share};
@@ -60,7 +60,7 @@ impl Need {
     pub(super) fn of_rounds(
         id: &str,
         documents: usize,
-        campaign: &Campaign,
+        campaign: &AdaptivePlan,
         names: &[String],
         ensemble: &Ensemble,
         request: &Request,
@@ -104,8 +104,8 @@ impl Need {
             *calls += share(unplanned, judges, seat);
         }
         need.battles += match campaign.strategy.judging {
-            Judging::All => unplanned.div_ceil(judges.max(1)),
-            Judging::Rotate | Judging::Escalate => unplanned,
+            JudgeChoice::All => unplanned.div_ceil(judges.max(1)),
+            JudgeChoice::Rotate | JudgeChoice::Escalate => unplanned,
         };
         Ok(need)
     }

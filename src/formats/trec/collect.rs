@@ -2,7 +2,7 @@
 
 use super::{Label, Placed, named};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Qrels, Run};
+use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::problem::Problem;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -48,8 +48,8 @@ pub fn collect_run(
     rows: impl Iterator<Item = Result<(u64, Placed), Problem>>,
     file: &str,
     report: &mut dyn FnMut(Problem),
-) -> Run {
-    let mut run = Run::new();
+) -> RankedRun {
+    let mut run = RankedRun::new();
     let mut lines: BTreeMap<QueryId, Vec<u64>> = BTreeMap::new();
     for row in rows {
         match row {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::court::Way;
+use crate::domain::adjudication::PickMode;
 use crate::judge::Prompt;
 
 const KEY: &str = "sk-test-0123456789";
@@ -128,7 +128,7 @@ fn picks_are_asked_for_in_ones_own_words() {
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let picker = |more: &str, way: Way| {
+    let picker = |more: &str, way: PickMode| {
         let text = one(&format!("provider = \"ollama\"\nmodel = \"m\"\n{more}"));
         let sources = Sources {
             env: &|_| None,
@@ -143,11 +143,11 @@ fn picks_are_asked_for_in_ones_own_words() {
         made.map(|(judges, _)| judges[0].spec().prompt_hash.clone())
             .map_err(|error| error.to_string())
     };
-    let embedded = [Way::Exactly, Way::AnyNumber, Way::PerDocument].map(|way| picker("", way));
+    let embedded = [PickMode::Exactly, PickMode::AnyNumber, PickMode::PerDocument].map(|way| picker("", way));
     assert_eq!(embedded[0], embedded[1]);
     assert_ne!(embedded[1], embedded[2]);
     let both = "pick_prompt = \"slots.md\"\nverdict_prompt = \"verdicts.md\"";
-    let own = [Way::Exactly, Way::AnyNumber, Way::PerDocument].map(|way| picker(both, way));
+    let own = [PickMode::Exactly, PickMode::AnyNumber, PickMode::PerDocument].map(|way| picker(both, way));
     assert_eq!(own[0], own[1]);
     for (own, embedded) in own.iter().zip(&embedded) {
         assert!(own.is_ok() && own != embedded, "{own:?}");
@@ -155,27 +155,27 @@ fn picks_are_asked_for_in_ones_own_words() {
     for (more, way, message) in [
         (
             "pick_prompt = \"verdicts.md\"",
-            Way::AnyNumber,
+            PickMode::AnyNumber,
             "asks for verdicts; begin it with \"answer: slots\"",
         ),
         (
             "verdict_prompt = \"score.md\"",
-            Way::PerDocument,
+            PickMode::PerDocument,
             "asks for score; begin it with \"answer: verdicts\"",
         ),
         (
             "pick_prompt = \"bare.md\"",
-            Way::Exactly,
+            PickMode::Exactly,
             "pick_prompt \"bare.md\": the prompt's case never mentions {{task}}",
         ),
         (
             "pick_prompt = \"odd.md\"",
-            Way::Exactly,
+            PickMode::Exactly,
             "the prompt mentions {{a}}",
         ),
         (
             "pick_prompt = \"none.md\"",
-            Way::Exactly,
+            PickMode::Exactly,
             "pick_prompt is a file",
         ),
     ] {

@@ -2,7 +2,7 @@
 
 use super::document::{Cut, clean};
 use super::{Template, mark};
-use crate::domain::court::Ask;
+use crate::domain::adjudication::PickRequest;
 use crate::judge::{Lineup, Prompt};
 use std::fmt::Write as _;
 
@@ -49,20 +49,20 @@ impl Template {
 }
 
 /// What a judge is asked to do with so many documents.
-pub(in crate::judge) fn task(ask: Ask, documents: usize) -> String {
+pub(in crate::judge) fn task(ask: PickRequest, documents: usize) -> String {
     match ask {
-        Ask::Exactly(1) => format!(
+        PickRequest::Exactly(1) => format!(
             "Exactly 1 of these {documents} documents is relevant: \"slots\" holds exactly 1 number from 1 to {documents}."
         ),
-        Ask::Exactly(wanted) => format!(
+        PickRequest::Exactly(wanted) => format!(
             "Exactly {wanted} of these {documents} documents are relevant: \"slots\" holds exactly {wanted} different \
              numbers from 1 to {documents}."
         ),
-        Ask::AnyNumber => format!(
+        PickRequest::AnyNumber => format!(
             "Any number of these {documents} documents may be relevant, or none: \"slots\" holds their numbers from 1 to \
              {documents}, and is empty where none is."
         ),
-        Ask::PerDocument => format!(
+        PickRequest::PerDocument => format!(
             "Give each of these {documents} documents its verdict: \"verdicts\" has {documents} members, one for each number \
              from 1 to {documents}."
         ),

@@ -1,11 +1,11 @@
 //! What the label court's rows amount to.
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{
-    Bench, Correction, Dispute, DocketRule, Grades, Group, LeftOut, Remeasured, Ruling, answers,
-    corrected, corrections, disputes, docket, measures, parted, remeasure, said, settle, weigh,
+use crate::domain::adjudication::{
+    PoolSet, LabelCorrection, Disagreement, DisagreementRule, RulingGrades, JudgeAnswers, IgnoredAnswers, Remeasured, Ruling, valid_answers,
+    corrected_labels, label_corrections, find_disagreements, order_disagreements, remeasured_metrics, has_conflict, remeasure, latest_by_annotator, rulings_in_force, measure_impact,
 };
-use crate::domain::metrics::{EvaluationError, Qrels, Resampling, Rules, Run};
+use crate::domain::metrics::{EvaluationError, Qrels, Resampling, EvaluationRules, RankedRun};
 use crate::domain::verdict::FinalRule;
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::StoredRuling;
@@ -18,15 +18,15 @@ pub struct CourtRows {
     /// The row of each pool of the bench.
     pub keys: Vec<QueryKey>,
     /// The pools with their labels.
-    pub bench: Bench,
+    pub bench: PoolSet,
     /// Every label, of documents in no pool too.
     pub labels: Qrels,
     /// Rankings by name; [`super::FIRST_STAGE`] or [`super::IN_ORDER`] of the pools alone where none has been imported.
-    pub rankings: Vec<(String, Run)>,
+    pub rankings: Vec<(String, RankedRun)>,
     /// The answers, judge by judge.
-    pub groups: Vec<Group>,
+    pub groups: Vec<JudgeAnswers>,
     /// Answers that say nothing about the pools.
-    pub left_out: LeftOut,
+    pub left_out: IgnoredAnswers,
     /// Rulings that stand, earliest first.
     pub rulings: Vec<StoredRuling>,
     /// How the ruling in force follows from what several people said.
@@ -45,7 +45,7 @@ pub struct Matter {
     /// The document.
     pub document: DocId,
     /// On what label and picks differ.
-    pub dispute: Dispute,
+    pub dispute: Disagreement,
     /// The disagreements that it was drawn from at random, where it is a control; 0 for one that comes by its place.
     pub control_of: usize,
 }
@@ -64,29 +64,29 @@ pub enum Roll {
 
 impl CourtRows {
     /// How rankings are measured.
-    pub fn rules(&self) -> Rules {
-        Rules {
+    pub fn rules(&self) -> EvaluationRules {
+        EvaluationRules {
             relevant_from: self.level,
-            ..Rules::default()
+            ..EvaluationRules::default()
         }
     }
 
     /// The grades of a label that is turned.
-    fn grades(&self) -> Grades {
+    fn grades(&self) -> RulingGrades {
         let grades = self.labels.values().flat_map(|grades| grades.values());
-        Grades::of(grades.max().copied())
+        RulingGrades::of(grades.max().copied())
     }
 
     /// What label and picks differ on, with its impact on the rankings.
     ///
     /// # Errors
     /// A ranking that cannot be measured.
-    pub fn disputes(&self) -> Result<Vec<Dispute>, EvaluationError> {
-        let answers = answers(&self.groups, &self.bench);
-        let mut found = disputes(&self.bench.pools, &answers);
-        let rankings: Vec<&Run> = self.rankings.iter().map(|(_, run)| run).collect();
+    pub fn disputes(&self) -> Result<Vec<Disagreement>, EvaluationError> {
+        let answers = valid_answers(&self.groups, &self.bench);
+        let mut found = find_disagreements(&self.bench.pools, &answers);
+        let rankings: Vec<&RankedRun> = self.rankings.iter().map(|(_, run)| run).collect();
         let (grades, rules) = (self.grades(), self.rules());
-        weigh(
+        measure_impact(
             &mut found,
             &self.bench.pools,
             &self.labels,
@@ -103,7 +103,7 @@ impl CourtRows {
     /// A ranking that cannot be measured.
     pub fn docket(
         &self,
-        rule: &DocketRule,
+        rule: &DisagreementRule,
         annotator: Option<&str>,
     ) -> Result<Vec<Matter>, EvaluationError> {
         let disputes = self.disputes()?;
@@ -125,7 +125,7 @@ impl CourtRows {
                 dispute,
             })
         };
-        let order = docket(&disputes, &self.bench.pools, rule);
+        let order = order_disagreements(&disputes, &self.bench.pools, rule);
         Ok(order.into_iter().filter_map(matter).collect())
     }
 
@@ -136,12 +136,12 @@ impl CourtRows {
     pub fn called(
         &self,
         roll: Roll,
-        rule: &DocketRule,
+        rule: &DisagreementRule,
         annotator: &str,
     ) -> Result<Vec<Matter>, EvaluationError> {
         let latest = |said: &Vec<&Ruling>| said.last().map(|ruling| ruling.created_ms);
         let standing = self.standing();
-        let mut documents = said(&standing);
+        let mut documents = latest_by_annotator(&standing);
         match roll {
             Roll::Open => return self.docket(rule, Some(annotator)),
             Roll::Ruled => {
@@ -149,7 +149,7 @@ impl CourtRows {
                     said.retain(|ruling| ruling.annotator == annotator);
                 }
             }
-            Roll::Parted => documents.retain(|said| parted(said)),
+            Roll::Parted => documents.retain(|said| has_conflict(said)),
         }
         documents.sort_by_key(|said| Reverse(latest(said)));
         let rows: HashMap<&str, &StoredRuling> = self
@@ -174,7 +174,7 @@ impl CourtRows {
             query: row.query,
             query_id: ruling.query.clone(),
             document: ruling.document.clone(),
-            dispute: Dispute {
+            dispute: Disagreement {
                 pool,
                 slot,
                 positive: slots[slot].positive,
@@ -192,24 +192,24 @@ impl CourtRows {
 
     /// The rulings in force, and on how many documents people go different ways.
     pub fn settled(&self) -> (Vec<Ruling>, usize) {
-        settle(&self.rule, &self.standing())
+        rulings_in_force(&self.rule, &self.standing())
     }
 
     /// What each ruling in force makes of its label, with its own grades unless there are others for all.
-    pub fn corrections(&self, grades: Option<Grades>) -> Vec<Correction> {
-        corrections(&self.labels, self.settled().0, grades)
+    pub fn corrections(&self, grades: Option<RulingGrades>) -> Vec<LabelCorrection> {
+        label_corrections(&self.labels, self.settled().0, grades)
     }
 
-    /// Each ranking under the labels as they are and with `corrections`.
+    /// Each ranking under the labels as they are and with `label_corrections`.
     ///
     /// # Errors
     /// A ranking that cannot be measured.
     pub fn effect(
         &self,
-        corrections: &[Correction],
+        corrections: &[LabelCorrection],
     ) -> Result<Vec<(String, Vec<Remeasured>)>, EvaluationError> {
-        let after = corrected(&self.labels, corrections);
-        let (metrics, rules) = (measures(), self.rules());
+        let after = corrected_labels(&self.labels, corrections);
+        let (metrics, rules) = (remeasured_metrics(), self.rules());
         let rankings = self.rankings.iter();
         rankings
             .map(|(name, run)| {

@@ -2,7 +2,7 @@
 
 use super::Merge;
 use crate::domain::corpus::QueryId;
-use crate::domain::metrics::Run;
+use crate::domain::metrics::RankedRun;
 use crate::engine::now_ms;
 use crate::store::{Db, Result, StoreError};
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ impl Merge<'_> {
                 }
             }
         }
-        let ours: HashMap<String, Run> = self.db.rankings()?.into_iter().collect();
+        let ours: HashMap<String, RankedRun> = self.db.rankings()?.into_iter().collect();
         for (name, mut run) in other.rankings()? {
             let known = ours.get(&name);
             run.retain(|query, _| {

@@ -1,7 +1,7 @@
 //! A query's rows for its view.
 
 use crate::domain::battle::{Battle, BattleId};
-use crate::domain::ranking::{BattleRecord, Rows};
+use crate::domain::ranking::{BattleRecord, QueryRows};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, StoreError};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 impl Db {
     /// Everything that a query's view is computed from.
-    pub fn rows(&self, query: QueryKey) -> Result<Rows> {
+    pub fn rows(&self, query: QueryKey) -> Result<QueryRows> {
         let (documents, depth): (usize, Option<usize>) = self
             .connection
             .prepare_cached("SELECT documents, depth FROM query WHERE id = ?1")?
@@ -111,7 +111,7 @@ impl Db {
                 .failed
                 .sort_by_key(|judge| seat.get(&judge.0).copied());
         }
-        Ok(Rows {
+        Ok(QueryRows {
             responses: Vec::new(),
             documents,
             depth,

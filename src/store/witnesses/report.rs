@@ -1,9 +1,9 @@
 //! From witnesses to cards: what a screen and a command show of the judges.
 
 use super::{Audit, Calls, Witnesses};
-use crate::domain::agreement::{self, Scale};
-use crate::domain::judging::{
-    Ballot, Card, JudgeModel, JudgePair, cards, ensemble_card, judge_alpha, judge_pairs,
+use crate::domain::agreement::{self, LabelScale};
+use crate::domain::judge_report::{
+    Rating, JudgeReport, JudgeModel, JudgePair, judge_reports, ensemble_report, judge_alpha, judge_pairs,
 };
 use crate::domain::vote::{Margin, Outcome as Side};
 use crate::store::corpus::QueryKey;
@@ -19,9 +19,9 @@ pub struct Report {
     /// What it is made from.
     pub witnesses: Witnesses,
     /// A card a judge with votes.
-    pub cards: Vec<Card>,
+    pub cards: Vec<JudgeReport>,
     /// The card of all judges together, where there are several.
-    pub ensemble: Option<Card>,
+    pub ensemble: Option<JudgeReport>,
     /// What each judge's calls took and cost, in the order of the witnesses' judges.
     pub calls: Vec<Calls>,
     /// What looking into each judge's reasoning found.
@@ -58,9 +58,9 @@ impl Db {
 impl Report {
     /// Computes every card.
     fn new(witnesses: Witnesses, calls: Vec<Calls>, audits: Vec<Audit>) -> Self {
-        let cards = cards(&witnesses.ballots, &witnesses.verdicts);
+        let cards = judge_reports(&witnesses.ballots, &witnesses.verdicts);
         let ensemble = (witnesses.judges.len() > 1 && !witnesses.ballots.is_empty())
-            .then(|| ensemble_card(&witnesses.ballots, &witnesses.verdicts));
+            .then(|| ensemble_report(&witnesses.ballots, &witnesses.verdicts));
         let people = people_ballots(&witnesses);
         let mut all = witnesses.ballots.clone();
         all.extend(people);
@@ -96,7 +96,7 @@ impl Report {
         }
         Self {
             alpha_judges: judge_alpha(&witnesses.ballots, Some(SEED)),
-            alpha_people: agreement::alpha(&agreement::units(labels), Scale::Nominal, Some(SEED)),
+            alpha_people: agreement::alpha(&agreement::units(labels), LabelScale::Nominal, Some(SEED)),
             cards,
             ensemble,
             calls,
@@ -110,7 +110,7 @@ impl Report {
 }
 
 /// People's verdicts as ballots on every battle of their pairs, so that they can be held against judges.
-fn people_ballots(witnesses: &Witnesses) -> Vec<Ballot> {
+fn people_ballots(witnesses: &Witnesses) -> Vec<Rating> {
     // By query, earlier and later document: the battles, each with its own A and B.
     type Fought = Vec<(usize, usize, usize)>;
     let mut battles: BTreeMap<(usize, usize, usize), Fought> = BTreeMap::new();
@@ -144,7 +144,7 @@ fn people_ballots(witnesses: &Witnesses) -> Vec<Ballot> {
             vec![(free, low, high)]
         });
         for (battle, a, b) in on.iter().copied() {
-            found.push(Ballot {
+            found.push(Rating {
                 query: said.query,
                 battle,
                 a,

@@ -2,8 +2,8 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::metrics::kendall_tau_b;
-use crate::domain::priority::top_of;
-use crate::domain::ranking::{JudgeWeights, Settings, Standing, View};
+use crate::domain::priority::effective_top;
+use crate::domain::ranking::{JudgeWeights, RankingSettings, Standing, View};
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
@@ -31,7 +31,7 @@ impl Without {
             let zelo = |standing: &Option<Standing>| standing.map_or(f64::NEG_INFINITY, |s| s.zelo);
             view.standings.iter().map(zelo).collect()
         };
-        let top = top_of(one.standings.iter().flatten().count(), TOP);
+        let top = effective_top(one.standings.iter().flatten().count(), TOP);
         let members =
             |view: &View| -> HashSet<usize> { view.by_zelo.iter().take(top).copied().collect() };
         let leaving = members(one).difference(&members(other)).count();
@@ -51,7 +51,7 @@ impl Db {
         let mut sum = 0.0;
         for (key, _) in self.query_names()? {
             let now = self.view(key)?;
-            let settings = |judge_weights| Settings {
+            let settings = |judge_weights| RankingSettings {
                 judge_weights,
                 ..now.settings
             };

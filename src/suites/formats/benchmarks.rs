@@ -1,7 +1,7 @@
 //! TREC's and BEIR's files: every message, hostile input, and round trips.
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Qrels, Run};
+use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::problem::Problem;
 use crate::formats::recognise::{Kind, recognise};
 use crate::formats::trec::{self, Candidates};
@@ -27,7 +27,7 @@ fn beir_qrels(input: impl AsRef<[u8]>) -> (Qrels, Vec<String>) {
     (qrels, told(&problems))
 }
 
-fn run(input: impl AsRef<[u8]>) -> (Run, Vec<String>) {
+fn run(input: impl AsRef<[u8]>) -> (RankedRun, Vec<String>) {
     let mut problems = Vec::new();
     let rows = trec::read_run(input.as_ref(), "r.txt");
     let run = trec::collect_run(rows, "r.txt", &mut |problem| problems.push(problem));
@@ -279,7 +279,7 @@ proptest! {
             scores.into_iter().enumerate().map(|(at, score)| (DocId::new(format!("d{at}")), score)).collect();
         let mut out = Vec::new();
         trec::write_run(&mut out, &QueryId::new("q"), &ranking, "name").unwrap();
-        prop_assert_eq!(run(&out), (Run::from([(QueryId::new("q"), ranking)]), Vec::new()));
+        prop_assert_eq!(run(&out), (RankedRun::from([(QueryId::new("q"), ranking)]), Vec::new()));
     }
 
     #[test]

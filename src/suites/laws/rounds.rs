@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
-use crate::domain::sampling::adaptive::{Campaign, Judging};
+use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::engine::{Control, Outcome, Request, Run};
 use crate::judge::{Case, Cause, Ensemble};
 use crate::store::calls::Holes;
@@ -44,7 +44,7 @@ async fn votes(bench: &Bench) -> Vec<Vec<Vote>> {
             .map(|key| db.rows(key))
             .collect::<Result<Vec<_>, _>>()
     });
-    let of_query = |rows: crate::domain::ranking::Rows| {
+    let of_query = |rows: crate::domain::ranking::QueryRows| {
         let mut votes: Vec<Vote> = Vec::new();
         for record in rows.battles {
             let battle = record.battle;
@@ -127,11 +127,11 @@ async fn undisturbed(campaign: &str) -> Vec<Vec<Vote>> {
 async fn the_budget_is_spent_and_no_judge_meets_a_pair_twice(#[case] strategy: &str) {
     let (bench, asked) = (bench(&SIZES), Asked::default());
     let outcome = played(&bench, strategy, noted(&asked, |_, _| Act::Answer)).await;
-    let campaign: Campaign = strategy.parse().unwrap();
+    let campaign: AdaptivePlan = strategy.parse().unwrap();
     // Where all judges are asked, what is left of a budget may not do for all of them.
     let rest = match campaign.strategy.judging {
-        Judging::All => 2,
-        Judging::Rotate | Judging::Escalate => 0,
+        JudgeChoice::All => 2,
+        JudgeChoice::Rotate | JudgeChoice::Escalate => 0,
     };
     let calls = asked.lock().unwrap().clone();
     for (seed, size) in SIZES.into_iter().enumerate() {

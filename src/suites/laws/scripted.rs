@@ -1,6 +1,6 @@
 //! A judge that does what a test tells it.
 
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::judge::{
     CallError, Case, Cause, Ensemble, Judge, JudgeSpec, Prompt, RateLimits, Reply, Retry, Usage,
 };
@@ -127,7 +127,7 @@ impl Scripted {
     }
 
     fn strength(&self, text: &str) -> f64 {
-        Dice::new(0, &[&self.spec.name, text]).unit()
+        SeededRng::new(0, &[&self.spec.name, text]).unit()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
-use crate::domain::ranking::Settings;
+use crate::domain::ranking::RankingSettings;
 use crate::engine::Control;
 use crate::engine::progress::Phase;
 use crate::store::StoreError;
@@ -21,9 +21,9 @@ async fn judged(sizes: &[usize]) -> Bench {
 
 /// Makes every summary stale.
 async fn turn(bench: &Bench, phi: f64) {
-    let settings = Settings {
+    let settings = RankingSettings {
         phi: Some(phi),
-        ..Settings::default()
+        ..RankingSettings::default()
     };
     let turned = bench.store.write(move |db| db.set_settings(&settings));
     turned.await.unwrap();

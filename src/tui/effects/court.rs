@@ -1,7 +1,7 @@
 //! What the court's screens show, from the project.
 
 use crate::domain::corpus::DocId;
-use crate::domain::court::{Answer, Bench, DocketRule, Given, Group, Way, group, summarise_given};
+use crate::domain::adjudication::{PickAnswer, PoolSet, DisagreementRule, PoolAnswer, JudgeAnswers, PickMode, group_answers, summarise_answers};
 use crate::judge::OFFLINE;
 use crate::store::corpus::QueryKey;
 use crate::store::court::Roll;
@@ -15,7 +15,7 @@ const LEVEL: i32 = 1;
 /// What picks, labels and rulings amount to.
 pub(super) fn findings(
     db: &Db,
-    rule: &DocketRule,
+    rule: &DisagreementRule,
     roll: Roll,
     annotator: &str,
 ) -> Result<CourtFindings> {
@@ -53,8 +53,8 @@ pub(super) fn findings(
     })
 }
 
-fn row(group: &Group, order: Option<usize>, given: &BTreeMap<usize, Given>) -> PickRow {
-    let (summary, failed) = summarise_given(given);
+fn row(group: &JudgeAnswers, order: Option<usize>, given: &BTreeMap<usize, PoolAnswer>) -> PickRow {
+    let (summary, failed) = summarise_answers(given);
     PickRow {
         name: name(group, order),
         summary,
@@ -63,11 +63,11 @@ fn row(group: &Group, order: Option<usize>, given: &BTreeMap<usize, Given>) -> P
 }
 
 /// A judge, with its way of asking and its order where there are several.
-fn name(group: &Group, order: Option<usize>) -> String {
+fn name(group: &JudgeAnswers, order: Option<usize>) -> String {
     let way = match group.way {
-        Way::Exactly => "",
-        Way::AnyNumber => " · open",
-        Way::PerDocument => " · per document",
+        PickMode::Exactly => "",
+        PickMode::AnyNumber => " · open",
+        PickMode::PerDocument => " · per document",
     };
     let order = order.map_or(String::new(), |order| format!(" · order {order}"));
     format!("{}{way}{order}", group.judge)
@@ -78,12 +78,12 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
     let info = db.query(query)?;
     let at = db.find_document(query, document.as_str())?;
     let pool = db.judging_pool(query, LEVEL)?;
-    let (groups, _) = group(db.picks_of(query)?, &Bench::new(vec![pool]));
+    let (groups, _) = group_answers(db.picks_of(query)?, &PoolSet::new(vec![pool]));
     let mut said = Vec::new();
     for group in &groups {
         for (order, given) in &group.orders {
             for given in given.values() {
-                if let Answer::Picks(_) = given.answer {
+                if let PickAnswer::Picks(_) = given.answer {
                     let proof = given.verdict_on(document).map(|verdict| {
                         let sentence = verdict.sentence.as_deref();
                         let quoted = sentence.map_or(String::new(), |text| format!(" “{text}”"));

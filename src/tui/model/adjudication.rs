@@ -2,7 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
-use crate::domain::verdict::{Cause, Confidence, Decision};
+use crate::domain::verdict::{ErrorCause, Confidence, Decision};
 use crate::domain::vote::JudgeId;
 use crate::store::corpus::QueryKey;
 use crate::store::queue::QueueItem;
@@ -66,7 +66,7 @@ pub struct Desk {
     /// How sure the person is.
     pub confidence: Option<Confidence>,
     /// Why the person and the judges part.
-    pub cause: Option<Cause>,
+    pub cause: Option<ErrorCause>,
     /// Why, in words.
     pub note: Option<String>,
     /// Whether the verdict after the reveal differs from what is stored.

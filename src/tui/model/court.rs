@@ -1,7 +1,7 @@
 //! The label court, and the document that lies before the person.
 
 use crate::domain::corpus::{DocId, JsonObject};
-use crate::domain::court::{DocketOrder, Fault, Finding, Remeasured, Ruling, Summary};
+use crate::domain::adjudication::{DisagreementOrder, DisagreementCause, Finding, Remeasured, Ruling, PickSummary};
 use crate::store::corpus::QueryKey;
 use crate::store::court::{Matter, Roll};
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ pub struct CourtScreen {
     /// What picks, labels and rulings amount to, once it is computed.
     pub findings: Option<Box<CourtFindings>>,
     /// What comes first on the docket.
-    pub order: DocketOrder,
+    pub order: DisagreementOrder,
     /// What is to be ruled on, first things first.
     pub matters: Vec<Matter>,
     /// The matter under the cursor, among those shown.
@@ -74,7 +74,7 @@ pub struct PickRow {
     /// The judge, with what tells it from others of the name.
     pub name: String,
     /// What its picks amount to.
-    pub summary: Summary,
+    pub summary: PickSummary,
     /// Calls that failed.
     pub failed: usize,
 }
@@ -97,7 +97,7 @@ pub struct Hearing {
     /// The ruling as it stands.
     pub finding: Option<Finding>,
     /// Why pick and label differ.
-    pub fault: Option<Fault>,
+    pub fault: Option<DisagreementCause>,
     /// Why, in words.
     pub note: Option<String>,
     /// Whether the ruling differs from what is stored.

@@ -3,7 +3,7 @@
 use super::{CourtFindings, Exhibit, OpenQuery};
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
-use crate::domain::court::DocketRule;
+use crate::domain::adjudication::DisagreementRule;
 use crate::domain::vote::JudgeId;
 use crate::engine::estimate::Estimate;
 use crate::engine::progress::Progress;
@@ -109,7 +109,7 @@ pub enum Effect {
     /// Work out what would change without a judge.
     Without(JudgeId),
     /// Work out what picks, labels and rulings amount to, for the given generation.
-    Court(DocketRule, Roll, u64),
+    Court(DisagreementRule, Roll, u64),
     /// Load a document for the court.
     Exhibit(QueryKey, DocId),
     /// Store a ruling.

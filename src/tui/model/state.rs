@@ -1,9 +1,9 @@
 //! What each screen remembers, and the query that is open.
 
 use crate::domain::battle::{BattleId, Pair};
-use crate::domain::ranking::{Order, View};
+use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
-use crate::domain::verdict::People;
+use crate::domain::verdict::AnnotatorVerdicts;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
@@ -88,7 +88,7 @@ pub struct Matrix {
     /// What the cells show.
     pub layer: Layer,
     /// The order of rows and columns.
-    pub order: Order,
+    pub order: DocumentOrder,
     /// Which surprise was jumped to last, 0 the greatest.
     pub surprise: Option<usize>,
     /// Cursor, window and zoom, in display positions.
@@ -174,7 +174,7 @@ pub struct OpenQuery {
     /// Its numbers.
     pub view: View,
     /// What each person says of its pairs.
-    pub people: People,
+    pub people: AnnotatorVerdicts,
     /// Texts that have been asked for.
     pub texts: HashMap<usize, Arc<str>>,
     /// Votes with reasoning that have been asked for.

@@ -4,7 +4,7 @@ mod tables;
 
 pub(super) use tables::fold;
 
-use crate::domain::court::{CONTROLS, DocketOrder, DocketRule};
+use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::court::{Matter, Roll};
@@ -33,9 +33,9 @@ pub fn ask(model: &mut Model) -> Vec<Effect> {
     model.court.generation += 1;
     model.court.since.clear();
     model.court.waiting = true;
-    let rule = DocketRule {
+    let rule = DisagreementRule {
         order: model.court.order,
-        controls: CONTROLS,
+        controls: CONTROL_SHARE,
         seed: model.options.request.seed,
     };
     vec![Effect::Court(
@@ -329,7 +329,7 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::First => model.court.cursor = 0,
         Command::Last => model.court.cursor = last,
         Command::NextPolicy | Command::PreviousPolicy => {
-            let all = DocketOrder::ALL;
+            let all = DisagreementOrder::ALL;
             let here = all.iter().position(|order| *order == model.court.order);
             let step = match command {
                 Command::NextPolicy => 1,

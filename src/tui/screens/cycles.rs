@@ -1,7 +1,7 @@
 //! The cycles of a query: three battles that cannot all be right, side by side.
 
 use crate::domain::battle::Pair;
-use crate::domain::priority::{Edge, Triad, cyclic_triads, edges, edges_of_judge};
+use crate::domain::priority::{DecidedPair, CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
 use crate::domain::vote::JudgeId;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, OpenQuery, Screen};
@@ -15,7 +15,7 @@ use ratatui::widgets::{Paragraph, Widget};
 /// A cycle, of the ensemble or of one judge.
 struct Row {
     judge: Option<(usize, JudgeId)>,
-    triad: Triad,
+    triad: CyclicTriad,
 }
 
 /// Goes to the cycles of the query that is open.
@@ -26,17 +26,17 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
 }
 
 fn rows(open: &OpenQuery) -> Vec<Row> {
-    let of = |judge, triads: Vec<Triad>| triads.into_iter().map(move |triad| Row { judge, triad });
-    let mut rows: Vec<Row> = of(None, cyclic_triads(&edges(&open.view))).collect();
+    let of = |judge, triads: Vec<CyclicTriad>| triads.into_iter().map(move |triad| Row { judge, triad });
+    let mut rows: Vec<Row> = of(None, cyclic_triads(&decided_pairs(&open.view))).collect();
     for (seat, (judge, _)) in open.judges.iter().enumerate() {
-        let triads = cyclic_triads(&edges_of_judge(&open.view, *judge));
+        let triads = cyclic_triads(&decided_pairs_of_judge(&open.view, *judge));
         rows.extend(of(Some((seat, *judge)), triads));
     }
     rows
 }
 
 /// The three pairs of a triad, the weakest first.
-fn pairs(triad: &Triad) -> Vec<Pair> {
+fn pairs(triad: &CyclicTriad) -> Vec<Pair> {
     let [x, y, z] = triad.documents;
     let mut pairs: Vec<Pair> = [(x, y), (y, z), (x, z)]
         .into_iter()
@@ -156,8 +156,8 @@ fn who(open: &OpenQuery, row: &Row) -> String {
 /// The three battles side by side.
 fn battles(open: &OpenQuery, row: &Row, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let all = match row.judge {
-        None => edges(&open.view),
-        Some((_, judge)) => edges_of_judge(&open.view, judge),
+        None => decided_pairs(&open.view),
+        Some((_, judge)) => decided_pairs_of_judge(&open.view, judge),
     };
     let columns: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3])
         .spacing(2)
@@ -176,7 +176,7 @@ fn battles(open: &OpenQuery, row: &Row, theme: &Theme, area: Rect, buf: &mut Buf
 
 fn told(
     open: &OpenQuery,
-    edge: &Edge,
+    edge: &DecidedPair,
     weakest: bool,
     theme: &Theme,
     columns: usize,

@@ -9,7 +9,7 @@ pub(in crate::tui::screens) use panel::keys;
 
 use super::battle;
 use crate::domain::sanitise;
-use crate::domain::verdict::{Cause, Confidence, Decision};
+use crate::domain::verdict::{ErrorCause, Confidence, Decision};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model};
 use crate::tui::text;
@@ -129,7 +129,7 @@ fn confidence(command: Command) -> Option<Confidence> {
     })
 }
 
-/// The commands that name a cause, in the order of [`Cause::ALL`].
+/// The commands that name a cause, in the order of [`ErrorCause::ALL`].
 const CAUSES: [Command; 6] = [
     Command::CauseJudge,
     Command::CauseDefensible,
@@ -139,9 +139,9 @@ const CAUSES: [Command; 6] = [
     Command::CauseOther,
 ];
 
-fn cause(command: Command) -> Option<Cause> {
+fn cause(command: Command) -> Option<ErrorCause> {
     let at = CAUSES.iter().position(|known| *known == command)?;
-    Cause::ALL.get(at).copied()
+    ErrorCause::ALL.get(at).copied()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The judges: a card each, and who agrees with whom.
 
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judging::Card;
+use crate::domain::judge_report::JudgeReport;
 use crate::domain::sanitise;
 use crate::store::witnesses::{Report, Without};
 use crate::tui::keymap::Command;
@@ -103,7 +103,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
 }
 
 /// Every judge with its card and its place among the judges, and the ensemble last.
-fn rows(report: &Report) -> Vec<(String, Option<&Card>, Option<usize>)> {
+fn rows(report: &Report) -> Vec<(String, Option<&JudgeReport>, Option<usize>)> {
     let judges = report.witnesses.judges.iter().enumerate();
     let mut rows: Vec<_> = judges
         .map(|(at, (_, spec))| {
@@ -117,7 +117,7 @@ fn rows(report: &Report) -> Vec<(String, Option<&Card>, Option<usize>)> {
     rows
 }
 
-fn cell(head: &str, card: Option<&Card>, at: Option<usize>, report: &Report) -> String {
+fn cell(head: &str, card: Option<&JudgeReport>, at: Option<usize>, report: &Report) -> String {
     let none = || "–".to_owned();
     let Some(card) = card else { return none() };
     let calls = at.and_then(|at| report.calls.get(at));
@@ -251,7 +251,7 @@ fn told(model: &Model, report: &Report, theme: &Theme, columns: usize) -> Vec<Li
     lines
 }
 
-fn sentences(name: &str, card: &Card) -> Vec<String> {
+fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(position) = &card.position {
         let side = if position.value > 0.0 {

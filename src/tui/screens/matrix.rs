@@ -3,7 +3,7 @@
 mod told;
 
 use crate::domain::battle::Pair;
-use crate::domain::ranking::{Order, Standing};
+use crate::domain::ranking::{DocumentOrder, Standing};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Layer, Matrix, Model, Moved, OpenQuery};
@@ -195,10 +195,10 @@ fn layer_words(open: &OpenQuery, layer: Layer) -> String {
     }
 }
 
-fn order_words(order: Order) -> &'static str {
+fn order_words(order: DocumentOrder) -> &'static str {
     match order {
-        Order::Hybrid => "hybrid order (the input's)",
-        Order::Zelo => "zELO order (best first)",
+        DocumentOrder::Hybrid => "hybrid order (the input's)",
+        DocumentOrder::Zelo => "zELO order (best first)",
     }
 }
 
@@ -376,8 +376,8 @@ fn flip(matrix: &mut Matrix, open: &OpenQuery, order: &[usize]) {
     let (row, column) = matrix.heat.cursor;
     let pair = (order.get(row).copied(), order.get(column).copied());
     matrix.order = match matrix.order {
-        Order::Hybrid => Order::Zelo,
-        Order::Zelo => Order::Hybrid,
+        DocumentOrder::Hybrid => DocumentOrder::Zelo,
+        DocumentOrder::Zelo => DocumentOrder::Hybrid,
     };
     let order = open.view.order(matrix.order);
     let place = |document: Option<usize>| {

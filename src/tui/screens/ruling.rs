@@ -7,7 +7,7 @@ mod panel;
 pub use act::{leave, note, shown, take_up};
 
 use super::{battle, document::prose};
-use crate::domain::court::{Fault, Finding};
+use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::sanitise;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Exhibit, Hearing, Model};
@@ -175,7 +175,7 @@ const FINDINGS: [Command; 4] = [
     Command::RuleCannotTell,
 ];
 
-/// The commands that name a cause, in the order of [`Fault::ALL`].
+/// The commands that name a cause, in the order of [`DisagreementCause::ALL`].
 const FAULTS: [Command; 5] = [
     Command::FaultLabelWrong,
     Command::FaultLabelMissing,
@@ -189,9 +189,9 @@ fn finding(command: Command) -> Option<Finding> {
     Finding::ALL.get(at).copied()
 }
 
-fn fault(command: Command) -> Option<Fault> {
+fn fault(command: Command) -> Option<DisagreementCause> {
     let at = FAULTS.iter().position(|known| *known == command)?;
-    Fault::ALL.get(at).copied()
+    DisagreementCause::ALL.get(at).copied()
 }
 
 #[cfg(test)]

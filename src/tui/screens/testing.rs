@@ -2,8 +2,8 @@
 
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
-use crate::domain::verdict::{Decision, People, Verdict};
+use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+use crate::domain::verdict::{Decision, AnnotatorVerdicts, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{Cause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
@@ -104,7 +104,7 @@ fn spec(name: &str, provider: &str) -> JudgeSpec {
     }
 }
 
-fn rows(judges: usize, documents: usize) -> Rows {
+fn rows(judges: usize, documents: usize) -> QueryRows {
     let fought = BATTLES.iter().filter(|(a, b, _)| *a.max(b) < documents);
     let battles = fought.enumerate().map(|(index, (a, b, margins))| {
         let votes = margins
@@ -135,7 +135,7 @@ fn rows(judges: usize, documents: usize) -> Rows {
             asked: None,
         }
     });
-    Rows {
+    QueryRows {
         responses: Vec::new(),
         documents,
         depth: Some(documents.min(5)),
@@ -145,7 +145,7 @@ fn rows(judges: usize, documents: usize) -> Rows {
     }
 }
 
-fn details(rows: &Rows) -> HashMap<BattleId, Vec<VoteDetail>> {
+fn details(rows: &QueryRows) -> HashMap<BattleId, Vec<VoteDetail>> {
     let detail = |battle, judge, swapped, result: Result<Margin, (Cause, String)>| VoteDetail {
         battle,
         judge,
@@ -203,7 +203,7 @@ pub(crate) fn model(screen: Screen) -> Model {
         let mut rows = open.view.rows().clone();
         open.people.give(verdict);
         rows.verdicts = open.people.in_force();
-        open.view = View::new(rows, Settings::default());
+        open.view = View::new(rows, RankingSettings::default());
     }
     model
 }
@@ -242,8 +242,8 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             .map(|(seat, (name, provider))| (JudgeId(seat as i64 + 1), spec(name, provider)))
             .collect(),
         votes: details(&rows),
-        view: View::new(rows, Settings::default()),
-        people: People::default(),
+        view: View::new(rows, RankingSettings::default()),
+        people: AnnotatorVerdicts::default(),
         texts: DOCUMENTS
             .iter()
             .take(documents)

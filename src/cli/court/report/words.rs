@@ -3,7 +3,7 @@
 use super::super::super::output;
 use super::{Consistency, LEVEL, Order, Report};
 use crate::domain::analysis::wilson;
-use crate::domain::court::{Boxes, Stance, Way};
+use crate::domain::adjudication::{PickCounts, EvidenceLabel, PickMode};
 use crate::domain::sanitise;
 use crate::judge::{OFFLINE, OFFLINE_LABEL};
 
@@ -12,9 +12,9 @@ impl Report<'_> {
     pub(in crate::cli::court) fn words(&self) -> String {
         let group = self.group;
         let ask = match group.way {
-            Way::Exactly => "as many as are labelled",
-            Way::AnyNumber => "any number",
-            Way::PerDocument => "a verdict on every document",
+            PickMode::Exactly => "as many as are labelled",
+            PickMode::AnyNumber => "any number",
+            PickMode::PerDocument => "a verdict on every document",
         };
         let mut text = format!(
             "{} · {} · {ask}\n",
@@ -118,7 +118,7 @@ impl Report<'_> {
                 ],
             ],
         ));
-        let line = |name: String, boxes: &Boxes| {
+        let line = |name: String, boxes: &PickCounts| {
             vec![
                 name,
                 boxes.total().to_string(),
@@ -147,7 +147,7 @@ impl Report<'_> {
         ];
         text.push_str(&output::table(&header, &rows));
         if !order.by_verdict.is_empty() {
-            let cells = |(verdict, boxes): &(Stance, Boxes)| {
+            let cells = |(verdict, boxes): &(EvidenceLabel, PickCounts)| {
                 let (all, labelled) = (boxes.total(), boxes.labelled());
                 vec![
                     verdict.name().to_owned(),

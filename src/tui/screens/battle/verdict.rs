@@ -3,7 +3,7 @@
 use super::calls;
 use super::numbers::some;
 use crate::domain::battle::Pair;
-use crate::domain::ranking::{Stance, View};
+use crate::domain::ranking::{VerdictRelation, View};
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::store::corpus::QueryKey;
@@ -142,7 +142,7 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     let who = sanitise::line(&verdict.annotator);
     let stance = Pair::new(a, b).and_then(|pair| open.view.stance(pair));
     let counted = match (decision, stance) {
-        (Decision::A | Decision::B, Some(Stance::Confirms | Stance::Alone)) => {
+        (Decision::A | Decision::B, Some(VerdictRelation::Confirms | VerdictRelation::Alone)) => {
             "which way, not how far".to_owned()
         }
         _ => format!(
@@ -154,8 +154,8 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     let effect = match (stance, settings.override_mode) {
         (None, _) if votes == 0 => "nothing counts on this pair".to_owned(),
         (None, _) => format!("the judges' {} count", some(votes, "vote")),
-        (Some(Stance::Alone), _) => format!("{counted}, no votes here"),
-        (Some(Stance::Contradicts), OverrideMode::Replace) => {
+        (Some(VerdictRelation::Alone), _) => format!("{counted}, no votes here"),
+        (Some(VerdictRelation::Contradicts), OverrideMode::Replace) => {
             format!("{counted}, instead of the judges' {}", some(votes, "vote"))
         }
         _ => format!("{counted}, beside the judges' {}", some(votes, "vote")),

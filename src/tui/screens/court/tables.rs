@@ -1,7 +1,7 @@
 //! The four boxes of each judge, and each ranking before and after.
 
-use crate::domain::court::{Boxes, Remeasured};
-use crate::domain::metrics::Estimate;
+use crate::domain::adjudication::{PickCounts, Remeasured};
+use crate::domain::metrics::MeanEstimate;
 use crate::domain::sanitise;
 use crate::tui::model::{CourtFindings, Model, PickRow};
 use crate::tui::text;
@@ -50,7 +50,7 @@ pub(super) fn judges(
 
 fn cell(row: &PickRow, head: &str) -> String {
     let (summary, boxes) = (&row.summary, &row.summary.boxes);
-    let share = |of: fn(&Boxes) -> Option<f64>, chance: Option<f64>| match (of(boxes), chance) {
+    let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| match (of(boxes), chance) {
         (Some(value), Some(chance)) => format!("{:.0} % ({:.0} %)", 100.0 * value, 100.0 * chance),
         _ => "–".to_owned(),
     };
@@ -61,8 +61,8 @@ fn cell(row: &PickRow, head: &str) -> String {
         "label only" => text::count(boxes.label_only),
         "pick only" => text::count(boxes.pick_only),
         "neither" => text::count(boxes.neither),
-        "labels picked (chance)" => share(Boxes::recall, summary.chance.recall),
-        "picks labelled (chance)" => share(Boxes::precision, summary.chance.precision),
+        "labels picked (chance)" => share(PickCounts::recall, summary.chance.recall),
+        "picks labelled (chance)" => share(PickCounts::precision, summary.chance.precision),
         _ => match (boxes.kappa(), summary.intervals.kappa) {
             (Some(kappa), Some((low, high))) => format!("{kappa:.2} ({low:.2}–{high:.2})"),
             (Some(kappa), None) => format!("{kappa:.2}"),
@@ -93,7 +93,7 @@ pub(super) fn details(findings: &CourtFindings) -> String {
                 invalid.join(", ")
             ),
         };
-        let share = |of: fn(&Boxes) -> Option<f64>, chance: Option<f64>| {
+        let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| {
             format!("{} (by chance {})", percent(of(boxes)), percent(chance))
         };
         let chance = &summary.chance;
@@ -102,9 +102,9 @@ pub(super) fn details(findings: &CourtFindings) -> String {
             sanitise::line(&row.name),
             summary.valid,
             row.failed,
-            share(Boxes::agreement, chance.agreement),
-            share(Boxes::precision, chance.precision),
-            share(Boxes::recall, chance.recall),
+            share(PickCounts::agreement, chance.agreement),
+            share(PickCounts::precision, chance.precision),
+            share(PickCounts::recall, chance.recall),
         ));
         let mut line = |cells: [String; 6]| {
             let mut words = text::pad_right(&cells[0], NAME);
@@ -116,7 +116,7 @@ pub(super) fn details(findings: &CourtFindings) -> String {
         };
         let head = ["", "documents", "labelled", "picked", "agreed", "picked of"];
         line(head.map(str::to_owned));
-        let counts = |name: String, boxes: &Boxes| {
+        let counts = |name: String, boxes: &PickCounts| {
             [
                 name,
                 boxes.total().to_string(),
@@ -185,7 +185,7 @@ pub(super) fn effect(
 }
 
 fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
-    let mean = |estimate: Option<Estimate>| {
+    let mean = |estimate: Option<MeanEstimate>| {
         estimate.map_or("–".to_owned(), |estimate| format!("{:.4}", estimate.mean))
     };
     let signed = |value: f64| match value == 0.0 {

@@ -1,8 +1,8 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Boxes, Dispute, DocketOrder, Intervals, Remeasured, Summary, measures};
-use crate::domain::metrics::{Comparison, Estimate};
-use crate::domain::retrieval::Source;
+use crate::domain::adjudication::{PickCounts, Disagreement, DisagreementOrder, PickIntervals, Remeasured, PickSummary, remeasured_metrics};
+use crate::domain::metrics::{Comparison, MeanEstimate};
+use crate::domain::retrieval::SlotSource;
 use crate::store::corpus::QueryKey;
 use crate::store::court::Matter;
 use crate::tui::keymap::Command;
@@ -15,7 +15,7 @@ pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> Matt
         query: QueryKey(7),
         query_id: QueryId::new("scifact-641"),
         document: DocId::new(document),
-        dispute: Dispute {
+        dispute: Disagreement {
             pool: 0,
             slot: 0,
             positive: true,
@@ -28,7 +28,7 @@ pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> Matt
 }
 
 pub(in crate::tui::screens) fn findings(documents: &[&str]) -> CourtFindings {
-    let estimate = |mean| Estimate {
+    let estimate = |mean| MeanEstimate {
         n: 8,
         mean,
         interval: None,
@@ -46,26 +46,26 @@ pub(in crate::tui::screens) fn findings(documents: &[&str]) -> CourtFindings {
             wins_ties_losses: (1, 7, 0),
         }),
     };
-    let summary = Summary {
+    let summary = PickSummary {
         valid: 8,
-        boxes: Boxes {
+        boxes: PickCounts {
             agreed: 6,
             label_only: 2,
             pick_only: 2,
             neither: 70,
         },
-        intervals: Intervals {
+        intervals: PickIntervals {
             kappa: Some((0.5, 0.9)),
-            ..Intervals::default()
+            ..PickIntervals::default()
         },
-        ..Summary::default()
+        ..PickSummary::default()
     };
     let pick_row = |name: &str| PickRow {
         name: name.to_owned(),
         summary: summary.clone(),
         failed: 1,
     };
-    let rows = || measures().into_iter().map(row).collect();
+    let rows = || remeasured_metrics().into_iter().map(row).collect();
     CourtFindings {
         pools: 8,
         labels: 17,
@@ -92,7 +92,7 @@ pub(in crate::tui::screens) fn court() -> Model {
     let [Effect::Court(rule, _, generation)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
-    assert_eq!(rule.order, DocketOrder::Impact);
+    assert_eq!(rule.order, DisagreementOrder::Impact);
     let arrived = Msg::Court(*generation, Box::new(findings(&["5912283", "13497630"])));
     let now = model.now;
     assert_eq!(update(&mut model, arrived, now), []);
@@ -143,7 +143,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     assert!(page.contains("mine"), "{page}");
     let effects = on_command(&mut model, Command::NextPolicy);
     assert!(matches!(effects[..], [Effect::Court(..)]), "{effects:?}");
-    assert_eq!(model.court.order, DocketOrder::Confidence);
+    assert_eq!(model.court.order, DisagreementOrder::Confidence);
     let page = drawn(&mut model, super::view, Depth::None, (120, 38));
     assert!(
         page.contains("… to rule on") && page.contains("reading anew"),
@@ -177,7 +177,7 @@ fn picks_by_source_and_slot_are_a_page_away() {
     assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
     let findings = model.court.findings.as_mut().unwrap();
     let summary = &mut findings.judges[0].summary;
-    summary.by_source.insert(Source::Fill, summary.boxes);
+    summary.by_source.insert(SlotSource::Fill, summary.boxes);
     summary.by_slot = vec![summary.boxes; 2];
     summary.invalid.insert("not-json", 2);
     let text = super::tables::details(findings);

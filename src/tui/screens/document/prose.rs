@@ -1,6 +1,6 @@
 //! Documents' texts made ready for the screen: sanitised, clipped, wrapped, with the query's terms marked.
 
-use crate::domain::reasoning::Folded;
+use crate::domain::reasoning::FoldedText;
 use crate::domain::{sanitise, text as words};
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -30,7 +30,7 @@ pub struct Prose {
     /// The passage worth reading first.
     pub passage: Range<usize>,
     /// The text for looking quotes up.
-    pub folded: Folded,
+    pub folded: FoldedText,
     /// Bytes of the whole text, where only its beginning is shown.
     pub clipped_of: Option<usize>,
 }
@@ -47,7 +47,7 @@ impl Prose {
         Self {
             terms: words::matches(&text, &terms),
             passage: words::best_passage(&text, &terms),
-            folded: Folded::new(&text),
+            folded: FoldedText::new(&text),
             clipped_of: (end < source.len()).then_some(source.len()),
             text,
         }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::ranking::Warning;
+use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
@@ -47,7 +47,7 @@ fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
         .unwrap()
         .view
         .warnings
-        .push(Warning::Undefeated(vec![0, 3]));
+        .push(ScoreWarning::Undefeated(vec![0, 3]));
     let page = shown(&mut model, (80, 22));
     assert!(page.contains("! undefeated: this document; "), "{page}");
 }

@@ -2,10 +2,10 @@
 
 use super::super::{battle, queue};
 use crate::domain::battle::Pair;
-use crate::domain::priority::Draw;
-use crate::domain::sampling::Dice;
+use crate::domain::priority::DrawReason;
+use crate::domain::sampling::SeededRng;
 use crate::domain::sanitise;
-use crate::domain::verdict::{Cause, Decision};
+use crate::domain::verdict::{ErrorCause, Decision};
 use crate::store::queue::{QueueItem, Standing};
 use crate::store::urgency::NewShown;
 use crate::store::verdicts::NewVerdict;
@@ -48,14 +48,14 @@ pub fn take_up(model: &mut Model, at: usize) -> Vec<Effect> {
 /// Which of the two is shown as A: drawn by seed, annotator and pair, so that it is the same after a restart and
 /// another one for a repeat.
 fn side(model: &Model, item: &QueueItem) -> bool {
-    let again = if item.draw == Draw::Repeat {
+    let again = if item.draw == DrawReason::Repeat {
         "again"
     } else {
         ""
     };
     let pair = format!("{}/{}/{}", item.query.0, item.pair.low(), item.pair.high());
     let purpose = ["side", &model.options.annotator, &pair, again];
-    Dice::new(model.options.request.seed, &purpose).below(2) == 1
+    SeededRng::new(model.options.request.seed, &purpose).below(2) == 1
 }
 
 /// Loads the next item before it is wanted.
@@ -118,7 +118,7 @@ pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let draw = if desk.first {
         desk.item.draw
     } else {
-        Draw::Priority
+        DrawReason::Priority
     };
     let item = desk.queued.then_some(NewShown { policy, draw });
     let (query, a, b) = (desk.item.query, model.battle.a, model.battle.b);
@@ -135,7 +135,7 @@ pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     })]
 }
 
-pub(super) fn blame(model: &mut Model, cause: Cause) -> Vec<Effect> {
+pub(super) fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
     match &mut model.queue.desk {
         Some(desk) if !desk.is_blind() => {
             desk.cause = (desk.cause != Some(cause)).then_some(cause);
@@ -243,7 +243,7 @@ pub(super) fn put_off(model: &mut Model) -> Vec<Effect> {
             let draw = if desk.first {
                 desk.item.draw
             } else {
-                Draw::Priority
+                DrawReason::Priority
             };
             let (query, pair) = (desk.item.query, desk.item.pair);
             let mut effects = vec![Effect::PutOff(query, pair, NewShown { policy, draw })];
@@ -266,7 +266,7 @@ pub fn take_up_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
     let item = QueueItem {
         query,
         pair,
-        draw: Draw::Priority,
+        draw: DrawReason::Priority,
         priority: None,
         standing: Standing::Fresh,
     };

@@ -2,7 +2,7 @@
 
 use super::super::queue;
 use super::CAUSES;
-use crate::domain::verdict::{Cause, Confidence};
+use crate::domain::verdict::{ErrorCause, Confidence};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::model::{Desk, Model};
 use crate::tui::theme::Theme;
@@ -63,7 +63,7 @@ pub(super) fn open(
     ));
     let causes: Vec<(Command, &'static str, bool)> = CAUSES
         .iter()
-        .zip(Cause::ALL)
+        .zip(ErrorCause::ALL)
         .map(|(command, cause)| (*command, cause.words(), desk.cause == Some(cause)))
         .collect();
     lines.extend(keys(&causes, Scope::Judge, theme, columns));

@@ -1,6 +1,6 @@
 use crate::domain::battle::Pair;
-use crate::domain::priority::Draw;
-use crate::domain::verdict::{Cause, Confidence, Decision};
+use crate::domain::priority::DrawReason;
+use crate::domain::verdict::{ErrorCause, Confidence, Decision};
 use crate::store::corpus::QueryKey;
 use crate::store::queue::{QueueItem, Standing};
 use crate::store::tally::Tally;
@@ -15,7 +15,7 @@ fn item(a: usize, b: usize) -> QueueItem {
     QueueItem {
         query: QueryKey(7),
         pair: Pair::new(a, b).unwrap(),
-        draw: Draw::Control { of: 5 },
+        draw: DrawReason::Control { of: 5 },
         priority: Some(0.5),
         standing: Standing::Fresh,
     }
@@ -80,7 +80,7 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
     );
     assert_eq!(
         blind.item.as_ref().map(|item| item.draw),
-        Some(Draw::Control { of: 5 })
+        Some(DrawReason::Control { of: 5 })
     );
     let page = page(&mut model, (120, 40));
     assert!(
@@ -125,7 +125,7 @@ fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
         (kept.decision, kept.cause, kept.note.as_deref()),
         (
             Decision::B,
-            Some(Cause::BothDefensible),
+            Some(ErrorCause::BothDefensible),
             Some("two readings")
         )
     );
@@ -163,7 +163,7 @@ fn a_pair_chosen_from_further_down_was_nobodys_draw() {
     };
     assert_eq!(
         blind.item.as_ref().map(|item| item.draw),
-        Some(Draw::Priority)
+        Some(DrawReason::Priority)
     );
 }
 

@@ -1,7 +1,7 @@
 //! The cell under the cursor, in sentences.
 
 use crate::domain::battle::Pair;
-use crate::domain::ranking::{Cell, View};
+use crate::domain::ranking::{PairCell, View};
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::Outcome;
@@ -184,7 +184,7 @@ fn fought_words(
     open: &OpenQuery,
     pair: Pair,
     row: usize,
-    cell: &Cell,
+    cell: &PairCell,
     name_row: &str,
     name_column: &str,
 ) -> String {
@@ -260,7 +260,7 @@ fn expected_words(
     open: &OpenQuery,
     row: usize,
     column: usize,
-    cell: &Cell,
+    cell: &PairCell,
     name_row: &str,
 ) -> Option<String> {
     let fitted = cell.fitted?;

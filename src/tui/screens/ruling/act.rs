@@ -1,7 +1,7 @@
 //! What happens to the document before the court.
 
 use super::super::court;
-use crate::domain::court::{Fault, Finding, Ruling};
+use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::sanitise;
 use crate::store::court::Roll;
 use crate::store::rulings::{Circumstances, NewRuling};
@@ -108,7 +108,7 @@ pub(super) fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     vec![Effect::Rule(new)]
 }
 
-pub(super) fn blame(model: &mut Model, fault: Fault) -> Vec<Effect> {
+pub(super) fn blame(model: &mut Model, fault: DisagreementCause) -> Vec<Effect> {
     match &mut model.court.hearing {
         Some(hearing) if hearing.ruled.is_some() => {
             hearing.fault = (hearing.fault != Some(fault)).then_some(fault);

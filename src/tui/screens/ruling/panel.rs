@@ -1,7 +1,7 @@
 //! The lines below the text: keys, what has been ruled, the label and what the judges said.
 
 use super::{FAULTS, FINDINGS};
-use crate::domain::court::{Fault, Finding};
+use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::{sanitise, text as words};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::model::{Exhibit, Hearing, Model};
@@ -46,7 +46,7 @@ pub(super) fn lines(
     lines.extend(keys(&findings.collect::<Vec<_>>(), theme, columns));
     if hearing.open {
         if hearing.ruled.is_some() {
-            let faults = FAULTS.iter().zip(Fault::ALL).map(|(command, fault)| {
+            let faults = FAULTS.iter().zip(DisagreementCause::ALL).map(|(command, fault)| {
                 let chosen = hearing.fault == Some(fault);
                 (*command, fault.words(), chosen)
             });

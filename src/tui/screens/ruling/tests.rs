@@ -1,7 +1,7 @@
 use super::super::court::tests::{court, findings, matter};
 use super::super::testing::{SIZES, TINY, drawn};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::court::{Fault, Finding, Ruling};
+use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::store::corpus::QueryKey;
 use crate::store::court::Roll;
 use crate::store::rulings::{Circumstances, StoredRuling};
@@ -165,7 +165,7 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
         ),
         (
             Finding::Not,
-            Some(Fault::JudgeWrong),
+            Some(DisagreementCause::JudgeWrong),
             Some("no effect shown"),
             true,
             false
@@ -280,7 +280,7 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
         document: DocId::new("5912283"),
         finding,
         relevant: 1,
-        fault: Some(Fault::QueryUnclear),
+        fault: Some(DisagreementCause::QueryUnclear),
         note: Some("so\u{7}".to_owned()),
         annotator: annotator.to_owned(),
         created_ms: 1,
@@ -302,7 +302,7 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     let Some(Effect::Rule(ruling)) = effects.first() else {
         panic!("{effects:?}");
     };
-    assert!(ruling.after_reveal && ruling.fault == Some(Fault::QueryUnclear));
+    assert!(ruling.after_reveal && ruling.fault == Some(DisagreementCause::QueryUnclear));
     assert_eq!(model.court.matters.len(), 2, "the list stays as it is");
 }
 

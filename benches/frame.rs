@@ -6,7 +6,7 @@ use overrule::domain::battle::{Battle, BattleId};
 use overrule::domain::corpus::{DocId, JsonObject, QueryId};
 use overrule::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use overrule::domain::sampling::{self, SeededRng};
-use overrule::domain::verdict::{Decision, AnnotatorVerdicts, Verdict};
+use overrule::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use overrule::domain::vote::{JudgeId, Margin, Vote};
 use overrule::judge::JudgeSpec;
 use overrule::store::corpus::{DocumentInfo, QueryInfo, QueryKey};

@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use overrule::domain::rating::{
-    RatingModel, Observation, RatingOptions, covariance, dispersion, fit, rank_intervals, structure,
+    Observation, RatingModel, RatingOptions, covariance, dispersion, fit, rank_intervals, structure,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

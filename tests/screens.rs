@@ -7,8 +7,8 @@ mod docs;
 #[path = "support/workbench.rs"]
 mod workbench;
 
-use overrule::engine::Request;
-use overrule::engine::estimate::{Estimate, JudgeEstimate};
+use overrule::engine::RunRequest;
+use overrule::engine::estimate::{CostEstimate, JudgeEstimate};
 use overrule::formats::dataset;
 use overrule::judge::offline;
 use overrule::tui::model::Msg;
@@ -203,9 +203,9 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
         worst_usd: Some(24.56),
         ..JudgeEstimate::default()
     };
-    let estimate = Estimate {
+    let estimate = CostEstimate {
         judges: vec![judge],
-        ..Estimate::default()
+        ..CostEstimate::default()
     };
     bench.tell(Msg::Estimated(estimate.clone()));
     let shot = bench.shot();
@@ -223,7 +223,7 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
 fn a_run_with_nothing_to_buy_does_not_ask() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.paid = true;
-    bench.tell(Msg::Estimated(Estimate::default()));
+    bench.tell(Msg::Estimated(CostEstimate::default()));
     assert!(bench.model.running && bench.model.overlays.is_empty());
 }
 
@@ -232,12 +232,12 @@ fn a_project_needs_what_its_dataset_would() {
     let bench = Bench::judged(80, 24);
     let judges = offline::ensemble();
     for (seed, left) in [(0, false), (1, true)] {
-        let request = Request {
+        let request = RunRequest {
             seed,
-            ..Request::default()
+            ..RunRequest::default()
         };
-        let found = Estimate::of_project(&bench.store, &judges, &request).unwrap();
-        let mut wanted = Estimate::new(&judges);
+        let found = CostEstimate::of_project(&bench.store, &judges, &request).unwrap();
+        let mut wanted = CostEstimate::new(&judges);
         for pool in dataset::read_pools(workbench::SCIFACT, "scifact.jsonl") {
             wanted
                 .add(&pool.unwrap(), &judges, &request, Some(&bench.store))

@@ -6,9 +6,9 @@ mod rounds;
 mod watch;
 
 use super::{Context, Failure, Outcome, export, import, judges, output};
-use crate::engine::lock::RunLock;
-use crate::engine::{Control, Request};
-use crate::store::calls::Holes;
+use crate::engine::run_lock::RunLock;
+use crate::engine::{RunControl, RunRequest};
+use crate::store::calls::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -91,16 +91,16 @@ impl Annotate {
             output::complain(note);
         }
         let ensemble = chosen.ensemble;
-        let request = Request {
+        let request = RunRequest {
             queries: None,
             seed: self.seed.unwrap_or(context.config.run.seed),
             cycles: self.cycles.map_or(context.config.run.cycles, usize::from),
             campaign: None,
             depth: self.document_limit.map(|limit| limit as usize),
-            holes: if self.retry_failed {
-                Holes::FreshAndFailed
+            selection: if self.retry_failed {
+                CallSelection::FreshAndFailed
             } else {
-                Holes::Fresh
+                CallSelection::Fresh
             },
             at_most: self.batch.then_some(1),
         };
@@ -113,7 +113,7 @@ impl Annotate {
             rounds::check_batch(campaign.as_ref())?;
             batch::check(&ensemble)?;
         }
-        let request = Request {
+        let request = RunRequest {
             campaign,
             ..request
         };
@@ -147,23 +147,23 @@ impl Annotate {
         plan.confirm(context, self.yes)?;
         let store = context.open_or_create()?;
         let report = dataset.take_in(&store)?;
-        let request = Request {
+        let request = RunRequest {
             queries: Some(report.keys.clone()),
             ..request
         };
-        let control = Control {
+        let control = RunControl {
             concurrency: self
                 .concurrency
                 .unwrap_or(context.config.run.concurrency)
                 .max(1),
             budget_usd: budget,
-            ..Control::default()
+            ..RunControl::default()
         };
         let mut broke = false;
         if self.batch {
             broke = batch::run(&store, &ensemble, &request, control, self.json)?;
         }
-        let request = Request {
+        let request = RunRequest {
             // What no batch is to do has been done.
             at_most: self.batch.then_some(0),
             ..request

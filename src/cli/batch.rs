@@ -2,12 +2,12 @@
 
 use super::{Context, Failure, Outcome, judges, output};
 use crate::domain::sanitise;
-use crate::engine::batch::{self, Known};
-use crate::engine::lock::RunLock;
+use crate::engine::batch::{self, PolledBatch};
 use crate::engine::now_ms;
+use crate::engine::run_lock::RunLock;
 use crate::judge::Ensemble;
 use crate::store::Store;
-use crate::store::batches::{BatchId, BatchRow, Stage};
+use crate::store::batches::{BatchId, BatchRow, BatchStage};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ impl Batch {
             Action::Forget { number } => {
                 let row = open_batch(&store, number)?;
                 store.write_blocking(move |db| {
-                    db.note_batch(row.id, Stage::Forgotten, row.told, None, now_ms())
+                    db.note_batch(row.id, BatchStage::Forgotten, row.told, None, now_ms())
                 })?;
                 output::complain(&format!(
                     "{} calls of batch {number} count as not made; if the provider made them, they are charged all the same",
@@ -182,13 +182,13 @@ fn status(context: &Context, store: &Store, offline: bool, all: bool, as_json: b
         "",
     ];
     output::text(&output::table(&header, &cells))?;
-    if rows.iter().any(|row| row.stage == Stage::Over) {
+    if rows.iter().any(|row| row.stage == BatchStage::Over) {
         output::complain("results are there: `overrule batch fetch` brings them in");
     }
     Ok(())
 }
 
-fn described(row: &BatchRow, known: Option<&Known>) -> Value {
+fn described(row: &BatchRow, known: Option<&PolledBatch>) -> Value {
     json!({
         "batch": row.id,
         "uid": row.uid,
@@ -221,7 +221,7 @@ pub(super) fn bring_home(
     runtime: &Runtime,
     store: &Store,
     ensemble: &Ensemble,
-    known: &Known,
+    known: &PolledBatch,
     as_json: bool,
 ) -> Result<bool, Failure> {
     let row = &known.row;
@@ -230,14 +230,14 @@ pub(super) fn bring_home(
         output::complain(&format!("batch {number} ({who}): {trouble}"));
         return Ok(!row.stage.is_closed());
     }
-    if row.stage == Stage::Failed {
+    if row.stage == BatchStage::Failed {
         let why = row.message.clone().unwrap_or_default();
         output::complain(&format!(
             "batch {number} ({who}) was refused as a whole: {why}; its calls can be made anew"
         ));
         return Ok(false);
     }
-    if row.stage != Stage::Over {
+    if row.stage != BatchStage::Over {
         return Ok(true);
     }
     let fetched = match runtime.block_on(batch::fetch(store, ensemble, known))? {

@@ -7,7 +7,8 @@ mod resample;
 use super::{Context, Failure, Outcome, output};
 use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
 use crate::domain::simulation::{
-    MeanInterval, Noise, SimulationResult, Quality, QualitySummary, Theta, SimulatedQuery, quality_differences, run, summarise_quality,
+    MeanInterval, Noise, Quality, QualitySummary, SimulatedQuery, SimulationResult, Theta,
+    quality_differences, run, summarise_quality,
 };
 use anyhow::anyhow;
 use clap::Args;
@@ -235,7 +236,10 @@ impl BenchSampler {
             .map(|(at, row): (usize, &Row)| {
                 let (campaign, lines) = (row.campaign, &row.lines);
                 let own = qualities(lines);
-                let (value, change) = (summarise_quality(&own), quality_differences(&own, &baseline));
+                let (value, change) = (
+                    summarise_quality(&own),
+                    quality_differences(&own, &baseline),
+                );
                 let battles = mean(lines, |line| line.battles);
                 let mut row = vec![
                     campaign.to_string(),

@@ -296,19 +296,19 @@ fn set_guideline(store: &Store, path: &Path) -> Outcome {
 
 /// Fits documents and judges together and keeps what it says of the judges.
 fn fit_judges(store: &Store, lambda: f64) -> Outcome {
-    let witnesses = store.read_blocking(|db| db.witnesses(None))?;
-    let fitted = judge_model(&witnesses.ballots, lambda)
+    let rater_data = store.read_blocking(|db| db.rater_data(None))?;
+    let fitted = judge_model(&rater_data.ratings, lambda)
         .map_err(|error| anyhow!("judges and documents cannot be fitted together: {error}"))?;
     let responses: BTreeMap<i64, (f64, f64)> = fitted
         .judges
         .iter()
         .filter_map(|judge| {
-            let (id, _) = witnesses.judges.get(judge.judge)?;
+            let (id, _) = rater_data.judges.get(judge.judge)?;
             Some((id.0, (judge.beta, judge.gamma)))
         })
         .collect();
     for judge in &fitted.judges {
-        let name = witnesses
+        let name = rater_data
             .judges
             .get(judge.judge)
             .map_or("", |(_, spec)| spec.name.as_str());

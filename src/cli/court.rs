@@ -8,7 +8,7 @@ mod sheets;
 
 use super::{Context, Failure, Outcome, export, output};
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
-use crate::store::court::CourtRows;
+use crate::store::labels::AdjudicationData;
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::json;
@@ -76,7 +76,7 @@ impl Court {
             export::check_target(context, path, &[])?;
         }
         let level = self.level;
-        let rows = store.read_blocking(move |db| db.court(level))?;
+        let rows = store.read_blocking(move |db| db.adjudication_data(level))?;
         let mut notes = notes(&rows);
         let nothing = rows.labels.is_empty() || rows.rankings.is_empty();
         if rows.groups.is_empty() && (nothing || self.disagreements) {
@@ -140,7 +140,7 @@ impl Court {
 }
 
 /// What a reader should know.
-fn notes(rows: &CourtRows) -> Vec<String> {
+fn notes(rows: &AdjudicationData) -> Vec<String> {
     let mut notes = Vec::new();
     for (count, what) in [
         (rows.left_out.unknown, "of queries that have no pool"),

@@ -1,7 +1,7 @@
 //! `overrule` and `overrule demo`: the workbench.
 
 use super::{Context, Failure, Outcome, create_project, judges, output};
-use crate::engine::{Control, Request};
+use crate::engine::{RunControl, RunRequest};
 use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::{self, model::Options};
@@ -100,28 +100,28 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
     let latest = store.read_blocking(|db| db.latest_run())?;
     // What a run without a screen began goes on here.
     let request = match latest {
-        Some(run) => Request {
+        Some(run) => RunRequest {
             seed: run.seed,
             cycles: run.cycles,
             campaign: run.campaign,
             depth: run.depth,
-            ..Request::default()
+            ..RunRequest::default()
         },
-        None => Request {
+        None => RunRequest {
             seed: config.run.seed,
             cycles: config.run.cycles,
             campaign: config.run.campaign(),
-            ..Request::default()
+            ..RunRequest::default()
         },
     };
     let options = Options {
         annotator: context.annotator(),
         request,
-        control: Control {
+        control: RunControl {
             concurrency: config.run.concurrency,
             budget_usd: config.run.budget,
             pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
-            ..Control::default()
+            ..RunControl::default()
         },
         judging: config.judging.clone(),
         project: if demo {

@@ -6,7 +6,7 @@ mod zbench;
 use super::{Failure, Outcome, benchmark, output};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
-    Evaluation, Metric, Qrels, Resampling, EvaluationRules, RankedRun, ScoreWidth, evaluate,
+    Evaluation, EvaluationRules, Metric, Qrels, RankedRun, Resampling, ScoreWidth, evaluate,
 };
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};

@@ -14,8 +14,8 @@ use crate::formats::csv_cell::SafeCsv;
 use crate::formats::dataset::{self, Unscored};
 use crate::formats::file;
 use crate::store::corpus::QueryKey;
-use crate::store::court::CourtRows;
 use crate::store::file::beside;
+use crate::store::labels::AdjudicationData;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -139,9 +139,9 @@ impl Export {
     }
 
     /// Labels and rulings, of the queries that are wanted.
-    fn court(&self, store: &Store) -> Result<CourtRows, Failure> {
+    fn court(&self, store: &Store) -> Result<AdjudicationData, Failure> {
         let level = self.labels.level;
-        let mut rows = store.read_blocking(move |db| db.court(level))?;
+        let mut rows = store.read_blocking(move |db| db.adjudication_data(level))?;
         if !self.query.is_empty() {
             let wanted = |id: &QueryId| self.query.iter().any(|name| name == id.as_str());
             rows.labels.retain(|query, _| wanted(query));

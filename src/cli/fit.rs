@@ -1,7 +1,7 @@
 //! `overrule fit`: a pure filter from battles to scores.
 
 use super::{Failure, Outcome, output};
-use crate::domain::rating::{self, RatingModel, Observation, RatingOptions};
+use crate::domain::rating::{self, Observation, RatingModel, RatingOptions};
 use crate::domain::sanitise;
 use anyhow::{Context as _, anyhow};
 use clap::Args;

@@ -206,7 +206,7 @@ impl Done {
 
 /// Keeps what an import did for the log.
 fn note(store: &Store, context: &Context, told: &str) -> Outcome {
-    let import = imports::Import::new(&context.annotator(), told.trim_end(), now_ms());
+    let import = imports::ImportRow::new(&context.annotator(), told.trim_end(), now_ms());
     store.write_blocking(move |db| db.add_import(&import))?;
     Ok(())
 }

@@ -2,10 +2,10 @@
 
 use super::{Context, Outcome, output};
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judge_report::{ParameterBasis, JudgeReport, judge_model};
+use crate::domain::judge_report::{JudgeReport, ParameterBasis, judge_model};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
-use crate::store::witnesses::{Calls, Report, Without};
+use crate::store::rater_data::{JudgeCalls, RankingShift, RaterReport};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
@@ -44,14 +44,14 @@ impl Judges {
             Ok((db.judge_report(scope)?, db.settings()?.lambda))
         })?;
         if self.joint {
-            let fitted = judge_model(&report.witnesses.ballots, lambda);
+            let fitted = judge_model(&report.rater_data.ratings, lambda);
             report.joint = Some(fitted.map_err(|error| {
                 anyhow!("judges and documents cannot be fitted together: {error}")
             })?);
         }
         let changed = match &report.joint {
             Some(joint) => {
-                let judges = report.witnesses.judges.iter().enumerate();
+                let judges = report.rater_data.judges.iter().enumerate();
                 let responses = judges
                     .map(|(at, (id, _))| (*id, joint.response(at)))
                     .collect();
@@ -69,12 +69,12 @@ impl Judges {
 }
 
 /// The report as JSON and as words.
-struct Printed(Report, Option<Without>);
+struct Printed(RaterReport, Option<RankingShift>);
 
 impl Printed {
     fn json(&self) -> Value {
         let mut judges: Vec<Value> = Vec::new();
-        for (at, (_, spec)) in self.0.witnesses.judges.iter().enumerate() {
+        for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
             let card = self.0.cards.iter().find(|card| card.judge == Some(at));
             let kind = if spec.is_offline() { "offline" } else { "llm" };
             let mut row = described(&spec.name, kind, card);
@@ -88,11 +88,11 @@ impl Printed {
             }
             judges.push(row);
         }
-        for (at, name) in self.0.witnesses.people.iter().enumerate() {
+        for (at, name) in self.0.rater_data.people.iter().enumerate() {
             let own = || {
                 self.0
-                    .witnesses
-                    .said
+                    .rater_data
+                    .person_verdicts
                     .iter()
                     .filter(move |said| said.person == at)
             };
@@ -126,7 +126,7 @@ impl Printed {
                 "people_detail": self.0.alpha_people,
                 "judges_detail": self.0.alpha_judges,
             },
-            "verdicts": self.0.witnesses.verdicts.len(),
+            "verdicts": self.0.rater_data.verdicts.len(),
             "judges_asked_selectively": self.0.selective,
             "joint_against_equal": self.1.map(|changed| json!({
                 "queries": changed.queries, "top_changed": changed.top_changed, "leaving": changed.leaving,
@@ -151,7 +151,7 @@ impl Printed {
             ">$ / 1,000",
         ];
         let mut rows = Vec::new();
-        for (at, (_, spec)) in self.0.witnesses.judges.iter().enumerate() {
+        for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
             let card = self.0.cards.iter().find(|card| card.judge == Some(at));
             rows.push(row(&spec.name, card, Some(&self.0.calls[at])));
         }
@@ -198,7 +198,7 @@ impl Printed {
             if audit.missing_quotes + audit.contradictions > 0 {
                 text.push_str(&format!(
                     "{}: of {} reasonings looked into, {} of {} quotes stand in no text, {} of {} conclusions contradict the score\n",
-                    sanitise::line(&self.0.witnesses.judges[at].1.name),
+                    sanitise::line(&self.0.rater_data.judges[at].1.name),
                     audit.votes, audit.missing_quotes, audit.quotes, audit.contradictions, audit.conclusions,
                 ));
             }
@@ -209,7 +209,7 @@ impl Printed {
                 .iter()
                 .map(|judge| {
                     vec![
-                        sanitise::line(&self.0.witnesses.judges[judge.judge].1.name).into_owned(),
+                        sanitise::line(&self.0.rater_data.judges[judge.judge].1.name).into_owned(),
                         format!("{:.2}", judge.beta),
                         format!("{:.2}", judge.gamma),
                         judge
@@ -248,7 +248,7 @@ impl Printed {
                  battles, not of all\n",
             );
         }
-        if self.0.witnesses.verdicts.is_empty() {
+        if self.0.rater_data.verdicts.is_empty() {
             text.push_str("no verdict yet: agreement with people needs some (overrule queue --policy mixed)\n");
         }
         text
@@ -295,7 +295,7 @@ fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
     })
 }
 
-fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&Calls>) -> Vec<String> {
+fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Vec<String> {
     let none = || "–".to_owned();
     let share = |share: Option<Share>| {
         share.map_or_else(none, |share| {

@@ -10,7 +10,7 @@ use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::Store;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::Summary;
+use crate::store::views::QuerySummary;
 use clap::Args;
 use serde_json::json;
 
@@ -35,7 +35,7 @@ pub(super) struct Queries {
 /// Every query with its summary, computed and kept where it was out of date.
 pub(super) fn summaries(
     store: &Store,
-) -> Result<Vec<(QueryInfo, Summary)>, crate::store::StoreError> {
+) -> Result<Vec<(QueryInfo, QuerySummary)>, crate::store::StoreError> {
     let overview = store.read_blocking(|db| db.overview())?;
     let stale: Vec<_> = overview
         .iter()
@@ -64,8 +64,9 @@ impl Status {
         let judges = store.read_blocking(|db| db.judges_in_force())?;
         let spending = spending::Spending::read(&store)?;
         let (owed, owed_usd) = store.read_blocking(|db| db.committed())?;
-        let sum =
-            |of: fn(&Summary) -> usize| rows.iter().map(|(_, summary)| of(summary)).sum::<usize>();
+        let sum = |of: fn(&QuerySummary) -> usize| {
+            rows.iter().map(|(_, summary)| of(summary)).sum::<usize>()
+        };
         let documents = sum(|s| s.documents);
         let (fought, battles) = (sum(|s| s.fought), sum(|s| s.battles));
         let (votes, missing, failures) =
@@ -77,7 +78,7 @@ impl Status {
         let decidable = sum(|s| usize::from(s.settled.is_some()));
         let settled = sum(|s| usize::from(s.stop));
         let usd = store.read_blocking(|db| db.usd_per_battle())?;
-        let court = store.read_blocking(|db| db.court_counts())?;
+        let court = store.read_blocking(|db| db.adjudication_counts())?;
         if self.json {
             output::json(&json!({
                 "project": store.path().display().to_string(),

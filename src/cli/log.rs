@@ -7,7 +7,7 @@ use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
 use crate::formats::csv_cell::SafeCsv;
 use crate::store::corpus::QueryKey;
-use crate::store::log::{Event, LogEntry};
+use crate::store::log::{LogEntry, LogEvent};
 use crate::store::{Db, Result};
 use clap::Args;
 use serde_json::{Value, json};
@@ -119,13 +119,13 @@ impl Names<'_> {
 
 fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
     let event = match &entry.event {
-        Event::Verdict(..) => "verdict",
-        Event::Undo { .. } => "undo",
-        Event::Ruling(..) => "ruling",
-        Event::RulingUndo { .. } => "ruling undo",
-        Event::Import(_) => "import",
-        Event::RunBegun { .. } => "run begun",
-        Event::RunEnded(_) => "run ended",
+        LogEvent::Verdict(..) => "verdict",
+        LogEvent::Undo { .. } => "undo",
+        LogEvent::Ruling(..) => "ruling",
+        LogEvent::RulingUndo { .. } => "ruling undo",
+        LogEvent::Import(_) => "import",
+        LogEvent::RunBegun { .. } => "run begun",
+        LogEvent::RunEnded(_) => "run ended",
     };
     let mut row = json!({
         "when": moment(entry.when_ms),
@@ -150,7 +150,7 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
         row["note"] = json!(verdict.note);
         row["role"] = json!(stored.role);
         row["about"] = match &entry.event {
-            Event::Undo { .. } => json!(verdict.uid),
+            LogEvent::Undo { .. } => json!(verdict.uid),
             _ => json!(stored.replaces),
         };
     }
@@ -167,12 +167,12 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             _ => "control",
         }));
         row["about"] = json!(stored.replaces);
-        if let Event::RulingUndo { .. } = &entry.event {
+        if let LogEvent::RulingUndo { .. } = &entry.event {
             row["about"] = json!(ruling.uid);
         }
     }
     match &entry.event {
-        Event::RunBegun {
+        LogEvent::RunBegun {
             seed,
             cycles,
             judges,
@@ -180,8 +180,8 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             let judges = judges.join(", ");
             row["about"] = json!(format!("{cycles} cycles, seed {seed}, judges {judges}"));
         }
-        Event::Import(import) => row["about"] = json!(import.told),
-        Event::RunEnded(state) => row["about"] = json!(state),
+        LogEvent::Import(import) => row["about"] = json!(import.told),
+        LogEvent::RunEnded(state) => row["about"] = json!(state),
         _ => {}
     }
     Ok(row)

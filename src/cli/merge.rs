@@ -2,7 +2,7 @@
 
 use super::{Context, Failure, Outcome, output};
 use crate::domain::sanitise;
-use crate::store::merge::{Merged, Snapshot};
+use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use serde_json::json;
@@ -64,7 +64,7 @@ impl Merge {
         }
     }
 
-    fn as_json(&self, merged: &Merged) -> serde_json::Value {
+    fn as_json(&self, merged: &MergeCounts) -> serde_json::Value {
         let refused: Vec<_> = merged
             .refused
             .iter()
@@ -97,7 +97,7 @@ impl Merge {
         })
     }
 
-    fn words(&self, merged: &Merged) -> String {
+    fn words(&self, merged: &MergeCounts) -> String {
         let what = if self.dry_run {
             "would be taken over"
         } else {
@@ -128,7 +128,7 @@ impl Merge {
 }
 
 /// What should not go unsaid.
-fn notes(merged: &Merged) -> Vec<String> {
+fn notes(merged: &MergeCounts) -> Vec<String> {
     let mut notes = Vec::new();
     if merged.vote_clashes > 0 {
         notes.push(format!(

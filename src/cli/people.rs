@@ -2,7 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
-use crate::domain::verdict::{FinalRule, AnnotatorVerdicts, Verdict};
+use crate::domain::verdict::{AnnotatorVerdicts, FinalRule, Verdict};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::StoredVerdict;
 use crate::store::{Db, Result};

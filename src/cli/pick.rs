@@ -6,12 +6,12 @@ mod watch;
 
 use super::judges::{self, is_paid};
 use super::{Context, Failure, Outcome, benchmark, import, output};
+use crate::domain::adjudication::{PickMode, PickRecord};
 use crate::domain::corpus::Pool;
-use crate::domain::adjudication::{PickRecord, PickMode};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
-use crate::engine::Control;
-use crate::engine::lock::RunLock;
+use crate::engine::RunControl;
+use crate::engine::run_lock::RunLock;
 use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
 use anyhow::anyhow;
 use clap::Args;
@@ -145,13 +145,13 @@ impl Pick {
         if let Some(path) = &self.dataset {
             import::checked(path, false)?.take_in(&store)?;
         }
-        let control = Control {
+        let control = RunControl {
             concurrency: self
                 .concurrency
                 .unwrap_or(context.config.run.concurrency)
                 .max(1),
             budget_usd: self.budget,
-            ..Control::default()
+            ..RunControl::default()
         };
         let ended = watch::watch(&plan, &ensemble, control, &store, &mut sheet)?;
         let rows = rows(&plan, &ensemble, &sheet);

@@ -9,7 +9,7 @@ mod summary;
 use super::{Context, Failure, Outcome, benchmark, export, output};
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
-use crate::domain::retrieval::{JudgingPool, PoolLayout, AnalysisProfile, build_pool};
+use crate::domain::retrieval::{AnalysisProfile, JudgingPool, PoolLayout, build_pool};
 use crate::engine::now_ms;
 use crate::formats::beir::Question;
 use crate::formats::{dataset, trec};

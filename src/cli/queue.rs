@@ -3,7 +3,7 @@
 use super::{Context, Failure, Outcome, output};
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
-use crate::store::queue::{QueueItem, QueueRequest, Standing};
+use crate::store::queue::{QueueItem, QueueItemState, QueueRequest};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ impl Queue {
             None => None,
         };
         let at_terminal = std::io::stderr().is_terminal();
-        store.freshen(&mut |left| {
+        store.refresh_priorities(&mut |left| {
             if at_terminal && left > 0 && left % 100 == 0 {
                 output::complain(&format!("working out priorities: {left} queries left"));
             }
@@ -182,10 +182,10 @@ fn draw_name(draw: DrawReason) -> &'static str {
     }
 }
 
-fn standing_name(standing: Standing) -> &'static str {
+fn standing_name(standing: QueueItemState) -> &'static str {
     match standing {
-        Standing::Fresh => "",
-        Standing::Again => "taken back",
-        Standing::Later => "put off",
+        QueueItemState::Fresh => "",
+        QueueItemState::Again => "taken back",
+        QueueItemState::Later => "put off",
     }
 }

@@ -1,8 +1,10 @@
 //! `overrule rule`: a person's ruling on a label.
 
 use super::{Context, Outcome, output};
+use crate::domain::adjudication::{
+    DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
+};
 use crate::domain::corpus::DocId;
-use crate::domain::adjudication::{LabelCorrection, DisagreementCause, Finding, Ruling, rulings_in_force};
 use crate::domain::sanitise;
 use crate::engine::now_ms;
 use crate::store::rulings::NewRuling;
@@ -104,7 +106,9 @@ impl Rule {
         };
         let (query, document) = (sanitise::line(&self.query), sanitise::line(&self.document));
         let words = finding.words();
-        if fault == Some(DisagreementCause::LabelMissing) && before.is_some_and(|grade| grade >= level) {
+        if fault == Some(DisagreementCause::LabelMissing)
+            && before.is_some_and(|grade| grade >= level)
+        {
             output::complain(
                 "note: the document is labelled relevant; label-missing says that nobody labelled it",
             );

@@ -5,7 +5,7 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::VerdictRelation;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
-use crate::domain::verdict::{ErrorCause, Confidence, Decision, FinalRule, OverrideMode, Verdict};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, OverrideMode, Verdict};
 use crate::engine::now_ms;
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
@@ -112,9 +112,11 @@ impl Override {
         let weight = after.settings.override_weight;
         let stance = pair.and_then(|pair| after.stance(pair));
         let counted = match (decision, decision.score(), stance) {
-            (Decision::A | Decision::B, _, Some(VerdictRelation::Confirms | VerdictRelation::Alone)) => {
-                "it says which way, not how far".to_owned()
-            }
+            (
+                Decision::A | Decision::B,
+                _,
+                Some(VerdictRelation::Confirms | VerdictRelation::Alone),
+            ) => "it says which way, not how far".to_owned(),
             (_, score, _) => format!(
                 "score {:.2} with the weight of {weight} battles",
                 score.unwrap_or(0.5)

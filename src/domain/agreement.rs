@@ -9,7 +9,9 @@ mod kappa;
 mod survey;
 
 pub use alpha::{Alpha, LabelScale, alpha, units};
-pub use bootstrap::{BootstrapEstimate, RESAMPLES, bootstrap, bootstrap_difference, bootstrap_mean};
+pub use bootstrap::{
+    BootstrapEstimate, RESAMPLES, bootstrap, bootstrap_difference, bootstrap_mean,
+};
 pub use kappa::{Kappa, kappa, kappa_of_table};
 pub use survey::{SampledItem, SurveyShare, SurveyTarget, WeightedShare, survey_share};
 

@@ -6,24 +6,24 @@
 //! Failed calls are no votes and do not occur here. A row whose two documents are the same is passed over.
 
 mod calibration;
-mod report;
-mod position_flips;
+mod judge_model;
+mod judge_pairs;
 mod length_bias;
 mod logistic;
-mod judge_model;
 mod people_agreement;
+mod position_flips;
 mod position_shift;
-mod judge_pairs;
+mod report;
 
-pub use calibration::{CalibrationBin, Calibration, calibration};
-pub use report::{JudgeReport, MeanSurprise, TriadCounts, judge_reports, ensemble_report};
-pub use position_flips::{PositionFlips, position_flips};
+pub use calibration::{Calibration, CalibrationBin, calibration};
+pub use judge_model::{JudgeModel, JudgeParameters, MIN_VOTES, ParameterBasis, judge_model};
+pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
 pub use length_bias::{LengthBias, LengthSlope, length_bias};
 pub use logistic::{JudgeRegression, RegressionTrial, judge_regression};
-pub use judge_model::{ParameterBasis, JudgeModel, JudgeParameters, MIN_VOTES, judge_model};
 pub use people_agreement::{PeopleAgreement, people_agreement};
+pub use position_flips::{PositionFlips, position_flips};
 pub use position_shift::{PositionShift, position_shift};
-pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
+pub use report::{JudgeReport, MeanSurprise, TriadCounts, ensemble_report, judge_reports};
 
 use super::battle::Pair;
 use super::vote::{Margin, Outcome};

@@ -15,13 +15,19 @@ mod scoring;
 mod simulate;
 
 pub use certainty::{Certainty, Separation, at_the_cut, certainty, separation};
-pub use cycles::{DecidedPair, Hodge, CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge, hodge, weakest_pairs, consistency};
+pub use cycles::{
+    CyclicTriad, DecidedPair, Hodge, consistency, cyclic_triads, decided_pairs,
+    decided_pairs_of_judge, hodge, weakest_pairs,
+};
 pub use impact::{Impact, flipped_gap, impact, impacts, refit};
-pub use inclusion::{DrawReason, PairKey, Assignment, inclusion_probabilities, sampling_weights};
+pub use inclusion::{Assignment, DrawReason, PairKey, inclusion_probabilities, sampling_weights};
 pub use policy::Policy;
 pub use queue::{QueueCandidate, QueueDesign, QueueEntry, build_queue};
-pub use scoring::{DEFAULT_TOP, PairPriority, Scoring, score_pairs, effective_top, top_probabilities, error_probability};
-pub use simulate::{Answers, ReviewMean, Point, Simulation, simulate};
+pub use scoring::{
+    DEFAULT_TOP, PairPriority, Scoring, effective_top, error_probability, score_pairs,
+    top_probabilities,
+};
+pub use simulate::{Answers, Point, ReviewMean, Simulation, simulate};
 
 #[cfg(test)]
 mod tests;

@@ -435,7 +435,10 @@ const EVEN: f64 = 1e-9;
 
 /// The fit's score of every document by pool index, without errors, intervals and warnings; equal to [`View::standings`]
 /// to the last bit.
-pub fn scores(rows: &QueryRows, settings: &RankingSettings) -> Result<Vec<Option<f64>>, RatingError> {
+pub fn scores(
+    rows: &QueryRows,
+    settings: &RankingSettings,
+) -> Result<Vec<Option<f64>>, RatingError> {
     let inputs = FitInputs::new(rows, settings);
     let fit = rating::fit(
         inputs.entered.len(),

@@ -1,17 +1,17 @@
 //! First-stage retrieval: BM25 over an in-memory index, nearest vectors, fusion of rankings, and the pools that judges see.
 
-mod analyser;
-mod nearest;
 mod accents;
+mod analyser;
 mod fusion;
-mod packed_ids;
 mod index;
+mod nearest;
+mod packed_ids;
 mod pool;
 mod postings;
 mod stopwords;
 
 pub use analyser::AnalysisProfile;
-pub use nearest::{NearestDocuments, cosine, unit_vector};
 pub use fusion::{FusedItem, RRF_K, StageRank, reciprocal_rank_fusion};
-pub use index::{SearchHit, Bm25Index};
+pub use index::{Bm25Index, SearchHit};
+pub use nearest::{NearestDocuments, cosine, unit_vector};
 pub use pool::{JudgingPool, PoolLayout, PoolSlot, SlotSource, build_pool};

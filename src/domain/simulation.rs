@@ -12,10 +12,12 @@ mod quality;
 mod simulated_query;
 
 pub use coverage::Coverage;
-pub use fitted_noise::{ObservedVote, NoiseError, ObservedQuery, fitted_noise, plausible_scores};
+pub use fitted_noise::{NoiseError, ObservedQuery, ObservedVote, fitted_noise, plausible_scores};
 pub use noise::{JudgeNoise, Noise};
-pub use quality::{MeanInterval, Quality, QualitySummary, quality_differences, quality, summarise_quality};
-pub use simulated_query::{Theta, SimulatedQuery};
+pub use quality::{
+    MeanInterval, Quality, QualitySummary, quality, quality_differences, summarise_quality,
+};
+pub use simulated_query::{SimulatedQuery, Theta};
 
 use super::battle::Pair;
 use super::sampling::adaptive::{self, AskedPair, Round, SamplingState, Strategy, next_round};
@@ -40,7 +42,12 @@ pub struct SimulationResult {
 /// call more, and fits the votes by the default MAP.
 ///
 /// The world and the seed decide everything. Every call returns a vote.
-pub fn run(world: &SimulatedQuery, strategy: &Strategy, battles: f64, seed: u64) -> SimulationResult {
+pub fn run(
+    world: &SimulatedQuery,
+    strategy: &Strategy,
+    battles: f64,
+    seed: u64,
+) -> SimulationResult {
     let (documents, judges) = (world.truth().len(), world.judges());
     let budget = adaptive::calls(battles, documents, judges);
     let mut asked: Vec<AskedPair> = Vec::new();

@@ -7,16 +7,16 @@
 mod fetch;
 mod submit;
 
-pub use fetch::{Fetched, fetch};
-pub use submit::{Submitted, submit};
+pub use fetch::{BatchFetch, fetch};
+pub use submit::{BatchSubmission, submit};
 
-use super::{EngineError, now_ms};
+use super::{RunError, now_ms};
 use crate::client::pace::back_off;
 use crate::domain::sampling::SeededRng;
 use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, Sought};
 use crate::judge::{CallError, Cause, Ensemble, Judge, Retry};
 use crate::store::Store;
-use crate::store::batches::{BatchRow, Stage};
+use crate::store::batches::{BatchRow, BatchStage};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const SETTLED_MS: i64 = 120_000;
 
 /// What is known of a batch after asking.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct PolledBatch {
     /// The batch as the project now has it.
     pub row: BatchRow,
     /// Lines in all, as far as the provider says.
@@ -119,7 +119,7 @@ pub async fn refresh(
     store: &Store,
     ensemble: &Ensemble,
     alone: bool,
-) -> Result<Vec<Known>, EngineError> {
+) -> Result<Vec<PolledBatch>, RunError> {
     let rows = store.read(|db| db.batches(false)).await?;
     let mut named: Vec<String> = rows.iter().filter_map(|row| row.remote.clone()).collect();
     let mut known = Vec::new();
@@ -137,8 +137,8 @@ async fn ask_about(
     mut row: BatchRow,
     named: &[String],
     alone: bool,
-) -> Result<Known, EngineError> {
-    let troubled = |row, trouble| Known {
+) -> Result<PolledBatch, RunError> {
+    let troubled = |row, trouble| PolledBatch {
         row,
         total: None,
         trouble: Some(trouble),
@@ -166,9 +166,9 @@ async fn ask_about(
         Err(error) => return Ok(troubled(row, error.to_string())),
     };
     row.stage = match status.state {
-        BatchState::Running => Stage::Running,
-        BatchState::Failed => Stage::Failed,
-        BatchState::Ended | BatchState::Expired | BatchState::Cancelled => Stage::Over,
+        BatchState::Running => BatchStage::Running,
+        BatchState::Failed => BatchStage::Failed,
+        BatchState::Ended | BatchState::Expired | BatchState::Cancelled => BatchStage::Over,
     };
     row.told = (status.done, status.failed);
     row.message = status.message.clone().or_else(|| match status.state {
@@ -180,7 +180,7 @@ async fn ask_about(
     store
         .write(move |db| db.note_batch(id, stage, told, message.as_deref(), now_ms()))
         .await?;
-    Ok(Known {
+    Ok(PolledBatch {
         row,
         total: Some(status.total),
         trouble: None,
@@ -195,7 +195,7 @@ async fn look_for(
     row: &mut BatchRow,
     named: &[String],
     alone: bool,
-) -> Result<Option<String>, EngineError> {
+) -> Result<Option<String>, RunError> {
     let uid = row.uid.clone();
     let sought = Sought {
         name: &uid,
@@ -232,12 +232,12 @@ async fn look_for(
             id.0
         ))),
         (None, _) => {
-            row.stage = Stage::Failed;
+            row.stage = BatchStage::Failed;
             row.message = Some("never arrived at the provider".to_owned());
             let message = row.message.clone();
             store
                 .write(move |db| {
-                    db.note_batch(id, Stage::Failed, (0, 0), message.as_deref(), now_ms())
+                    db.note_batch(id, BatchStage::Failed, (0, 0), message.as_deref(), now_ms())
                 })
                 .await?;
             Ok(row.message.clone())
@@ -246,7 +246,7 @@ async fn look_for(
 }
 
 /// Follows new votes up: the noise of the battles is estimated anew, and with it every interval.
-pub async fn settle(store: &Store) -> Result<(), EngineError> {
+pub async fn settle(store: &Store) -> Result<(), RunError> {
     for ensemble in store.read(|db| db.ensembles_in_force()).await? {
         let changed = store
             .write(move |db| {
@@ -260,7 +260,7 @@ pub async fn settle(store: &Store) -> Result<(), EngineError> {
         let store = store.clone();
         tokio::task::spawn_blocking(move || store.summarise_all(&changed, |_, _| true))
             .await
-            .map_err(|error| EngineError::Crashed(error.to_string()))??;
+            .map_err(|error| RunError::Crashed(error.to_string()))??;
     }
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! What a run would need, without making a call or changing the project.
 
-mod need;
+mod query;
 
-use super::Request;
+use super::RunRequest;
 use crate::domain::corpus::Pool;
 use crate::judge::{Case, Ensemble, PoolText};
 use crate::store::{Store, StoreError};
-use need::Need;
+use query::QueryEstimate;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct JudgeEstimate {
 
 /// What a run would need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Estimate {
+pub struct CostEstimate {
     /// Queries of the run.
     pub queries: usize,
     /// Battles of the plan, those already fought included; at most so many in rounds.
@@ -52,7 +52,7 @@ pub struct Estimate {
     pub judges: Vec<JudgeEstimate>,
 }
 
-impl Estimate {
+impl CostEstimate {
     /// The same at the price of batches.
     #[must_use]
     pub fn in_batches(self) -> Self {
@@ -99,7 +99,7 @@ impl Estimate {
     pub fn of_project(
         store: &Store,
         ensemble: &Ensemble,
-        request: &Request,
+        request: &RunRequest,
     ) -> Result<Self, StoreError> {
         let mut estimate = Self::new(ensemble);
         let queries = match &request.queries {
@@ -124,7 +124,7 @@ impl Estimate {
         &mut self,
         pool: &Pool,
         ensemble: &Ensemble,
-        request: &Request,
+        request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<(), StoreError> {
         let documents = pool
@@ -140,7 +140,7 @@ impl Estimate {
         id: &str,
         text: &Arc<PoolText>,
         ensemble: &Ensemble,
-        request: &Request,
+        request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<(), StoreError> {
         let names: Vec<String> = ensemble
@@ -149,10 +149,12 @@ impl Estimate {
             .collect();
         self.rounds = request.campaign.is_some();
         let need = match &request.campaign {
-            None => Need::of_plan(id, text.documents.len(), &names, ensemble, request, store)?,
+            None => {
+                QueryEstimate::of_plan(id, text.documents.len(), &names, ensemble, request, store)?
+            }
             Some(campaign) => {
                 let documents = text.documents.len();
-                Need::of_rounds(id, documents, campaign, &names, ensemble, request, store)?
+                QueryEstimate::of_rounds(id, documents, campaign, &names, ensemble, request, store)?
             }
         };
         self.queries += 1;

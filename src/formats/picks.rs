@@ -50,8 +50,8 @@ fn record(text: &str) -> Result<PickRecord, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::adjudication::{InvalidPick, PickRequest, PickResult, SlotVerdict};
     use crate::domain::corpus::{DocId, QueryId};
-    use crate::domain::adjudication::{PickRequest, InvalidPick, PickResult, SlotVerdict};
 
     fn example(result: PickResult) -> PickRecord {
         PickRecord {

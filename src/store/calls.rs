@@ -38,12 +38,12 @@ pub struct CallRecord {
     /// The reply as it came, `None` where it can be made again from the same input or was never known.
     pub raw: Option<String>,
     /// A vote, or why there is none.
-    pub result: CallResult,
+    pub result: CallOutcome,
 }
 
 /// The end of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CallResult {
+pub enum CallOutcome {
     /// The judge voted.
     Vote {
         /// The preference, oriented to the battle's A and B.
@@ -68,7 +68,7 @@ pub enum CallResult {
 
 /// A call that a plan still needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outstanding {
+pub struct OutstandingCall {
     /// The battle.
     pub battle: BattleId,
     /// Position of document A in the pool.
@@ -95,7 +95,7 @@ pub enum Recorded {
 }
 
 /// The failed calls of a judge on a battle.
-struct Failures {
+struct FailedCalls {
     count: u32,
     /// Whether one of them was the last word.
     last: bool,
@@ -105,7 +105,7 @@ struct Failures {
 
 /// Which calls of a plan are still to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holes {
+pub enum CallSelection {
     /// Those never made.
     Fresh,
     /// Those never made and those that failed.
@@ -135,8 +135,8 @@ impl Db {
         planned: &[PlannedBattle],
         judges: &[JudgeId],
         shown: &[Vec<Option<bool>>],
-        holes: Holes,
-    ) -> Result<Vec<Outstanding>> {
+        selection: CallSelection,
+    ) -> Result<Vec<OutstandingCall>> {
         let battles = self.battle_index(query)?;
         let votes = self.pairs_of(
             "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
@@ -158,10 +158,10 @@ impl Db {
                 let call = (*id, judge_id.0);
                 let failures = failures.get(&call);
                 let failed = failures.is_some_and(|failures| failures.last);
-                let wanted = match holes {
-                    Holes::Fresh => !failed,
-                    Holes::FreshAndFailed => true,
-                    Holes::Failed => failed,
+                let wanted = match selection {
+                    CallSelection::Fresh => !failed,
+                    CallSelection::FreshAndFailed => true,
+                    CallSelection::Failed => failed,
                 };
                 if !wanted || votes.contains_key(&call) || pending.contains_key(&call) {
                     continue;
@@ -170,7 +170,7 @@ impl Db {
                 let later_first = in_rounds
                     .get(&(a, b, judge_id.0))
                     .map_or(*later_first, |before| !before);
-                outstanding.push(Outstanding {
+                outstanding.push(OutstandingCall {
                     battle: BattleId(*id),
                     a: if *reversed { b } else { a },
                     b: if *reversed { a } else { b },
@@ -194,7 +194,7 @@ impl Db {
         planned: &[PlannedBattle],
         specs: &[JudgeSpec],
         shown: &[Vec<Option<bool>>],
-        holes: Holes,
+        selection: CallSelection,
     ) -> Result<Option<(Vec<usize>, usize)>> {
         let query = match self.find_query(query) {
             Ok(query) => query,
@@ -202,12 +202,12 @@ impl Db {
             Err(error) => return Err(error),
         };
         let judges = self.known_judges(specs)?;
-        let entered = self.outstanding(query, planned, &judges, shown, holes)?;
+        let entered = self.outstanding(query, planned, &judges, shown, selection)?;
         let known = self.battle_index(query)?;
         let new = |battle: &&PlannedBattle| {
             !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))
         };
-        let fresh = if holes == Holes::Failed {
+        let fresh = if selection == CallSelection::Failed {
             0
         } else {
             planned.iter().filter(new).count()
@@ -256,7 +256,7 @@ impl Db {
     pub fn record_attempt(&self, call: &CallRecord, again: bool) -> Result<Recorded> {
         let usage = call.usage;
         match &call.result {
-            CallResult::Vote {
+            CallOutcome::Vote {
                 margin,
                 reasoning,
                 model,
@@ -297,7 +297,7 @@ impl Db {
                     ])?;
                 if added == 0 {
                     let second = CallRecord {
-                        result: CallResult::Failure {
+                        result: CallOutcome::Failure {
                             cause: Cause::Duplicate,
                             message: "the judge had voted on this battle already".to_owned(),
                         },
@@ -307,7 +307,7 @@ impl Db {
                     return Ok(Recorded::Duplicate);
                 }
             }
-            CallResult::Failure { cause, message } => {
+            CallOutcome::Failure { cause, message } => {
                 self.connection
                     .prepare_cached(
                         "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
@@ -466,7 +466,7 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), Failures>> {
+    fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), FailedCalls>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT failure.battle, failure.judge, count(*), max(again = 0), max(cause) FILTER (WHERE again)
              FROM failure JOIN battle ON battle.id = failure.battle WHERE query = ?1 GROUP BY 1, 2",
@@ -476,7 +476,7 @@ impl Db {
         while let Some(row) = rows.next()? {
             let again: Option<String> = row.get(4)?;
             let again = again.map(|cause| serde_json::from_value(cause.into()));
-            let found = Failures {
+            let found = FailedCalls {
                 count: row.get(2)?,
                 last: row.get(3)?,
                 again: again

@@ -18,7 +18,7 @@ const PLAIN: i64 = -1;
 
 /// What is known of a query when its next round is planned.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Played {
+pub struct RoundHistory {
     /// What was asked, one entry a battle, by pair and game. A call that failed, that a batch is to make or that a round
     /// has entered counts as asked.
     pub asked: Vec<AskedPair>,
@@ -26,7 +26,7 @@ pub struct Played {
     pub rounds: usize,
 }
 
-impl Played {
+impl RoundHistory {
     /// Calls made and calls entered.
     pub fn calls(&self) -> usize {
         self.asked.iter().map(|entry| entry.judges.len()).sum()
@@ -59,7 +59,12 @@ pub struct TaskRow {
 
 impl Db {
     /// What the judges of an ensemble were asked about the first `depth` documents of a query, whoever planned it.
-    pub fn played(&self, query: QueryKey, depth: usize, judges: &[JudgeId]) -> Result<Played> {
+    pub fn played(
+        &self,
+        query: QueryKey,
+        depth: usize,
+        judges: &[JudgeId],
+    ) -> Result<RoundHistory> {
         let seats: HashMap<i64, usize> = (0..).zip(judges).map(|(at, id)| (id.0, at)).collect();
         let mut statement = self.connection.prepare_cached(
             "SELECT id, min(a, b), max(a, b), game, a > b FROM battle WHERE query = ?1",
@@ -84,10 +89,10 @@ impl Db {
         }
         let mut seen = |battle: i64, judge: i64, margin: Option<Margin>| {
             if let Some((key, turned)) = place.get(&battle)
-                && let Some(seat) = seats.get(&judge)
+                && let Some(judge_index) = seats.get(&judge)
                 && let Some(entry) = battles.get_mut(key)
             {
-                entry.judges = entry.judges.with(JudgeSet::one(*seat));
+                entry.judges = entry.judges.with(JudgeSet::one(*judge_index));
                 let margin = margin.map(|margin| if *turned { margin.flipped() } else { margin });
                 entry.votes.extend(margin.map(Margin::outcome));
             }
@@ -117,7 +122,7 @@ impl Db {
             seen(row.get(0)?, row.get(1)?, None);
         }
         let rounds = self.tasks(query, judges)?;
-        Ok(Played {
+        Ok(RoundHistory {
             asked: battles.into_values().collect(),
             rounds: rounds
                 .iter()
@@ -170,7 +175,11 @@ impl Db {
                      ON CONFLICT DO NOTHING",
                 )?
                 .execute(params![query.0, low, high, round])?;
-            for judge in task.judges.iter().filter_map(|seat| judges.get(seat)) {
+            for judge in task
+                .judges
+                .iter()
+                .filter_map(|judge_index| judges.get(judge_index))
+            {
                 self.connection
                     .prepare_cached(
                         "INSERT INTO task (battle, judge, round) SELECT id, ?4, ?5 FROM battle

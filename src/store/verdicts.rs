@@ -1,10 +1,12 @@
 //! Verdicts: rows are only added, undoing adds one too.
 
 use super::corpus::QueryKey;
-use super::urgency::{NewShown, role_of};
+use super::priority_cache::{NewAssignment, draw_name};
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::verdict::{ErrorCause, Confidence, Decision, FinalRule, AnnotatorVerdicts, Verdict};
+use crate::domain::verdict::{
+    AnnotatorVerdicts, Confidence, Decision, ErrorCause, FinalRule, Verdict,
+};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -49,7 +51,7 @@ pub struct NewVerdict {
     /// one that it merely gives a reason for.
     pub replaces: Option<String>,
     /// The item of a queue that the verdict answers; it is entered into the ledger.
-    pub item: Option<NewShown>,
+    pub item: Option<NewAssignment>,
     /// Whether the judges' votes were shown since the annotator's verdict on the pair, which this one replaces.
     pub after_reveal: bool,
 }
@@ -129,9 +131,9 @@ impl Db {
             let pair = Pair::new(verdict.a, verdict.b)
                 .ok_or_else(|| StoreError::Conflict("a verdict needs two documents".to_owned()))?;
             let (annotator, now) = (&verdict.annotator, verdict.created_ms);
-            new.shown = Some(self.add_shown(annotator, verdict.query, pair, item, now)?);
+            new.shown = Some(self.add_assignment(annotator, verdict.query, pair, item, now)?);
             new.policy = Some(item.policy.name().to_owned());
-            new.role = Some(role_of(item.draw).to_owned());
+            new.role = Some(draw_name(item.draw).to_owned());
             new.inclusion = item.draw.chance();
         }
         self.add_verdict_as(&uid, &new)?;

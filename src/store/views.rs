@@ -3,8 +3,8 @@
 mod rows;
 
 use super::corpus::{QueryInfo, QueryKey};
+use super::priority_cache::QueryPriorities;
 use super::runs::EnsembleId;
-use super::urgency::Urgency;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
 use crate::domain::priority;
@@ -45,7 +45,7 @@ pub struct VoteDetail {
 
 /// What the list of queries shows of one query; a pure function of its rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct QuerySummary {
     /// Documents in the pool.
     pub documents: usize,
     /// Documents entered into battle.
@@ -88,11 +88,11 @@ pub struct Summary {
 
 /// What is kept of a query's view.
 #[derive(Clone, Debug)]
-pub struct Numbers {
+pub struct QueryNumbers {
     /// What the list of queries shows.
-    pub summary: Summary,
+    pub summary: QuerySummary,
     /// What queues are made from, where it was computed along.
-    pub urgency: Option<Urgency>,
+    pub priorities: Option<QueryPriorities>,
 }
 
 /// The level at which a top counts as settled.
@@ -101,7 +101,7 @@ const SURE: f64 = 0.95;
 /// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
 pub const ENOUGH_BATTLES: usize = 2_000;
 
-impl Summary {
+impl QuerySummary {
     /// Summarises a view.
     pub fn of(view: &View, offline: bool) -> Self {
         let rows = view.rows();
@@ -334,7 +334,7 @@ impl Db {
         let mut rows = statement.query([ensemble.0])?;
         while let Some(row) = rows.next()? {
             let text: String = row.get(0)?;
-            let summary: Summary = serde_json::from_str(&text)
+            let summary: QuerySummary = serde_json::from_str(&text)
                 .map_err(|error| StoreError::Corrupt(error.to_string()))?;
             pooled = pooled.pooled(summary.dispersion.unwrap_or_default());
         }
@@ -420,7 +420,7 @@ impl Db {
     }
 
     /// A query's summary, from the cache where it is still good.
-    fn summary(&self, query: QueryKey) -> Result<Numbers> {
+    fn summary(&self, query: QueryKey) -> Result<QueryNumbers> {
         let cached: Option<String> = self
             .connection
             .prepare_cached(
@@ -432,22 +432,22 @@ impl Db {
         if let Some(text) = cached
             && let Ok(summary) = serde_json::from_str(&text)
         {
-            return Ok(Numbers {
+            return Ok(QueryNumbers {
                 summary,
-                urgency: None,
+                priorities: None,
             });
         }
         let judges = self.judges_of(query)?;
         let offline = !judges.is_empty() && judges.iter().all(|(_, spec)| spec.is_offline());
         let view = self.view(query)?;
-        Ok(Numbers {
-            summary: Summary::of(&view, offline),
-            urgency: Some(Urgency::of(&view)),
+        Ok(QueryNumbers {
+            summary: QuerySummary::of(&view, offline),
+            priorities: Some(QueryPriorities::of(&view)),
         })
     }
 
     /// A query's summary and the revision it is of. May be computed on any connection.
-    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, Numbers)> {
+    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, QueryNumbers)> {
         let revision = self
             .connection
             .prepare_cached("SELECT revision FROM query WHERE id = ?1")?
@@ -456,9 +456,14 @@ impl Db {
     }
 
     /// Keeps a query's numbers, unless it has changed since.
-    pub fn keep_summary(&self, query: QueryKey, revision: i64, numbers: &Numbers) -> Result<()> {
-        if let Some(urgency) = &numbers.urgency {
-            self.keep_urgency(query, revision, urgency)?;
+    pub fn keep_summary(
+        &self,
+        query: QueryKey,
+        revision: i64,
+        numbers: &QueryNumbers,
+    ) -> Result<()> {
+        if let Some(priorities) = &numbers.priorities {
+            self.keep_priorities(query, revision, priorities)?;
         }
         let text = serde_json::to_string(&numbers.summary)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
@@ -473,14 +478,14 @@ impl Db {
     }
 
     /// Computes a query's summary and keeps it for the next look.
-    pub fn cache_summary(&self, query: QueryKey) -> Result<Summary> {
+    pub fn cache_summary(&self, query: QueryKey) -> Result<QuerySummary> {
         let (revision, numbers) = self.summary_now(query)?;
         self.keep_summary(query, revision, &numbers)?;
         Ok(numbers.summary)
     }
 
     /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good.
-    pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<Summary>)>> {
+    pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.id, query.name, query.text, query.documents, summary.value
              FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision

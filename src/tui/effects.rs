@@ -5,8 +5,8 @@ mod court;
 use super::model::{Effect, Msg, OpenQuery, Options};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
-use crate::engine::estimate::Estimate;
-use crate::engine::{self, Run, now_ms};
+use crate::engine::estimate::CostEstimate;
+use crate::engine::{self, RunHandle, now_ms};
 use crate::judge::Ensemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
@@ -29,7 +29,7 @@ pub struct Runner {
     ensemble: Ensemble,
     options: Options,
     results: mpsc::Sender<Msg>,
-    control: Option<tokio::sync::watch::Sender<engine::Control>>,
+    control: Option<tokio::sync::watch::Sender<engine::RunControl>>,
     /// What the court was asked for last, and whose turn it is to work it out.
     court: Arc<(AtomicU64, Mutex<()>)>,
     /// The end of the run that is going on, and what went wrong with it.
@@ -59,7 +59,7 @@ impl Runner {
     }
 
     /// Begins to carry out an effect that concerns the project or a run; the terminal's effects are the loop's.
-    pub fn carry_out(&mut self, effect: Effect, control: engine::Control) {
+    pub fn carry_out(&mut self, effect: Effect, control: engine::RunControl) {
         match effect {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
@@ -158,7 +158,7 @@ impl Runner {
         tokio::spawn(async move {
             drop(written.await);
             let found = tokio::task::spawn_blocking(move || {
-                store.freshen(&mut |_| {})?;
+                store.refresh_priorities(&mut |_| {})?;
                 store.read_blocking(move |db| queued(db, &request, generation))
             })
             .await;
@@ -211,7 +211,7 @@ impl Runner {
         );
         let request = self.options.request.clone();
         tokio::task::spawn_blocking(move || {
-            let msg = match Estimate::of_project(&store, &ensemble, &request) {
+            let msg = match CostEstimate::of_project(&store, &ensemble, &request) {
                 Ok(estimate) => Msg::Estimated(estimate),
                 Err(error) => Msg::Failed(error.to_string()),
             };
@@ -219,8 +219,8 @@ impl Runner {
         });
     }
 
-    fn start(&mut self, control: engine::Control) {
-        let run = Run::start(
+    fn start(&mut self, control: engine::RunControl) {
+        let run = RunHandle::start(
             self.store.clone(),
             self.ensemble.clone(),
             self.options.request.clone(),
@@ -238,7 +238,7 @@ impl Runner {
             }
             let end = match run.end.await {
                 Ok(end) => end,
-                Err(error) => Err(engine::EngineError::Crashed(error.to_string())),
+                Err(error) => Err(engine::RunError::Crashed(error.to_string())),
             };
             let wrong = end.as_ref().err().map(ToString::to_string);
             // Told on the screen where there is one, and by whoever waits for the end otherwise.
@@ -275,7 +275,7 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
 }
 
 fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let tally = db.tally(&request.annotator, request.scope)?;
+    let tally = db.annotator_statistics(&request.annotator, request.scope)?;
     Ok(Msg::Queued(generation, db.queue(request)?, tally))
 }
 

@@ -22,10 +22,10 @@ use super::widgets::palette::Palette;
 use super::widgets::prompt::Prompt;
 use super::widgets::toast::Toast;
 use crate::config::Judging;
-use crate::engine::Control;
-use crate::engine::progress::Progress;
+use crate::engine::RunControl;
+use crate::engine::progress::RunProgress;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::Summary;
+use crate::store::views::QuerySummary;
 use ratatui::layout::{Position, Rect};
 use std::time::Instant;
 
@@ -146,9 +146,9 @@ pub struct Options {
     /// Who gives verdicts.
     pub annotator: String,
     /// How a run is started from here.
-    pub request: crate::engine::Request,
+    pub request: crate::engine::RunRequest,
     /// How it is steered at first.
-    pub control: Control,
+    pub control: RunControl,
     /// How pairs are judged.
     pub judging: Judging,
     /// What the header calls the project.
@@ -189,11 +189,11 @@ pub struct Model {
     /// A query that was loaded before it is wanted.
     pub prefetched: Option<OpenQuery>,
     /// The run's latest progress, of the last run where none is going on.
-    pub progress: Option<Progress>,
+    pub progress: Option<RunProgress>,
     /// Whether a run is going on.
     pub running: bool,
     /// How it is steered.
-    pub control: Control,
+    pub control: RunControl,
     /// How the last run ended, in words.
     pub ended: Option<String>,
     /// The judge that `d` on the run screen drops.
@@ -353,7 +353,7 @@ impl Model {
     }
 
     /// The query under the cursor of the list.
-    pub fn selected_query(&self) -> Option<&(QueryInfo, Option<Summary>)> {
+    pub fn selected_query(&self) -> Option<&(QueryInfo, Option<QuerySummary>)> {
         self.queries
             .rows
             .get(*self.shown_queries().get(self.queries.cursor)?)

@@ -1,7 +1,7 @@
 //! The bundled sample, judged, and the screens drawn from it without a terminal.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use overrule::engine::{Control, Request, Run};
+use overrule::engine::{RunControl, RunHandle, RunRequest};
 use overrule::formats::dataset;
 use overrule::judge::offline;
 use overrule::store::Store;
@@ -48,11 +48,11 @@ impl Bench {
             .unwrap();
         let judge = store.clone();
         runtime.block_on(async move {
-            let run = Run::start(
+            let run = RunHandle::start(
                 judge,
                 offline::ensemble(),
-                Request::default(),
-                Control::default(),
+                RunRequest::default(),
+                RunControl::default(),
             );
             assert_eq!(run.end.await.unwrap().unwrap().missing, Some(0));
         });

@@ -3,8 +3,8 @@
 use super::super::batch::{bring_home, runtime};
 use super::super::{Failure, Outcome, output};
 use super::watch;
-use crate::engine::lock::RunLock;
-use crate::engine::{Control, Request, batch};
+use crate::engine::run_lock::RunLock;
+use crate::engine::{RunControl, RunRequest, batch};
 use crate::judge::Ensemble;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -31,8 +31,8 @@ pub(super) fn check(ensemble: &Ensemble) -> Outcome {
 pub(super) fn run(
     store: &Store,
     ensemble: &Ensemble,
-    request: &Request,
-    control: Control,
+    request: &RunRequest,
+    control: RunControl,
     as_json: bool,
 ) -> Result<bool, Failure> {
     let runtime = runtime()?;
@@ -64,7 +64,7 @@ pub(super) fn run(
     }
     let seats: Vec<usize> = good.into_iter().map(|(seat, _)| seat).collect();
     let mut tell = |line: String| output::complain(&line);
-    let request = Request {
+    let request = RunRequest {
         at_most: None,
         ..request.clone()
     };

@@ -3,8 +3,8 @@
 use super::super::import::pools;
 use super::super::judges::{self, is_paid};
 use super::super::{Context, Failure};
-use crate::engine::Request;
-use crate::engine::estimate::Estimate;
+use crate::engine::RunRequest;
+use crate::engine::estimate::CostEstimate;
 use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
 use std::path::Path;
 
@@ -13,20 +13,20 @@ pub(super) struct Plan<'a> {
     pub(super) dataset: &'a Path,
     pub(super) skip_bad: bool,
     pub(super) ensemble: &'a Ensemble,
-    pub(super) request: &'a Request,
+    pub(super) request: &'a RunRequest,
     /// In batches, at their price.
     pub(super) batch: bool,
 }
 
 impl Plan<'_> {
     /// Calls, tokens and dollars that the dataset would need.
-    pub(super) fn estimate(&self, context: &Context) -> Result<Estimate, Failure> {
+    pub(super) fn estimate(&self, context: &Context) -> Result<CostEstimate, Failure> {
         let store = if context.project().exists() {
             Some(context.open()?)
         } else {
             None
         };
-        let mut estimate = Estimate::new(self.ensemble);
+        let mut estimate = CostEstimate::new(self.ensemble);
         if self.batch {
             estimate = estimate.in_batches();
         }
@@ -50,7 +50,7 @@ impl Plan<'_> {
 }
 
 /// The estimate as a table, with what it rests on.
-pub(super) fn words(estimate: &Estimate) -> String {
+pub(super) fn words(estimate: &CostEstimate) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
         "{} queries, {most}{} battles, {} votes there already\n",

@@ -4,7 +4,7 @@ use super::super::import::pools;
 use super::super::{Failure, Outcome};
 use crate::config::Run;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
-use crate::engine::Request;
+use crate::engine::RunRequest;
 use crate::judge::Ensemble;
 use anyhow::anyhow;
 use clap::Args;
@@ -46,7 +46,7 @@ impl Sampling {
         dataset: &Path,
         skip_bad: bool,
         ensemble: &Ensemble,
-        request: &Request,
+        request: &RunRequest,
         usual: &Run,
     ) -> Result<Option<AdaptivePlan>, Failure> {
         let sampler = self.sampler.unwrap_or(usual.sampler);

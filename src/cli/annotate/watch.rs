@@ -2,8 +2,8 @@
 
 use super::super::{Failure, output, signals};
 use crate::domain::sanitise;
-use crate::engine::progress::{JudgeProgress, Phase, Progress};
-use crate::engine::{Control, Request, Run};
+use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
+use crate::engine::{RunControl, RunHandle, RunRequest};
 use crate::judge::{Ensemble, OFFLINE_LABEL};
 use crate::store::Store;
 use anyhow::anyhow;
@@ -24,11 +24,11 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 pub(super) fn watch(
     store: &Store,
     ensemble: Ensemble,
-    request: Request,
-    control: Control,
+    request: RunRequest,
+    control: RunControl,
     json: bool,
     finish: impl FnOnce(Written) -> Result<usize, Failure> + Send + 'static,
-) -> Result<(crate::engine::Outcome, usize), Failure> {
+) -> Result<(crate::engine::RunOutcome, usize), Failure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
         output::complain(OFFLINE_LABEL);
     }
@@ -39,7 +39,7 @@ pub(super) fn watch(
         .build()?;
     let store = store.clone();
     let result = runtime.block_on(async move {
-        let mut run = Run::start(store, ensemble, request, control);
+        let mut run = RunHandle::start(store, ensemble, request, control);
         let mut display = Display::new(json);
         let mut stops = signals::stops()?;
         loop {
@@ -51,7 +51,7 @@ pub(super) fn watch(
                     display.show(&run.progress.borrow_and_update());
                 }
                 _ = stops.recv() => {
-                    run.control.send_modify(Control::stop);
+                    run.control.send_modify(RunControl::stop);
                     output::complain(&signals::stopping(&run.control.borrow()));
                 }
             }
@@ -65,7 +65,10 @@ pub(super) fn watch(
             return Ok((outcome, 0));
         }
         let mut writing = outcome.progress.clone();
-        writing.enter(Phase::Writing, queries.unwrap_or(outcome.progress.queries));
+        writing.enter(
+            RunPhase::Writing,
+            queries.unwrap_or(outcome.progress.queries),
+        );
         let (written, mut told) = watch::channel(0);
         let mut finishing = tokio::task::spawn_blocking(move || finish(written));
         let finished = loop {
@@ -113,7 +116,7 @@ impl Display {
         }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    fn show(&mut self, progress: &RunProgress) {
         if let Some((all, bars)) = &mut self.bars {
             for judge in progress.judges.iter().skip(bars.len()) {
                 let bar = all.add(ProgressBar::new(0));
@@ -158,7 +161,7 @@ impl Display {
         }
     }
 
-    fn event(&self, event: &str, progress: &Progress) {
+    fn event(&self, event: &str, progress: &RunProgress) {
         // A reader that has gone away misses the event and nothing else.
         drop(output::json_line(
             &mut std::io::stdout().lock(),
@@ -167,7 +170,7 @@ impl Display {
         ));
     }
 
-    fn finish(&self, progress: &Progress) {
+    fn finish(&self, progress: &RunProgress) {
         if let Some((_, bars)) = &self.bars {
             for bar in bars {
                 bar.finish_and_clear();
@@ -236,7 +239,7 @@ fn step_words(step: &str, done: usize, queries: usize) -> String {
     format!("{step}: {done} of {queries} queries")
 }
 
-fn words(progress: &Progress) -> String {
+fn words(progress: &RunProgress) -> String {
     if let Some((step, done, queries)) = progress.step() {
         return step_words(step, done, queries);
     }

@@ -49,7 +49,11 @@ pub(super) fn phi(lines: &[&Line]) -> f64 {
 }
 
 /// What the intervals of one query cover, one entry a strategy.
-pub(super) fn of_query(world: &SimulatedQuery, lines: &[Line], phis: &[f64]) -> Vec<Option<Coverage>> {
+pub(super) fn of_query(
+    world: &SimulatedQuery,
+    lines: &[Line],
+    phis: &[f64],
+) -> Vec<Option<Coverage>> {
     let of = |(line, phi): (&Line, &f64)| {
         let covariance = line.state.covariance()?.with_phi(*phi);
         Coverage::of(&line.state.scores(), &covariance, world.truth())

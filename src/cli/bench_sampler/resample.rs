@@ -4,7 +4,9 @@ use super::super::{Failure, output};
 use crate::domain::battle::Pair;
 use crate::domain::rating::Covariance;
 use crate::domain::sampling::SeededRng;
-use crate::domain::simulation::{ObservedVote, Noise, ObservedQuery, SimulatedQuery, fitted_noise, plausible_scores};
+use crate::domain::simulation::{
+    Noise, ObservedQuery, ObservedVote, SimulatedQuery, fitted_noise, plausible_scores,
+};
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
 use anyhow::anyhow;

@@ -3,12 +3,12 @@
 use super::super::{Outcome, output};
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::sanitise;
-use crate::store::court::{CourtRows, Matter};
+use crate::store::labels::{AdjudicationData, AdjudicationItem};
 use serde_json::json;
 
 /// Prints the disagreements that the annotator has not ruled on.
 pub(super) fn print(
-    rows: &CourtRows,
+    rows: &AdjudicationData,
     rule: &DisagreementRule,
     annotator: &str,
     limit: usize,
@@ -18,7 +18,7 @@ pub(super) fn print(
     let all = matters.len();
     matters.truncate(limit);
     if as_json {
-        let row = |matter: &Matter| {
+        let row = |matter: &AdjudicationItem| {
             let dispute = &matter.dispute;
             json!({
                 "query": matter.query_id,
@@ -36,7 +36,7 @@ pub(super) fn print(
         output::text("nothing left to rule on\n")?;
         return Ok(());
     }
-    let row = |(at, matter): (usize, &Matter)| {
+    let row = |(at, matter): (usize, &AdjudicationItem)| {
         let dispute = &matter.dispute;
         vec![
             (at + 1).to_string(),
@@ -69,7 +69,7 @@ pub(super) fn print(
     Ok(())
 }
 
-fn outcome(matter: &Matter) -> &'static str {
+fn outcome(matter: &AdjudicationItem) -> &'static str {
     match matter.dispute.positive {
         true => "label only",
         false => "pick only",

@@ -1,10 +1,10 @@
 //! What people ruled, and what that makes of labels and rankings.
 
 use super::super::{Failure, output};
-use crate::domain::adjudication::{LabelCorrection, DisagreementCause, Finding, Remeasured};
+use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::sanitise;
-use crate::store::court::CourtRows;
+use crate::store::labels::AdjudicationData;
 use serde_json::{Map, Value, json};
 
 /// Rulings in force, and each ranking before and after.
@@ -17,7 +17,7 @@ pub(super) struct Effect {
 }
 
 impl Effect {
-    pub(super) fn of(rows: &CourtRows) -> Result<Self, Failure> {
+    pub(super) fn of(rows: &AdjudicationData) -> Result<Self, Failure> {
         let corrections = rows.corrections(None);
         Ok(Self {
             standing: rows.rulings.len(),

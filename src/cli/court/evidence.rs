@@ -1,6 +1,8 @@
 //! The verdicts on single documents, and the sentences that prove them.
 
-use crate::domain::adjudication::{PickCounts, PoolAnswer, EvidenceLabel, pick_outcomes, picks_of_verdicts};
+use crate::domain::adjudication::{
+    EvidenceLabel, PickCounts, PoolAnswer, pick_outcomes, picks_of_verdicts,
+};
 use serde_json::{Value, json};
 
 impl PoolAnswer {
@@ -14,7 +16,9 @@ impl PoolAnswer {
 }
 
 /// The boxes of the documents with each verdict; nothing where no verdicts were asked for.
-pub(super) fn by_verdict<'a>(answers: impl Iterator<Item = &'a PoolAnswer>) -> Vec<(EvidenceLabel, PickCounts)> {
+pub(super) fn by_verdict<'a>(
+    answers: impl Iterator<Item = &'a PoolAnswer>,
+) -> Vec<(EvidenceLabel, PickCounts)> {
     let mut sums = EvidenceLabel::ALL.map(|stance| (stance, PickCounts::default()));
     for given in answers {
         let boxes = pick_outcomes(&given.pool, &picks_of_verdicts(&given.verdicts));

@@ -3,10 +3,11 @@
 mod words;
 
 use super::evidence::by_verdict;
-use crate::domain::analysis::wilson;
 use crate::domain::adjudication::{
-    PickAnswer, PoolSet, PickCounts, PoolAnswer, JudgeAnswers, EvidenceLabel, PickSummary, PickMode, summarise_answers,
+    EvidenceLabel, JudgeAnswers, PickAnswer, PickCounts, PickMode, PickSummary, PoolAnswer,
+    PoolSet, summarise_answers,
 };
+use crate::domain::analysis::wilson;
 use crate::domain::metrics::{Resampling, estimate};
 use crate::judge::OFFLINE;
 use serde_json::{Map, Value, json};

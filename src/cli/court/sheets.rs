@@ -1,8 +1,10 @@
 //! Picks and labels as CSV: a row a query, and a row a disagreement.
 
 use super::super::{Failure, Outcome};
+use crate::domain::adjudication::{
+    self, JudgeAnswers, PickAnswer, PickCounts, PoolSet, pick_outcomes,
+};
 use crate::domain::corpus::{Document, Pool};
-use crate::domain::adjudication::{self, PickAnswer, PoolSet, PickCounts, JudgeAnswers, pick_outcomes};
 use crate::domain::retrieval::JudgingPool;
 use crate::formats::csv_cell::SafeCsv;
 use std::io::Write;
@@ -147,7 +149,10 @@ pub(super) fn disagreements(
                     .filter_map(|(slot, _)| document(&pool, slot.document.as_str()))
                     .collect()
             };
-            let (labelled, picked) = (of(adjudication::PickOutcome::LabelOnly), of(adjudication::PickOutcome::PickOnly));
+            let (labelled, picked) = (
+                of(adjudication::PickOutcome::LabelOnly),
+                of(adjudication::PickOutcome::PickOnly),
+            );
             for row in 0..labelled.len().max(picked.len()) {
                 let mut cells = vec![pool.query.id.as_str().to_owned(), pool.query.text.clone()];
                 cells.extend(texts(labelled.get(row).copied()));

@@ -4,7 +4,7 @@ use super::super::{Failure, Outcome, output};
 use super::{Layout, write_rows};
 use crate::domain::adjudication::{LabelCorrection, RulingGrades, corrected_labels};
 use crate::formats::{beir, trec};
-use crate::store::court::CourtRows;
+use crate::store::labels::AdjudicationData;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -74,13 +74,13 @@ fn grades(text: &str) -> Result<RulingGrades, String> {
 
 impl Form {
     /// What the rulings in force make of the labels.
-    fn corrections(&self, rows: &CourtRows) -> Vec<LabelCorrection> {
+    fn corrections(&self, rows: &AdjudicationData) -> Vec<LabelCorrection> {
         rows.corrections(self.grades)
     }
 
     pub(super) fn write(
         &self,
-        rows: &CourtRows,
+        rows: &AdjudicationData,
         path: Option<&Path>,
         mut out: &mut dyn Write,
     ) -> Outcome {
@@ -128,7 +128,7 @@ impl Form {
     /// Every ruling that stands, with what it makes of its label.
     pub(super) fn provenance(
         &self,
-        rows: &CourtRows,
+        rows: &AdjudicationData,
         layout: Layout,
         out: &mut dyn Write,
     ) -> Outcome {
@@ -162,7 +162,8 @@ impl Form {
 
 /// The labels that change, a line each: sign, query, document, grade.
 fn diff(corrections: &[LabelCorrection], out: &mut dyn Write) -> Outcome {
-    let mut changes: Vec<&LabelCorrection> = corrections.iter().filter(|one| one.changes()).collect();
+    let mut changes: Vec<&LabelCorrection> =
+        corrections.iter().filter(|one| one.changes()).collect();
     changes.sort_by_key(|one| (&one.ruling.query, &one.ruling.document));
     for one in changes {
         let query = trec::cell(one.ruling.query.as_str())?;

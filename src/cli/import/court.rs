@@ -2,8 +2,8 @@
 
 use super::{Failure, display_name, label, open, output, refused};
 use crate::cli::benchmark;
-use crate::domain::corpus::QueryId;
 use crate::domain::adjudication::PickRecord;
+use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::sanitise;
 use crate::engine::now_ms;

@@ -7,7 +7,7 @@ use crate::domain::vote::JudgeId;
 use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, Ensemble, RecordedVote, ScoredPair};
 use crate::judge::{Cause, JudgeSpec, Usage};
-use crate::store::calls::{CallRecord, CallResult};
+use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use sha2::{Digest, Sha256};
@@ -226,15 +226,15 @@ fn take_votes(
         for (judge, call) in votes {
             match (&call.result, db.vote_on(battle, judge)?) {
                 (
-                    CallResult::Vote {
+                    CallOutcome::Vote {
                         margin, reasoning, ..
                     },
                     Some((known, known_reasoning)),
                 ) => {
                     fits &= known == *margin && known_reasoning == *reasoning;
                 }
-                (CallResult::Failure { .. }, Some(_)) => fits = false,
-                (CallResult::Failure { .. }, None) if db.has_failed(battle, judge)? => {}
+                (CallOutcome::Failure { .. }, Some(_)) => fits = false,
+                (CallOutcome::Failure { .. }, None) if db.has_failed(battle, judge)? => {}
                 (_, None) => fresh.push(call),
             }
         }
@@ -244,8 +244,8 @@ fn take_votes(
         report.battles += usize::from(new);
         for call in fresh {
             match call.result {
-                CallResult::Vote { .. } => report.votes += 1,
-                CallResult::Failure { .. } => report.failures += 1,
+                CallOutcome::Vote { .. } => report.votes += 1,
+                CallOutcome::Failure { .. } => report.failures += 1,
             }
             db.record(&call)?;
         }
@@ -261,7 +261,7 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
             swapped,
             thought,
         } => {
-            let result = CallResult::Vote {
+            let result = CallOutcome::Vote {
                 margin: if reversed { margin.flipped() } else { *margin },
                 reasoning: thought.clone(),
                 model: None,
@@ -273,7 +273,7 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
         RecordedVote::Failure => {
             let message = "recorded by zBench as score 0 with an empty thought".to_owned();
             let cause = Cause::Malformed;
-            (false, CallResult::Failure { cause, message })
+            (false, CallOutcome::Failure { cause, message })
         }
     };
     CallRecord {

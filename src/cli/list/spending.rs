@@ -2,7 +2,7 @@
 
 use super::super::{Failure, output};
 use crate::domain::sanitise;
-use crate::engine::lock::RunLock;
+use crate::engine::run_lock::RunLock;
 use crate::store::Store;
 use crate::store::ledger::Spent;
 

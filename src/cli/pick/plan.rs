@@ -2,12 +2,12 @@
 
 use super::sheet::{Question, Sheet};
 use crate::cli::output;
+use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
-use crate::domain::adjudication::{PickRequest, PickMode};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
 use crate::engine::estimate::JudgeEstimate;
-use crate::engine::picks::{PickJob, call_id};
+use crate::engine::picks::{PickTask, call_id};
 use crate::judge::{Ensemble, Judge, Lineup, PoolText};
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ pub(super) struct Plan {
     /// The questions: those of a pool's order together, one a judge.
     calls: Vec<Question>,
     seats: usize,
-    pub(super) jobs: Vec<PickJob>,
+    pub(super) jobs: Vec<PickTask>,
     /// Questions that have been settled.
     pub(super) already: usize,
     pub(super) estimates: Vec<JudgeEstimate>,
@@ -167,7 +167,7 @@ impl Plan {
                     estimate.cost_usd = estimate.cost_usd.zip(usd).map(|(sum, usd)| sum + usd);
                     estimate.worst_usd = estimate.worst_usd.zip(worst).map(|(sum, usd)| sum + usd);
                 }
-                self.jobs.push(PickJob {
+                self.jobs.push(PickTask {
                     seat,
                     query: shown.query.clone(),
                     permutation: shown.permutation,

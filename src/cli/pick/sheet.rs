@@ -1,7 +1,7 @@
 //! How each question stands: what the project's picks say, and what comes in addition.
 
-use crate::domain::corpus::QueryId;
 use crate::domain::adjudication::{PickRecord, PickResult};
+use crate::domain::corpus::QueryId;
 use crate::judge::Usage;
 use std::collections::HashMap;
 

@@ -3,10 +3,10 @@
 use super::super::{Failure, output, signals};
 use super::plan::Plan;
 use super::sheet::Sheet;
-use crate::client::Control;
+use crate::client::RunControl;
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
-use crate::engine::picks::{self, PickEvent, Picking};
+use crate::engine::picks::{self, PickEvent, PickSession};
 use crate::judge::Ensemble;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -38,7 +38,7 @@ struct Tally {
 pub(super) fn watch(
     plan: &Plan,
     ensemble: &Ensemble,
-    control: Control,
+    control: RunControl,
     store: &Store,
     sheet: &mut Sheet,
 ) -> Result<Ended, Failure> {
@@ -50,7 +50,7 @@ pub(super) fn watch(
         let (events_to, mut events) = mpsc::unbounded_channel();
         let (steer, control) = watch::channel(control);
         let mut stops = signals::stops()?;
-        let picking = Picking {
+        let picking = PickSession {
             store: store.clone(),
             ensemble: ensemble.clone(),
             control,
@@ -85,7 +85,7 @@ pub(super) fn watch(
                 },
                 _ = stops.recv() => {
                     ended.interrupted = true;
-                    steer.send_modify(Control::stop);
+                    steer.send_modify(RunControl::stop);
                     output::complain(&signals::stopping(&steer.borrow()));
                 }
             }

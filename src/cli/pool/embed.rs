@@ -3,12 +3,12 @@
 use super::super::{Context, Failure, Outcome, export, judges, output, signals};
 use super::hybrid::{self, Hybrid};
 use super::stage::{FirstStage, Folder};
-use crate::client::Control;
+use crate::client::RunControl;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
 use crate::embedding::cache::Cache;
-use crate::engine::embeddings::{EmbedError, Origins, Vectors};
+use crate::engine::embeddings::{CachedEmbedder, EmbedError, VectorOrigins};
 use crate::formats::beir::{Passage, Question};
 use crate::formats::trec;
 use anyhow::anyhow;
@@ -93,7 +93,7 @@ impl Dense {
         // What calls cost goes into the project, where there is one.
         let project = context.project().exists() && !self.dry_run;
         let project = project.then(|| context.open()).transpose()?;
-        let mut vectors = Vectors::new(embedder, cache, stops(&runtime)?, project);
+        let mut vectors = CachedEmbedder::new(embedder, cache, stops(&runtime)?, project);
         let task = Task {
             folder,
             questions: folder.queries(qrels)?,
@@ -207,7 +207,7 @@ impl From<Failure> for Failed {
 
 impl Task<'_> {
     /// The texts of the queries, as the embedder is sent them.
-    fn queries(&self, vectors: &Vectors) -> Vec<String> {
+    fn queries(&self, vectors: &CachedEmbedder) -> Vec<String> {
         let embedder = vectors.embedder();
         let questions = self.questions.iter();
         questions
@@ -218,7 +218,7 @@ impl Task<'_> {
     /// The nearest documents of each query.
     fn nearest(
         &self,
-        vectors: &mut Vectors,
+        vectors: &mut CachedEmbedder,
         runtime: &Runtime,
     ) -> Result<Vec<Vec<(DocId, f64)>>, Failed> {
         let queries = runtime.block_on(vectors.of(&self.queries(vectors)))?;
@@ -282,8 +282,8 @@ impl Task<'_> {
         }
     }
 
-    fn tell(&self, done: usize, origins: Origins, began: Instant) {
-        let Origins {
+    fn tell(&self, done: usize, origins: VectorOrigins, began: Instant) {
+        let VectorOrigins {
             embedded, tokens, ..
         } = origins;
         let documents = output::counted(self.documents, "document");
@@ -294,7 +294,7 @@ impl Task<'_> {
     }
 
     /// What would be embedded, in words, and how many texts.
-    fn estimate(&self, vectors: &Vectors) -> Result<(String, usize), Failure> {
+    fn estimate(&self, vectors: &CachedEmbedder) -> Result<(String, usize), Failure> {
         let (mut all, mut unknown, mut chars) = (0, 0, 0);
         let mut count = |texts: Vec<String>| -> Result<(), Failed> {
             for text in texts {
@@ -327,12 +327,12 @@ impl Task<'_> {
 }
 
 /// What signals tell the calls to do.
-fn stops(runtime: &Runtime) -> Result<watch::Receiver<Control>, Failure> {
-    let (steer, control) = watch::channel(Control::default());
+fn stops(runtime: &Runtime) -> Result<watch::Receiver<RunControl>, Failure> {
+    let (steer, control) = watch::channel(RunControl::default());
     let mut signals = runtime.block_on(async { signals::stops() })?;
     runtime.spawn(async move {
         while signals.recv().await.is_some() {
-            steer.send_modify(Control::stop);
+            steer.send_modify(RunControl::stop);
             output::complain(&signals::stopping(&steer.borrow()));
         }
         // Without signals there is nothing to stop it; the sender must stay all the same.

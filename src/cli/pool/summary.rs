@@ -3,7 +3,9 @@
 use super::super::{Failure, output};
 use super::stage::FirstStage;
 use super::{Build, Built};
-use crate::domain::metrics::{Evaluation, Measure, Metric, Qrels, Resampling, EvaluationRules, evaluate};
+use crate::domain::metrics::{
+    Evaluation, EvaluationRules, Measure, Metric, Qrels, Resampling, evaluate,
+};
 use crate::domain::retrieval::{PoolLayout, SlotSource};
 use crate::domain::sanitise;
 use serde_json::{Map, Value, json};

@@ -2,7 +2,9 @@
 
 use super::ruling::RulingGrades;
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{EvaluationError, Measure, Metric, Qrels, EvaluationRules, RankedRun, evaluate};
+use crate::domain::metrics::{
+    EvaluationError, EvaluationRules, Measure, Metric, Qrels, RankedRun, evaluate,
+};
 use crate::domain::retrieval::JudgingPool;
 use crate::domain::sampling::SeededRng;
 use serde::{Deserialize, Serialize};
@@ -39,7 +41,10 @@ impl Disagreement {
 
 /// The disputes of some pools: `answers` are valid ones, each a pool's place and the slots picked in it. Their impact is
 /// 0 until [`measure_impact`] has found it.
-pub fn find_disagreements(pools: &[JudgingPool], answers: &[(usize, Vec<usize>)]) -> Vec<Disagreement> {
+pub fn find_disagreements(
+    pools: &[JudgingPool],
+    answers: &[(usize, Vec<usize>)],
+) -> Vec<Disagreement> {
     let mut about: BTreeMap<usize, Vec<&[usize]>> = BTreeMap::new();
     for (pool, picks) in answers {
         about.entry(*pool).or_default().push(picks);
@@ -96,7 +101,11 @@ pub fn measure_impact(
         };
         let own = labels.get(query).cloned().unwrap_or_default();
         let mut turned = own.clone();
-        let grade = if disagreement.positive { 0 } else { grades.relevant };
+        let grade = if disagreement.positive {
+            0
+        } else {
+            grades.relevant
+        };
         turned.insert(slot.document.clone(), grade);
         for (at, ranking) in rankings.iter().enumerate() {
             let Some(ranked) = ranking.get(query) else {

@@ -1,6 +1,6 @@
 //! A verdict on every document of a pool, each with the sentence that proves it.
 
-use super::pick_reply::{PickRequest, InvalidPick, SlotsReply};
+use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! Answers about pools: by judge and way of asking, by the order shown, by pool.
 
-use super::pick_reply::{InvalidPick, PickMode};
-use super::pick_record::{PickRecord, PickResult};
 use super::evidence::{SlotVerdict, picks_of_verdicts};
 use super::pick_outcome::{PickCounts, PickSummary, pick_outcomes, summarise_picks};
+use super::pick_record::{PickRecord, PickResult};
+use super::pick_reply::{InvalidPick, PickMode};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::{JudgingPool, PoolSlot};
@@ -134,7 +134,9 @@ impl PoolAnswer {
     /// The pool's boxes, where there are picks.
     pub fn boxes(&self) -> Option<PickCounts> {
         match &self.answer {
-            PickAnswer::Picks(positions) => Some(pick_outcomes(&self.pool, positions).into_iter().collect()),
+            PickAnswer::Picks(positions) => {
+                Some(pick_outcomes(&self.pool, positions).into_iter().collect())
+            }
             _ => None,
         }
     }
@@ -155,7 +157,8 @@ pub fn group_answers(
     records: impl IntoIterator<Item = PickRecord>,
     bench: &PoolSet,
 ) -> (Vec<JudgeAnswers>, IgnoredAnswers) {
-    let mut groups: BTreeMap<(String, String, String, String, PickMode), JudgeAnswers> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, String, String, PickMode), JudgeAnswers> =
+        BTreeMap::new();
     let mut left_out = IgnoredAnswers::default();
     for record in records {
         let Some(at) = bench.place(&record.query) else {
@@ -175,7 +178,9 @@ pub fn group_answers(
             record.prompt.clone(),
             way,
         );
-        let group = groups.entry(key).or_insert_with(|| JudgeAnswers::of(&record, way));
+        let group = groups
+            .entry(key)
+            .or_insert_with(|| JudgeAnswers::of(&record, way));
         group.take(at, pool, record);
     }
     (groups.into_values().collect(), left_out)
@@ -220,7 +225,8 @@ impl JudgeAnswers {
         let order = self.orders.entry(record.permutation).or_default();
         let known = order.get(&at).map_or(0, |given| given.answer.worth());
         if answer.worth() >= known {
-            self.truncated += usize::from(record.truncated && matches!(answer, PickAnswer::Picks(_)));
+            self.truncated +=
+                usize::from(record.truncated && matches!(answer, PickAnswer::Picks(_)));
             let thoughts = record.thoughts;
             order.insert(
                 at,

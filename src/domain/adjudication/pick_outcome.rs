@@ -227,7 +227,9 @@ pub fn summarise_picks<'a>(
         };
         let outcomes = pick_outcomes(pool, picks);
         if summary.by_slot.len() < outcomes.len() {
-            summary.by_slot.resize(outcomes.len(), PickCounts::default());
+            summary
+                .by_slot
+                .resize(outcomes.len(), PickCounts::default());
         }
         for ((slot, outcome), boxes) in pool.slots.iter().zip(&outcomes).zip(&mut summary.by_slot) {
             *boxes += *outcome;

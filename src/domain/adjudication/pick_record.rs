@@ -1,7 +1,7 @@
 //! What came of one call of a judge on a pool.
 
-use super::pick_reply::{PickRequest, InvalidPick, SlotsReply};
 use super::evidence::{SlotVerdict, check_verdicts};
+use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
 

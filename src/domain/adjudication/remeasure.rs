@@ -1,7 +1,8 @@
 //! What corrected labels make of rankings.
 
 use crate::domain::metrics::{
-    Comparison, MeanEstimate, EvaluationError, Measure, Metric, Qrels, Resampling, EvaluationRules, RankedRun, evaluate,
+    Comparison, EvaluationError, EvaluationRules, MeanEstimate, Measure, Metric, Qrels, RankedRun,
+    Resampling, evaluate,
 };
 
 /// A measure of a ranking under the labels as they were, and as they are after correction.
@@ -85,7 +86,15 @@ mod tests {
         after.get_mut(&query("1")).unwrap().insert(document("x"), 1);
         after.insert(query("3"), BTreeMap::from([(document("x"), 0)]));
         let how = Resampling::default();
-        let rows = remeasure(&run, &before, &after, &remeasured_metrics(), &EvaluationRules::default(), &how).unwrap();
+        let rows = remeasure(
+            &run,
+            &before,
+            &after,
+            &remeasured_metrics(),
+            &EvaluationRules::default(),
+            &how,
+        )
+        .unwrap();
         let of = |name: &str| {
             *rows
                 .iter()

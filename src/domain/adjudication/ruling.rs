@@ -232,7 +232,9 @@ pub fn has_conflict(said: &[&Ruling]) -> bool {
 /// The rulings in force, one a document at most, and on how many documents people go different ways; see [`latest_by_annotator`].
 pub fn rulings_in_force(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, usize) {
     let documents = latest_by_annotator(standing);
-    let settled = documents.iter().filter_map(|said| ruling_in_force(rule, said));
+    let settled = documents
+        .iter()
+        .filter_map(|said| ruling_in_force(rule, said));
     let conflicts = documents.iter().filter(|said| has_conflict(said)).count();
     (settled.cloned().collect(), conflicts)
 }

@@ -222,7 +222,11 @@ mod tests {
         let lonely = [vec![Some(1.0), None], vec![None, Some(2.0)]];
         assert_eq!(alpha(&lonely, LabelScale::Nominal, Some(1)), None);
         let same = [vec![Some(1.0), Some(1.0)], vec![Some(1.0), Some(1.0)]];
-        for scale in [LabelScale::Nominal, LabelScale::Ordinal, LabelScale::Interval] {
+        for scale in [
+            LabelScale::Nominal,
+            LabelScale::Ordinal,
+            LabelScale::Interval,
+        ] {
             assert_eq!(alpha(&same, scale, Some(1)), None);
         }
         let bad = [vec![Some(f64::NAN), Some(1.0)]];

@@ -142,7 +142,10 @@ mod tests {
 
     #[test]
     fn an_item_drawn_with_one_in_ten_stands_for_ten() {
-        let share = survey_share(&items(&[(1.0, 0.1), (0.0, 1.0)]), SurveyTarget::Superpopulation);
+        let share = survey_share(
+            &items(&[(1.0, 0.1), (0.0, 1.0)]),
+            SurveyTarget::Superpopulation,
+        );
         assert!((share.corrected.unwrap().value - 10.0 / 11.0).abs() < 1e-12);
         assert_eq!(share.raw.unwrap().value, 0.5);
     }

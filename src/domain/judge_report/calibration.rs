@@ -1,6 +1,6 @@
 //! Whether a judge that is sure of itself is right more often.
 
-use super::{Rating, HumanVerdict, reference_verdicts};
+use super::{HumanVerdict, Rating, reference_verdicts};
 use crate::domain::agreement::Share;
 use crate::domain::vote::Outcome;
 use serde::Serialize;
@@ -75,7 +75,8 @@ pub fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Option<Cali
         bins.extend(self::bin(inside));
     }
     let mean = |sum: f64| sum / n as f64;
-    let gap = |bin: &CalibrationBin| bin.correct.n as f64 * (bin.confidence - bin.correct.value).abs();
+    let gap =
+        |bin: &CalibrationBin| bin.correct.n as f64 * (bin.confidence - bin.correct.value).abs();
     (n > 0).then(|| Calibration {
         ece: mean(bins.iter().map(gap).sum()),
         brier: mean(votes.iter().map(|(p, correct)| (p - correct).powi(2)).sum()),

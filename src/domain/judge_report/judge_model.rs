@@ -2,7 +2,7 @@
 
 use super::Rating;
 use super::logistic::{RegressionCase, regression};
-use crate::domain::rating::{self, RatingModel, Observation, RatingOptions, RatingError};
+use crate::domain::rating::{self, Observation, RatingError, RatingModel, RatingOptions};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -147,7 +147,10 @@ impl JudgeModel {
                 }
             };
         }
-        let fitted = || next.iter().filter(|row| row.basis == ParameterBasis::Fitted);
+        let fitted = || {
+            next.iter()
+                .filter(|row| row.basis == ParameterBasis::Fitted)
+        };
         let mean = fitted().map(|row| row.beta).sum::<f64>() / fitted().count() as f64;
         for row in &mut next {
             if row.basis == ParameterBasis::Fitted {
@@ -266,7 +269,10 @@ mod tests {
             .collect();
         assert_eq!(
             rows,
-            [(2, 1, ParameterBasis::TooFewVotes), (5, 1, ParameterBasis::TooFewVotes)]
+            [
+                (2, 1, ParameterBasis::TooFewVotes),
+                (5, 1, ParameterBasis::TooFewVotes)
+            ]
         );
         assert_eq!(
             (model.response(2), model.response(99)),

@@ -1,6 +1,6 @@
 //! Agreement of a judge with people.
 
-use super::{Rating, HumanVerdict, reference_verdicts};
+use super::{HumanVerdict, Rating, reference_verdicts};
 use crate::domain::agreement::{SampledItem, SurveyShare, SurveyTarget, survey_share};
 use crate::domain::vote::Outcome;
 use serde::Serialize;

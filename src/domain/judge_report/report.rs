@@ -2,9 +2,9 @@
 
 use super::logistic::surprise;
 use super::{
-    Rating, Calibration, PositionFlips, HumanVerdict, JudgeRegression, LengthBias, PeopleAgreement,
-    PositionShift, RegressionTrial, calibration, position_flips, judge_regression, length_bias, people_agreement,
-    position_shift,
+    Calibration, HumanVerdict, JudgeRegression, LengthBias, PeopleAgreement, PositionFlips,
+    PositionShift, Rating, RegressionTrial, calibration, judge_regression, length_bias,
+    people_agreement, position_flips, position_shift,
 };
 use crate::domain::agreement::Share;
 use crate::domain::analysis;

@@ -181,7 +181,12 @@ impl Metric {
         })
     }
 
-    fn ndcg(self, query: &GradedRanking, top: &[Option<i32>], gain: impl Fn(i32) -> f64) -> Option<f64> {
+    fn ndcg(
+        self,
+        query: &GradedRanking,
+        top: &[Option<i32>],
+        gain: impl Fn(i32) -> f64,
+    ) -> Option<f64> {
         let sum = |grades: &mut dyn Iterator<Item = i32>| -> f64 {
             let discounted = |(above, grade): (usize, i32)| {
                 if grade > 0 {

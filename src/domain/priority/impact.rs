@@ -6,7 +6,7 @@
 use super::graded;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
-use crate::domain::rating::{self, Fit, RatingModel, Observation, RatingOptions, RatingError};
+use crate::domain::rating::{self, Fit, Observation, RatingError, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
 
 /// What changes between a ranking and another one of the same documents.

@@ -1,7 +1,7 @@
 //! From scored pairs of many queries to the order in which one person sees them.
 
-use super::inclusion::{DrawReason, PairKey, Assignment};
-use super::{Policy, PairPriority};
+use super::inclusion::{Assignment, DrawReason, PairKey};
+use super::{PairPriority, Policy};
 use crate::domain::sampling::SeededRng;
 use std::collections::{BinaryHeap, HashSet};
 
@@ -166,7 +166,10 @@ pub fn build_queue(
         if slots.is_empty() || slot % size == 0 {
             slots = design.slots(slot / size);
         }
-        let kind = slots.get(slot % size).copied().unwrap_or(SlotKind::Priority);
+        let kind = slots
+            .get(slot % size)
+            .copied()
+            .unwrap_or(SlotKind::Priority);
         if kind == SlotKind::Repeat
             && let Some(key) = repeats.next(slot)
         {

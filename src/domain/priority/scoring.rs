@@ -79,7 +79,8 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
             })
         }
         Policy::Cycle => {
-            let weakest = cycles::weakest_pairs(&cycles::cyclic_triads(&cycles::decided_pairs(view)));
+            let weakest =
+                cycles::weakest_pairs(&cycles::cyclic_triads(&cycles::decided_pairs(view)));
             Box::new(move |pair| weakest.get(&pair).copied())
         }
         Policy::Uncertain => Box::new(|pair| uncertainty(view, pair)),

@@ -3,7 +3,7 @@
 //! The judges are those of SCIENCE §0: document strengths θ, an error per pair that all judges share, one per pair and
 //! judge, a position bias, and calls that end in a tie by mistake. No real judge was asked.
 
-use super::{Policy, PairPriority, Scoring, graded, score_pairs};
+use super::{PairPriority, Policy, Scoring, graded, score_pairs};
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{self, BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::sampling::{self, SeededRng};

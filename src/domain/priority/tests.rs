@@ -299,7 +299,12 @@ fn nothing_to_look_at_is_an_empty_queue() {
     }
     assert_eq!(at_the_cut(&view(&rows), 10), None);
     assert_eq!(
-        (effective_top(0, 10), effective_top(3, 10), effective_top(12, 10), effective_top(25, 10)),
+        (
+            effective_top(0, 10),
+            effective_top(3, 10),
+            effective_top(12, 10),
+            effective_top(25, 10)
+        ),
         (1, 1, 6, 10)
     );
 }

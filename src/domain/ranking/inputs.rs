@@ -2,7 +2,7 @@
 
 use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings, VerdictRelation};
 use crate::domain::battle::{Battle, Pair};
-use crate::domain::rating::{RatingModel, Observation};
+use crate::domain::rating::{Observation, RatingModel};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::domain::vote::Outcome;
 use std::cmp::Ordering;
@@ -93,7 +93,8 @@ fn observations(
             Decision::B => Some(1.0),
             _ => None,
         };
-        let contradicts = verdict_relation(rows, settings, verdict) == Some(VerdictRelation::Contradicts);
+        let contradicts =
+            verdict_relation(rows, settings, verdict) == Some(VerdictRelation::Contradicts);
         match side.filter(|_| !contradicts && settings.model != RatingModel::Zbench) {
             Some(side) => Some(Observation {
                 slope: SIGN_SLOPE,
@@ -113,7 +114,11 @@ const SIGN_SLOPE: f64 = 4.0;
 ///
 /// In simulated reviews (SCIENCE §9e; 150 queries, 60 verdicts in the default order) replacing votes that a plain verdict
 /// confirms costs .024 of NDCG@10, because ⅔ of a win pulls a large gap down; letting it stand beside them gains .032.
-pub(super) fn verdict_relation(rows: &QueryRows, settings: &RankingSettings, verdict: &Verdict) -> Option<VerdictRelation> {
+pub(super) fn verdict_relation(
+    rows: &QueryRows,
+    settings: &RankingSettings,
+    verdict: &Verdict,
+) -> Option<VerdictRelation> {
     let decided = direction(verdict.decision.score()?);
     let pair = Pair::new(verdict.a, verdict.b)?;
     let scores: Vec<f64> = rows

@@ -1,6 +1,6 @@
 //! What has to be said about scores: who is not connected, undefeated, winless, or not scored at all.
 
-use crate::domain::rating::{self, Fit, RatingModel, Observation, Structure};
+use crate::domain::rating::{self, Fit, Observation, RatingModel, Structure};
 
 /// Something to be said plainly about a query's scores.
 #[derive(Clone, Debug, PartialEq)]

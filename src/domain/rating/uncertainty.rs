@@ -1,7 +1,7 @@
 //! How sure the scores are: the covariance of the Laplace approximation, and how noisy the battles are.
 
 use super::link::{self, LinkTerms};
-use super::{Fit, RatingModel, Observation, RatingOptions, check};
+use super::{Fit, Observation, RatingModel, RatingOptions, check};
 
 /// The most documents a dense covariance is made for: 16 MB and 0.2 s.
 pub const MAX_DENSE: usize = 1000;
@@ -184,7 +184,12 @@ fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {
 }
 
 /// How much of a battle's score the fit has taken from that very battle, in 0..: its leverage.
-pub fn leverage(o: &Observation, options: &RatingOptions, fit: &Fit, covariance: &Covariance) -> f64 {
+pub fn leverage(
+    o: &Observation,
+    options: &RatingOptions,
+    fit: &Fit,
+    covariance: &Covariance,
+) -> f64 {
     stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b)
 }
 

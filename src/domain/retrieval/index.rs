@@ -270,7 +270,11 @@ mod tests {
         assert_eq!(found(9), [3, 2, 0]);
         assert_eq!(found(2), [3, 2]);
         assert!(found(0).is_empty() && index.search("", 9).is_empty());
-        assert!(Bm25Index::new(AnalysisProfile::Duckdb).search("cell", 9).is_empty());
+        assert!(
+            Bm25Index::new(AnalysisProfile::Duckdb)
+                .search("cell", 9)
+                .is_empty()
+        );
         assert_eq!(index.id(2), Some(DocId::new("2")));
     }
 

@@ -53,7 +53,8 @@ impl NearestDocuments {
         for (query, kept) in &mut self.queries {
             let score = cosine(query, vector);
             let full = kept.len() >= self.depth;
-            let better = |worst: &KeptDocument| order(score, id, worst.score, &worst.id) == Ordering::Less;
+            let better =
+                |worst: &KeptDocument| order(score, id, worst.score, &worst.id) == Ordering::Less;
             if full && !kept.peek().is_some_and(better) {
                 continue;
             }

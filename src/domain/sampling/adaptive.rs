@@ -17,7 +17,7 @@ mod tests;
 
 pub use adaptive_plan::AdaptivePlan;
 pub use information::{mutual_information, top_probabilities};
-pub use judge_set::{MAX_JUDGES, JudgeSet};
+pub use judge_set::{JudgeSet, MAX_JUDGES};
 pub use state::{AskedPair, SamplingState};
 pub use strategy::{JudgeChoice, Sampler, Strategy};
 
@@ -75,7 +75,9 @@ pub fn next_round(state: &SamplingState, strategy: &Strategy, round: &Round) -> 
             let size = strategy.round_size(state.documents());
             planned(state, strategy, round, round.number.saturating_add(1), size)
         }
-        Sampler::Swiss => assign_judges(state, strategy, round, swiss::pairs(state, strategy, round)),
+        Sampler::Swiss => {
+            assign_judges(state, strategy, round, swiss::pairs(state, strategy, round))
+        }
         Sampler::Eig | Sampler::Top => match state.covariance() {
             None => assign_judges(state, strategy, round, swiss::pairs(state, strategy, round)),
             Some(covariance) => {
@@ -113,7 +115,10 @@ fn assign_judges(
     round: &Round,
     pairs: impl IntoIterator<Item = Pair>,
 ) -> Vec<PairTask> {
-    let mut rotation = JudgeRotation::new(state, &mut SeededRng::new(round.seed, &["rota", round.query]));
+    let mut rotation = JudgeRotation::new(
+        state,
+        &mut SeededRng::new(round.seed, &["rota", round.query]),
+    );
     let mut tasks: Vec<PairTask> = Vec::new();
     let mut place = HashMap::new();
     let mut left = round.calls;

@@ -1,7 +1,7 @@
 //! The plain plan: random cycles through the documents, and who is shown first in each battle.
 
 use super::walecki::walecki;
-use super::{SeededRng, MAX_GAMES};
+use super::{MAX_GAMES, SeededRng};
 use crate::domain::battle::Pair;
 use std::collections::HashMap;
 

@@ -49,7 +49,8 @@ impl Coverage {
 
     /// The means over queries, each query counted once: documents of one query err together.
     pub fn means(of: &[Self]) -> Option<[MeanInterval; 3]> {
-        let mean = |part: fn(&Self) -> f64| MeanInterval::of(&of.iter().map(part).collect::<Vec<_>>());
+        let mean =
+            |part: fn(&Self) -> f64| MeanInterval::of(&of.iter().map(part).collect::<Vec<_>>());
         Some([mean(|c| c.all)?, mean(|c| c.top)?, mean(|c| c.width)?])
     }
 }

@@ -6,7 +6,7 @@ use super::noise::{JudgeNoise, Noise};
 use crate::domain::rating::Covariance;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::Outcome;
-use probit::{ProbitVote, Probit};
+use probit::{Probit, ProbitVote};
 use statrs::distribution::{ContinuousCDF, Normal};
 use thiserror::Error;
 
@@ -56,7 +56,11 @@ pub enum NoiseError {
 /// The fitted scores themselves will not do as truths: the prior has drawn them together, and they follow the votes'
 /// errors. A draw has neither fault: votes and draw together are a sample of the model (plausible values, Mislevy
 /// 1991). Pool order; `None` where the covariance is of another pool.
-pub fn plausible_scores(scores: &[f64], covariance: &Covariance, rng: &mut SeededRng) -> Option<Vec<f64>> {
+pub fn plausible_scores(
+    scores: &[f64],
+    covariance: &Covariance,
+    rng: &mut SeededRng,
+) -> Option<Vec<f64>> {
     if covariance.len() != scores.len() {
         return None;
     }
@@ -187,7 +191,7 @@ mod tests {
     use super::*;
     use crate::domain::battle::Pair;
     use crate::domain::sampling::plan;
-    use crate::domain::simulation::{Theta, SimulatedQuery};
+    use crate::domain::simulation::{SimulatedQuery, Theta};
 
     /// What standard judges vote on a random plan, with the true scores on the scale of a Bradley–Terry fit.
     fn votes(index: usize) -> (Vec<f64>, Vec<ObservedVote>) {

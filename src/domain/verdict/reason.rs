@@ -157,6 +157,10 @@ mod tests {
             error,
             "\"sure\" is not a confidence: expected low, medium, high"
         );
-        assert!("".parse::<ErrorCause>().unwrap_err().contains("query-unclear"));
+        assert!(
+            "".parse::<ErrorCause>()
+                .unwrap_err()
+                .contains("query-unclear")
+        );
     }
 }

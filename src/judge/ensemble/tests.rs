@@ -143,11 +143,21 @@ fn picks_are_asked_for_in_ones_own_words() {
         made.map(|(judges, _)| judges[0].spec().prompt_hash.clone())
             .map_err(|error| error.to_string())
     };
-    let embedded = [PickMode::Exactly, PickMode::AnyNumber, PickMode::PerDocument].map(|way| picker("", way));
+    let embedded = [
+        PickMode::Exactly,
+        PickMode::AnyNumber,
+        PickMode::PerDocument,
+    ]
+    .map(|way| picker("", way));
     assert_eq!(embedded[0], embedded[1]);
     assert_ne!(embedded[1], embedded[2]);
     let both = "pick_prompt = \"slots.md\"\nverdict_prompt = \"verdicts.md\"";
-    let own = [PickMode::Exactly, PickMode::AnyNumber, PickMode::PerDocument].map(|way| picker(both, way));
+    let own = [
+        PickMode::Exactly,
+        PickMode::AnyNumber,
+        PickMode::PerDocument,
+    ]
+    .map(|way| picker(both, way));
     assert_eq!(own[0], own[1]);
     for (own, embedded) in own.iter().zip(&embedded) {
         assert!(own.is_ok() && own != embedded, "{own:?}");

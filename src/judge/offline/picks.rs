@@ -1,7 +1,7 @@
 //! The documents of a pool that a lexical measure holds to be relevant.
 
 use super::{Method, analysis};
-use crate::domain::adjudication::{PickRequest, SlotVerdict, EvidenceLabel};
+use crate::domain::adjudication::{EvidenceLabel, PickRequest, SlotVerdict};
 use crate::judge::Lineup;
 
 /// Where any number may be picked: documents that score at least this share of the pool's best.
@@ -79,10 +79,18 @@ mod tests {
     #[test]
     fn the_best_are_picked_wherever_they_stand() {
         for method in Method::ALL {
-            assert_eq!(picked(method, &TEXTS, PickRequest::Exactly(1)), [2], "{method:?}");
+            assert_eq!(
+                picked(method, &TEXTS, PickRequest::Exactly(1)),
+                [2],
+                "{method:?}"
+            );
             let mut texts = TEXTS;
             texts.reverse();
-            assert_eq!(picked(method, &texts, PickRequest::Exactly(1)), [3], "{method:?}");
+            assert_eq!(
+                picked(method, &texts, PickRequest::Exactly(1)),
+                [3],
+                "{method:?}"
+            );
             // Even documents without a word of the query are picked by what they say, not by where they stand.
             let all = picked(method, &TEXTS, PickRequest::Exactly(4));
             let mirrored: Vec<usize> = all.iter().map(|slot| 5 - slot).collect();

@@ -1,14 +1,18 @@
 //! Picks: the slots that a judge names. Nothing is repaired: an answer keeps to the question, or it is invalid.
 
 use super::{scan, trimmed, unfence};
-use crate::domain::adjudication::{PickRequest, InvalidPick, SlotsReply};
+use crate::domain::adjudication::{InvalidPick, PickRequest, SlotsReply};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 /// The positions picked among `count` documents, from 0, with the thoughts beside them; or why the reply is no answer.
 ///
 /// White space, a byte order mark, a `json` fence and a leading `<think>…</think>` may stand around the object.
-pub fn slots(text: &str, count: usize, ask: PickRequest) -> Result<(Vec<usize>, Vec<String>), InvalidPick> {
+pub fn slots(
+    text: &str,
+    count: usize,
+    ask: PickRequest,
+) -> Result<(Vec<usize>, Vec<String>), InvalidPick> {
     let object = whole(text)?;
     let reply: SlotsReply = serde_json::from_str(object).map_err(|_| InvalidPick::NoSlots)?;
     let picks = reply.picks(count, ask)?;
@@ -59,7 +63,11 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_not_made_one() {
-        let cause = |text: &str| slots(text, 10, PickRequest::Exactly(2)).unwrap_err().cause();
+        let cause = |text: &str| {
+            slots(text, 10, PickRequest::Exactly(2))
+                .unwrap_err()
+                .cause()
+        };
         for (text, expected) in [
             ("", "not-json"),
             ("2 and 5", "not-json"),

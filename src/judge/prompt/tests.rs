@@ -208,7 +208,10 @@ fn the_documents_of_a_lineup_share_the_room_of_two() {
     let template = Template::parse(PICK).unwrap();
     let long = "word ".repeat(300);
     let texts: Vec<&str> = (0..10).map(|_| long.as_str()).collect();
-    let prompt = template.fill_lineup(&lineup(&texts, PickRequest::Exactly(2)), Cut { chars: 1_000 });
+    let prompt = template.fill_lineup(
+        &lineup(&texts, PickRequest::Exactly(2)),
+        Cut { chars: 1_000 },
+    );
     assert_eq!(
         prompt.user.matches("of 1500 characters are shown").count(),
         10

@@ -78,9 +78,13 @@ fn alpha_meets_the_independent_figures() {
             .iter()
             .map(|row| row[raters.clone()].to_vec())
             .collect();
-        for (scale, figure) in [LabelScale::Nominal, LabelScale::Ordinal, LabelScale::Interval]
-            .into_iter()
-            .zip(figures)
+        for (scale, figure) in [
+            LabelScale::Nominal,
+            LabelScale::Ordinal,
+            LabelScale::Interval,
+        ]
+        .into_iter()
+        .zip(figures)
         {
             let alpha = alpha(&rows, scale, None).unwrap();
             assert!((alpha.value - figure).abs() < 1e-11, "{scale:?} {alpha:?}");

@@ -3,7 +3,8 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::{
-    QueueCandidate, QueueDesign, DrawReason, QueueEntry, PairKey, Policy, Assignment, inclusion_probabilities, build_queue, sampling_weights,
+    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, QueueEntry, build_queue,
+    inclusion_probabilities, sampling_weights,
 };
 use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
@@ -149,7 +150,10 @@ fn expectation(y: &[f64], slots: &[bool]) -> f64 {
             // The neighbour of the last pair that was y = 1, or else the last one left.
             let last = shown.last().filter(|at| y[**at] > 0.0);
             let next = last.and_then(|at| left.iter().find(|l| *l > at));
-            (DrawReason::Priority, vec![*next.unwrap_or(&left[left.len() - 1])])
+            (
+                DrawReason::Priority,
+                vec![*next.unwrap_or(&left[left.len() - 1])],
+            )
         };
         let mut sum = 0.0;
         for at in &options {
@@ -306,13 +310,24 @@ proptest! {
 #[test]
 fn a_batch_of_twenty_has_five_controls_and_then_a_repeat() {
     let candidates: Vec<QueueCandidate> = pairs(600).into_iter().filter(|c| c.voted).collect();
-    let entries = build_queue(&candidates, &[], &QueueDesign::new(Policy::Mixed, 3, "ann"), 100);
+    let entries = build_queue(
+        &candidates,
+        &[],
+        &QueueDesign::new(Policy::Mixed, 3, "ann"),
+        100,
+    );
     for (batch, entries) in entries.chunks(20).enumerate() {
-        let count = |wanted: fn(&DrawReason) -> bool| entries.iter().filter(|e| wanted(&e.draw)).count();
+        let count =
+            |wanted: fn(&DrawReason) -> bool| entries.iter().filter(|e| wanted(&e.draw)).count();
         assert_eq!(count(|draw| matches!(draw, DrawReason::Control { .. })), 5);
-        assert_eq!(count(|draw| *draw == DrawReason::Repeat), usize::from(batch > 0));
+        assert_eq!(
+            count(|draw| *draw == DrawReason::Repeat),
+            usize::from(batch > 0)
+        );
     }
-    let place = |draw: DrawReason, key: PairKey| entries.iter().position(|e| e.key == key && e.draw == draw);
+    let place = |draw: DrawReason, key: PairKey| {
+        entries.iter().position(|e| e.key == key && e.draw == draw)
+    };
     for repeat in entries.iter().filter(|e| e.draw == DrawReason::Repeat) {
         let first = entries.iter().position(|e| e.key == repeat.key).unwrap();
         assert!(place(DrawReason::Repeat, repeat.key).unwrap() >= first + 20);

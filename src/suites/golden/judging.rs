@@ -3,7 +3,8 @@
 mod model;
 
 use crate::domain::judge_report::{
-    Rating, HumanVerdict, RegressionTrial, judge_reports, ensemble_report, judge_alpha, judge_pairs, judge_regression,
+    HumanVerdict, Rating, RegressionTrial, ensemble_report, judge_alpha, judge_pairs,
+    judge_regression, judge_reports,
 };
 use crate::domain::vote::Margin;
 use serde::Deserialize;

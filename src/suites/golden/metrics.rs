@@ -4,7 +4,8 @@ mod statistics;
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
-    EvaluationError, Metric, Qrels, EvaluationRules, RankedRun, ScoreWidth, evaluate, ranked_documents,
+    EvaluationError, EvaluationRules, Metric, Qrels, RankedRun, ScoreWidth, evaluate,
+    ranked_documents,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -285,7 +286,8 @@ fn small_cases_are_trec_evals_too() {
                 .replace("recall_", "recall@");
             let name = name.replace("P_", "p@").replace("success_", "success@");
             let metric: Metric = name.parse().unwrap();
-            let evaluation = evaluate(&qrels, &run, &[metric], &EvaluationRules::default()).unwrap();
+            let evaluation =
+                evaluate(&qrels, &run, &[metric], &EvaluationRules::default()).unwrap();
             close(
                 evaluation.mean(metric).unwrap(),
                 *golden,

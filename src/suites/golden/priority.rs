@@ -2,8 +2,8 @@
 
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::priority::{
-    Impact, Policy, Scoring, cyclic_triads, decided_pairs, decided_pairs_of_judge, flipped_gap, graded, hodge,
-    impact, impacts, refit, score_pairs, top_probabilities, consistency,
+    Impact, Policy, Scoring, consistency, cyclic_triads, decided_pairs, decided_pairs_of_judge,
+    flipped_gap, graded, hodge, impact, impacts, refit, score_pairs, top_probabilities,
 };
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
@@ -263,7 +263,10 @@ fn one_judge_who_decides_everything_has_the_cycles_of_the_battles() {
     let view = view(9, &battles);
     let of_judge = decided_pairs_of_judge(&view, JudgeId(1));
     assert_eq!(of_judge.len(), 36);
-    assert_eq!(cyclic_triads(&of_judge), cyclic_triads(&decided_pairs(&view)));
+    assert_eq!(
+        cyclic_triads(&of_judge),
+        cyclic_triads(&decided_pairs(&view))
+    );
     assert!(decided_pairs_of_judge(&view, JudgeId(7)).is_empty());
 }
 

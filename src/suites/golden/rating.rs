@@ -3,8 +3,8 @@
 mod laws;
 
 use crate::domain::rating::{
-    Covariance, RatingModel, Observation, RatingOptions, RatingError, covariance, dispersion, expected, fit,
-    rank_intervals, ranks, structure, zbench_from_wins,
+    Covariance, Observation, RatingError, RatingModel, RatingOptions, covariance, dispersion,
+    expected, fit, rank_intervals, ranks, structure, zbench_from_wins,
 };
 use crate::domain::vote::{Margin, VoteRule};
 use serde::Deserialize;
@@ -400,7 +400,12 @@ fn observations_no_battle_can_produce_are_refused() {
     ];
     for model in RatingModel::ALL {
         for observation in bad {
-            let result = fit(2, &[good, observation], &RatingOptions::with_model(model), None);
+            let result = fit(
+                2,
+                &[good, observation],
+                &RatingOptions::with_model(model),
+                None,
+            );
             assert!(
                 matches!(result, Err(RatingError::BadObservation { index: 1, .. })),
                 "{observation:?}: {result:?}"

@@ -3,8 +3,10 @@
 mod court;
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Metric, Qrels, EvaluationRules, RankedRun, evaluate};
-use crate::domain::retrieval::{Bm25Index, JudgingPool, PoolLayout, AnalysisProfile, SlotSource, build_pool};
+use crate::domain::metrics::{EvaluationRules, Metric, Qrels, RankedRun, evaluate};
+use crate::domain::retrieval::{
+    AnalysisProfile, Bm25Index, JudgingPool, PoolLayout, SlotSource, build_pool,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -194,7 +196,11 @@ fn pools_are_the_originals() {
                 .count()
         };
         assert_eq!(of(SlotSource::LabelFound), row.found);
-        for source in [SlotSource::LabelFound, SlotSource::LabelMissed, SlotSource::Fill] {
+        for source in [
+            SlotSource::LabelFound,
+            SlotSource::LabelMissed,
+            SlotSource::Fill,
+        ] {
             *sources.entry(source).or_default() += of(source);
         }
     }

@@ -4,8 +4,8 @@
 use crate::domain::battle::Pair;
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
 use crate::domain::sampling::adaptive::{
-    AskedPair, JudgeChoice, Round, Sampler, JudgeSet, SamplingState, Strategy, mutual_information, next_round,
-    top_probabilities,
+    AskedPair, JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, mutual_information,
+    next_round, top_probabilities,
 };
 use crate::domain::simulation::quality;
 use rstest::rstest;

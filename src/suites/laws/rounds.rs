@@ -3,9 +3,9 @@
 use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
-use crate::engine::{Control, Outcome, Request, Run};
+use crate::engine::{RunControl, RunHandle, RunOutcome, RunRequest};
 use crate::judge::{Case, Cause, Ensemble};
-use crate::store::calls::Holes;
+use crate::store::calls::CallSelection;
 use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,17 +91,29 @@ async fn tasks(bench: &Bench) -> BTreeSet<(i64, usize, usize, i64, i64)> {
         .collect()
 }
 
-fn play(bench: &Bench, campaign: &str, judges: Ensemble, holes: Holes, control: Control) -> Run {
-    let request = Request {
+fn play(
+    bench: &Bench,
+    campaign: &str,
+    judges: Ensemble,
+    selection: CallSelection,
+    control: RunControl,
+) -> RunHandle {
+    let request = RunRequest {
         campaign: Some(campaign.parse().unwrap()),
-        holes,
-        ..Request::default()
+        selection,
+        ..RunRequest::default()
     };
-    Run::start(bench.store.clone(), judges, request, control)
+    RunHandle::start(bench.store.clone(), judges, request, control)
 }
 
-async fn played(bench: &Bench, campaign: &str, judges: Ensemble) -> Outcome {
-    let run = play(bench, campaign, judges, Holes::Fresh, Control::default());
+async fn played(bench: &Bench, campaign: &str, judges: Ensemble) -> RunOutcome {
+    let run = play(
+        bench,
+        campaign,
+        judges,
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     run.end.await.unwrap().unwrap()
 }
 
@@ -180,12 +192,12 @@ async fn the_rounds_depend_on_seed_and_votes_alone() {
         let mut campaigns = Vec::new();
         for concurrency in [1, 3, 500] {
             let bench = bench(&SIZES);
-            let control = Control {
+            let control = RunControl {
                 concurrency,
-                ..Control::default()
+                ..RunControl::default()
             };
             let judges = trio(|_, _| Act::Answer);
-            let run = play(&bench, strategy, judges, Holes::Fresh, control);
+            let run = play(&bench, strategy, judges, CallSelection::Fresh, control);
             run.end.await.unwrap().unwrap();
             campaigns.push((votes(&bench).await, tasks(&bench).await));
         }
@@ -213,7 +225,13 @@ async fn a_run_that_is_stopped_anywhere_goes_on_to_the_same_votes(#[case] strate
                 Act::Hang
             }
         });
-        let run = play(&bench, strategy, judges, Holes::Fresh, Control::default());
+        let run = play(
+            &bench,
+            strategy,
+            judges,
+            CallSelection::Fresh,
+            RunControl::default(),
+        );
         known += more;
         bench.until_recorded(known).await;
         run.control
@@ -240,12 +258,18 @@ async fn a_run_that_runs_out_of_money_goes_on_to_the_same_votes() {
     let calls: usize = whole.iter().map(Vec::len).sum();
     for made in [20, 100] {
         // A call costs a tenth of a cent.
-        let control = Control {
+        let control = RunControl {
             budget_usd: Some(made as f64 * 0.001 + 0.000_5),
-            ..Control::default()
+            ..RunControl::default()
         };
         let judges = trio(|_, _| Act::Answer);
-        let run = play(&bench, "top+escalate:2", judges, Holes::Fresh, control);
+        let run = play(
+            &bench,
+            "top+escalate:2",
+            judges,
+            CallSelection::Fresh,
+            control,
+        );
         let outcome = run.end.await.unwrap().unwrap();
         assert!(outcome.broke);
         assert_eq!(outcome.missing, Some(calls - made));
@@ -285,8 +309,8 @@ async fn failures_hold_no_round_up_and_can_be_asked_again(#[case] strategy: &str
         &bench,
         strategy,
         judges,
-        Holes::FreshAndFailed,
-        Control::default(),
+        CallSelection::FreshAndFailed,
+        RunControl::default(),
     );
     let outcome = run.end.await.unwrap().unwrap();
     assert_eq!(asked.lock().unwrap().len(), failures);
@@ -309,7 +333,13 @@ async fn a_server_that_is_away_for_a_moment_ends_no_run() {
         ..6 => Act::Break,
         _ => Act::Wait(gate.clone()),
     })]);
-    let mut run = play(&bench, "swiss:2", judges, Holes::Fresh, Control::default());
+    let mut run = play(
+        &bench,
+        "swiss:2",
+        judges,
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     until(&mut run.progress, |progress| {
         progress.judges[0].waiting_for.is_some()
     })
@@ -365,12 +395,12 @@ async fn who_comes_back_is_asked_nothing_twice() {
 async fn who_is_dropped_holds_nobody_up_and_is_asked_later() {
     for strategy in ["swiss:2", "top+escalate:2"] {
         let bench = bench(&SIZES);
-        let control = Control {
+        let control = RunControl {
             dropped: 0b010,
-            ..Control::default()
+            ..RunControl::default()
         };
         let judges = trio(|_, _| Act::Answer);
-        let run = play(&bench, strategy, judges, Holes::Fresh, control);
+        let run = play(&bench, strategy, judges, CallSelection::Fresh, control);
         let outcome = run.end.await.unwrap().unwrap();
         let [ada, ben, cay] = &outcome.progress.judges[..] else {
             panic!("three judges")
@@ -408,10 +438,10 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
     let scores = super::bench::bits(&bench.view().await);
     let run = bench.start(
         trio(|_, _| Act::Answer),
-        Holes::Fresh,
-        Control {
+        CallSelection::Fresh,
+        RunControl {
             dropped: 0b111,
-            ..Control::default()
+            ..RunControl::default()
         },
     );
     let missing = run.end.await.unwrap().unwrap().missing.unwrap();
@@ -425,7 +455,9 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
     assert!(missing > planned && planned > 0);
     assert_eq!(super::bench::bits(&bench.view().await), scores);
 
-    let outcome = bench.finish(trio(|_, _| Act::Answer), Holes::Fresh).await;
+    let outcome = bench
+        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
+        .await;
     assert_eq!(
         (outcome.progress.votes(), outcome.missing),
         (missing, Some(0))
@@ -448,7 +480,9 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
 #[tokio::test]
 async fn rounds_after_a_plain_plan_count_what_is_there_and_repeat_nothing() {
     let bench = bench(&SIZES);
-    bench.finish(trio(|_, _| Act::Answer), Holes::Fresh).await;
+    bench
+        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
+        .await;
     let before = votes(&bench).await;
     let none = played(&bench, "top+escalate:4", trio(|_, _| Act::Answer)).await;
     assert_eq!((none.progress.total, none.missing), (0, Some(0)));

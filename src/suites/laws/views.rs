@@ -6,7 +6,7 @@ use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::sampling::{self, SeededRng};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
-use crate::engine::Request;
+use crate::engine::RunRequest;
 use proptest::prelude::*;
 
 /// A pool that has been judged by dice: battles with up to three votes and some failures, and a few verdicts.
@@ -220,7 +220,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
 fn a_pool_of_two_thousand_documents_goes_through_the_store() {
     let bench = bench(&[2_000]);
     let key = bench.keys[0];
-    let request = Request::default();
+    let request = RunRequest::default();
     let planned = sampling::plan(request.seed, "q0", 2_000, 1);
     let (battles, view) = bench
         .store

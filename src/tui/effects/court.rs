@@ -1,10 +1,13 @@
 //! What the court's screens show, from the project.
 
+use crate::domain::adjudication::{
+    DisagreementRule, JudgeAnswers, PickAnswer, PickMode, PoolAnswer, PoolSet, group_answers,
+    summarise_answers,
+};
 use crate::domain::corpus::DocId;
-use crate::domain::adjudication::{PickAnswer, PoolSet, DisagreementRule, PoolAnswer, JudgeAnswers, PickMode, group_answers, summarise_answers};
 use crate::judge::OFFLINE;
 use crate::store::corpus::QueryKey;
-use crate::store::court::Roll;
+use crate::store::labels::AdjudicationList;
 use crate::store::{Db, Result, StoreError};
 use crate::tui::model::{CourtFindings, Exhibit, PickRow, Said};
 use std::collections::{BTreeMap, HashSet};
@@ -16,10 +19,10 @@ const LEVEL: i32 = 1;
 pub(super) fn findings(
     db: &Db,
     rule: &DisagreementRule,
-    roll: Roll,
+    roll: AdjudicationList,
     annotator: &str,
 ) -> Result<CourtFindings> {
-    let rows = db.court(LEVEL)?;
+    let rows = db.adjudication_data(LEVEL)?;
     let unmeasured = |error: crate::domain::metrics::EvaluationError| {
         StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
     };
@@ -40,7 +43,7 @@ pub(super) fn findings(
         labels: rows.labels.values().map(|grades| grades.len()).sum(),
         judges: judges.collect(),
         offline: rows.groups.iter().all(|group| group.provider == OFFLINE),
-        matters: rows.called(roll, rule, annotator).map_err(unmeasured)?,
+        matters: rows.items(roll, rule, annotator).map_err(unmeasured)?,
         ruled: ruled.len(),
         in_force: corrections.len(),
         changed: corrections.iter().filter(|one| one.changes()).count(),

@@ -2,12 +2,12 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
-use crate::domain::verdict::{ErrorCause, Confidence, Decision};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::domain::vote::JudgeId;
+use crate::store::annotator_statistics::AnnotatorStatistics;
 use crate::store::corpus::QueryKey;
 use crate::store::queue::QueueItem;
-use crate::store::tally::Tally;
-use crate::store::witnesses::{Report, Without};
+use crate::store::rater_data::{RankingShift, RaterReport};
 use std::time::Instant;
 
 /// The queue screen.
@@ -32,7 +32,7 @@ pub struct QueueScreen {
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
     /// What the verdicts so far say.
-    pub tally: Tally,
+    pub tally: AnnotatorStatistics,
     /// The pair that is being judged.
     pub desk: Option<Desk>,
 }
@@ -41,11 +41,11 @@ pub struct QueueScreen {
 #[derive(Debug, Default)]
 pub struct JudgesScreen {
     /// The cards, once they are computed.
-    pub report: Option<Box<Report>>,
+    pub report: Option<Box<RaterReport>>,
     /// The judge under the cursor; the ensemble comes last.
     pub cursor: usize,
     /// What would change without a judge.
-    pub without: Option<(JudgeId, Without)>,
+    pub without: Option<(JudgeId, RankingShift)>,
 }
 
 /// A pair on the desk: blind first, then with everything in sight.

@@ -1,9 +1,11 @@
 //! The label court, and the document that lies before the person.
 
+use crate::domain::adjudication::{
+    DisagreementCause, DisagreementOrder, Finding, PickSummary, Remeasured, Ruling,
+};
 use crate::domain::corpus::{DocId, JsonObject};
-use crate::domain::adjudication::{DisagreementOrder, DisagreementCause, Finding, Remeasured, Ruling, PickSummary};
 use crate::store::corpus::QueryKey;
-use crate::store::court::{Matter, Roll};
+use crate::store::labels::{AdjudicationItem, AdjudicationList};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,7 +18,7 @@ pub struct CourtScreen {
     /// What comes first on the docket.
     pub order: DisagreementOrder,
     /// What is to be ruled on, first things first.
-    pub matters: Vec<Matter>,
+    pub matters: Vec<AdjudicationItem>,
     /// The matter under the cursor, among those shown.
     pub cursor: usize,
     /// The ranking whose measures are shown.
@@ -26,7 +28,7 @@ pub struct CourtScreen {
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
     /// Which documents are called.
-    pub roll: Roll,
+    pub roll: AdjudicationList,
     /// Whether the findings are being worked out anew.
     pub waiting: bool,
     /// What has been ruled on since the findings were asked for.
@@ -53,7 +55,7 @@ pub struct CourtFindings {
     /// Whether every judge is an offline one.
     pub offline: bool,
     /// What is to be ruled on.
-    pub matters: Vec<Matter>,
+    pub matters: Vec<AdjudicationItem>,
     /// Documents that the annotator has ruled on.
     pub ruled: usize,
     /// Rulings in force, and how many labels they change.
@@ -83,7 +85,7 @@ pub struct PickRow {
 #[derive(Clone, Debug)]
 pub struct Hearing {
     /// What is ruled on.
-    pub matter: Matter,
+    pub matter: AdjudicationItem,
     /// Whether it was the docket's own first matter when it was taken up.
     pub first: bool,
     /// Since when the text has been in sight.
@@ -108,7 +110,7 @@ pub struct Hearing {
 
 impl Hearing {
     /// A matter that has just been taken up.
-    pub fn new(matter: Matter, first: bool, open: bool) -> Self {
+    pub fn new(matter: AdjudicationItem, first: bool, open: bool) -> Self {
         Self {
             matter,
             first,

@@ -7,7 +7,7 @@ use crate::domain::verdict::AnnotatorVerdicts;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
-use crate::store::views::{Summary, VoteDetail};
+use crate::store::views::{QuerySummary, VoteDetail};
 use crate::tui::widgets::heatmap::HeatmapState;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Queries {
     /// Every query, with its summary where it is known and up to date.
-    pub rows: Vec<(QueryInfo, Option<Summary>)>,
+    pub rows: Vec<(QueryInfo, Option<QuerySummary>)>,
     /// The row under the cursor, among those shown.
     pub cursor: usize,
     /// Keep only rows that match.

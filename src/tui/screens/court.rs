@@ -7,7 +7,7 @@ pub(super) use tables::fold;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::court::{Matter, Roll};
+use crate::store::labels::{AdjudicationItem, AdjudicationList};
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, CourtFindings, Effect, Hearing, Model, Overlay, Screen};
@@ -64,8 +64,8 @@ pub fn arrived(
         return Vec::new();
     }
     let mut matters = std::mem::take(&mut findings.matters);
-    if court.roll == Roll::Open {
-        let done = |matter: &Matter| {
+    if court.roll == AdjudicationList::Open {
+        let done = |matter: &AdjudicationItem| {
             let mut since = court.since.iter();
             since.any(|(query, document)| matter.query == *query && matter.document == *document)
         };
@@ -74,11 +74,12 @@ pub fn arrived(
     }
     let rows = model.queries.rows.iter().enumerate();
     court.places = rows.map(|(at, (info, _))| (info.key, at)).collect();
-    let off = |matter: &Matter| {
+    let off = |matter: &AdjudicationItem| {
         let mut later = court.later.iter();
         later.any(|(query, document)| matter.query == *query && matter.document == *document)
     };
-    let (later, first): (Vec<Matter>, Vec<Matter>) = matters.into_iter().partition(off);
+    let (later, first): (Vec<AdjudicationItem>, Vec<AdjudicationItem>) =
+        matters.into_iter().partition(off);
     court.matters = [first, later].concat();
     court.ranking = court.ranking.min(findings.effect.len().saturating_sub(1));
     court.findings = Some(findings);
@@ -146,7 +147,7 @@ pub fn shown(model: &Model) -> Vec<usize> {
         .collect()
 }
 
-fn asked<'a>(model: &'a Model, matter: &Matter) -> &'a str {
+fn asked<'a>(model: &'a Model, matter: &AdjudicationItem) -> &'a str {
     let place = model.court.places.get(&matter.query);
     let row = place.and_then(|at| model.queries.rows.get(*at));
     row.filter(|(info, _)| info.key == matter.query)
@@ -199,23 +200,25 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         let words = match (model.court.filter.is_empty(), model.court.roll) {
             _ if model.court.waiting => "reading …",
             (false, _) => "No query matches the filter. Esc shows all.",
-            (true, Roll::Open) => {
+            (true, AdjudicationList::Open) => {
                 "Nothing left to rule on: overrule export qrels --corrected writes the labels."
             }
-            (true, Roll::Ruled) => "You have ruled on nothing yet. d goes on.",
-            (true, Roll::Parted) => "People go different ways nowhere. d goes on.",
+            (true, AdjudicationList::Ruled) => "You have ruled on nothing yet. d goes on.",
+            (true, AdjudicationList::Contested) => "People go different ways nowhere. d goes on.",
         };
         Line::styled(text::truncate(words, columns), theme.muted()).render(list, buf);
         return areas;
     }
     areas.first = (model.court.cursor + 1).saturating_sub(areas.page);
-    let width = |of: &dyn Fn(&Matter) -> String| {
+    let width = |of: &dyn Fn(&AdjudicationItem) -> String| {
         let rows = shown.iter().skip(areas.first).take(areas.page);
         let widths = rows.map(|at| text::width(&of(&model.court.matters[*at])));
         widths.max().unwrap_or(5).clamp(5, 22)
     };
-    let query_id = |matter: &Matter| sanitise::line(matter.query_id.as_str()).into_owned();
-    let document = |matter: &Matter| sanitise::line(matter.document.as_str()).into_owned();
+    let query_id =
+        |matter: &AdjudicationItem| sanitise::line(matter.query_id.as_str()).into_owned();
+    let document =
+        |matter: &AdjudicationItem| sanitise::line(matter.document.as_str()).into_owned();
     let (first, second) = (width(&query_id), width(&document));
     let placed = shown.iter().enumerate().skip(areas.first);
     for (row, (place, at)) in list.rows().zip(placed) {
@@ -290,9 +293,11 @@ fn docket_head(
     };
     let order = model.court.order;
     let words = match model.court.roll {
-        Roll::Open => format!("{count} to rule on · {order}: {}{filter}", order.words()),
-        Roll::Ruled => format!("{count} ruled by you, the latest first{filter}"),
-        Roll::Parted => format!("{count} on which people go different ways{filter}"),
+        AdjudicationList::Open => {
+            format!("{count} to rule on · {order}: {}{filter}", order.words())
+        }
+        AdjudicationList::Ruled => format!("{count} ruled by you, the latest first{filter}"),
+        AdjudicationList::Contested => format!("{count} on which people go different ways{filter}"),
     };
     vec![
         Line::styled("─".repeat(columns), theme.faint()),
@@ -349,9 +354,9 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         Command::Conflicts => {
             model.court.roll = match model.court.roll {
-                Roll::Open => Roll::Ruled,
-                Roll::Ruled => Roll::Parted,
-                Roll::Parted => Roll::Open,
+                AdjudicationList::Open => AdjudicationList::Ruled,
+                AdjudicationList::Ruled => AdjudicationList::Contested,
+                AdjudicationList::Contested => AdjudicationList::Open,
             };
             return call_anew(model);
         }

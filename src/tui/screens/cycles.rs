@@ -1,7 +1,9 @@
 //! The cycles of a query: three battles that cannot all be right, side by side.
 
 use crate::domain::battle::Pair;
-use crate::domain::priority::{DecidedPair, CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
+use crate::domain::priority::{
+    CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,
+};
 use crate::domain::vote::JudgeId;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, OpenQuery, Screen};
@@ -26,7 +28,8 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
 }
 
 fn rows(open: &OpenQuery) -> Vec<Row> {
-    let of = |judge, triads: Vec<CyclicTriad>| triads.into_iter().map(move |triad| Row { judge, triad });
+    let of =
+        |judge, triads: Vec<CyclicTriad>| triads.into_iter().map(move |triad| Row { judge, triad });
     let mut rows: Vec<Row> = of(None, cyclic_triads(&decided_pairs(&open.view))).collect();
     for (seat, (judge, _)) in open.judges.iter().enumerate() {
         let triads = cyclic_triads(&decided_pairs_of_judge(&open.view, *judge));

@@ -9,7 +9,7 @@ pub(in crate::tui::screens) use panel::keys;
 
 use super::battle;
 use crate::domain::sanitise;
-use crate::domain::verdict::{ErrorCause, Confidence, Decision};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model};
 use crate::tui::text;

@@ -2,7 +2,7 @@
 
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::views::Summary;
+use crate::store::views::QuerySummary;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;
@@ -190,7 +190,7 @@ fn headline(model: &Model) -> String {
 fn cell(
     column: &Column,
     documents: usize,
-    summary: Option<&Summary>,
+    summary: Option<&QuerySummary>,
     theme: &Theme,
 ) -> Vec<Span<'static>> {
     let right = |words: String, style: Style| {
@@ -281,7 +281,7 @@ fn ranks_words(ranks: usize) -> String {
     }
 }
 
-fn told(summary: &Summary) -> String {
+fn told(summary: &QuerySummary) -> String {
     let mut words = format!("{} of {} battles fought", summary.fought, summary.battles);
     if summary.judged > 0 {
         words += &format!(

@@ -3,8 +3,8 @@
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
 use crate::domain::vote::JudgeId;
-use crate::store::queue::{QueueItem, QueueRequest, Standing};
-use crate::store::tally::{Count, Tally};
+use crate::store::annotator_statistics::{AnnotatorStatistics, Fraction};
+use crate::store::queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;
@@ -63,7 +63,7 @@ pub fn arrived(
     model: &mut Model,
     generation: u64,
     items: Vec<QueueItem>,
-    tally: Tally,
+    tally: AnnotatorStatistics,
 ) -> Vec<Effect> {
     if generation != model.queue.generation {
         return Vec::new();
@@ -177,8 +177,8 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
 /// judged.
 fn urgency(policy: Policy, item: &QueueItem) -> String {
     match (item.standing, policy, item.priority) {
-        (Standing::Again, ..) => "taken back".to_owned(),
-        (Standing::Later, ..) => "put off".to_owned(),
+        (QueueItemState::Again, ..) => "taken back".to_owned(),
+        (QueueItemState::Later, ..) => "put off".to_owned(),
         (_, Policy::Mixed | Policy::Random, _) | (.., None) => String::new(),
         (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),
         (_, Policy::Split, Some(bits)) => format!("{bits:.2} bit"),
@@ -271,8 +271,12 @@ fn empty(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
 }
 
 /// The tally in lines: how much, how fast, how far one agrees with the ensemble and with oneself.
-pub(super) fn told(tally: &Tally, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let share = |count: Count, what: &str| {
+pub(super) fn told(
+    tally: &AnnotatorStatistics,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let share = |count: Fraction, what: &str| {
         count.share().map(|(_, low, high)| {
             format!(
                 "{what} {} of {} (95 %: {:.0}–{:.0} %)",

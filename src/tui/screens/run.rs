@@ -1,8 +1,8 @@
 //! The run screen: calls, rates, failures, spend, log.
 
 use crate::domain::sanitise;
-use crate::engine::estimate::Estimate;
-use crate::engine::progress::{JudgeProgress, Phase, Progress};
+use crate::engine::estimate::CostEstimate;
+use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Overlay, PromptFor, Question};
@@ -71,8 +71,10 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     let _ = (gap, gap2);
     head_lines(model, progress, theme).render(head, buf);
     let (done, total) = match progress.phase {
-        Phase::Refitting | Phase::Writing => (progress.step_done, progress.step_total),
-        Phase::Planning | Phase::Judging | Phase::Done => (progress.done(), progress.total),
+        RunPhase::Refitting | RunPhase::Writing => (progress.step_done, progress.step_total),
+        RunPhase::Planning | RunPhase::Judging | RunPhase::Done => {
+            (progress.done(), progress.total)
+        }
     };
     render_bar(done, total, theme, bar, buf);
     judge_table(progress, model.seat, theme, table, buf);
@@ -95,19 +97,19 @@ fn inset(area: Rect) -> Rect {
     }
 }
 
-fn state(model: &Model, progress: &Progress) -> &'static str {
+fn state(model: &Model, progress: &RunProgress) -> &'static str {
     match (model.running, progress.phase, progress.paused) {
         (false, ..) => "ended",
         (true, _, true) => "paused",
-        (true, Phase::Planning, _) => "planning",
-        (true, Phase::Judging, _) => "judging",
-        (true, Phase::Refitting, _) => "refitting",
-        (true, Phase::Writing, _) => "writing",
-        (true, Phase::Done, _) => "finishing",
+        (true, RunPhase::Planning, _) => "planning",
+        (true, RunPhase::Judging, _) => "judging",
+        (true, RunPhase::Refitting, _) => "refitting",
+        (true, RunPhase::Writing, _) => "writing",
+        (true, RunPhase::Done, _) => "finishing",
     }
 }
 
-fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'static> {
+fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph<'static> {
     let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
     let left = match (model.running, progress.eta_s()) {
         (true, Some(seconds)) => format!(
@@ -117,7 +119,7 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'s
         _ => String::new(),
     };
     let rate = match (model.running, progress.phase) {
-        (true, Phase::Judging) => format!(" · {}/s", text::count(progress.rate.round() as u64)),
+        (true, RunPhase::Judging) => format!(" · {}/s", text::count(progress.rate.round() as u64)),
         _ => String::new(),
     };
     let pace = match model.control.pace {
@@ -227,7 +229,7 @@ pub(super) fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, b
 }
 
 fn judge_table(
-    progress: &Progress,
+    progress: &RunProgress,
     seat_chosen: usize,
     theme: &Theme,
     area: Rect,
@@ -349,7 +351,12 @@ fn state_words(judge: &JudgeProgress) -> String {
     words.join(" · ")
 }
 
-fn log_lines(model: &Model, progress: &Progress, theme: &Theme, page: usize) -> Paragraph<'static> {
+fn log_lines(
+    model: &Model,
+    progress: &RunProgress,
+    theme: &Theme,
+    page: usize,
+) -> Paragraph<'static> {
     let mut lines = Vec::new();
     if progress.judges.iter().any(|judge| judge.offline) {
         lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
@@ -447,7 +454,7 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Says what a run would cost, and asks whether to start it.
-pub fn ask_to_start(model: &mut Model, estimate: &Estimate) -> Vec<Effect> {
+pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, Question::Start));
     if model.running || model.overlays.iter().any(asked) {
         return Vec::new();
@@ -520,7 +527,7 @@ mod tests {
     use crate::tui::testing;
     use crate::tui::theme::Depth;
 
-    fn drawn(progress: Progress) -> String {
+    fn drawn(progress: RunProgress) -> String {
         let mut model = model(Screen::Run);
         model.running = true;
         model.progress = Some(progress);
@@ -532,16 +539,16 @@ mod tests {
 
     #[test]
     fn after_the_last_vote_the_queries_count_and_there_is_no_rate() {
-        let mut progress = Progress::default();
+        let mut progress = RunProgress::default();
         progress.total = 360_000;
         progress.judges = vec![JudgeProgress {
             votes: 360_000,
             total: 360_000,
             ..JudgeProgress::default()
         }];
-        progress.enter(Phase::Judging, 0);
+        progress.enter(RunPhase::Judging, 0);
         assert!(drawn(progress.clone()).contains(" · 0/s"));
-        progress.enter(Phase::Refitting, 300);
+        progress.enter(RunPhase::Refitting, 300);
         progress.step_done = 75;
         let page = drawn(progress);
         assert!(page.contains("refitting · 75 of 300 queries"), "{page}");
@@ -555,7 +562,7 @@ mod tests {
             ..JudgeProgress::default()
         };
         judge.failed(Cause::TimedOut);
-        let mut progress = Progress::default();
+        let mut progress = RunProgress::default();
         progress.judges = vec![judge];
         let page = drawn(progress);
         assert!(page.contains("failed: 1 timed out"), "{page}");

@@ -3,7 +3,7 @@
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
-use crate::domain::verdict::{Decision, AnnotatorVerdicts, Verdict};
+use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{Cause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};

@@ -138,7 +138,7 @@ impl Model {
 mod tests {
     use crate::domain::corpus::QueryId;
     use crate::store::corpus::{QueryInfo, QueryKey};
-    use crate::store::views::Summary;
+    use crate::store::views::QuerySummary;
     use crate::tui::model::{Effect, Msg, Screen};
     use crate::tui::screens::testing::model;
     use crate::tui::update::update;
@@ -164,7 +164,7 @@ mod tests {
             };
             for key in keys {
                 asked.push(key);
-                let done = Msg::Summarised(vec![(key, Summary::default())]);
+                let done = Msg::Summarised(vec![(key, QuerySummary::default())]);
                 waiting.extend(update(&mut model, done, now));
             }
         }

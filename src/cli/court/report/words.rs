@@ -2,8 +2,8 @@
 
 use super::super::super::output;
 use super::{Consistency, LEVEL, Order, Report};
+use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode};
 use crate::domain::analysis::wilson;
-use crate::domain::adjudication::{PickCounts, EvidenceLabel, PickMode};
 use crate::domain::sanitise;
 use crate::judge::{OFFLINE, OFFLINE_LABEL};
 

@@ -10,7 +10,7 @@ use crate::domain::vote::JudgeId;
 use crate::formats::foreign::{ForeignDocument, ForeignVote, Kind};
 use crate::formats::problem::Problem;
 use crate::judge::{JudgeSpec, Usage};
-use crate::store::calls::{CallRecord, CallResult};
+use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use games::{Cast, Games};
@@ -206,7 +206,7 @@ impl<'a> Taking<'a> {
             run: None,
             created_ms: vote.created_ms.unwrap_or(self.now_ms),
             raw: None,
-            result: CallResult::Vote {
+            result: CallOutcome::Vote {
                 margin: seated.margin,
                 reasoning: vote.reasoning.clone(),
                 model: None,

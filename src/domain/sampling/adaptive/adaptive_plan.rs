@@ -105,6 +105,9 @@ mod tests {
         let campaign: AdaptivePlan = "top+escalate:2".parse().unwrap();
         let text = serde_json::to_string(&campaign).unwrap();
         assert!(text.starts_with(r#"{"sampler":"top","judging":"escalate""#));
-        assert_eq!(serde_json::from_str::<AdaptivePlan>(&text).unwrap(), campaign);
+        assert_eq!(
+            serde_json::from_str::<AdaptivePlan>(&text).unwrap(),
+            campaign
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! What is known of a query when a round is planned.
 
-use super::judge_set::{MAX_JUDGES, JudgeSet};
+use super::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::battle::Pair;
-use crate::domain::rating::{self, Covariance, Dispersion, Fit, Observation, RatingOptions, RatingError};
+use crate::domain::rating::{
+    self, Covariance, Dispersion, Fit, Observation, RatingError, RatingOptions,
+};
 use crate::domain::vote::Outcome;
 use std::collections::{BTreeMap, HashMap};
 
@@ -82,7 +84,12 @@ impl SamplingState {
     ///
     /// A full ensemble battle has weight 1. Refused where the fit refuses them.
     pub fn with_observations(self, observations: Vec<Observation>) -> Result<Self, RatingError> {
-        let fit = rating::fit(self.documents, &observations, &RatingOptions::default(), None)?;
+        let fit = rating::fit(
+            self.documents,
+            &observations,
+            &RatingOptions::default(),
+            None,
+        )?;
         Ok(Self {
             observations,
             fit: Some(fit),

@@ -179,7 +179,11 @@ fn swiss_pairs_neighbours_that_have_not_met() {
         number: 1,
         calls: 100,
     };
-    let tasks = next_round(&state, &Strategy::new(Sampler::Swiss, JudgeChoice::All), &round);
+    let tasks = next_round(
+        &state,
+        &Strategy::new(Sampler::Swiss, JudgeChoice::All),
+        &round,
+    );
     // The ranking is 3, 2, 1, 0: 3 has met 2 and takes 1; 2 takes 0.
     let pairs: Vec<Pair> = tasks.iter().map(|task| task.pair).collect();
     assert_eq!(pairs, [pair(3, 1), pair(2, 0)]);
@@ -242,7 +246,12 @@ fn top_asks_about_the_top() {
 #[test]
 fn pools_too_large_for_a_covariance_are_paired_by_rank() {
     let documents = crate::domain::rating::MAX_DENSE + 1;
-    let mut campaign = RoundSeries::new(documents, 1, Strategy::new(Sampler::Top, JudgeChoice::All), 6);
+    let mut campaign = RoundSeries::new(
+        documents,
+        1,
+        Strategy::new(Sampler::Top, JudgeChoice::All),
+        6,
+    );
     campaign.round(usize::MAX);
     campaign.round(usize::MAX);
     assert_eq!(campaign.rounds[1].len(), documents / 2);

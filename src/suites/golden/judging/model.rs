@@ -1,6 +1,6 @@
 //! The joint judge model on simulated judges, whose sharpness and position bias are known (SCIENCE §0 and §6.1).
 
-use crate::domain::judge_report::{Rating, ParameterBasis, JudgeModel, judge_model};
+use crate::domain::judge_report::{JudgeModel, ParameterBasis, Rating, judge_model};
 use crate::domain::rating::{self, Observation, RatingOptions};
 use crate::domain::sampling::{SeededRng, plan, presentations};
 use crate::domain::vote::Margin;
@@ -79,7 +79,12 @@ impl Simulation {
     /// Mean Kendall τ of the fits of one observation a ballot against the truth.
     fn tau(&self, observations: impl Fn(usize) -> Vec<Observation>) -> f64 {
         let of = |(query, truth): (usize, &Vec<f64>)| {
-            let fit = rating::fit(truth.len(), &observations(query), &RatingOptions::default(), None);
+            let fit = rating::fit(
+                truth.len(),
+                &observations(query),
+                &RatingOptions::default(),
+                None,
+            );
             kendall(&fit.unwrap().scores, truth)
         };
         self.truth.iter().enumerate().map(of).sum::<f64>() / self.truth.len() as f64

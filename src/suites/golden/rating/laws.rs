@@ -1,6 +1,6 @@
 //! What holds for every pool of battles.
 
-use crate::domain::rating::{Fit, RatingModel, Observation, RatingOptions, fit, structure};
+use crate::domain::rating::{Fit, Observation, RatingModel, RatingOptions, fit, structure};
 use proptest::prelude::*;
 
 fn pools() -> impl Strategy<Value = (usize, Vec<Observation>)> {
@@ -15,7 +15,13 @@ fn pools() -> impl Strategy<Value = (usize, Vec<Observation>)> {
 }
 
 fn fitted(documents: usize, observations: &[Observation], model: RatingModel) -> Fit {
-    fit(documents, observations, &RatingOptions::with_model(model), None).unwrap()
+    fit(
+        documents,
+        observations,
+        &RatingOptions::with_model(model),
+        None,
+    )
+    .unwrap()
 }
 
 proptest! {

@@ -2,7 +2,8 @@
 
 use super::{original, pools};
 use crate::domain::adjudication::{
-    PickRequest, PickCounts, InvalidPick, PickOutcome, SlotsReply, PickSummary, truncate_text, forced_picks, pick_outcomes, summarise_picks,
+    InvalidPick, PickCounts, PickOutcome, PickRequest, PickSummary, SlotsReply, forced_picks,
+    pick_outcomes, summarise_picks, truncate_text,
 };
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::JudgingPool;
@@ -123,7 +124,11 @@ fn every_cause_is_told_apart() {
         (r#"{"slots":[7]}"#, Err(WrongCount { given: 1, asked: 2 })),
         (r#"{"slots":[]}"#, Err(WrongCount { given: 0, asked: 2 })),
     ] {
-        assert_eq!(read(reply, 10, PickRequest::Exactly(2)), expected, "{reply}");
+        assert_eq!(
+            read(reply, 10, PickRequest::Exactly(2)),
+            expected,
+            "{reply}"
+        );
     }
 }
 

@@ -50,7 +50,8 @@ pub(super) fn judges(
 
 fn cell(row: &PickRow, head: &str) -> String {
     let (summary, boxes) = (&row.summary, &row.summary.boxes);
-    let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| match (of(boxes), chance) {
+    let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| match (of(boxes), chance)
+    {
         (Some(value), Some(chance)) => format!("{:.0} % ({:.0} %)", 100.0 * value, 100.0 * chance),
         _ => "–".to_owned(),
     };

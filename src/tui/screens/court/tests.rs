@@ -1,17 +1,20 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
+use crate::domain::adjudication::{
+    Disagreement, DisagreementOrder, PickCounts, PickIntervals, PickSummary, Remeasured,
+    remeasured_metrics,
+};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::adjudication::{PickCounts, Disagreement, DisagreementOrder, PickIntervals, Remeasured, PickSummary, remeasured_metrics};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::retrieval::SlotSource;
 use crate::store::corpus::QueryKey;
-use crate::store::court::Matter;
+use crate::store::labels::AdjudicationItem;
 use crate::tui::keymap::Command;
 use crate::tui::model::{CourtFindings, Effect, Model, Msg, Overlay, PickRow, Screen};
 use crate::tui::theme::Depth;
 use crate::tui::update::{on_command, update};
 
-pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> Matter {
-    Matter {
+pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> AdjudicationItem {
+    AdjudicationItem {
         query: QueryKey(7),
         query_id: QueryId::new("scifact-641"),
         document: DocId::new(document),

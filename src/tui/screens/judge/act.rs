@@ -5,9 +5,9 @@ use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::sampling::SeededRng;
 use crate::domain::sanitise;
-use crate::domain::verdict::{ErrorCause, Decision};
-use crate::store::queue::{QueueItem, Standing};
-use crate::store::urgency::NewShown;
+use crate::domain::verdict::{Decision, ErrorCause};
+use crate::store::priority_cache::NewAssignment;
+use crate::store::queue::{QueueItem, QueueItemState};
 use crate::store::verdicts::NewVerdict;
 use crate::tui::model::{BattleScreen, Desk, Effect, Model, Overlay, PromptFor, Screen};
 use crate::tui::widgets::prompt::Prompt;
@@ -120,7 +120,7 @@ pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     } else {
         DrawReason::Priority
     };
-    let item = desk.queued.then_some(NewShown { policy, draw });
+    let item = desk.queued.then_some(NewAssignment { policy, draw });
     let (query, a, b) = (desk.item.query, model.battle.a, model.battle.b);
     model.battle.blind = false;
     battle::ghost(model, decision.words("A", "B"));
@@ -246,7 +246,7 @@ pub(super) fn put_off(model: &mut Model) -> Vec<Effect> {
                 DrawReason::Priority
             };
             let (query, pair) = (desk.item.query, desk.item.pair);
-            let mut effects = vec![Effect::PutOff(query, pair, NewShown { policy, draw })];
+            let mut effects = vec![Effect::PutOff(query, pair, NewAssignment { policy, draw })];
             effects.extend(go_on(model));
             effects
         }
@@ -268,7 +268,7 @@ pub fn take_up_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
         pair,
         draw: DrawReason::Priority,
         priority: None,
-        standing: Standing::Fresh,
+        standing: QueueItemState::Fresh,
     };
     let turned = side(model, &item);
     model.queue.desk = Some(Desk {

@@ -2,7 +2,7 @@
 
 use super::super::queue;
 use super::CAUSES;
-use crate::domain::verdict::{ErrorCause, Confidence};
+use crate::domain::verdict::{Confidence, ErrorCause};
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::model::{Desk, Model};
 use crate::tui::theme::Theme;

@@ -1,9 +1,9 @@
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
-use crate::domain::verdict::{ErrorCause, Confidence, Decision};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::store::annotator_statistics::AnnotatorStatistics;
 use crate::store::corpus::QueryKey;
-use crate::store::queue::{QueueItem, Standing};
-use crate::store::tally::Tally;
+use crate::store::queue::{QueueItem, QueueItemState};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Effect, Model, Msg, Screen};
 use crate::tui::screens::testing::{drawn, model};
@@ -17,7 +17,7 @@ fn item(a: usize, b: usize) -> QueueItem {
         pair: Pair::new(a, b).unwrap(),
         draw: DrawReason::Control { of: 5 },
         priority: Some(0.5),
-        standing: Standing::Fresh,
+        standing: QueueItemState::Fresh,
     }
 }
 
@@ -26,7 +26,8 @@ fn desk() -> Model {
     let mut model = model(Screen::Judge);
     model.stack = vec![Screen::Queries, Screen::Queue, Screen::Judge];
     let items = vec![item(0, 1), item(1, 2), item(0, 4)];
-    let effects = super::super::queue::arrived(&mut model, 0, items, Tally::default());
+    let effects =
+        super::super::queue::arrived(&mut model, 0, items, AnnotatorStatistics::default());
     assert!(model.queue.desk.is_some(), "{effects:?}");
     model
 }
@@ -175,7 +176,7 @@ fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
     let now = model.now;
     update(
         &mut model,
-        Msg::Queued(generation, Vec::new(), Tally::default()),
+        Msg::Queued(generation, Vec::new(), AnnotatorStatistics::default()),
         now,
     );
     assert_eq!(model.queue.items.len(), 2);
@@ -183,7 +184,7 @@ fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
     let generation = model.queue.generation;
     update(
         &mut model,
-        Msg::Queued(generation, Vec::new(), Tally::default()),
+        Msg::Queued(generation, Vec::new(), AnnotatorStatistics::default()),
         now,
     );
     let page = page(&mut model, (80, 24));

@@ -3,8 +3,8 @@
 use super::super::court;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::sanitise;
-use crate::store::court::Roll;
-use crate::store::rulings::{Circumstances, NewRuling};
+use crate::store::labels::AdjudicationList;
+use crate::store::rulings::{NewRuling, RulingContext};
 use crate::tui::model::{Effect, Exhibit, Hearing, Model, Overlay, PromptFor};
 use crate::tui::widgets::prompt::Prompt;
 use crate::tui::widgets::toast::Level;
@@ -71,7 +71,7 @@ pub(super) fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
         hearing.finding = Some(finding);
         return Vec::new();
     }
-    let about = Circumstances {
+    let about = RulingContext {
         blind: !hearing.open,
         active_ms: None,
         grade: exhibit.label,
@@ -96,7 +96,7 @@ pub(super) fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
         note: None,
         annotator: model.options.annotator.clone(),
         created_ms: 0,
-        about: Circumstances { active_ms, ..about },
+        about: RulingContext { active_ms, ..about },
         after_reveal: false,
     };
     model.saving += 1;
@@ -162,7 +162,7 @@ pub fn leave(model: &mut Model) -> Vec<Effect> {
         note: hearing.note.clone(),
         annotator: model.options.annotator.clone(),
         created_ms: 0,
-        about: Circumstances {
+        about: RulingContext {
             blind: false,
             active_ms,
             grade,
@@ -198,7 +198,7 @@ fn here(model: &Model) -> Option<(usize, bool)> {
 fn next(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave(model);
     let at = here(model);
-    if model.court.roll != Roll::Open {
+    if model.court.roll != AdjudicationList::Open {
         return match at.map(|(at, _)| at + 1) {
             Some(next) if next < model.court.matters.len() => {
                 effects.extend(go(model, next));
@@ -263,7 +263,7 @@ pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         return Vec::new();
     };
     let mut effects = leave(model);
-    if ruled && model.court.roll == Roll::Open {
+    if ruled && model.court.roll == AdjudicationList::Open {
         // It is done: coming back would hide what the person has seen.
         model.court.matters.remove(at);
         to -= usize::from(to > at);

@@ -46,10 +46,13 @@ pub(super) fn lines(
     lines.extend(keys(&findings.collect::<Vec<_>>(), theme, columns));
     if hearing.open {
         if hearing.ruled.is_some() {
-            let faults = FAULTS.iter().zip(DisagreementCause::ALL).map(|(command, fault)| {
-                let chosen = hearing.fault == Some(fault);
-                (*command, fault.words(), chosen)
-            });
+            let faults = FAULTS
+                .iter()
+                .zip(DisagreementCause::ALL)
+                .map(|(command, fault)| {
+                    let chosen = hearing.fault == Some(fault);
+                    (*command, fault.words(), chosen)
+                });
             lines.extend(keys(&faults.collect::<Vec<_>>(), theme, columns));
             lines.extend(ruled(hearing, theme, columns));
         }

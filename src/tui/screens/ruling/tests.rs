@@ -1,10 +1,10 @@
 use super::super::court::tests::{court, findings, matter};
 use super::super::testing::{SIZES, TINY, drawn};
-use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
+use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
-use crate::store::court::Roll;
-use crate::store::rulings::{Circumstances, StoredRuling};
+use crate::store::labels::AdjudicationList;
+use crate::store::rulings::{RulingContext, StoredRuling};
 use crate::tui::keymap::Command;
 use crate::tui::model::{CourtFindings, Effect, Exhibit, Model, Msg, Said, Screen};
 use crate::tui::theme::Depth;
@@ -210,7 +210,7 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
             annotator: "ann".to_owned(),
             created_ms: 1,
         },
-        about: Circumstances::default(),
+        about: RulingContext::default(),
         revealed_ms: None,
         replaces: None,
     };
@@ -269,7 +269,7 @@ fn a_court_that_is_not_blind_shows_everything_at_once() {
 fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     let mut model = court();
     on_command(&mut model, Command::Conflicts);
-    assert_eq!(model.court.roll, Roll::Ruled);
+    assert_eq!(model.court.roll, AdjudicationList::Ruled);
     let own = Box::new(findings(&["5912283", "13497630"]));
     let (generation, now) = (model.court.generation, model.now);
     update(&mut model, Msg::Court(generation, own), now);

@@ -1,12 +1,12 @@
 //! A battle as a question to a judge: how it is put, how the answer is read, and what is kept of it.
 
-use super::feeder::RunShared;
 use super::now_ms;
-use crate::client::question::{End, Job, Kept, Needs, Question};
+use super::question_source::RunContext;
+use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::judge::{
     CallError, Case, Exchange, Judge, JudgeSpec, Opinion, Prompt, Reply, opinion_of,
 };
-use crate::store::calls::{CallRecord, CallResult, Outstanding, Recorded};
+use crate::store::calls::{CallOutcome, CallRecord, OutstandingCall, Recorded};
 use crate::store::corpus::QueryKey;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -15,10 +15,10 @@ use std::sync::Arc;
 
 /// One battle before one judge.
 pub(super) struct BattleQuestion {
-    pub(super) shared: Arc<RunShared>,
-    pub(super) seat: usize,
+    pub(super) shared: Arc<RunContext>,
+    pub(super) judge_index: usize,
     pub(super) query: QueryKey,
-    pub(super) call: Outstanding,
+    pub(super) call: OutstandingCall,
     pub(super) case: Case,
     pub(super) prompt: Prompt,
     pub(super) call_key: Option<[u8; 32]>,
@@ -27,7 +27,7 @@ pub(super) struct BattleQuestion {
 }
 
 /// A judge's opinion, as it came.
-pub(super) struct Voted {
+pub(super) struct VoteReply {
     reply: Reply,
     opinion: Opinion,
     pub(super) exchange: Exchange,
@@ -35,13 +35,13 @@ pub(super) struct Voted {
 
 impl BattleQuestion {
     fn judge(&self) -> &dyn Judge {
-        self.shared.ensemble[self.seat].as_ref()
+        self.shared.ensemble[self.judge_index].as_ref()
     }
 
-    fn record(&self, exchange: &Exchange, raw: Option<String>, result: CallResult) -> CallRecord {
+    fn record(&self, exchange: &Exchange, raw: Option<String>, result: CallOutcome) -> CallRecord {
         CallRecord {
             battle: self.call.battle,
-            judge: self.shared.judges[self.seat],
+            judge: self.shared.judges[self.judge_index],
             swapped: self.call.swapped,
             attempt: self.call.attempt,
             usage: exchange.usage,
@@ -56,7 +56,7 @@ impl BattleQuestion {
         }
     }
 
-    fn voted(&self, voted: &Voted) -> CallRecord {
+    fn voted(&self, voted: &VoteReply) -> CallRecord {
         let margin = if self.call.swapped {
             voted.opinion.margin.flipped()
         } else {
@@ -65,7 +65,7 @@ impl BattleQuestion {
         let reply = &voted.reply;
         // An offline judge's reply can be made again at any time; keeping it would triple the file.
         let raw = (!self.judge().spec().is_offline()).then(|| reply.text.clone());
-        let result = CallResult::Vote {
+        let result = CallOutcome::Vote {
             margin,
             reasoning: voted.opinion.thoughts.join("\n"),
             model: reply.model.clone(),
@@ -79,14 +79,14 @@ impl BattleQuestion {
     }
 }
 
-impl Question for BattleQuestion {
-    type Answer = Voted;
+impl ServiceQuestion for BattleQuestion {
+    type Answer = VoteReply;
 
-    fn ask(&self) -> BoxFuture<'_, Result<Voted, CallError>> {
+    fn ask(&self) -> BoxFuture<'_, Result<VoteReply, CallError>> {
         async {
             let reply = self.judge().call(&self.case, &self.prompt).await?;
             let (reply, opinion) = opinion_of(self.judge(), reply)?;
-            Ok(Voted {
+            Ok(VoteReply {
                 exchange: reply.exchange(),
                 reply,
                 opinion,
@@ -95,17 +95,17 @@ impl Question for BattleQuestion {
         .boxed()
     }
 
-    fn exchange(answer: &Voted) -> &Exchange {
+    fn exchange(answer: &VoteReply) -> &Exchange {
         &answer.exchange
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CallNeeds {
         let judge = self.judge();
         if judge.spec().is_offline() {
-            return Needs::default();
+            return CallNeeds::default();
         }
         let usage = judge.estimate(&self.prompt).0;
-        Needs {
+        CallNeeds {
             tokens: usage.input + usage.output,
             worst_usd: judge.worst(&self.prompt).1,
             sent: true,
@@ -119,7 +119,7 @@ impl Question for BattleQuestion {
             .filter(|_| !self.once_more)?;
         Some(Self {
             shared: Arc::clone(&self.shared),
-            seat: self.seat,
+            judge_index: self.judge_index,
             query: self.query,
             call: self.call,
             case: self.case.clone(),
@@ -137,11 +137,11 @@ impl Question for BattleQuestion {
         self.call.battle.0.to_string()
     }
 
-    fn keep(&self, end: End<'_, Voted>) -> Option<Job> {
+    fn keep(&self, end: AttemptEnd<'_, VoteReply>) -> Option<RecordJob> {
         let (record, again) = match end {
-            End::Answered(voted) => (self.voted(voted), false),
-            End::Failed { error, again } => {
-                let result = CallResult::Failure {
+            AttemptEnd::Answered(voted) => (self.voted(voted), false),
+            AttemptEnd::Failed { error, again } => {
+                let result = CallOutcome::Failure {
                     cause: error.cause,
                     message: error.message.clone(),
                 };
@@ -151,22 +151,22 @@ impl Question for BattleQuestion {
         };
         Some(Box::new(move |db| {
             Ok(match db.record_attempt(&record, again)? {
-                Recorded::Kept => Kept::Row,
-                Recorded::Duplicate => Kept::Duplicate,
+                Recorded::Kept => RecordOutcome::Row,
+                Recorded::Duplicate => RecordOutcome::Duplicate,
             })
         }))
     }
 
-    fn share(&self) -> Option<Job> {
+    fn share(&self) -> Option<RecordJob> {
         let key = self.call_key?;
-        let (battle, judge) = (self.call.battle, self.shared.judges[self.seat]);
+        let (battle, judge) = (self.call.battle, self.shared.judges[self.judge_index]);
         let (swapped, attempt, run) = (self.call.swapped, self.call.attempt, self.shared.run);
         Some(Box::new(move |db| {
             let Some(known) = db.vote_by_call(&key)? else {
-                return Ok(Kept::Nothing);
+                return Ok(RecordOutcome::Nothing);
             };
             db.reuse_vote(known, battle, judge, swapped, attempt, run, now_ms())?;
-            Ok(Kept::Row)
+            Ok(RecordOutcome::Row)
         }))
     }
 }

@@ -3,17 +3,17 @@
 //! A feeder holds no more than the texts of the query it works on, and waits while its worker has enough, so that memory
 //! does not grow with the number of battles.
 
+use super::battle_question::{BattleQuestion, call_key};
 use super::plan::plan_so_far;
-use super::question::{BattleQuestion, call_key};
-use super::rounds::Visit;
-use super::{EngineError, Request, now_ms};
-use crate::client::Control;
+use super::rounds::SourceTask;
+use super::{RunError, RunRequest, now_ms};
+use crate::client::RunControl;
 use crate::client::worker::lock;
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
 use crate::judge::{Case, Ensemble, PoolText, offline};
 use crate::store::Store;
-use crate::store::calls::{Holes, Outstanding};
+use crate::store::calls::{CallSelection, OutstandingCall};
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -27,38 +27,38 @@ pub(super) const WAITING: usize = 64;
 
 /// What feeders tell the run.
 #[derive(Debug)]
-pub(super) enum Fed {
+pub(super) enum SourceEvent {
     /// A judge is about to make its calls on a query.
     Found {
-        seat: usize,
+        judge_index: usize,
         query: QueryKey,
         calls: usize,
     },
     /// The answer of an identical call counts for a call, and that is on disk.
-    Reused { seat: usize, query: QueryKey },
+    Reused { judge_index: usize, query: QueryKey },
     /// The project failed.
-    Failed(EngineError),
+    Failed(RunError),
 }
 
 /// What all feeders of a run have in common.
 #[derive(Debug)]
-pub(super) struct RunShared {
+pub(super) struct RunContext {
     pub(super) store: Store,
     pub(super) run: RunId,
     pub(super) ensemble: Ensemble,
     pub(super) judges: Vec<JudgeId>,
     pub(super) names: Vec<String>,
-    pub(super) request: Request,
+    pub(super) request: RunRequest,
     pub(super) queries: Vec<QueryKey>,
-    pub(super) control: watch::Receiver<Control>,
+    pub(super) control: watch::Receiver<RunControl>,
     pub(super) pools: Mutex<HashMap<QueryKey, Weak<PoolText>>>,
     /// The latest of them, where their queries' next rounds are to come.
     pub(super) kept: Mutex<VecDeque<Arc<PoolText>>>,
 }
 
-impl RunShared {
+impl RunContext {
     /// A query's texts, loaded once while any judge works on them.
-    async fn pool(&self, query: QueryKey) -> Result<Arc<PoolText>, EngineError> {
+    async fn pool(&self, query: QueryKey) -> Result<Arc<PoolText>, RunError> {
         let known =
             |pools: &HashMap<QueryKey, Weak<PoolText>>| pools.get(&query).and_then(Weak::upgrade);
         if let Some(pool) = known(&lock(&self.pools)) {
@@ -86,7 +86,7 @@ impl RunShared {
                 offline::analysis(&analysed);
             })
             .await
-            .map_err(|error| EngineError::Crashed(error.to_string()))?;
+            .map_err(|error| RunError::Crashed(error.to_string()))?;
         }
         let mut pools = lock(&self.pools);
         if let Some(pool) = known(&pools) {
@@ -106,29 +106,29 @@ impl RunShared {
 }
 
 /// What gives one judge's worker its questions.
-pub(super) struct Feeder {
-    pub(super) shared: Arc<RunShared>,
-    pub(super) seat: usize,
-    pub(super) visits: mpsc::UnboundedReceiver<Visit>,
+pub(super) struct QuestionSource {
+    pub(super) shared: Arc<RunContext>,
+    pub(super) judge_index: usize,
+    pub(super) visits: mpsc::UnboundedReceiver<SourceTask>,
     pub(super) questions: mpsc::Sender<BattleQuestion>,
-    pub(super) fed: mpsc::Sender<Fed>,
+    pub(super) fed: mpsc::Sender<SourceEvent>,
     /// Queries to look at, by their place in the run.
-    waiting: BTreeMap<usize, Holes>,
+    waiting: BTreeMap<usize, CallSelection>,
     /// Battles that the worker was given, where their queries are looked at again for further rounds.
     given: HashSet<BattleId>,
 }
 
-impl Feeder {
+impl QuestionSource {
     pub(super) fn new(
-        shared: Arc<RunShared>,
-        seat: usize,
-        visits: mpsc::UnboundedReceiver<Visit>,
+        shared: Arc<RunContext>,
+        judge_index: usize,
+        visits: mpsc::UnboundedReceiver<SourceTask>,
         questions: mpsc::Sender<BattleQuestion>,
-        fed: mpsc::Sender<Fed>,
+        fed: mpsc::Sender<SourceEvent>,
     ) -> Self {
         Self {
             shared,
-            seat,
+            judge_index,
             visits,
             questions,
             fed,
@@ -140,22 +140,22 @@ impl Feeder {
     /// Goes through the queries until there are no more, or the worker takes no more.
     pub(super) async fn work(mut self) {
         if let Err(error) = self.through_queries().await {
-            drop(self.fed.send(Fed::Failed(error)).await);
+            drop(self.fed.send(SourceEvent::Failed(error)).await);
         }
     }
 
-    async fn through_queries(&mut self) -> Result<(), EngineError> {
+    async fn through_queries(&mut self) -> Result<(), RunError> {
         let shared = Arc::clone(&self.shared);
         let mut left = shared.request.at_most.unwrap_or(usize::MAX);
-        while let Some((place, holes)) = self.next_visit().await {
+        while let Some((place, selection)) = self.next_visit().await {
             let Some(query) = shared.queries.get(place).copied() else {
                 continue;
             };
-            let mut calls = self.outstanding(query, holes).await?;
+            let mut calls = self.outstanding(query, selection).await?;
             // A judge that was away still has the calls of the rounds before it.
             calls.retain(|call| !self.given.contains(&call.battle));
-            let found = Fed::Found {
-                seat: self.seat,
+            let found = SourceEvent::Found {
+                judge_index: self.judge_index,
                 query,
                 calls: calls.len(),
             };
@@ -185,8 +185,13 @@ impl Feeder {
         Ok(())
     }
 
-    fn question(&self, query: QueryKey, call: Outstanding, pool: &Arc<PoolText>) -> BattleQuestion {
-        let judge = &self.shared.ensemble[self.seat];
+    fn question(
+        &self,
+        query: QueryKey,
+        call: OutstandingCall,
+        pool: &Arc<PoolText>,
+    ) -> BattleQuestion {
+        let judge = &self.shared.ensemble[self.judge_index];
         let case = Case {
             pool: Arc::clone(pool),
             first: if call.swapped { call.b } else { call.a },
@@ -198,7 +203,7 @@ impl Feeder {
         let again = call.again.and_then(|cause| judge.reask(&prompt, cause));
         BattleQuestion {
             shared: Arc::clone(&self.shared),
-            seat: self.seat,
+            judge_index: self.judge_index,
             query,
             call,
             case,
@@ -212,7 +217,7 @@ impl Feeder {
     async fn unknown(
         &self,
         questions: Vec<BattleQuestion>,
-    ) -> Result<Vec<BattleQuestion>, EngineError> {
+    ) -> Result<Vec<BattleQuestion>, RunError> {
         let keys: Vec<[u8; 32]> = questions.iter().filter_map(|one| one.call_key).collect();
         if keys.is_empty() {
             return Ok(questions);
@@ -226,15 +231,15 @@ impl Feeder {
                 unknown.push(question);
                 continue;
             };
-            let (call, judge) = (question.call, self.shared.judges[self.seat]);
+            let (call, judge) = (question.call, self.shared.judges[self.judge_index]);
             let run = self.shared.run;
             let reuse = move |db: &mut crate::store::Db| {
                 let (battle, swapped, attempt) = (call.battle, call.swapped, call.attempt);
                 db.reuse_vote(vote, battle, judge, swapped, attempt, run, now_ms())
             };
             store.write(reuse).await?;
-            let reused = Fed::Reused {
-                seat: self.seat,
+            let reused = SourceEvent::Reused {
+                judge_index: self.judge_index,
                 query: question.query,
             };
             drop(self.fed.send(reused).await);
@@ -243,10 +248,10 @@ impl Feeder {
     }
 
     /// The next query to look at, once there is one; `None` when there is none to come.
-    async fn next_visit(&mut self) -> Option<(usize, Holes)> {
+    async fn next_visit(&mut self) -> Option<(usize, CallSelection)> {
         loop {
             while let Ok(visit) = self.visits.try_recv() {
-                self.waiting.insert(visit.place, visit.holes);
+                self.waiting.insert(visit.place, visit.selection);
             }
             if self.shared.control.borrow().cancelled || self.questions.is_closed() {
                 return None;
@@ -257,7 +262,7 @@ impl Feeder {
             tokio::select! {
                 visit = self.visits.recv() => {
                     let visit = visit?;
-                    self.waiting.insert(visit.place, visit.holes);
+                    self.waiting.insert(visit.place, visit.selection);
                 }
                 () = self.questions.closed() => return None,
             }
@@ -267,17 +272,17 @@ impl Feeder {
     async fn outstanding(
         &self,
         query: QueryKey,
-        holes: Holes,
-    ) -> Result<Vec<Outstanding>, EngineError> {
-        let (shared, seat) = (Arc::clone(&self.shared), self.seat);
+        selection: CallSelection,
+    ) -> Result<Vec<OutstandingCall>, RunError> {
+        let (shared, judge_index) = (Arc::clone(&self.shared), self.judge_index);
         let calls = self
             .shared
             .store
             .read(move |db| {
-                let names = std::slice::from_ref(&shared.names[seat]);
-                let judges = std::slice::from_ref(&shared.judges[seat]);
+                let names = std::slice::from_ref(&shared.names[judge_index]);
+                let judges = std::slice::from_ref(&shared.judges[judge_index]);
                 let plan = plan_so_far(db, query, &shared.request, names, judges)?;
-                db.outstanding(query, &plan.planned, judges, &plan.shown, holes)
+                db.outstanding(query, &plan.planned, judges, &plan.shown, selection)
             })
             .await?;
         Ok(calls)

@@ -1,9 +1,10 @@
 //! From witnesses to cards: what a screen and a command show of the judges.
 
-use super::{Audit, Calls, Witnesses};
+use super::{JudgeCalls, RaterData, ReasoningAudit};
 use crate::domain::agreement::{self, LabelScale};
 use crate::domain::judge_report::{
-    Rating, JudgeReport, JudgeModel, JudgePair, judge_reports, ensemble_report, judge_alpha, judge_pairs,
+    JudgeModel, JudgePair, JudgeReport, Rating, ensemble_report, judge_alpha, judge_pairs,
+    judge_reports,
 };
 use crate::domain::vote::{Margin, Outcome as Side};
 use crate::store::corpus::QueryKey;
@@ -15,17 +16,17 @@ const SEED: u64 = 0xa1fa;
 
 /// Cards of all judges, and who agrees with whom.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct RaterReport {
     /// What it is made from.
-    pub witnesses: Witnesses,
+    pub rater_data: RaterData,
     /// A card a judge with votes.
     pub cards: Vec<JudgeReport>,
     /// The card of all judges together, where there are several.
     pub ensemble: Option<JudgeReport>,
     /// What each judge's calls took and cost, in the order of the witnesses' judges.
-    pub calls: Vec<Calls>,
+    pub calls: Vec<JudgeCalls>,
     /// What looking into each judge's reasoning found.
-    pub audits: Vec<Audit>,
+    pub audits: Vec<ReasoningAudit>,
     /// Everybody's agreement with everybody, people included, by name.
     pub pairs: Vec<(String, String, JudgePair)>,
     /// Krippendorff's α over the judges.
@@ -40,12 +41,12 @@ pub struct Report {
 
 impl Db {
     /// The judges' cards over one query or the project, without the joint fit.
-    pub fn judge_report(&self, scope: Option<QueryKey>) -> Result<Report> {
-        let witnesses = self.witnesses(scope)?;
-        let ids = || witnesses.judges.iter().map(|(id, _)| *id);
+    pub fn judge_report(&self, scope: Option<QueryKey>) -> Result<RaterReport> {
+        let rater_data = self.rater_data(scope)?;
+        let ids = || rater_data.judges.iter().map(|(id, _)| *id);
         let calls = ids().map(|id| self.calls_of(id)).collect::<Result<_>>()?;
         let audits = ids().map(|id| self.audit(id)).collect::<Result<_>>()?;
-        let mut report = Report::new(witnesses, calls, audits);
+        let mut report = RaterReport::new(rater_data, calls, audits);
         report.selective = self.connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM run WHERE campaign LIKE '%escalate%')",
             [],
@@ -55,20 +56,20 @@ impl Db {
     }
 }
 
-impl Report {
+impl RaterReport {
     /// Computes every card.
-    fn new(witnesses: Witnesses, calls: Vec<Calls>, audits: Vec<Audit>) -> Self {
-        let cards = judge_reports(&witnesses.ballots, &witnesses.verdicts);
-        let ensemble = (witnesses.judges.len() > 1 && !witnesses.ballots.is_empty())
-            .then(|| ensemble_report(&witnesses.ballots, &witnesses.verdicts));
-        let people = people_ballots(&witnesses);
-        let mut all = witnesses.ballots.clone();
+    fn new(rater_data: RaterData, calls: Vec<JudgeCalls>, audits: Vec<ReasoningAudit>) -> Self {
+        let cards = judge_reports(&rater_data.ratings, &rater_data.verdicts);
+        let ensemble = (rater_data.judges.len() > 1 && !rater_data.ratings.is_empty())
+            .then(|| ensemble_report(&rater_data.ratings, &rater_data.verdicts));
+        let people = people_ballots(&rater_data);
+        let mut all = rater_data.ratings.clone();
         all.extend(people);
         let name = |at: usize| {
-            let judges = witnesses.judges.len();
+            let judges = rater_data.judges.len();
             match at.checked_sub(judges) {
-                None => witnesses.judges[at].1.name.clone(),
-                Some(person) => witnesses.people.get(person).cloned().unwrap_or_default(),
+                None => rater_data.judges[at].1.name.clone(),
+                Some(person) => rater_data.people.get(person).cloned().unwrap_or_default(),
             }
         };
         let pairs = judge_pairs(&all)
@@ -79,24 +80,36 @@ impl Report {
         let mut units: BTreeMap<(usize, usize, usize), usize> = BTreeMap::new();
         // In the orientation of the first battle on the pair, as the judges' votes are.
         let mut turned: BTreeMap<(usize, usize, usize), bool> = BTreeMap::new();
-        for ballot in &witnesses.ballots {
+        for ballot in &rater_data.ratings {
             let key = (ballot.query, ballot.a.min(ballot.b), ballot.a.max(ballot.b));
             turned.entry(key).or_insert(ballot.a > ballot.b);
         }
         let mut labels = Vec::new();
-        for said in &witnesses.said {
-            if let Some(outcome) = said.outcome {
+        for person_verdicts in &rater_data.person_verdicts {
+            if let Some(outcome) = person_verdicts.outcome {
                 let next = units.len();
-                let key = (said.query, said.pair.low(), said.pair.high());
+                let key = (
+                    person_verdicts.query,
+                    person_verdicts.pair.low(),
+                    person_verdicts.pair.high(),
+                );
                 let unit = *units.entry(key).or_insert(next);
                 let turn = turned.get(&key).copied().unwrap_or(false);
                 let label = number(outcome);
-                labels.push((unit, said.person, if turn { 0.0 - label } else { label }));
+                labels.push((
+                    unit,
+                    person_verdicts.person,
+                    if turn { 0.0 - label } else { label },
+                ));
             }
         }
         Self {
-            alpha_judges: judge_alpha(&witnesses.ballots, Some(SEED)),
-            alpha_people: agreement::alpha(&agreement::units(labels), LabelScale::Nominal, Some(SEED)),
+            alpha_judges: judge_alpha(&rater_data.ratings, Some(SEED)),
+            alpha_people: agreement::alpha(
+                &agreement::units(labels),
+                LabelScale::Nominal,
+                Some(SEED),
+            ),
             cards,
             ensemble,
             calls,
@@ -104,17 +117,17 @@ impl Report {
             pairs,
             joint: None,
             selective: false,
-            witnesses,
+            rater_data,
         }
     }
 }
 
 /// People's verdicts as ballots on every battle of their pairs, so that they can be held against judges.
-fn people_ballots(witnesses: &Witnesses) -> Vec<Rating> {
+fn people_ballots(rater_data: &RaterData) -> Vec<Rating> {
     // By query, earlier and later document: the battles, each with its own A and B.
     type Fought = Vec<(usize, usize, usize)>;
     let mut battles: BTreeMap<(usize, usize, usize), Fought> = BTreeMap::new();
-    for ballot in &witnesses.ballots {
+    for ballot in &rater_data.ratings {
         let key = (ballot.query, ballot.a.min(ballot.b), ballot.a.max(ballot.b));
         let known = battles.entry(key).or_default();
         let battle = (ballot.battle, ballot.a, ballot.b);
@@ -122,34 +135,36 @@ fn people_ballots(witnesses: &Witnesses) -> Vec<Rating> {
             known.push(battle);
         }
     }
-    let judges = witnesses.judges.len();
+    let judges = rater_data.judges.len();
     // Pairs that no judge voted on are numbered past every battle.
-    let mut free = witnesses
-        .ballots
+    let mut free = rater_data
+        .ratings
         .iter()
         .map(|ballot| ballot.battle + 1)
         .max()
         .unwrap_or(0);
     let mut found = Vec::new();
-    for said in &witnesses.said {
-        let (low, high) = (said.pair.low(), said.pair.high());
-        let Some(margin) = said
+    for person_verdicts in &rater_data.person_verdicts {
+        let (low, high) = (person_verdicts.pair.low(), person_verdicts.pair.high());
+        let Some(margin) = person_verdicts
             .outcome
             .and_then(|outcome| Margin::new(number(outcome)))
         else {
             continue;
         };
-        let on = battles.entry((said.query, low, high)).or_insert_with(|| {
-            free += 1;
-            vec![(free, low, high)]
-        });
+        let on = battles
+            .entry((person_verdicts.query, low, high))
+            .or_insert_with(|| {
+                free += 1;
+                vec![(free, low, high)]
+            });
         for (battle, a, b) in on.iter().copied() {
             found.push(Rating {
-                query: said.query,
+                query: person_verdicts.query,
                 battle,
                 a,
                 b,
-                judge: judges + said.person,
+                judge: judges + person_verdicts.person,
                 margin: if a == low { margin } else { margin.flipped() },
                 swapped: false,
                 length_a: 0,

@@ -3,14 +3,14 @@
 use crate::domain::battle::Pair;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::domain::sampling::plan;
-use crate::engine::Request;
-use crate::engine::plan::{ahead, entered, plan_query, share};
+use crate::engine::RunRequest;
+use crate::engine::plan::{entered, forecast_calls, plan_query, share};
 use crate::judge::Ensemble;
-use crate::store::calls::Holes;
+use crate::store::calls::CallSelection;
 use crate::store::{Store, StoreError};
 
 /// What one query would need.
-pub(super) struct Need {
+pub(super) struct QueryEstimate {
     /// Pairs whose texts tell how long the calls are.
     pub(super) pairs: Vec<Pair>,
     pub(super) battles: usize,
@@ -20,18 +20,18 @@ pub(super) struct Need {
     pub(super) calls: Vec<usize>,
 }
 
-impl Need {
+impl QueryEstimate {
     pub(super) fn of_plan(
         id: &str,
         documents: usize,
         names: &[String],
         ensemble: &Ensemble,
-        request: &Request,
+        request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<Self, StoreError> {
         let plan = plan_query(request, id, documents, names);
         let pairs: Vec<Pair> = plan.planned.iter().map(|battle| battle.pair).collect();
-        let fresh = if request.holes == Holes::Failed {
+        let fresh = if request.selection == CallSelection::Failed {
             0
         } else {
             pairs.len()
@@ -39,9 +39,9 @@ impl Need {
         let (mut calls, mut pending) = (vec![fresh; ensemble.len()], 0);
         if let Some(store) = store {
             let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
-            let (id, holes) = (id.to_owned(), request.holes);
+            let (id, selection) = (id.to_owned(), request.selection);
             let known = store.read_blocking(move |db| {
-                db.calls_left(&id, &plan.planned, &specs, &plan.shown, holes)
+                db.calls_left(&id, &plan.planned, &specs, &plan.shown, selection)
             })?;
             if let Some((left, owed)) = known {
                 (calls, pending) = (left, owed);
@@ -63,14 +63,14 @@ impl Need {
         campaign: &AdaptivePlan,
         names: &[String],
         ensemble: &Ensemble,
-        request: &Request,
+        request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<Self, StoreError> {
         let (depth, judges) = (entered(request, documents), ensemble.len());
         let first = plan(request.seed, id, depth, 1);
-        let mut unplanned = match request.holes {
-            Holes::Failed => 0,
-            Holes::Fresh | Holes::FreshAndFailed => campaign
+        let mut unplanned = match request.selection {
+            CallSelection::Failed => 0,
+            CallSelection::Fresh | CallSelection::FreshAndFailed => campaign
                 .calls(depth, judges)
                 .min(campaign.askable(depth, judges)),
         };
@@ -92,7 +92,7 @@ impl Need {
                     Err(error) => return Err(error),
                 };
                 let judges = db.known_judges(&specs)?;
-                let ahead = ahead(db, query, &request, &campaign, &names, &judges)?;
+                let ahead = forecast_calls(db, query, &request, &campaign, &names, &judges)?;
                 Ok(Some(ahead))
             })?;
             if let Some(ahead) = known {
@@ -100,8 +100,8 @@ impl Need {
                 (need.calls, unplanned) = (ahead.calls, ahead.unplanned);
             }
         }
-        for (seat, calls) in need.calls.iter_mut().enumerate() {
-            *calls += share(unplanned, judges, seat);
+        for (judge_index, calls) in need.calls.iter_mut().enumerate() {
+            *calls += share(unplanned, judges, judge_index);
         }
         need.battles += match campaign.strategy.judging {
             JudgeChoice::All => unplanned.div_ceil(judges.max(1)),

@@ -1,15 +1,15 @@
 //! The calls of a run: judges at work, queries that are over, and rounds to come.
 
 use super::{BACKLOG, Dispatcher, REPORT_EVERY};
-use crate::client::ledger::Ledger;
-use crate::client::worker::{Shared, Worker};
-use crate::engine::feeder::{Feeder, RunShared, WAITING};
+use crate::client::call_ledger::CallLedger;
+use crate::client::worker::{Worker, WorkerContext};
 use crate::engine::plan::share;
-use crate::engine::rounds::{Entered, Rounds, Visit};
-use crate::engine::{EngineError, Request};
-use crate::store::calls::Holes;
+use crate::engine::question_source::{QuestionSource, RunContext, WAITING};
+use crate::engine::rounds::{EnteredRound, RoundPlanner, SourceTask};
+use crate::engine::{RunError, RunRequest};
+use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
-use crate::store::ledger::Purpose;
+use crate::store::ledger::CallPurpose;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -19,13 +19,13 @@ impl Dispatcher {
     /// Lets every judge work through the queries, and counts.
     pub(super) async fn judge(
         &mut self,
-        request: &Request,
+        request: &RunRequest,
         queries: Vec<QueryKey>,
-    ) -> Result<(), EngineError> {
+    ) -> Result<(), RunError> {
         let (events, mut heard) = mpsc::channel(BACKLOG);
         let (feed, mut fed) = mpsc::channel(BACKLOG);
         let (over, is_over) = watch::channel(false);
-        let run_shared = Arc::new(RunShared {
+        let run_shared = Arc::new(RunContext {
             store: self.store.clone(),
             run: self.run,
             ensemble: self.ensemble.clone(),
@@ -41,10 +41,10 @@ impl Dispatcher {
             pools: Mutex::default(),
             kept: Mutex::default(),
         });
-        let shared = Arc::new(Shared {
-            ledger: Ledger::Project(self.store.clone()),
+        let shared = Arc::new(WorkerContext {
+            ledger: CallLedger::Project(self.store.clone()),
             budget: self.budget.clone(),
-            purpose: Purpose::Vote,
+            purpose: CallPurpose::Vote,
             run: Some(self.run),
             control: self.control.clone(),
             over: is_over,
@@ -52,27 +52,27 @@ impl Dispatcher {
         });
         let mut workers = JoinSet::new();
         let mut feeders = JoinSet::new();
-        for (seat, gate) in self.gates.iter().enumerate() {
+        for (judge_index, gate) in self.gates.iter().enumerate() {
             let (visits, to_visit) = mpsc::unbounded_channel();
             self.visits.push(visits);
             let (questions, asked) = mpsc::channel(WAITING);
-            let feeder = Feeder::new(
+            let feeder = QuestionSource::new(
                 Arc::clone(&run_shared),
-                seat,
+                judge_index,
                 to_visit,
                 questions,
                 feed.clone(),
             );
             feeders.spawn(feeder.work());
-            let name = self.ensemble[seat].spec().name.clone();
+            let name = self.ensemble[judge_index].spec().name.clone();
             let (shared, gate) = (Arc::clone(&shared), Arc::clone(gate));
-            let worker = Worker::new(shared, seat, name, gate, asked, events.clone());
+            let worker = Worker::new(shared, judge_index, name, gate, asked, events.clone());
             workers.spawn(async move {
                 worker.work().await;
-                seat
+                judge_index
             });
         }
-        self.begin(&run_shared.queries, request.holes);
+        self.begin(&run_shared.queries, request.selection);
         // The channels end when the last worker and the last feeder have let go of them.
         drop((run_shared, shared, events, feed));
         let mut control = self.control.clone();
@@ -97,8 +97,8 @@ impl Dispatcher {
                     }
                 }
                 event = heard.recv() => match event {
-                    Some((seat, event)) => {
-                        if let Some(error) = self.hear(seat, event).await? {
+                    Some((judge_index, event)) => {
+                        if let Some(error) = self.hear(judge_index, event).await? {
                             failed.get_or_insert(error);
                             workers.abort_all();
                         }
@@ -113,12 +113,12 @@ impl Dispatcher {
                     }
                 },
                 Some(ended) = workers.join_next() => match ended {
-                    Ok(seat) => {
-                        (self.left[seat], self.resting[seat]) = (true, false);
+                    Ok(judge_index) => {
+                        (self.left[judge_index], self.resting[judge_index]) = (true, false);
                         self.weigh_absences().await?;
                     }
                     Err(error) if error.is_panic() => {
-                        failed.get_or_insert(EngineError::Crashed(error.to_string()));
+                        failed.get_or_insert(RunError::Crashed(error.to_string()));
                         over.send_replace(true);
                     }
                     Err(_) => {}
@@ -136,7 +136,7 @@ impl Dispatcher {
             if let Err(error) = ended
                 && error.is_panic()
             {
-                failed.get_or_insert(EngineError::Crashed(error.to_string()));
+                failed.get_or_insert(RunError::Crashed(error.to_string()));
             }
         }
         failed.map_or(Ok(()), Err)
@@ -155,7 +155,7 @@ impl Dispatcher {
     }
 
     /// Sends every judge to the queries that have calls for it.
-    fn begin(&mut self, queries: &[QueryKey], holes: Holes) {
+    fn begin(&mut self, queries: &[QueryKey], selection: CallSelection) {
         for (place, query) in queries.iter().enumerate() {
             let Some(open) = self.open.get(query) else {
                 continue;
@@ -163,7 +163,7 @@ impl Dispatcher {
             let calls = open.calls.iter().zip(&self.visits);
             for (_, visits) in calls.filter(|(calls, _)| **calls > 0) {
                 // A feeder that has ended has nothing more to do.
-                drop(visits.send(Visit { place, holes }));
+                drop(visits.send(SourceTask { place, selection }));
             }
             if let Some(rounds) = &mut self.rounds
                 && open.calls.iter().all(|calls| *calls == 0)
@@ -184,7 +184,7 @@ impl Dispatcher {
     }
 
     /// Sends the judges to a round's calls; a query without another round is over.
-    async fn entered(&mut self, entered: Entered) -> Result<(), EngineError> {
+    async fn entered(&mut self, entered: EnteredRound) -> Result<(), RunError> {
         let (query, judges) = (entered.query, self.judges.len());
         let Some(open) = self.open.get_mut(&query) else {
             return Ok(());
@@ -201,22 +201,22 @@ impl Dispatcher {
         self.missing -= never;
         self.progress.total = self.progress.total.saturating_sub(never);
         self.progress.battles += entered.battles;
-        for (seat, count) in entered.calls.into_iter().enumerate() {
-            let judge = &mut self.progress.judges[seat];
-            let total = judge.total + count + share(open.unplanned, judges, seat);
-            judge.total = total.saturating_sub(share(before, judges, seat));
+        for (judge_index, count) in entered.calls.into_iter().enumerate() {
+            let judge = &mut self.progress.judges[judge_index];
+            let total = judge.total + count + share(open.unplanned, judges, judge_index);
+            judge.total = total.saturating_sub(share(before, judges, judge_index));
             if count == 0 {
                 continue;
             }
-            if self.gone[seat] {
+            if self.gone[judge_index] {
                 open.short = true;
                 continue;
             }
-            open.calls[seat] = count;
+            open.calls[judge_index] = count;
             self.waited_for += count;
-            if let Some(visits) = self.visits.get(seat) {
-                let (place, holes) = (open.place, Holes::Fresh);
-                drop(visits.send(Visit { place, holes }));
+            if let Some(visits) = self.visits.get(judge_index) {
+                let (place, selection) = (open.place, CallSelection::Fresh);
+                drop(visits.send(SourceTask { place, selection }));
             }
         }
         self.settle(query).await
@@ -224,28 +224,28 @@ impl Dispatcher {
 
     /// Finds out whom nobody waits for: judges that have ended, and those that make no calls for now while another one
     /// does. Where none does, the run waits for whoever comes back.
-    pub(super) async fn weigh_absences(&mut self) -> Result<(), EngineError> {
+    pub(super) async fn weigh_absences(&mut self) -> Result<(), RunError> {
         let mut absences = self.left.iter().zip(&self.away);
         let somebody = absences.any(|(left, away)| !left && !away);
-        for seat in 0..self.gone.len() {
-            let gone = self.left[seat] || (self.away[seat] && somebody);
-            if gone && !self.gone[seat] {
-                self.go_on_without(seat).await?;
+        for judge_index in 0..self.gone.len() {
+            let gone = self.left[judge_index] || (self.away[judge_index] && somebody);
+            if gone && !self.gone[judge_index] {
+                self.go_on_without(judge_index).await?;
             }
-            self.gone[seat] = gone;
+            self.gone[judge_index] = gone;
         }
         Ok(())
     }
 
     /// Lets rounds go on without a judge that has ended, or makes no calls for now.
-    async fn go_on_without(&mut self, seat: usize) -> Result<(), EngineError> {
-        self.gone[seat] = true;
+    async fn go_on_without(&mut self, judge_index: usize) -> Result<(), RunError> {
+        self.gone[judge_index] = true;
         if self.rounds.is_none() || self.broke || self.control.borrow().cancelled {
             return Ok(());
         }
         let mut stalled = Vec::new();
         for (query, open) in &mut self.open {
-            let calls = std::mem::take(&mut open.calls[seat]);
+            let calls = std::mem::take(&mut open.calls[judge_index]);
             if calls > 0 {
                 self.waited_for -= calls;
                 open.short = true;
@@ -261,12 +261,16 @@ impl Dispatcher {
     /// Takes in how many calls a feeder has found to make on a query.
     pub(super) async fn found(
         &mut self,
-        seat: usize,
+        judge_index: usize,
         query: QueryKey,
         calls: usize,
-    ) -> Result<(), EngineError> {
-        if let Some(open) = self.open.get_mut(&query).filter(|_| !self.gone[seat]) {
-            self.waited_for -= std::mem::replace(&mut open.calls[seat], calls);
+    ) -> Result<(), RunError> {
+        if let Some(open) = self
+            .open
+            .get_mut(&query)
+            .filter(|_| !self.gone[judge_index])
+        {
+            self.waited_for -= std::mem::replace(&mut open.calls[judge_index], calls);
             self.waited_for += calls;
             self.settle(query).await?;
         }
@@ -274,7 +278,7 @@ impl Dispatcher {
     }
 
     /// Ends a query or wants its next round, where all its calls have ended.
-    pub(super) async fn settle(&mut self, query: QueryKey) -> Result<(), EngineError> {
+    pub(super) async fn settle(&mut self, query: QueryKey) -> Result<(), RunError> {
         let Some(open) = self.open.get(&query) else {
             return Ok(());
         };
@@ -294,7 +298,7 @@ impl Dispatcher {
 }
 
 /// The next round that has been entered; never in a run without rounds.
-async fn next_round(rounds: &mut Option<Rounds>) -> Result<Entered, EngineError> {
+async fn next_round(rounds: &mut Option<RoundPlanner>) -> Result<EnteredRound, RunError> {
     match rounds {
         Some(rounds) => rounds.entered().await,
         None => std::future::pending().await,

@@ -1,14 +1,14 @@
 //! A benchmark's labels, rankings to measure, and what judges picked.
 
-mod rows;
+mod adjudication_data;
 
-pub use rows::{CourtRows, Matter, Roll};
+pub use adjudication_data::{AdjudicationData, AdjudicationItem, AdjudicationList};
 
 use super::corpus::QueryKey;
-use super::rulings::Circumstances;
+use super::rulings::RulingContext;
 use super::{Db, Result, StoreError};
+use crate::domain::adjudication::{PickRecord, PoolSet, group_answers, valid_answers};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::adjudication::{PoolSet, PickRecord, valid_answers, group_answers};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::retrieval::{JudgingPool, PoolLayout, PoolSlot};
 use rusqlite::{OptionalExtension, params};
@@ -21,7 +21,7 @@ pub const IN_ORDER: &str = "order of the dataset";
 
 /// How much there is for the label court.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct CourtCounts {
+pub struct AdjudicationCounts {
     /// Labels.
     pub labels: usize,
     /// Rankings.
@@ -214,7 +214,7 @@ impl Db {
     }
 
     /// How much there is for the label court.
-    pub fn court_counts(&self) -> Result<CourtCounts> {
+    pub fn adjudication_counts(&self) -> Result<AdjudicationCounts> {
         let count = |table: &str| {
             let sql = format!("SELECT count(*) FROM {table}");
             self.connection.query_row(&sql, [], |row| row.get(0))
@@ -224,7 +224,7 @@ impl Db {
             [],
             |row| row.get(0),
         )?;
-        Ok(CourtCounts {
+        Ok(AdjudicationCounts {
             labels: count("label")?,
             rankings: count("ranking")?,
             picks: count("pick")?,
@@ -235,7 +235,7 @@ impl Db {
 
     /// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
     /// grade `level`.
-    pub fn court(&self, level: i32) -> Result<CourtRows> {
+    pub fn adjudication_data(&self, level: i32) -> Result<AdjudicationData> {
         let labels = self.labels()?;
         let picks = self.picks()?;
         let mut keys = Vec::new();
@@ -255,7 +255,7 @@ impl Db {
             rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
         }
         let (groups, left_out) = group_answers(picks, &bench);
-        Ok(CourtRows {
+        Ok(AdjudicationData {
             keys,
             bench,
             labels,
@@ -274,7 +274,7 @@ impl Db {
         query: QueryKey,
         document: &DocId,
         level: i32,
-    ) -> Result<Circumstances> {
+    ) -> Result<RulingContext> {
         let pool = self.judging_pool(query, level)?;
         let (id, slots) = (pool.query.clone(), pool.slots.clone());
         let bench = PoolSet::new(vec![pool]);
@@ -286,11 +286,11 @@ impl Db {
                 |(_, picks): &&(usize, Vec<usize>)| picks.contains(&slot) != slots[slot].positive;
             answers.iter().filter(parts).count()
         });
-        Ok(Circumstances {
+        Ok(RulingContext {
             grade: self.label(&id, document)?,
             against,
             answers: answers.len(),
-            ..Circumstances::default()
+            ..RulingContext::default()
         })
     }
 

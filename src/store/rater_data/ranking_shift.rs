@@ -14,7 +14,7 @@ const TOP: usize = 10;
 
 /// One set of rankings against another: with and without a judge's votes, or with and without judges' own weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Without {
+pub struct RankingShift {
     /// Queries with both rankings.
     pub queries: usize,
     /// Of those, the ones whose top changes its members.
@@ -25,7 +25,7 @@ pub struct Without {
     pub tau: Option<f64>,
 }
 
-impl Without {
+impl RankingShift {
     fn add(&mut self, one: &View, other: &View, sum: &mut f64) {
         let scores = |view: &View| -> Vec<f64> {
             let zelo = |standing: &Option<Standing>| standing.map_or(f64::NEG_INFINITY, |s| s.zelo);
@@ -46,8 +46,8 @@ impl Without {
 
 impl Db {
     /// The rankings with judges' own responses against those with all judges alike.
-    pub fn with_responses(&self, responses: &HashMap<JudgeId, (f64, f64)>) -> Result<Without> {
-        let mut found = Without::default();
+    pub fn with_responses(&self, responses: &HashMap<JudgeId, (f64, f64)>) -> Result<RankingShift> {
+        let mut found = RankingShift::default();
         let mut sum = 0.0;
         for (key, _) in self.query_names()? {
             let now = self.view(key)?;
@@ -67,8 +67,8 @@ impl Db {
     }
 
     /// Fits every query without a judge's votes.
-    pub fn without_judge(&self, judge: JudgeId) -> Result<Without> {
-        let mut found = Without::default();
+    pub fn without_judge(&self, judge: JudgeId) -> Result<RankingShift> {
+        let mut found = RankingShift::default();
         let mut sum = 0.0;
         for (key, _) in self.query_names()? {
             let judges = self.judges_of(key)?;
@@ -77,10 +77,10 @@ impl Db {
             }
             let with = self.view(key)?;
             let mut rows = with.rows().clone();
-            if let Some(seat) = rows.judges.iter().position(|id| *id == judge) {
-                rows.judges.remove(seat);
-                if seat < rows.responses.len() {
-                    rows.responses.remove(seat);
+            if let Some(judge_index) = rows.judges.iter().position(|id| *id == judge) {
+                rows.judges.remove(judge_index);
+                if judge_index < rows.responses.len() {
+                    rows.responses.remove(judge_index);
                 }
             }
             for record in &mut rows.battles {

@@ -1,7 +1,7 @@
 //! The caller's side of the ledger: where attempts are written down before they are sent and charged when they end.
 
 use super::now_ms;
-use super::question::{Job, Kept};
+use super::question::{RecordJob, RecordOutcome};
 use crate::store::ledger::{Attempt, Charge};
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
@@ -9,14 +9,14 @@ use futures::future::BoxFuture;
 
 /// Where attempts are written down.
 #[derive(Clone, Debug)]
-pub(crate) enum Ledger {
+pub(crate) enum CallLedger {
     /// In the project.
     Project(Store),
     /// Nowhere, for calls that belong to no project.
     Nowhere,
 }
 
-impl Ledger {
+impl CallLedger {
     /// Writes an attempt down; it may be sent when the future has ended, since a kill cannot take the row away then.
     pub(crate) fn begin(&self, attempt: Attempt) -> BoxFuture<'static, Result<(), StoreError>> {
         match self {
@@ -31,16 +31,16 @@ impl Ledger {
         uid: Option<[u8; 16]>,
         charge: Charge,
         cause: Option<String>,
-        job: Option<Job>,
-    ) -> BoxFuture<'static, Result<Kept, StoreError>> {
+        job: Option<RecordJob>,
+    ) -> BoxFuture<'static, Result<RecordOutcome, StoreError>> {
         let Self::Project(store) = self else {
-            return std::future::ready(Ok(Kept::Nothing)).boxed();
+            return std::future::ready(Ok(RecordOutcome::Nothing)).boxed();
         };
         store
             .write(move |db| {
-                let kept = job.map_or(Ok(Kept::Nothing), |job| job(db))?;
+                let kept = job.map_or(Ok(RecordOutcome::Nothing), |job| job(db))?;
                 if let Some(uid) = uid {
-                    let row = kept != Kept::Nothing;
+                    let row = kept != RecordOutcome::Nothing;
                     db.charge_call(&uid, charge, cause.as_deref(), row, now_ms())?;
                 }
                 Ok(kept)

@@ -11,14 +11,14 @@ use std::collections::HashMap;
 
 /// A share of what was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct Fraction {
     /// Those that have it.
     pub part: usize,
     /// All of them.
     pub of: usize,
 }
 
-impl Count {
+impl Fraction {
     fn add(&mut self, has: bool) {
         self.part += usize::from(has);
         self.of += 1;
@@ -33,15 +33,15 @@ impl Count {
 
 /// A person's queue verdicts, summed up. *Cannot tell* counts as judged and in nothing else.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct AnnotatorStatistics {
     /// Pairs judged, repeats included.
     pub judged: usize,
     /// Blind verdicts that say what the ensemble says, among those on pairs with votes.
-    pub agreement: Count,
+    pub agreement: Fraction,
     /// Repeats that were judged as the first time.
-    pub consistent: Count,
+    pub consistent: Fraction,
     /// Final verdicts that differ from the blind one, among those that have both.
-    pub changed: Count,
+    pub changed: Fraction,
     /// Of those that changed, the ones that now say what the ensemble says.
     pub swayed: usize,
     /// Active seconds on blind verdicts, and how many were timed.
@@ -50,13 +50,13 @@ pub struct Tally {
     pub recent: Vec<(Outcome, Option<f64>)>,
 }
 
-/// Verdicts that [`Tally::recent`] holds.
+/// Verdicts that [`AnnotatorStatistics::recent`] holds.
 const RECENT: usize = 12;
 
 /// Active seconds below which a verdict can hardly have been read for.
 const TOO_FAST_S: f64 = 2.0;
 
-impl Tally {
+impl AnnotatorStatistics {
     /// Blind verdicts an hour of active time.
     pub fn per_hour(&self) -> Option<f64> {
         let (seconds, timed) = self.active;
@@ -104,7 +104,7 @@ fn turned(outcome: Outcome, turn: bool) -> Outcome {
 }
 
 /// A verdict as the tally reads it.
-struct Line {
+struct QueueVerdict {
     shown: String,
     draw: String,
     query: QueryKey,
@@ -117,18 +117,22 @@ struct Line {
 
 impl Db {
     /// A person's tally over one query or the project.
-    pub fn tally(&self, annotator: &str, scope: Option<QueryKey>) -> Result<Tally> {
-        let mut tally = Tally::default();
+    pub fn annotator_statistics(
+        &self,
+        annotator: &str,
+        scope: Option<QueryKey>,
+    ) -> Result<AnnotatorStatistics> {
+        let mut statistics = AnnotatorStatistics::default();
         let mut first: HashMap<(QueryKey, Pair), Outcome> = HashMap::new();
         let mut blind: HashMap<String, Outcome> = HashMap::new();
         // The last word on each item, and what the ensemble says of it.
         let mut last: HashMap<String, (Outcome, Option<Outcome>)> = HashMap::new();
-        for line in self.tally_lines(annotator, scope)? {
+        for line in self.queue_verdicts(annotator, scope)? {
             let Some(pair) = Pair::new(line.a, line.b) else {
                 continue;
             };
             let turn = line.a > line.b;
-            tally.judged += usize::from(line.blind);
+            statistics.judged += usize::from(line.blind);
             let Some(said) = direction(line.decision) else {
                 continue;
             };
@@ -136,19 +140,19 @@ impl Db {
             let ensemble = self.ensemble_outcome(line.query, pair)?;
             if line.blind {
                 if let Some(seconds) = line.active_s {
-                    tally.active.0 += seconds;
-                    tally.active.1 += 1;
+                    statistics.active.0 += seconds;
+                    statistics.active.1 += 1;
                 }
-                tally.recent.push((said, line.active_s));
+                statistics.recent.push((said, line.active_s));
                 match first.get(&(line.query, pair)) {
                     Some(before) if line.draw == "repeat" => {
-                        tally.consistent.add(*before == said_on_pair);
+                        statistics.consistent.add(*before == said_on_pair);
                     }
                     Some(_) => {}
                     None => {
                         first.insert((line.query, pair), said_on_pair);
                         if let Some(ensemble) = ensemble {
-                            tally.agreement.add(ensemble == said_on_pair);
+                            statistics.agreement.add(ensemble == said_on_pair);
                         }
                     }
                 }
@@ -160,16 +164,20 @@ impl Db {
         for (shown, (said, ensemble)) in last {
             if let Some(before) = blind.get(&shown) {
                 let changed = *before != said;
-                tally.changed.add(changed);
-                tally.swayed += usize::from(changed && ensemble == Some(said));
+                statistics.changed.add(changed);
+                statistics.swayed += usize::from(changed && ensemble == Some(said));
             }
         }
-        tally.recent.reverse();
-        tally.recent.truncate(RECENT);
-        Ok(tally)
+        statistics.recent.reverse();
+        statistics.recent.truncate(RECENT);
+        Ok(statistics)
     }
 
-    fn tally_lines(&self, annotator: &str, scope: Option<QueryKey>) -> Result<Vec<Line>> {
+    fn queue_verdicts(
+        &self,
+        annotator: &str,
+        scope: Option<QueryKey>,
+    ) -> Result<Vec<QueueVerdict>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT shown.uid, shown.draw, verdict.query, verdict.a, verdict.b, decision, blind, active_ms
              FROM verdict JOIN shown ON shown.uid = verdict.shown
@@ -181,7 +189,7 @@ impl Db {
         let mut lines = Vec::new();
         while let Some(row) = rows.next()? {
             let decision: String = row.get(5)?;
-            lines.push(Line {
+            lines.push(QueueVerdict {
                 shown: row.get(0)?,
                 draw: row.get(1)?,
                 query: QueryKey(row.get(2)?),
@@ -225,44 +233,44 @@ impl Db {
 mod tests {
     use super::*;
 
-    fn tally(recent: &[(Outcome, f64)]) -> Tally {
-        Tally {
+    fn statistics(recent: &[(Outcome, f64)]) -> AnnotatorStatistics {
+        AnnotatorStatistics {
             recent: recent.iter().map(|(side, s)| (*side, Some(*s))).collect(),
-            ..Tally::default()
+            ..AnnotatorStatistics::default()
         }
     }
 
     #[test]
     fn haste_and_a_preferred_side_are_noticed_and_nothing_else() {
         assert!(
-            tally(&[(Outcome::A, 0.8); 5])
+            statistics(&[(Outcome::A, 0.8); 5])
                 .warning()
                 .is_some_and(|w| w.contains("two seconds"))
         );
-        assert_eq!(tally(&[(Outcome::A, 0.8); 4]).warning(), None);
+        assert_eq!(statistics(&[(Outcome::A, 0.8); 4]).warning(), None);
         assert!(
-            tally(&[(Outcome::B, 9.0); 10])
+            statistics(&[(Outcome::B, 9.0); 10])
                 .warning()
                 .is_some_and(|w| w.contains("same side"))
         );
         assert!(
-            tally(&[(Outcome::Tie, 9.0); 10])
+            statistics(&[(Outcome::Tie, 9.0); 10])
                 .warning()
                 .is_some_and(|w| w.contains("ties"))
         );
         let mut mixed = [(Outcome::A, 9.0); 10];
         mixed[3].0 = Outcome::B;
         mixed[7].0 = Outcome::B;
-        assert_eq!(tally(&mixed).warning(), None);
+        assert_eq!(statistics(&mixed).warning(), None);
     }
 
     #[test]
     fn a_pace_needs_time() {
-        assert_eq!(Tally::default().per_hour(), None);
-        let tally = Tally {
+        assert_eq!(AnnotatorStatistics::default().per_hour(), None);
+        let statistics = AnnotatorStatistics {
             active: (60.0, 6),
-            ..Tally::default()
+            ..AnnotatorStatistics::default()
         };
-        assert_eq!(tally.per_hour(), Some(360.0));
+        assert_eq!(statistics.per_hour(), Some(360.0));
     }
 }

@@ -1,14 +1,14 @@
 //! What people did, by globally unique names, and the known answers.
 
-use super::{Matched, Merge};
+use super::{MatchedQuery, Merger};
 use crate::domain::verdict::GoldItem;
 use crate::store::gold::GoldAdded;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Result, StoreError};
 use rusqlite::{Connection, params};
 
-impl Merge<'_> {
-    pub(super) fn people(&mut self, query: &mut Matched) -> Result<()> {
+impl Merger<'_> {
+    pub(super) fn people(&mut self, query: &mut MatchedQuery) -> Result<()> {
         self.shown(query)?;
         self.verdicts(query)?;
         self.undos(query)?;
@@ -16,7 +16,7 @@ impl Merge<'_> {
     }
 
     /// What queues have laid before people. An item put off there is put off here.
-    fn shown(&mut self, query: &mut Matched) -> Result<()> {
+    fn shown(&mut self, query: &mut MatchedQuery) -> Result<()> {
         type Row = (
             String,
             String,
@@ -59,7 +59,7 @@ impl Merge<'_> {
     }
 
     /// A verdict comes after the one it stands for, in whatever order the clocks put them.
-    fn verdicts(&mut self, query: &mut Matched) -> Result<()> {
+    fn verdicts(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut waiting = verdicts(self.from, query)?;
         loop {
             let mut later = Vec::new();
@@ -91,7 +91,7 @@ impl Merge<'_> {
         }
     }
 
-    fn undos(&mut self, query: &mut Matched) -> Result<()> {
+    fn undos(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut statement = self.from.prepare_cached(
             "SELECT undo.uid, undo.verdict, undo.annotator, undo.created_ms
              FROM undo JOIN verdict ON verdict.uid = undo.verdict WHERE verdict.query = ?1",
@@ -107,7 +107,7 @@ impl Merge<'_> {
         Ok(())
     }
 
-    fn gold(&mut self, query: &mut Matched) -> Result<()> {
+    fn gold(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let mut statement = self
             .from
             .prepare_cached("SELECT a, b, decision, note FROM gold WHERE query = ?1")?;
@@ -131,7 +131,7 @@ impl Merge<'_> {
 }
 
 /// The verdicts of the other file on a query, as they would be given here, earliest first.
-fn verdicts(from: &Connection, query: &Matched) -> Result<Vec<(String, NewVerdict)>> {
+fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewVerdict)>> {
     let mut statement = from.prepare_cached(
         "SELECT uid, a, b, decision, note, annotator, blind, active_ms, created_ms, confidence, cause, policy, role,
              inclusion, revealed_ms, shown, replaces

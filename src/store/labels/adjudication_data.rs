@@ -1,11 +1,13 @@
 //! What the label court's rows amount to.
 
-use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::adjudication::{
-    PoolSet, LabelCorrection, Disagreement, DisagreementRule, RulingGrades, JudgeAnswers, IgnoredAnswers, Remeasured, Ruling, valid_answers,
-    corrected_labels, label_corrections, find_disagreements, order_disagreements, remeasured_metrics, has_conflict, remeasure, latest_by_annotator, rulings_in_force, measure_impact,
+    Disagreement, DisagreementRule, IgnoredAnswers, JudgeAnswers, LabelCorrection, PoolSet,
+    Remeasured, Ruling, RulingGrades, corrected_labels, find_disagreements, has_conflict,
+    label_corrections, latest_by_annotator, measure_impact, order_disagreements, remeasure,
+    remeasured_metrics, rulings_in_force, valid_answers,
 };
-use crate::domain::metrics::{EvaluationError, Qrels, Resampling, EvaluationRules, RankedRun};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{EvaluationError, EvaluationRules, Qrels, RankedRun, Resampling};
 use crate::domain::verdict::FinalRule;
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::StoredRuling;
@@ -14,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Everything that the label court works on.
 #[derive(Clone, Debug)]
-pub struct CourtRows {
+pub struct AdjudicationData {
     /// The row of each pool of the bench.
     pub keys: Vec<QueryKey>,
     /// The pools with their labels.
@@ -37,7 +39,7 @@ pub struct CourtRows {
 
 /// A disagreement to be ruled on.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Matter {
+pub struct AdjudicationItem {
     /// The query.
     pub query: QueryKey,
     /// Its identifier.
@@ -52,17 +54,17 @@ pub struct Matter {
 
 /// Which documents are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Roll {
+pub enum AdjudicationList {
     /// Those on which label and picks differ and the annotator has not ruled.
     #[default]
     Open,
     /// Those on which the annotator has ruled, the latest first.
     Ruled,
     /// Those on which people go different ways.
-    Parted,
+    Contested,
 }
 
-impl CourtRows {
+impl AdjudicationData {
     /// How rankings are measured.
     pub fn rules(&self) -> EvaluationRules {
         EvaluationRules {
@@ -105,7 +107,7 @@ impl CourtRows {
         &self,
         rule: &DisagreementRule,
         annotator: Option<&str>,
-    ) -> Result<Vec<Matter>, EvaluationError> {
+    ) -> Result<Vec<AdjudicationItem>, EvaluationError> {
         let disputes = self.disputes()?;
         let ruled: HashSet<(&QueryId, &DocId)> = self
             .rulings
@@ -117,7 +119,7 @@ impl CourtRows {
             let dispute = disputes.get(at)?.clone();
             let pool = self.bench.pools.get(dispute.pool)?;
             let document = &pool.slots.get(dispute.slot)?.document;
-            (!ruled.contains(&(&pool.query, document))).then(|| Matter {
+            (!ruled.contains(&(&pool.query, document))).then(|| AdjudicationItem {
                 query: self.keys.get(dispute.pool).copied().unwrap_or_default(),
                 query_id: pool.query.clone(),
                 document: document.clone(),
@@ -133,23 +135,23 @@ impl CourtRows {
     ///
     /// # Errors
     /// A ranking that cannot be measured.
-    pub fn called(
+    pub fn items(
         &self,
-        roll: Roll,
+        roll: AdjudicationList,
         rule: &DisagreementRule,
         annotator: &str,
-    ) -> Result<Vec<Matter>, EvaluationError> {
+    ) -> Result<Vec<AdjudicationItem>, EvaluationError> {
         let latest = |said: &Vec<&Ruling>| said.last().map(|ruling| ruling.created_ms);
         let standing = self.standing();
         let mut documents = latest_by_annotator(&standing);
         match roll {
-            Roll::Open => return self.docket(rule, Some(annotator)),
-            Roll::Ruled => {
+            AdjudicationList::Open => return self.docket(rule, Some(annotator)),
+            AdjudicationList::Ruled => {
                 for said in &mut documents {
                     said.retain(|ruling| ruling.annotator == annotator);
                 }
             }
-            Roll::Parted => documents.retain(|said| has_conflict(said)),
+            AdjudicationList::Contested => documents.retain(|said| has_conflict(said)),
         }
         documents.sort_by_key(|said| Reverse(latest(said)));
         let rows: HashMap<&str, &StoredRuling> = self
@@ -163,14 +165,14 @@ impl CourtRows {
     }
 
     /// A document that has been ruled on, as it stood then.
-    fn matter(&self, row: &StoredRuling) -> Option<Matter> {
+    fn matter(&self, row: &StoredRuling) -> Option<AdjudicationItem> {
         let ruling = &row.ruling;
         let pool = self.bench.place(&ruling.query)?;
         let slots = &self.bench.pools.get(pool)?.slots;
         let slot = slots
             .iter()
             .position(|slot| slot.document == ruling.document)?;
-        Some(Matter {
+        Some(AdjudicationItem {
             query: row.query,
             query_id: ruling.query.clone(),
             document: ruling.document.clone(),

@@ -1,13 +1,13 @@
 //! What the label court works on: labels, rankings, picks and rulings.
 
-use super::Merge;
+use super::Merger;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::RankedRun;
 use crate::engine::now_ms;
 use crate::store::{Db, Result, StoreError};
 use std::collections::{HashMap, HashSet};
 
-impl Merge<'_> {
+impl Merger<'_> {
     /// Takes over what `other` has on queries that are not refused.
     pub(super) fn court(&mut self, other: &Db) -> Result<()> {
         let refused = self.merged.refused.iter();

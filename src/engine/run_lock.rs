@@ -4,7 +4,7 @@
 //! refused, as the store refuses it. The lock is not on the project itself: to close a second handle on it would take
 //! away SQLite's own locks.
 
-use super::EngineError;
+use super::RunError;
 use crate::formats::file as files;
 use crate::store::file::{beside, canonical, check_kind};
 use std::fs::{File, TryLockError};
@@ -26,12 +26,12 @@ impl Drop for RunLock {
 
 impl RunLock {
     /// Takes the lock or says who cannot have it.
-    pub fn take(project: &Path) -> Result<Self, EngineError> {
+    pub fn take(project: &Path) -> Result<Self, RunError> {
         let project = canonical(project)?;
         check_kind(&project)?;
         let path = beside(&project, "-run");
         let trouble = |what: &str, error: &std::io::Error| {
-            EngineError::Lock(format!("{}: cannot be {what}: {error}", path.display()))
+            RunError::Lock(format!("{}: cannot be {what}: {error}", path.display()))
         };
         loop {
             let file = files::append(&path).map_err(|error| trouble("opened", &error))?;
@@ -39,7 +39,7 @@ impl RunLock {
                 Ok(()) if still_there(&file, &path) => return Ok(Self { _file: file, path }),
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    return Err(EngineError::Busy(project.display().to_string()));
+                    return Err(RunError::Busy(project.display().to_string()));
                 }
                 Err(TryLockError::Error(error)) => return Err(trouble("locked", &error)),
             }
@@ -75,7 +75,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("overrule.db");
         let held = RunLock::take(&project).unwrap();
-        assert!(matches!(RunLock::take(&project), Err(EngineError::Busy(_))));
+        assert!(matches!(RunLock::take(&project), Err(RunError::Busy(_))));
         drop(held);
         assert!(RunLock::take(&project).is_ok());
     }

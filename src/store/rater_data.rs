@@ -1,16 +1,16 @@
 //! Votes and verdicts as witnesses: the plain rows that judge cards and agreement are computed from.
 
+mod ranking_shift;
 mod report;
-mod without;
 
-pub use report::Report;
-pub use without::Without;
+pub use ranking_shift::RankingShift;
+pub use report::RaterReport;
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::judge_report::{Rating, HumanVerdict};
-use crate::domain::priority::{self, Policy, Assignment};
+use crate::domain::judge_report::{HumanVerdict, Rating};
+use crate::domain::priority::{self, Assignment, Policy};
 use crate::domain::reasoning::{FoldedText, conclusion, quotes};
 use crate::domain::verdict::Decision;
 use crate::domain::vote::{JudgeId, Outcome};
@@ -25,9 +25,9 @@ const AUDITED: usize = 200;
 /// What one person says about a pair now.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersonVerdict {
-    /// The person, an index into [`Witnesses::people`].
+    /// The person, an index into [`RaterData::people`].
     pub person: usize,
-    /// The query, an index into [`Witnesses::queries`].
+    /// The query, an index into [`RaterData::queries`].
     pub query: usize,
     /// The two documents.
     pub pair: Pair,
@@ -37,7 +37,7 @@ pub struct PersonVerdict {
 
 /// Calls of a judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Calls {
+pub struct JudgeCalls {
     /// Failed calls not made good, by cause.
     pub failures: BTreeMap<Cause, usize>,
     /// Half of the calls took no longer than this, in milliseconds; `None` where none was timed.
@@ -54,7 +54,7 @@ pub struct Calls {
 
 /// What looking into a judge's reasoning found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Audit {
+pub struct ReasoningAudit {
     /// Votes looked into.
     pub votes: usize,
     /// Quotes in them.
@@ -69,7 +69,7 @@ pub struct Audit {
 
 /// Everything that cards are made from.
 #[derive(Clone, Debug, Default)]
-pub struct Witnesses {
+pub struct RaterData {
     /// The queries, by index.
     pub queries: Vec<(QueryKey, String)>,
     /// The judges, by index.
@@ -77,18 +77,18 @@ pub struct Witnesses {
     /// The people, by index.
     pub people: Vec<String>,
     /// The votes that count.
-    pub ballots: Vec<Rating>,
+    pub ratings: Vec<Rating>,
     /// The verdicts in force, with the probabilities with which queues brought them up.
     pub verdicts: Vec<HumanVerdict>,
     /// What each person says about each pair.
-    pub said: Vec<PersonVerdict>,
+    pub person_verdicts: Vec<PersonVerdict>,
 }
 
 impl Db {
     /// Collects votes and verdicts of one query or of the project.
-    pub fn witnesses(&self, scope: Option<QueryKey>) -> Result<Witnesses> {
-        let mut found = Witnesses::default();
-        let mut seat: HashMap<JudgeId, usize> = HashMap::new();
+    pub fn rater_data(&self, scope: Option<QueryKey>) -> Result<RaterData> {
+        let mut found = RaterData::default();
+        let mut judge_index: HashMap<JudgeId, usize> = HashMap::new();
         let mut person: HashMap<String, usize> = HashMap::new();
         let inclusion = self.inclusions(scope)?;
         for (key, name) in self.query_names()? {
@@ -98,7 +98,7 @@ impl Db {
             let query = found.queries.len();
             found.queries.push((key, name));
             for (id, spec) in self.judges_of(key)? {
-                seat.entry(id).or_insert_with(|| {
+                judge_index.entry(id).or_insert_with(|| {
                     found.judges.push((id, spec));
                     found.judges.len() - 1
                 });
@@ -110,10 +110,10 @@ impl Db {
             for (battle, record) in view.rows().battles.iter().enumerate() {
                 let (a, b) = (record.battle.a, record.battle.b);
                 for vote in &record.votes {
-                    let Some(judge) = seat.get(&vote.judge) else {
+                    let Some(judge) = judge_index.get(&vote.judge) else {
                         continue;
                     };
-                    found.ballots.push(Rating {
+                    found.ratings.push(Rating {
                         query,
                         battle,
                         a,
@@ -141,18 +141,18 @@ impl Db {
                     }),
                 });
             }
-            self.said(key, query, &mut person, &mut found)?;
+            self.person_verdicts(key, query, &mut person, &mut found)?;
         }
         Ok(found)
     }
 
     /// Each person's latest verdict on each pair of a query.
-    fn said(
+    fn person_verdicts(
         &self,
         key: QueryKey,
         query: usize,
         person: &mut HashMap<String, usize>,
-        found: &mut Witnesses,
+        found: &mut RaterData,
     ) -> Result<()> {
         let mut latest: BTreeMap<(usize, Pair), Option<Outcome>> = BTreeMap::new();
         for stored in self.verdict_rows(Some(key))? {
@@ -171,16 +171,18 @@ impl Db {
             };
             latest.insert((who, pair), direction(decision));
         }
-        found.said.extend(
-            latest
-                .into_iter()
-                .map(|((person, pair), outcome)| PersonVerdict {
-                    person,
-                    query,
-                    pair,
-                    outcome,
-                }),
-        );
+        found
+            .person_verdicts
+            .extend(
+                latest
+                    .into_iter()
+                    .map(|((person, pair), outcome)| PersonVerdict {
+                        person,
+                        query,
+                        pair,
+                        outcome,
+                    }),
+            );
         Ok(())
     }
 
@@ -224,7 +226,7 @@ impl Db {
             .collect();
         for annotator in annotators {
             let lines: Vec<Assignment> = self
-                .full_ledger(&annotator, scope)?
+                .assignment_history(&annotator, scope)?
                 .lines
                 .into_iter()
                 .map(|(_, shown)| shown)
@@ -251,7 +253,7 @@ impl Db {
     }
 
     /// What a judge's calls took and cost.
-    pub fn calls_of(&self, judge: JudgeId) -> Result<Calls> {
+    pub fn calls_of(&self, judge: JudgeId) -> Result<JudgeCalls> {
         let mut latencies = Vec::new();
         let (mut tokens_input, mut tokens_output, mut votes) = (0, 0, 0usize);
         let mut cost = Some(0.0);
@@ -288,7 +290,7 @@ impl Db {
                 .map_err(|error| StoreError::Corrupt(error.to_string()))?;
             failures.insert(cause, count);
         }
-        Ok(Calls {
+        Ok(JudgeCalls {
             failures,
             latency_p50_ms: quantile(0.5),
             latency_p95_ms: quantile(0.95),
@@ -319,14 +321,14 @@ impl Db {
     }
 
     /// Looks into the reasoning of some of a judge's votes, the same ones every time.
-    pub fn audit(&self, judge: JudgeId) -> Result<Audit> {
+    pub fn audit(&self, judge: JudgeId) -> Result<ReasoningAudit> {
         let mut statement = self.connection.prepare_cached(
             "SELECT battle.query, battle.a, battle.b, swapped, margin, reasoning, query.text
              FROM vote JOIN battle ON battle.id = vote.battle JOIN query ON query.id = battle.query
              WHERE judge = ?1 AND reasoning != '' ORDER BY (vote.id * 2654435761) % 4294967296 LIMIT ?2",
         )?;
         let mut rows = statement.query(params![judge.0, AUDITED])?;
-        let mut audit = Audit::default();
+        let mut audit = ReasoningAudit::default();
         let mut texts: HashMap<(QueryKey, usize), FoldedText> = HashMap::new();
         while let Some(row) = rows.next()? {
             let key = QueryKey(row.get(0)?);
@@ -352,11 +354,12 @@ impl Db {
                 audit.missing_quotes += usize::from(!stands);
             }
             let shown = if swapped { -margin } else { margin };
-            if let Some(said) = conclusion(&reasoning)
+            if let Some(person_verdicts) = conclusion(&reasoning)
                 && shown != 0.0
             {
                 audit.conclusions += 1;
-                audit.contradictions += usize::from((said == Outcome::B) != (shown > 0.0));
+                audit.contradictions +=
+                    usize::from((person_verdicts == Outcome::B) != (shown > 0.0));
             }
         }
         Ok(audit)

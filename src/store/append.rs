@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 /// A battle of a pair with its votes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Game {
+pub struct BattleVotes {
     /// The battle.
     pub battle: BattleId,
     /// Position of its document A.
@@ -23,7 +23,7 @@ pub struct Game {
 
 /// The texts of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Texts {
+pub struct QueryTexts {
     /// The query's row.
     pub key: QueryKey,
     /// The query text.
@@ -34,7 +34,7 @@ pub struct Texts {
 
 impl Db {
     /// The texts of a query by its identifier; `None` for a query that is not there.
-    pub fn texts(&self, query: &str) -> Result<Option<Texts>> {
+    pub fn texts(&self, query: &str) -> Result<Option<QueryTexts>> {
         let found: Option<(i64, String)> = self
             .connection
             .prepare_cached("SELECT id, text FROM query WHERE name = ?1")?
@@ -50,7 +50,7 @@ impl Db {
         let documents = statement
             .query_map([key], |row| row.try_into())?
             .collect::<rusqlite::Result<_>>()?;
-        Ok(Some(Texts {
+        Ok(Some(QueryTexts {
             key: QueryKey(key),
             query,
             documents,
@@ -81,13 +81,13 @@ impl Db {
     }
 
     /// Every battle of a pair with its votes, in order of its games.
-    pub fn games(&self, query: QueryKey, x: usize, y: usize) -> Result<Vec<Game>> {
+    pub fn games(&self, query: QueryKey, x: usize, y: usize) -> Result<Vec<BattleVotes>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT id, a, game FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 ORDER BY game",
         )?;
-        let mut games: Vec<Game> = statement
+        let mut games: Vec<BattleVotes> = statement
             .query_map(params![query.0, x.min(y), x.max(y)], |row| {
-                Ok(Game {
+                Ok(BattleVotes {
                     battle: BattleId(row.get(0)?),
                     a: row.get(1)?,
                     game: row.get(2)?,

@@ -4,7 +4,9 @@
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::priority::{self, QueueCandidate, DrawReason, PairKey, Policy, Scoring, Assignment};
+use crate::domain::priority::{
+    self, Assignment, DrawReason, PairKey, Policy, QueueCandidate, Scoring,
+};
 use crate::domain::ranking::View;
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
@@ -24,7 +26,7 @@ const SCORED: [Policy; 7] = [
 
 /// How urgent a pair is under every policy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Urgent {
+struct PairPriorities {
     low: u32,
     high: u32,
     voted: bool,
@@ -33,20 +35,23 @@ struct Urgent {
 
 /// How urgent every pair of a query is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Urgency(Vec<Urgent>);
+pub struct QueryPriorities(Vec<PairPriorities>);
 
-impl Urgency {
+impl QueryPriorities {
     /// The numbers of a view. `Impact` is the estimate of SCIENCE §9c: exact ones take a refit a pair.
     pub fn of(view: &View) -> Self {
-        let mut pairs: Vec<Urgent> = Vec::new();
+        let mut pairs: Vec<PairPriorities> = Vec::new();
         for (slot, policy) in SCORED.into_iter().enumerate() {
             let scoring = Scoring {
                 exact: 0,
                 ..Scoring::new(policy)
             };
-            for (at, scored) in priority::score_pairs(view, &scoring).into_iter().enumerate() {
+            for (at, scored) in priority::score_pairs(view, &scoring)
+                .into_iter()
+                .enumerate()
+            {
                 if pairs.len() == at {
-                    pairs.push(Urgent {
+                    pairs.push(PairPriorities {
                         low: u32::try_from(scored.pair.low()).unwrap_or(u32::MAX),
                         high: u32::try_from(scored.pair.high()).unwrap_or(u32::MAX),
                         voted: scored.voted,
@@ -60,20 +65,24 @@ impl Urgency {
     }
 
     /// The pairs as candidates of a queue under a policy.
-    pub fn candidates(&self, query: u64, policy: Policy) -> impl Iterator<Item = QueueCandidate> + '_ {
+    pub fn candidates(
+        &self,
+        query: u64,
+        policy: Policy,
+    ) -> impl Iterator<Item = QueueCandidate> + '_ {
         let policy = match policy {
             Policy::Mixed => Policy::Value,
             policy => policy,
         };
         let slot = SCORED.iter().position(|scored| *scored == policy);
-        self.0.iter().filter_map(move |urgent| {
+        self.0.iter().filter_map(move |pair| {
             Some(QueueCandidate {
                 key: PairKey {
                     query,
-                    pair: Pair::new(urgent.low as usize, urgent.high as usize)?,
+                    pair: Pair::new(pair.low as usize, pair.high as usize)?,
                 },
-                priority: slot.and_then(|slot| urgent.priorities[slot]),
-                voted: urgent.voted,
+                priority: slot.and_then(|slot| pair.priorities[slot]),
+                voted: pair.voted,
             })
         })
     }
@@ -89,7 +98,7 @@ pub fn query_number(name: &str) -> u64 {
 
 /// A pair that a queue has laid before a person.
 #[derive(Clone, Debug, PartialEq)]
-pub struct NewShown {
+pub struct NewAssignment {
     /// The policy.
     pub policy: Policy,
     /// Why this pair.
@@ -97,7 +106,7 @@ pub struct NewShown {
 }
 
 /// What an item is in a queue, as stored.
-pub(super) fn role_of(draw: DrawReason) -> &'static str {
+pub(super) fn draw_name(draw: DrawReason) -> &'static str {
     match draw {
         DrawReason::Priority => "priority",
         DrawReason::Control { .. } => "control",
@@ -107,7 +116,7 @@ pub(super) fn role_of(draw: DrawReason) -> &'static str {
 
 /// A line of the ledger.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LedgerLine {
+pub struct AssignmentRow {
     /// Globally unique.
     pub uid: String,
     /// The query.
@@ -126,28 +135,28 @@ pub struct LedgerLine {
 
 impl Db {
     /// Every query's urgencies, `None` where they are out of date or were never computed.
-    pub fn urgencies(&self) -> Result<Vec<(QueryKey, String, Option<Urgency>)>> {
+    pub fn cached_priorities(&self) -> Result<Vec<(QueryKey, String, Option<QueryPriorities>)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.id, query.name, urgency.value
              FROM query LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
              ORDER BY query.id",
         )?;
         let mut rows = statement.query([])?;
-        let mut urgencies = Vec::new();
+        let mut cached_priorities = Vec::new();
         while let Some(row) = rows.next()? {
             let value = row
                 .get_ref(2)?
                 .as_blob_or_null()
                 .map_err(rusqlite::Error::from)?;
             // A cache that an older version wrote is no error: it is made anew.
-            let urgency = value.and_then(|bytes| postcard::from_bytes(bytes).ok());
-            urgencies.push((QueryKey(row.get(0)?), row.get(1)?, urgency));
+            let priorities = value.and_then(|bytes| postcard::from_bytes(bytes).ok());
+            cached_priorities.push((QueryKey(row.get(0)?), row.get(1)?, priorities));
         }
-        Ok(urgencies)
+        Ok(cached_priorities)
     }
 
     /// A query's urgencies and the revision they are of, from the cache where it is good.
-    pub fn urgency_now(&self, query: QueryKey) -> Result<(i64, Urgency)> {
+    pub fn priorities_now(&self, query: QueryKey) -> Result<(i64, QueryPriorities)> {
         let (revision, cached): (i64, Option<Vec<u8>>) = self
             .connection
             .prepare_cached(
@@ -158,16 +167,21 @@ impl Db {
             .query_row([query.0], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
-        if let Some(urgency) = cached.and_then(|bytes| postcard::from_bytes(&bytes).ok()) {
-            return Ok((revision, urgency));
+        if let Some(priorities) = cached.and_then(|bytes| postcard::from_bytes(&bytes).ok()) {
+            return Ok((revision, priorities));
         }
-        Ok((revision, Urgency::of(&self.view(query)?)))
+        Ok((revision, QueryPriorities::of(&self.view(query)?)))
     }
 
     /// Keeps urgencies, unless the query has changed since.
-    pub fn keep_urgency(&self, query: QueryKey, revision: i64, urgency: &Urgency) -> Result<()> {
-        let bytes =
-            postcard::to_stdvec(urgency).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    pub fn keep_priorities(
+        &self,
+        query: QueryKey,
+        revision: i64,
+        priorities: &QueryPriorities,
+    ) -> Result<()> {
+        let bytes = postcard::to_stdvec(priorities)
+            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
         self.connection
             .prepare_cached(
                 "INSERT INTO urgency (query, revision, value)
@@ -179,12 +193,12 @@ impl Db {
     }
 
     /// Adds a line to a person's ledger and returns its identifier; a pair that waits there already keeps its line.
-    pub(super) fn add_shown(
+    pub(super) fn add_assignment(
         &self,
         annotator: &str,
         query: QueryKey,
         pair: Pair,
-        new: &NewShown,
+        new: &NewAssignment,
         now_ms: i64,
     ) -> Result<String> {
         let waiting: Option<String> = self
@@ -204,7 +218,7 @@ impl Db {
             return Ok(uid);
         }
         let uid = Uuid::now_v7().to_string();
-        let draw = role_of(new.draw);
+        let draw = draw_name(new.draw);
         let of = match new.draw {
             DrawReason::Control { of } => Some(of),
             DrawReason::Priority | DrawReason::Repeat => None,
@@ -234,10 +248,10 @@ impl Db {
         annotator: &str,
         query: QueryKey,
         pair: Pair,
-        new: &NewShown,
+        new: &NewAssignment,
         now_ms: i64,
     ) -> Result<()> {
-        let uid = self.add_shown(annotator, query, pair, new, now_ms)?;
+        let uid = self.add_assignment(annotator, query, pair, new, now_ms)?;
         self.connection
             .prepare_cached("UPDATE shown SET later_ms = ?2 WHERE uid = ?1")?
             .execute(params![uid, now_ms])?;
@@ -245,7 +259,7 @@ impl Db {
     }
 
     /// A person's ledger, oldest first.
-    pub fn ledger(&self, annotator: &str) -> Result<Vec<LedgerLine>> {
+    pub fn assignments(&self, annotator: &str) -> Result<Vec<AssignmentRow>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT uid, shown.query, query.name, a, b, policy, draw, drawn_of, later_ms, shown_ms,
                     EXISTS (SELECT 1 FROM verdict WHERE verdict.shown = shown.uid
@@ -259,7 +273,7 @@ impl Db {
             let (a, b): (usize, usize) = (row.get(3)?, row.get(4)?);
             let (policy, draw): (String, String) = (row.get(5)?, row.get(6)?);
             let corrupt = |what: &str| StoreError::Corrupt(format!("{what} in the ledger"));
-            lines.push(LedgerLine {
+            lines.push(AssignmentRow {
                 uid: row.get(0)?,
                 query: QueryKey(row.get(1)?),
                 shown: Assignment {

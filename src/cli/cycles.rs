@@ -1,6 +1,6 @@
 //! `overrule cycles`: A over B over C over A, and the pair that is most likely the mistake.
 
-use super::{Context, Outcome, output};
+use super::{CommandContext, CommandResult, output};
 use crate::domain::priority::{CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
 use crate::domain::sanitise;
 use clap::Args;
@@ -16,7 +16,7 @@ Examples:
   overrule cycles
   overrule cycles --query 36 --json | jq '.[] | select(.judge == \"gpt\")'"
 )]
-pub(super) struct Cycles {
+pub(super) struct CyclesCommand {
     /// One query instead of the whole project
     #[arg(long, value_name = "ID")]
     query: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Cycles {
 }
 
 /// A triad with names.
-struct Row {
+struct NamedTriad {
     query: String,
     judge: Option<String>,
     documents: [String; 3],
@@ -34,8 +34,8 @@ struct Row {
     triad: CyclicTriad,
 }
 
-impl Cycles {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl CyclesCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let query = self.query.clone();
         let rows = store.read_blocking(move |db| {
@@ -52,7 +52,7 @@ impl Cycles {
                         .map_or(String::new(), |document| document.id.to_string())
                 };
                 let mut add = |judge: Option<String>, triads: Vec<CyclicTriad>| {
-                    rows.extend(triads.into_iter().map(|triad| Row {
+                    rows.extend(triads.into_iter().map(|triad| NamedTriad {
                         query: name.clone(),
                         judge: judge.clone(),
                         documents: triad.documents.map(id),

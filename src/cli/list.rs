@@ -1,10 +1,10 @@
 //! `overrule status` and `overrule queries`.
 
-use super::config::Shown;
+use super::config::RatingSettings;
 mod certainty;
 mod spending;
 
-use super::{Context, Outcome, output};
+use super::{CommandContext, CommandResult, output};
 use crate::domain::analysis::wilson;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
@@ -16,7 +16,7 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  overrule status --json | jq .votes")]
-pub(super) struct Status {
+pub(super) struct StatusCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -26,7 +26,7 @@ pub(super) struct Status {
 #[command(
     after_help = "Example:\n  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
 )]
-pub(super) struct Queries {
+pub(super) struct QueriesCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -54,8 +54,8 @@ pub(super) fn summaries(
     Ok(summaries.collect())
 }
 
-impl Status {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl StatusCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let rows = summaries(&store)?;
         let (settings, rule, conflicts) = store.read_blocking(|db| {
@@ -121,7 +121,7 @@ impl Status {
                     "picks_spent_usd": court.spent_usd,
                     "rulings": court.rulings,
                 },
-                "rating": Shown::new(settings, &rule),
+                "rating": RatingSettings::new(settings, &rule),
             }))?;
             return Ok(());
         }
@@ -169,7 +169,7 @@ impl Status {
         )]);
         if court.labels + court.picks + court.rankings > 0 {
             lines.push(format!(
-                "court       {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule court)",
+                "court       {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule adjudication)",
                 court.labels, court.rankings, court.picks, court.spent_usd, court.rulings
             ));
         }
@@ -193,8 +193,8 @@ impl Status {
     }
 }
 
-impl Queries {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl QueriesCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let rows = summaries(&store)?;
         if self.json {

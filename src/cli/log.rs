@@ -1,7 +1,7 @@
 //! `overrule log`: who did what, when, and what it changed.
 
 use super::export::cell;
-use super::{Context, Outcome, output};
+use super::{CommandContext, CommandResult, output};
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
@@ -43,7 +43,7 @@ Examples:
   overrule log --csv > audit.csv
   overrule log --json | jq '.[] | select(.event == \"undo\")'"
 )]
-pub(super) struct Log {
+pub(super) struct LogCommand {
     /// Only this query
     #[arg(long)]
     query: Option<String>,
@@ -58,8 +58,8 @@ pub(super) struct Log {
     json: bool,
 }
 
-impl Log {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl LogCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (query, who, limit) = (self.query.clone(), context.annotator.clone(), self.limit);
         let rows = store.read_blocking(move |db| {
@@ -70,7 +70,7 @@ impl Log {
             }
             let skip = limit.map_or(0, |limit| entries.len().saturating_sub(limit));
             entries.drain(..skip);
-            let mut names = Names {
+            let mut names = DocumentNames {
                 db,
                 known: HashMap::new(),
             };
@@ -98,12 +98,12 @@ impl Log {
 }
 
 /// What queries and documents are called.
-struct Names<'a> {
+struct DocumentNames<'a> {
     db: &'a Db,
     known: HashMap<QueryKey, (String, Vec<DocId>)>,
 }
 
-impl Names<'_> {
+impl DocumentNames<'_> {
     fn of(&mut self, query: QueryKey) -> Result<&(String, Vec<DocId>)> {
         if !self.known.contains_key(&query) {
             let documents = self.db.documents(query)?.into_iter();
@@ -117,7 +117,7 @@ impl Names<'_> {
     }
 }
 
-fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
+fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<Value> {
     let event = match &entry.event {
         LogEvent::Verdict(..) => "verdict",
         LogEvent::Undo { .. } => "undo",

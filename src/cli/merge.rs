@@ -1,6 +1,6 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
-use super::{Context, Failure, Outcome, output};
+use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::domain::sanitise;
 use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::{Context as _, anyhow};
@@ -19,7 +19,7 @@ Examples:
   overrule merge ../ada/overrule.db --dry-run
   overrule --project both.db merge eve.db --json"
 )]
-pub(super) struct Merge {
+pub(super) struct MergeCommand {
     /// The other project
     #[arg(value_name = "OTHER.db")]
     other: PathBuf,
@@ -31,12 +31,12 @@ pub(super) struct Merge {
     json: bool,
 }
 
-impl Merge {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl MergeCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let real = |path: &Path| path.canonicalize().ok();
         if real(&self.other).is_some() && real(&self.other) == real(context.project()) {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "{}: is this project itself; name another one",
                 self.other.display()
             )));
@@ -52,15 +52,15 @@ impl Merge {
             output::text(&self.words(&merged))?;
         }
         for note in notes(&merged) {
-            output::complain(&format!("note: {note}"));
+            output::message(&format!("note: {note}"));
         }
         for (query, reason) in &merged.refused {
             let query = sanitise::line(query);
-            output::complain(&format!("query {query:?} is left out: {reason}"));
+            output::message(&format!("query {query:?} is left out: {reason}"));
         }
         match merged.refused.is_empty() {
             true => Ok(()),
-            false => Err(Failure::incomplete()),
+            false => Err(CommandFailure::incomplete()),
         }
     }
 

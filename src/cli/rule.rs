@@ -1,6 +1,6 @@
 //! `overrule rule`: a person's ruling on a label.
 
-use super::{Context, Outcome, output};
+use super::{CommandContext, CommandResult, output};
 use crate::domain::adjudication::{
     DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
 };
@@ -14,13 +14,13 @@ use serde_json::json;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Any document of a pool can be ruled on, also one on which picks and label agree. A ruling changes no file: `overrule export qrels
---corrected` writes the labels that follow, `overrule court` shows what that makes of the rankings, `overrule undo
+--corrected` writes the labels that follow, `overrule adjudication` shows what that makes of the rankings, `overrule undo
 --ruling` takes the latest one back. In the workbench (key C) label and picks stay hidden until you have ruled.
 
 Example:
   overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing --note \"states the effect\""
 )]
-pub(super) struct Rule {
+pub(super) struct RuleCommand {
     /// The query's identifier
     #[arg(long)]
     query: String,
@@ -44,8 +44,8 @@ pub(super) struct Rule {
     json: bool,
 }
 
-impl Rule {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl RuleCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (name, document) = (self.query.clone(), DocId::new(self.document.as_str()));
         let (finding, fault, note) = (self.ruling, self.cause, self.note.clone());
@@ -109,7 +109,7 @@ impl Rule {
         if fault == Some(DisagreementCause::LabelMissing)
             && before.is_some_and(|grade| grade >= level)
         {
-            output::complain(
+            output::message(
                 "note: the document is labelled relevant; label-missing says that nobody labelled it",
             );
         }

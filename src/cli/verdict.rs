@@ -1,6 +1,6 @@
 //! `overrule override` and `overrule undo`.
 
-use super::{Context, Failure, Outcome, output};
+use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VerdictRelation;
 use crate::domain::ranking::View;
@@ -21,7 +21,7 @@ Example:
   overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the trial\" \\
       --confidence high --cause judge-wrong --annotator ada"
 )]
-pub(super) struct Override {
+pub(super) struct OverrideCommand {
     /// The query's identifier
     #[arg(long)]
     query: String,
@@ -49,7 +49,7 @@ pub(super) struct Override {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Undo {
+pub(super) struct UndoCommand {
     /// Take back your latest ruling on a label instead of your latest verdict on a pair
     #[arg(long)]
     ruling: bool,
@@ -58,11 +58,13 @@ pub(super) struct Undo {
     json: bool,
 }
 
-impl Override {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl OverrideCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         if self.a == self.b {
-            return Err(Failure::usage(anyhow!("--a and --b are the same document")));
+            return Err(CommandFailure::usage(anyhow!(
+                "--a and --b are the same document"
+            )));
         }
         let annotator = context.annotator();
         let (query, a, b) = (self.query.clone(), self.a.clone(), self.b.clone());
@@ -175,8 +177,8 @@ fn moves(before: &View, after: &View, documents: &[DocumentInfo]) -> Vec<(String
         .collect()
 }
 
-impl Undo {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl UndoCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if self.ruling {
             return self.ruling(context);
         }
@@ -192,7 +194,7 @@ impl Undo {
             Ok(Some((undone.verdict, query, documents, words)))
         })?;
         let Some((verdict, query, documents, words)) = undone else {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "no verdict by {:?} to take back",
                 sanitise::line(&who)
             )));
@@ -209,14 +211,14 @@ impl Undo {
         Ok(())
     }
 
-    fn ruling(&self, context: &Context) -> Outcome {
+    fn ruling(&self, context: &CommandContext) -> CommandResult {
         let annotator = context.annotator();
         let who = annotator.clone();
         let undone = context
             .open()?
             .write_blocking(move |db| db.undo_ruling(&annotator, now_ms()))?;
         let Some(undone) = undone else {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "no ruling by {:?} to take back",
                 sanitise::line(&who)
             )));

@@ -1,6 +1,6 @@
 //! A run without a screen: its progress on stderr, its end on a signal.
 
-use super::super::{Failure, output, signals};
+use super::super::{CommandFailure, output, signals};
 use crate::domain::sanitise;
 use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::engine::{RunControl, RunHandle, RunRequest};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The way to tell how many queries are written.
-pub(super) type Written = watch::Sender<usize>;
+pub(super) type WrittenSender = watch::Sender<usize>;
 
 /// Plain progress lines come at most this often.
 const LINE_EVERY: Duration = Duration::from_secs(2);
@@ -27,10 +27,10 @@ pub(super) fn watch(
     request: RunRequest,
     control: RunControl,
     json: bool,
-    finish: impl FnOnce(Written) -> Result<usize, Failure> + Send + 'static,
-) -> Result<(crate::engine::RunOutcome, usize), Failure> {
+    finish: impl FnOnce(WrittenSender) -> Result<usize, CommandFailure> + Send + 'static,
+) -> Result<(crate::engine::RunOutcome, usize), CommandFailure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
-        output::complain(OFFLINE_LABEL);
+        output::message(OFFLINE_LABEL);
     }
     let queries = request.queries.as_ref().map(Vec::len);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -40,7 +40,7 @@ pub(super) fn watch(
     let store = store.clone();
     let result = runtime.block_on(async move {
         let mut run = RunHandle::start(store, ensemble, request, control);
-        let mut display = Display::new(json);
+        let mut display = RunProgressDisplay::new(json);
         let mut stops = signals::stops()?;
         loop {
             tokio::select! {
@@ -52,7 +52,7 @@ pub(super) fn watch(
                 }
                 _ = stops.recv() => {
                     run.control.send_modify(RunControl::stop);
-                    output::complain(&signals::stopping(&run.control.borrow()));
+                    output::message(&signals::stopping(&run.control.borrow()));
                 }
             }
         }
@@ -80,7 +80,7 @@ pub(super) fn watch(
                 }
                 _ = stops.recv() => {
                     display.finish(&outcome.progress);
-                    return Err(Failure::interrupted());
+                    return Err(CommandFailure::interrupted());
                 }
             }
         };
@@ -95,13 +95,13 @@ pub(super) fn watch(
 }
 
 /// A bar a judge at a terminal, JSON lines where they are asked for, a line now and then elsewhere.
-struct Display {
+struct RunProgressDisplay {
     bars: Option<(MultiProgress, Vec<ProgressBar>)>,
     json: bool,
     spoke: Instant,
 }
 
-impl Display {
+impl RunProgressDisplay {
     fn new(json: bool) -> Self {
         let at_terminal = !json && std::io::stderr().is_terminal();
         Self {
@@ -157,7 +157,7 @@ impl Display {
         if self.json {
             self.event("progress", progress);
         } else {
-            output::complain(&words(progress));
+            output::message(&words(progress));
         }
     }
 
@@ -181,16 +181,16 @@ impl Display {
         }
         for judge in &progress.judges {
             if let Some(why) = &judge.stopped {
-                output::complain(&format!("{} stopped: {why}", judge.name));
+                output::message(&format!("{} stopped: {why}", judge.name));
             }
             if let Some(causes) = judge.failure_words() {
-                output::complain(&format!(
+                output::message(&format!(
                     "{}: {} failed: {causes}",
                     judge.name, judge.failures
                 ));
             }
         }
-        output::complain(&format!(
+        output::message(&format!(
             "{} queries, {} battles: {} votes and {} failures in {:.1} s ({:.0} calls/s), {} votes were there already, \
              spent ${:.4}{}",
             progress.queries_done,

@@ -1,6 +1,6 @@
 //! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
 
-use super::Report;
+use super::DatasetImport;
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::JudgeId;
@@ -16,11 +16,11 @@ use std::io::BufRead;
 
 /// What a file has called its queries and documents so far.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct TextHashes {
     known: HashMap<(String, Option<String>), [u8; 32]>,
 }
 
-impl Texts {
+impl TextHashes {
     /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
     pub(super) fn contradicted_by(&mut self, pair: &ScoredPair) -> Option<String> {
         let query = pair.query_id.as_str().to_owned();
@@ -51,12 +51,12 @@ impl Texts {
 
 /// The pool of a query as far as its scored pairs tell: documents in order of their first battle.
 #[derive(Default)]
-struct Gathered {
+struct PoolBuilder {
     pool: Option<Pool>,
     place: HashMap<String, usize>,
 }
 
-impl Gathered {
+impl PoolBuilder {
     fn add(&mut self, pair: &ScoredPair) {
         let pool = self.pool.get_or_insert_with(|| Pool {
             query: Query {
@@ -95,13 +95,13 @@ pub(super) fn import_ai_scores(
     readers: [impl BufRead; 2],
     name: &str,
     label: &str,
-) -> Result<Report, StoreError> {
+) -> Result<DatasetImport, StoreError> {
     let [first, second] = readers;
-    let mut report = Report::default();
-    let mut gathered: HashMap<String, Gathered> = HashMap::new();
+    let mut report = DatasetImport::default();
+    let mut gathered: HashMap<String, PoolBuilder> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut texts = Texts::default();
+    let mut texts = TextHashes::default();
     for pair in ai_scores::read_scored_pairs(first, name, Ensemble::Any) {
         let Some(pair) = pair
             .ok()
@@ -156,8 +156,8 @@ pub(super) fn import_ai_scores(
         keys.insert(id, key);
     }
     drop(gathered);
-    let mut texts = Texts::default();
-    let mut games = Games::default();
+    let mut texts = TextHashes::default();
+    let mut games = NextGames::default();
     for pair in ai_scores::read_scored_pairs(second, name, Ensemble::Any).filter_map(Result::ok) {
         if texts.contradicted_by(&pair).is_some() {
             continue;
@@ -193,7 +193,7 @@ fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError>
 }
 
 /// The first game of each pair that the next battle of the file may be.
-type Games = HashMap<(QueryKey, usize, usize), u32>;
+type NextGames = HashMap<(QueryKey, usize, usize), u32>;
 
 /// Takes one battle's votes: into the first of the pair's games that none of its judges has voted on differently, so
 /// that a file can be imported again, and beside votes that came from elsewhere.
@@ -202,8 +202,8 @@ fn take_votes(
     query: QueryKey,
     pair: &ScoredPair,
     judges: &HashMap<String, JudgeId>,
-    games: &mut Games,
-    report: &mut Report,
+    games: &mut NextGames,
+    report: &mut DatasetImport,
 ) -> Result<(), StoreError> {
     let a = db.find_document(query, pair.a.id.as_str())?;
     let b = db.find_document(query, pair.b.id.as_str())?;

@@ -1,6 +1,6 @@
 //! Which judge is asked about which pool in which order, and what of it is there already.
 
-use super::sheet::{Question, Sheet};
+use super::answers::{PickAnswers, PickQuestionKey};
 use crate::cli::output;
 use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
@@ -17,7 +17,7 @@ const DRAWS: usize = 20;
 pub(super) const ASKED: usize = 2;
 
 /// What is wanted.
-pub(super) struct Wish {
+pub(super) struct PickOptions {
     pub(super) way: PickMode,
     pub(super) permutations: usize,
     pub(super) level: i32,
@@ -26,7 +26,7 @@ pub(super) struct Wish {
 }
 
 /// A pool in one order.
-pub(super) struct Shown {
+pub(super) struct OrderedPool {
     pub(super) query: QueryId,
     /// Which order, from 1.
     pub(super) permutation: usize,
@@ -36,12 +36,12 @@ pub(super) struct Shown {
 }
 
 /// Every question, whether it has been answered or not.
-pub(super) struct Plan {
+pub(super) struct PickPlan {
     /// Pools that are asked about.
     pub(super) pools: usize,
-    pub(super) shown: Vec<Shown>,
+    pub(super) shown: Vec<OrderedPool>,
     /// The questions: those of a pool's order together, one a judge.
-    calls: Vec<Question>,
+    calls: Vec<PickQuestionKey>,
     seats: usize,
     pub(super) jobs: Vec<PickTask>,
     /// Questions that have been settled.
@@ -51,7 +51,7 @@ pub(super) struct Plan {
     pub(super) notes: Vec<String>,
 }
 
-impl Plan {
+impl PickPlan {
     /// What is to be asked about `pools`, beyond what is on the sheet.
     ///
     /// # Errors
@@ -60,8 +60,8 @@ impl Plan {
         pools: &[Pool],
         labels: &Qrels,
         ensemble: &Ensemble,
-        wish: &Wish,
-        sheet: &Sheet,
+        options: &PickOptions,
+        sheet: &PickAnswers,
     ) -> Result<Self, String> {
         let mut plan = Self {
             pools: 0,
@@ -78,22 +78,22 @@ impl Plan {
         };
         let mut idle = 0;
         for pool in pools {
-            let wanted = match wish.way {
-                PickMode::Exactly => positives(pool, labels, wish.level),
+            let wanted = match options.way {
+                PickMode::Exactly => positives(pool, labels, options.level),
                 PickMode::AnyNumber | PickMode::PerDocument => 0,
             };
-            let ask = wish.way.ask(wanted);
+            let ask = options.way.ask(wanted);
             if ask == PickRequest::Exactly(0) {
                 idle += 1;
                 continue;
             }
             plan.pools += 1;
-            plan.show(pool, ask, wish);
+            plan.show(pool, ask, options);
         }
         if plan.pools == 0 {
             return Err(format!(
                 "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document",
-                wish.level
+                options.level
             ));
         }
         if idle > 0 {
@@ -102,21 +102,21 @@ impl Plan {
                 "{what} without a relevant document: not asked about (--open and --per-document do)"
             ));
         }
-        plan.ask(ensemble, wish, sheet);
+        plan.ask(ensemble, options, sheet);
         Ok(plan)
     }
 
     /// Adds the orders of a pool.
-    fn show(&mut self, pool: &Pool, ask: PickRequest, wish: &Wish) {
+    fn show(&mut self, pool: &Pool, ask: PickRequest, options: &PickOptions) {
         let texts: Vec<Arc<str>> = pool
             .documents
             .iter()
             .map(|document| Arc::from(document.content.as_str()))
             .collect();
         let mut orders: Vec<Vec<usize>> = vec![(0..texts.len()).collect()];
-        for permutation in 2..=wish.permutations {
+        for permutation in 2..=options.permutations {
             let name = [pool.query.id.as_str(), &permutation.to_string()].join("\n");
-            let mut rng = SeededRng::new(wish.seed, &["pick order", &name]);
+            let mut rng = SeededRng::new(options.seed, &["pick order", &name]);
             let mut order: Vec<usize> = (0..texts.len()).collect();
             let fresh = (0..DRAWS).any(|_| {
                 rng.shuffle(&mut order);
@@ -129,7 +129,7 @@ impl Plan {
         for (above, order) in orders.into_iter().enumerate() {
             let documents = order.iter().filter_map(|at| texts.get(*at).cloned());
             let ids = order.iter().filter_map(|at| pool.documents.get(*at));
-            self.shown.push(Shown {
+            self.shown.push(OrderedPool {
                 query: pool.query.id.clone(),
                 permutation: above + 1,
                 order: ids.map(|document| document.id.clone()).collect(),
@@ -142,7 +142,7 @@ impl Plan {
     }
 
     /// Finds out what is still to be asked.
-    fn ask(&mut self, ensemble: &Ensemble, wish: &Wish, sheet: &Sheet) {
+    fn ask(&mut self, ensemble: &Ensemble, options: &PickOptions, sheet: &PickAnswers) {
         for shown in &self.shown {
             for (seat, judge) in ensemble.iter().enumerate() {
                 let prompt = judge.lineup(&shown.lineup).unwrap_or_default();
@@ -152,7 +152,7 @@ impl Plan {
                 self.calls.push(question);
                 let settled = state.is_some_and(|state| {
                     let failed = !state.picked && state.invalid == 0 && state.failed;
-                    state.picked || state.invalid >= ASKED || (failed && !wish.retry_failed)
+                    state.picked || state.invalid >= ASKED || (failed && !options.retry_failed)
                 });
                 if settled {
                     self.already += 1;
@@ -186,7 +186,7 @@ impl Plan {
     }
 
     /// A judge's questions.
-    pub(super) fn questions_of(&self, seat: usize) -> Vec<&Question> {
+    pub(super) fn questions_of(&self, seat: usize) -> Vec<&PickQuestionKey> {
         let calls = self.calls.iter().skip(seat).step_by(self.seats.max(1));
         calls.collect()
     }

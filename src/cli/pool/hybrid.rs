@@ -17,7 +17,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Fused rankings.
-pub(super) struct Hybrid {
+pub(super) struct FusedRankings {
     /// Of each query, best first.
     pub(super) rankings: HashMap<QueryId, Vec<FusedItem<DocId>>>,
     /// How they were fused, for the pools.
@@ -26,7 +26,7 @@ pub(super) struct Hybrid {
     pub(super) made: Value,
 }
 
-impl Hybrid {
+impl FusedRankings {
     fn of(&self, query: &QueryId) -> &[FusedItem<DocId>] {
         self.rankings.get(query).map_or(&[], Vec::as_slice)
     }

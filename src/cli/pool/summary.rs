@@ -1,8 +1,8 @@
 //! What `pool build` made.
 
-use super::super::{Failure, output};
+use super::super::{CommandFailure, output};
 use super::stage::FirstStage;
-use super::{Build, Built};
+use super::{BuiltPools, PoolBuildOptions};
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Measure, Metric, Qrels, Resampling, evaluate,
 };
@@ -11,15 +11,15 @@ use crate::domain::sanitise;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-impl Build {
+impl PoolBuildOptions {
     /// What was built, and how good the first stage is.
     pub(super) fn summary(
         &self,
-        built: &Built,
+        built: &BuiltPools,
         qrels: &Qrels,
         stage: &FirstStage,
         layout: PoolLayout,
-    ) -> Result<Value, Failure> {
+    ) -> Result<Value, CommandFailure> {
         let depth = self.depth as usize;
         let rules = EvaluationRules {
             relevant_from: self.level,

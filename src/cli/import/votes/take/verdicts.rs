@@ -1,6 +1,6 @@
 //! A person's votes, as verdicts.
 
-use super::{Taken, Taking};
+use super::{ImportedQuery, VotesImporter};
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::formats::foreign::{ForeignVote, hash};
@@ -10,19 +10,19 @@ use std::collections::HashMap;
 
 /// What the file's people have said of a query so far.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ImportedVerdicts {
     /// How often each verdict was given, word for word.
     given: HashMap<[u8; 32], u32>,
     /// The latest that does not say when it was given, by annotator and pair.
     latest: HashMap<(String, usize, usize), String>,
 }
 
-impl Taking<'_> {
+impl VotesImporter<'_> {
     /// Stores a person's vote as a verdict on the pair as it was shown to them. Its identifier follows from the line, so
     /// that the same line is the same verdict in every project.
     pub(super) fn verdict(
         &mut self,
-        query: &mut Taken,
+        query: &mut ImportedQuery,
         vote: &ForeignVote,
         a: usize,
         b: usize,

@@ -1,4 +1,4 @@
-//! `overrule court`: picks against labels, and what rulings make of them.
+//! `overrule adjudication`: picks against labels, and what rulings make of them.
 
 mod disagreements;
 mod effect;
@@ -6,7 +6,7 @@ mod evidence;
 mod report;
 mod sheets;
 
-use super::{Context, Failure, Outcome, export, output};
+use super::{CommandContext, CommandFailure, CommandResult, export, output};
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
 use crate::store::labels::AdjudicationData;
 use anyhow::anyhow;
@@ -30,12 +30,12 @@ picking as many documents at random would reach. At the end: what the rulings in
 One in five comes in between as a control, drawn by chance. In the workbench: key C.
 
 Examples:
-  overrule court
-  overrule court --json | jq '.judges[0].permutations[0].boxes'
-  overrule court --disagreements --order confidence --limit 10
-  overrule court --csv per_query.csv --inspect disagreements.csv"
+  overrule adjudication
+  overrule adjudication --json | jq '.judges[0].permutations[0].boxes'
+  overrule adjudication --disagreements --order confidence --limit 10
+  overrule adjudication --csv per_query.csv --inspect disagreements.csv"
 )]
-pub(super) struct Court {
+pub(super) struct AdjudicationCommand {
     /// The grade from which on a document counts as labelled relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
@@ -69,8 +69,8 @@ pub(super) struct Court {
     json: bool,
 }
 
-impl Court {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl AdjudicationCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         for path in self.csv.iter().chain(&self.inspect) {
             export::check_target(context, path, &[])?;
@@ -81,7 +81,7 @@ impl Court {
         let nothing = rows.labels.is_empty() || rows.rankings.is_empty();
         if rows.groups.is_empty() && (nothing || self.disagreements) {
             let notes: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "{}: no judge has picked from these pools{}; `overrule pick` has them pick",
                 context.project().display(),
                 notes.concat()
@@ -101,25 +101,25 @@ impl Court {
         if let Some(path) = &self.csv {
             let write =
                 |out: &mut dyn std::io::Write| sheets::per_query(&rows.bench, &rows.groups, out);
-            export::whole_file(path, write)?;
+            export::write_atomically(path, write)?;
         }
         if let Some(path) = &self.inspect {
             let texts_of = |at: usize| {
                 let key = rows.keys.get(at).copied().unwrap_or_default();
                 Ok(store.read_blocking(move |db| db.pool(key))?)
             };
-            export::whole_file(path, |out| {
+            export::write_atomically(path, |out| {
                 sheets::disagreements(&rows.groups, &texts_of, out)
             })?;
         }
         let reports: Vec<_> = rows
             .groups
             .iter()
-            .map(|group| report::Report::new(&rows.bench, group))
+            .map(|group| report::JudgePickReport::new(&rows.bench, group))
             .collect();
-        let effect = effect::Effect::of(&rows)?;
+        let effect = effect::RulingEffect::of(&rows)?;
         if self.json {
-            let judges: Vec<_> = reports.iter().map(report::Report::json).collect();
+            let judges: Vec<_> = reports.iter().map(report::JudgePickReport::json).collect();
             output::json(&json!({
                 "pools": rows.bench.pools.len(),
                 "judges": judges,
@@ -130,9 +130,9 @@ impl Court {
             return Ok(());
         }
         for note in &notes {
-            output::complain(&format!("note: {note}"));
+            output::message(&format!("note: {note}"));
         }
-        let mut texts: Vec<String> = reports.iter().map(report::Report::words).collect();
+        let mut texts: Vec<String> = reports.iter().map(report::JudgePickReport::words).collect();
         texts.push(effect.words());
         output::text(&texts.join("\n"))?;
         Ok(())

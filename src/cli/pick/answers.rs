@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// How a question stands.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct State {
+pub(super) struct QuestionState {
     /// It has picks.
     pub(super) picked: bool,
     /// Answers to it that broke the rules.
@@ -20,16 +20,16 @@ pub(super) struct State {
 
 /// What is asked: about which query, in which order of its pool, and the hash of judge and prompt. Two pools may make the
 /// same prompt; each is asked for itself.
-pub(super) type Question = (QueryId, usize, String);
+pub(super) type PickQuestionKey = (QueryId, usize, String);
 
 /// The picks by question.
 #[derive(Default)]
-pub(super) struct Sheet {
-    states: HashMap<Question, State>,
+pub(super) struct PickAnswers {
+    states: HashMap<PickQuestionKey, QuestionState>,
     spent_usd: f64,
 }
 
-impl Sheet {
+impl PickAnswers {
     pub(super) fn new(picks: Vec<PickRecord>) -> Self {
         let mut sheet = Self::default();
         picks.iter().for_each(|record| sheet.note(record));
@@ -58,12 +58,12 @@ impl Sheet {
     }
 
     /// How a question stands; `None` where it was never answered and never failed.
-    pub(super) fn state(&self, question: &Question) -> Option<&State> {
+    pub(super) fn state(&self, question: &PickQuestionKey) -> Option<&QuestionState> {
         self.states.get(question)
     }
 
     /// Tokens and dollars of some questions.
-    pub(super) fn used(&self, questions: &[&Question]) -> (Usage, Option<f64>) {
+    pub(super) fn used(&self, questions: &[&PickQuestionKey]) -> (Usage, Option<f64>) {
         let mut usage = Usage::default();
         let mut cost: Option<f64> = None;
         for state in questions.iter().filter_map(|one| self.state(one)) {

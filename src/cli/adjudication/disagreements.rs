@@ -1,6 +1,6 @@
 //! What picks and labels differ on, as a list.
 
-use super::super::{Outcome, output};
+use super::super::{CommandResult, output};
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::sanitise;
 use crate::store::labels::{AdjudicationData, AdjudicationItem};
@@ -13,7 +13,7 @@ pub(super) fn print(
     annotator: &str,
     limit: usize,
     as_json: bool,
-) -> Outcome {
+) -> CommandResult {
     let mut matters = rows.docket(rule, Some(annotator))?;
     let all = matters.len();
     matters.truncate(limit);
@@ -59,7 +59,7 @@ pub(super) fn print(
         "",
     ];
     output::text(&output::table(&header, &cells))?;
-    output::complain(&format!(
+    output::message(&format!(
         "{} of {}, {}: {}",
         matters.len(),
         output::counted(all, "disagreement"),

@@ -1,7 +1,7 @@
 //! The options of a run that is played in rounds.
 
 use super::super::import::pools;
-use super::super::{Failure, Outcome};
+use super::super::{CommandFailure, CommandResult};
 use crate::config::Run;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
 use crate::engine::RunRequest;
@@ -12,7 +12,7 @@ use std::path::Path;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling")]
-pub(super) struct Sampling {
+pub(super) struct SamplingOptions {
     /// Which pairs are judged: cycles (random ones), swiss (neighbours in the ranking so far), eig (those that tell most
     /// about all scores) or top (those that tell most about the top ranks). When scores are to be training targets, use
     /// swiss or eig
@@ -39,7 +39,7 @@ pub(super) struct Sampling {
     max_calls: Option<u64>,
 }
 
-impl Sampling {
+impl SamplingOptions {
     /// The campaign that is asked for, here or in the configuration; `None` for the plain plan. Reads the dataset where calls are to be shared out.
     pub(super) fn campaign(
         &self,
@@ -48,12 +48,12 @@ impl Sampling {
         ensemble: &Ensemble,
         request: &RunRequest,
         usual: &Run,
-    ) -> Result<Option<AdaptivePlan>, Failure> {
+    ) -> Result<Option<AdaptivePlan>, CommandFailure> {
         let sampler = self.sampler.unwrap_or(usual.sampler);
         let judging = self.judging.unwrap_or(usual.judging);
         let top = (self.focus.is_some(), self.top.is_some());
         if sampler != Sampler::Top && top != (false, false) {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "--{} goes with --sampler top, not with {}",
                 if top.0 { "focus" } else { "top" },
                 sampler
@@ -74,11 +74,11 @@ impl Sampling {
             strategy,
             battles: self.battles.unwrap_or(request.cycles as f64),
         };
-        let campaign = campaign
-            .checked()
-            .map_err(|why| Failure::usage(anyhow!("sampling: {why}{}", self.overruling())))?;
+        let campaign = campaign.checked().map_err(|why| {
+            CommandFailure::usage(anyhow!("sampling: {why}{}", self.overruling()))
+        })?;
         if ensemble.len() > MAX_JUDGES {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "{} judges: rounds are planned for {MAX_JUDGES} at most; name fewer with --judges",
                 ensemble.len()
             )));
@@ -100,7 +100,7 @@ impl Sampling {
     }
 }
 
-impl Sampling {
+impl SamplingOptions {
     /// What to say of an option that the configuration has set.
     fn overruling(&self) -> &'static str {
         match (self.sampler, self.judging) {
@@ -112,11 +112,11 @@ impl Sampling {
 }
 
 /// Refuses rounds in batches.
-pub(super) fn check_batch(campaign: Option<&AdaptivePlan>) -> Outcome {
+pub(super) fn check_batch(campaign: Option<&AdaptivePlan>) -> CommandResult {
     if campaign.is_none() {
         return Ok(());
     }
-    Err(Failure::usage(anyhow!(
+    Err(CommandFailure::usage(anyhow!(
         "--batch: a batch answers within a day, and each round waits for the votes of the one before; leave out --batch, \
          or take the plain plan (--sampler cycles --judging all, and no other option of sampling)"
     )))

@@ -10,13 +10,13 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the people of a query said, with all that is stored of it.
-pub(super) struct Said {
+pub(super) struct PairVerdicts {
     people: AnnotatorVerdicts,
     stored: HashMap<String, StoredVerdict>,
     conflicts: HashSet<Pair>,
 }
 
-impl Said {
+impl PairVerdicts {
     pub(super) fn load(db: &Db, query: QueryKey) -> Result<Self> {
         let stored = db.standing_verdicts(Some(query))?;
         let given = stored.iter().map(|row| row.verdict.clone());

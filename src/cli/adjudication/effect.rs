@@ -1,6 +1,6 @@
 //! What people ruled, and what that makes of labels and rankings.
 
-use super::super::{Failure, output};
+use super::super::{CommandFailure, output};
 use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::sanitise;
@@ -8,7 +8,7 @@ use crate::store::labels::AdjudicationData;
 use serde_json::{Map, Value, json};
 
 /// Rulings in force, and each ranking before and after.
-pub(super) struct Effect {
+pub(super) struct RulingEffect {
     corrections: Vec<LabelCorrection>,
     standing: usize,
     conflicts: usize,
@@ -16,8 +16,8 @@ pub(super) struct Effect {
     rankings: Vec<(String, Vec<Remeasured>)>,
 }
 
-impl Effect {
-    pub(super) fn of(rows: &AdjudicationData) -> Result<Self, Failure> {
+impl RulingEffect {
+    pub(super) fn of(rows: &AdjudicationData) -> Result<Self, CommandFailure> {
         let corrections = rows.corrections(None);
         Ok(Self {
             standing: rows.rulings.len(),

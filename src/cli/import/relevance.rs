@@ -1,6 +1,6 @@
 //! Labels, rankings and picks into the project.
 
-use super::{Failure, display_name, label, open, output, refused};
+use super::{CommandFailure, display_name, label, open, output, refused};
 use crate::cli::benchmark;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::QueryId;
@@ -16,19 +16,19 @@ use std::collections::HashSet;
 use std::path::Path;
 
 /// What a file holds, read and found good.
-pub(super) enum Evidence {
+pub(super) enum RelevanceFile {
     Labels(Qrels),
     Ranking(String, RankedRun),
     Picks(Vec<PickRecord>),
 }
 
-impl Evidence {
-    pub(super) fn labels(path: &Path) -> Result<Self, Failure> {
+impl RelevanceFile {
+    pub(super) fn labels(path: &Path) -> Result<Self, CommandFailure> {
         benchmark::labels(path).map(Self::Labels)
     }
 
     /// A ranking, which goes by the name of its file unless another is given.
-    pub(super) fn ranking(path: &Path, name: Option<&str>) -> Result<Self, Failure> {
+    pub(super) fn ranking(path: &Path, name: Option<&str>) -> Result<Self, CommandFailure> {
         let name = name.map_or_else(|| label(path), str::to_owned);
         Ok(Self::Ranking(
             name,
@@ -36,24 +36,28 @@ impl Evidence {
         ))
     }
 
-    pub(super) fn picks(path: &Path) -> Result<Self, Failure> {
+    pub(super) fn picks(path: &Path) -> Result<Self, CommandFailure> {
         let name = display_name(path);
-        let mut complaints = output::Complaints::about(&name);
+        let mut problems_of_file = output::ProblemPrinter::about(&name);
         let mut picks = Vec::new();
         for record in read_picks(open(path)?, &name) {
             match record {
                 Ok((_, record)) => picks.push(record),
-                Err(problem) => complaints.tell(&problem),
+                Err(problem) => problems_of_file.tell(&problem),
             }
         }
-        match complaints.end() {
+        match problems_of_file.end() {
             0 => Ok(Self::Picks(picks)),
             bad => Err(refused(path, bad)),
         }
     }
 
     /// Puts it into the project: all of it, or nothing.
-    pub(super) fn take_in(self, store: &Store, path: &Path) -> Result<Taken, Failure> {
+    pub(super) fn take_in(
+        self,
+        store: &Store,
+        path: &Path,
+    ) -> Result<RelevanceImport, CommandFailure> {
         let known = store.read_blocking(|db| db.queries())?.into_iter();
         let known: HashSet<QueryId> = known.map(|query| query.id).collect();
         let unknown = |queries: Vec<&QueryId>| {
@@ -68,11 +72,11 @@ impl Evidence {
                     .write_blocking(move |db| db.put_labels(&labels))
                     .map_err(|error| match error {
                         StoreError::Conflict(what) => {
-                            Failure::usage(anyhow!("{}: {what}", path.display()))
+                            CommandFailure::usage(anyhow!("{}: {what}", path.display()))
                         }
                         error => error.into(),
                     })?;
-                Taken::Labels {
+                RelevanceImport::Labels {
                     added,
                     all,
                     unknown,
@@ -83,7 +87,7 @@ impl Evidence {
                 let called = name.clone();
                 let replaced =
                     store.write_blocking(move |db| db.put_ranking(&called, &run, now_ms()))?;
-                Taken::Ranking {
+                RelevanceImport::Ranking {
                     name,
                     queries,
                     replaced,
@@ -102,7 +106,7 @@ impl Evidence {
                     }
                     Ok((added, unknown))
                 })?;
-                Taken::Picks {
+                RelevanceImport::Picks {
                     added,
                     unknown,
                     all,
@@ -113,7 +117,7 @@ impl Evidence {
 }
 
 /// What was taken in.
-pub(super) enum Taken {
+pub(super) enum RelevanceImport {
     Labels {
         added: usize,
         all: usize,
@@ -132,7 +136,7 @@ pub(super) enum Taken {
     },
 }
 
-impl Taken {
+impl RelevanceImport {
     pub(super) fn json(&self, path: &Path) -> Value {
         let file = path.display().to_string();
         match self {

@@ -1,15 +1,15 @@
 //! The report as text.
 
 use super::super::super::output;
-use super::{Consistency, LEVEL, Order, Report};
+use super::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
 use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode};
 use crate::domain::analysis::wilson;
 use crate::domain::sanitise;
 use crate::judge::{OFFLINE, OFFLINE_LABEL};
 
-impl Report<'_> {
+impl JudgePickReport<'_> {
     /// The report for people.
-    pub(in crate::cli::court) fn words(&self) -> String {
+    pub(in crate::cli::adjudication) fn words(&self) -> String {
         let group = self.group;
         let ask = match group.way {
             PickMode::Exactly => "as many as are labelled",
@@ -33,7 +33,7 @@ impl Report<'_> {
         text
     }
 
-    fn order_words(&self, order: &Order) -> String {
+    fn order_words(&self, order: &OrderReport) -> String {
         let (summary, boxes) = (&order.summary, &order.summary.boxes);
         let (invalid, answers) = order.invalid();
         let mut text = String::from("\n");
@@ -171,7 +171,7 @@ impl Report<'_> {
     }
 }
 
-impl Consistency {
+impl OrderConsistency {
     fn words(&self) -> String {
         format!(
             "\norder {} against order 1: the same picks in {} of {}{}, mean overlap {}{}\n",

@@ -1,6 +1,6 @@
 //! What a judge's picks amount to.
 
-mod words;
+mod text;
 
 use super::evidence::by_verdict;
 use crate::domain::adjudication::{
@@ -17,15 +17,15 @@ use std::collections::{BTreeMap, BTreeSet};
 const LEVEL: f64 = 0.95;
 
 /// One judge's picks, order by order.
-pub(super) struct Report<'a> {
+pub(super) struct JudgePickReport<'a> {
     bench: &'a PoolSet,
     group: &'a JudgeAnswers,
-    orders: Vec<Order>,
-    agreement: Vec<Consistency>,
+    orders: Vec<OrderReport>,
+    agreement: Vec<OrderConsistency>,
 }
 
 /// The picks in one order of the pools.
-struct Order {
+struct OrderReport {
     permutation: usize,
     summary: PickSummary,
     failed: usize,
@@ -35,7 +35,7 @@ struct Order {
 }
 
 /// How far the picks in one order are those in the first.
-struct Consistency {
+struct OrderConsistency {
     permutation: usize,
     pools: usize,
     same: usize,
@@ -44,12 +44,12 @@ struct Consistency {
     overlap_interval: Option<(f64, f64)>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> JudgePickReport<'a> {
     pub(super) fn new(bench: &'a PoolSet, group: &'a JudgeAnswers) -> Self {
         let orders = group
             .orders
             .iter()
-            .map(|(permutation, given)| Order::new(*permutation, given))
+            .map(|(permutation, given)| OrderReport::new(*permutation, given))
             .collect();
         let first = group.orders.first_key_value();
         let others = group.orders.iter().skip(1);
@@ -73,7 +73,7 @@ impl<'a> Report<'a> {
             .iter()
             .map(|order| self.order_json(order))
             .collect();
-        let consistency: Vec<Value> = self.agreement.iter().map(Consistency::json).collect();
+        let consistency: Vec<Value> = self.agreement.iter().map(OrderConsistency::json).collect();
         json!({
             "judge": group.judge,
             "provider": group.provider,
@@ -90,7 +90,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    fn order_json(&self, order: &Order) -> Value {
+    fn order_json(&self, order: &OrderReport) -> Value {
         let summary = &order.summary;
         let (boxes, intervals, chance) = (&summary.boxes, &summary.intervals, &summary.chance);
         let by_slot: Vec<Value> = summary
@@ -137,7 +137,7 @@ impl<'a> Report<'a> {
     }
 
     /// Pools without any answer in this order.
-    fn missing(&self, order: &Order) -> usize {
+    fn missing(&self, order: &OrderReport) -> usize {
         let given = self.group.orders.get(&order.permutation);
         let given = given.map_or(0, BTreeMap::len);
         let asked = self.bench.pools.iter().filter(|pool| {
@@ -147,7 +147,7 @@ impl<'a> Report<'a> {
         asked.count().saturating_sub(given)
     }
 
-    fn per_query(&self, order: &Order) -> Map<String, Value> {
+    fn per_query(&self, order: &OrderReport) -> Map<String, Value> {
         let given = self.group.orders.get(&order.permutation);
         given
             .into_iter()
@@ -172,7 +172,7 @@ impl<'a> Report<'a> {
     }
 }
 
-impl Order {
+impl OrderReport {
     fn new(permutation: usize, given: &BTreeMap<usize, PoolAnswer>) -> Self {
         let (summary, failed) = summarise_answers(given);
         Self {
@@ -207,7 +207,7 @@ fn consistency(
     permutation: usize,
     first: &BTreeMap<usize, PoolAnswer>,
     other: &BTreeMap<usize, PoolAnswer>,
-) -> Consistency {
+) -> OrderConsistency {
     let mut overlaps = Vec::new();
     let mut same = 0;
     for (at, one) in first {
@@ -226,7 +226,7 @@ fn consistency(
         });
     }
     let mean = estimate(&overlaps, &Resampling::default());
-    Consistency {
+    OrderConsistency {
         permutation,
         pools: overlaps.len(),
         same,
@@ -235,7 +235,7 @@ fn consistency(
     }
 }
 
-impl Consistency {
+impl OrderConsistency {
     fn json(&self) -> Value {
         json!({
             "permutation": self.permutation,

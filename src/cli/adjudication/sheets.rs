@@ -1,6 +1,6 @@
 //! Picks and labels as CSV: a row a query, and a row a disagreement.
 
-use super::super::{Failure, Outcome};
+use super::super::{CommandFailure, CommandResult};
 use crate::domain::adjudication::{
     self, JudgeAnswers, PickAnswer, PickCounts, PoolSet, pick_outcomes,
 };
@@ -49,7 +49,11 @@ const DISAGREEMENTS: [&str; 12] = [
 ];
 
 /// Writes a row a pool, judge and order.
-pub(super) fn per_query(bench: &PoolSet, groups: &[JudgeAnswers], out: &mut dyn Write) -> Outcome {
+pub(super) fn per_query(
+    bench: &PoolSet,
+    groups: &[JudgeAnswers],
+    out: &mut dyn Write,
+) -> CommandResult {
     let mut csv = SafeCsv::new(out);
     csv.row(PER_QUERY)?;
     for (at, pool) in bench.pools.iter().enumerate() {
@@ -127,9 +131,9 @@ fn first_stage(pool: &JudgingPool) -> [String; 4] {
 /// on a row, as far as there are pairs. `texts_of` reads the pool at a place of the bench.
 pub(super) fn disagreements(
     groups: &[JudgeAnswers],
-    texts_of: &dyn Fn(usize) -> Result<Pool, Failure>,
+    texts_of: &dyn Fn(usize) -> Result<Pool, CommandFailure>,
     out: &mut dyn Write,
-) -> Outcome {
+) -> CommandResult {
     let mut csv = SafeCsv::new(out);
     csv.row(DISAGREEMENTS)?;
     for group in groups {

@@ -16,13 +16,13 @@ pub struct Config {
     /// Who gives verdicts; empty means the system's user.
     pub annotator: String,
     /// What the screen looks like.
-    pub screen: Screen,
+    pub screen: ScreenConfig,
     /// How runs go.
-    pub run: Run,
+    pub run: RunConfig,
     /// How people judge.
-    pub judging: Judging,
+    pub judging: JudgingConfig,
     /// Where keys may go.
-    pub keys: Keys,
+    pub keys: KeysConfig,
     /// The numbers of a new project.
     pub rating: RankingSettings,
 }
@@ -30,12 +30,12 @@ pub struct Config {
 /// Where keys may go.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Keys {
+pub struct KeysConfig {
     /// Servers, beside a vendor's own, that may have the keys of well-known variables.
     pub trusted_hosts: Vec<String>,
 }
 
-impl Keys {
+impl KeysConfig {
     fn checked(&self) -> Result<(), String> {
         // A port or a path would promise more than is looked at.
         let is_host = |host: &str| {
@@ -58,7 +58,7 @@ impl Keys {
 /// How people judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Judging {
+pub struct JudgingConfig {
     /// What comes first in the queue.
     pub policy: Policy,
     /// Whether the judges are hidden until one has decided, in the queue.
@@ -71,7 +71,7 @@ pub struct Judging {
     pub overlap: f64,
 }
 
-impl Default for Judging {
+impl Default for JudgingConfig {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
@@ -86,7 +86,7 @@ impl Default for Judging {
 /// What the screen looks like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Screen {
+pub struct ScreenConfig {
     /// `auto`, `dark` or `light`.
     pub theme: String,
     /// `auto`, `true`, `256`, `16` or `none`.
@@ -97,7 +97,7 @@ pub struct Screen {
     pub mouse: bool,
 }
 
-impl Default for Screen {
+impl Default for ScreenConfig {
     fn default() -> Self {
         Self {
             theme: "auto".to_owned(),
@@ -111,7 +111,7 @@ impl Default for Screen {
 /// How runs go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Run {
+pub struct RunConfig {
     /// Random cycles a query.
     pub cycles: usize,
     /// Seed of pairs and presentations.
@@ -132,7 +132,7 @@ pub struct Run {
     pub demo_pace: f64,
 }
 
-impl Default for Run {
+impl Default for RunConfig {
     fn default() -> Self {
         Self {
             cycles: crate::domain::sampling::DEFAULT_CYCLES,
@@ -148,7 +148,7 @@ impl Default for Run {
     }
 }
 
-impl Run {
+impl RunConfig {
     /// How these judges choose pairs of this sampler, as far as this says it: `focus` counts for `Top` alone.
     pub fn strategy(&self, sampler: Sampler, judging: adaptive::JudgeChoice) -> Strategy {
         let usual = Strategy::new(sampler, judging);

@@ -22,7 +22,7 @@ pub use crate::client::{RunControl, now_ms};
 
 use crate::domain::sampling;
 use crate::domain::sampling::adaptive::AdaptivePlan;
-use crate::judge::{Ensemble, JudgeSpec};
+use crate::judge::{JudgeEnsemble, JudgeSpec};
 use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
@@ -120,7 +120,7 @@ impl RunHandle {
     /// Starts a run on the current tokio runtime.
     pub fn start(
         store: Store,
-        ensemble: Ensemble,
+        ensemble: JudgeEnsemble,
         request: RunRequest,
         control: RunControl,
     ) -> Self {

@@ -16,8 +16,8 @@ pub mod update;
 pub mod view;
 pub mod widgets;
 
-use crate::config::Screen;
-use crate::judge::Ensemble;
+use crate::config::ScreenConfig;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use effects::Runner;
@@ -57,9 +57,9 @@ pub enum TuiError {
 /// Opens the workbench on a project and returns when the user leaves.
 pub fn run(
     store: Store,
-    ensemble: Ensemble,
+    ensemble: JudgeEnsemble,
     options: Options,
-    screen: &Screen,
+    screen: &ScreenConfig,
 ) -> Result<(), TuiError> {
     let depth = detect_depth(setting("colour", &screen.colour)?);
     let ramp: Ramp = setting("ramp", &screen.ramp)?.unwrap_or_default();

@@ -5,7 +5,7 @@ use crate::domain::sanitise;
 use crate::engine::batch::{self, PolledBatch};
 use crate::engine::now_ms;
 use crate::engine::run_lock::RunLock;
-use crate::judge::Ensemble;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::batches::{BatchId, BatchRow, BatchStage};
 use anyhow::anyhow;
@@ -128,7 +128,7 @@ fn open_batch(store: &Store, number: i64) -> Result<BatchRow, CommandFailure> {
 }
 
 /// The judges that the open batches want, as they are configured now.
-fn ensemble(context: &CommandContext) -> Result<Ensemble, CommandFailure> {
+fn ensemble(context: &CommandContext) -> Result<JudgeEnsemble, CommandFailure> {
     Ok(choose_judges::choose(context, &[], false)?.ensemble)
 }
 
@@ -228,7 +228,7 @@ fn ago(ms: i64) -> String {
 pub(super) fn bring_home(
     runtime: &Runtime,
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     known: &PolledBatch,
     as_json: bool,
 ) -> Result<bool, CommandFailure> {

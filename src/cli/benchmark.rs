@@ -4,15 +4,15 @@ use super::import::{display_name, open};
 use super::{CommandFailure, output};
 use crate::domain::corpus::{DocId, Pool};
 use crate::domain::metrics::{Qrels, RankedRun};
-use crate::formats::dataset::{self, Marks};
+use crate::formats::dataset::{self, BenchmarkLabels};
 use crate::formats::problem::Problem;
-use crate::formats::recognise::{Kind, recognise};
+use crate::formats::recognise::{FileKind, recognise};
 use crate::formats::{beir, trec};
 use anyhow::anyhow;
 use std::path::Path;
 
 /// What a file holds.
-pub(super) fn kind(path: &Path) -> Result<Kind, CommandFailure> {
+pub(super) fn kind(path: &Path) -> Result<FileKind, CommandFailure> {
     recognise(open(path)?, &display_name(path)).map_err(CommandFailure::usage)
 }
 
@@ -22,12 +22,14 @@ pub(super) fn labels(path: &Path) -> Result<Qrels, CommandFailure> {
     let mut problems_of_file = output::ProblemPrinter::about(&name);
     let mut tell = |problem: Problem| problems_of_file.tell(&problem);
     let qrels = match kind(path)? {
-        Kind::Qrels => trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut tell),
-        Kind::BeirQrels => {
+        FileKind::Qrels => {
+            trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut tell)
+        }
+        FileKind::BeirQrels => {
             trec::collect_qrels(beir::read_qrels(open(path)?, &name), &name, &mut tell)
         }
-        Kind::Dataset => grades(path, &mut tell)?,
-        found @ (Kind::Run | Kind::Candidates) => {
+        FileKind::Dataset => grades(path, &mut tell)?,
+        found @ (FileKind::Run | FileKind::Candidates) => {
             return Err(CommandFailure::usage(anyhow!(
                 "{name}: is {}, not labels; the file of labels comes first",
                 found.words()
@@ -63,7 +65,7 @@ fn grades(path: &Path, tell: &mut dyn FnMut(Problem)) -> Result<Qrels, CommandFa
 fn take_grades(pool: &Pool, qrels: &mut Qrels, wrong: &mut dyn FnMut(&str)) {
     let grades = qrels.entry(pool.query.id.clone()).or_default();
     for (at, document) in pool.documents.iter().enumerate() {
-        match Marks::of(document) {
+        match BenchmarkLabels::of(document) {
             Ok(marks) => grades.extend(marks.grade.map(|grade| (document.id.clone(), grade))),
             Err(what) => wrong(&format!("documents[{at}].{what}")),
         }
@@ -93,7 +95,7 @@ pub(super) fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, CommandFai
 pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun, CommandFailure> {
     let name = display_name(path);
     let run = match kind(path)? {
-        Kind::Run => {
+        FileKind::Run => {
             let mut problems_of_file = output::ProblemPrinter::about(&name);
             let rows = trec::read_run(open(path)?, &name);
             let run =
@@ -101,7 +103,7 @@ pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun,
             refuse(&name, problems_of_file.end())?;
             run
         }
-        Kind::Candidates => {
+        FileKind::Candidates => {
             let mut problems_of_file = output::ProblemPrinter::about(&name);
             let rows = trec::read_candidates(open(path)?, &name);
             let mut tell = |problem: Problem| problems_of_file.tell(&problem);
@@ -112,7 +114,7 @@ pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun,
                 .map(|(query, documents)| (query, by_place(documents)))
                 .collect()
         }
-        Kind::Dataset => {
+        FileKind::Dataset => {
             let mut run = RankedRun::new();
             let mut missing = 0;
             for pool in pools(path)? {
@@ -133,7 +135,7 @@ pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun,
             }
             run
         }
-        Kind::Qrels | Kind::BeirQrels => {
+        FileKind::Qrels | FileKind::BeirQrels => {
             return Err(CommandFailure::usage(anyhow!(
                 "{name}: holds labels, not a ranking; the file of labels comes first, then a run or documents with scores"
             )));

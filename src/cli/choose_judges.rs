@@ -6,10 +6,10 @@ use crate::domain::sanitise;
 use crate::embedding::Embedder;
 use crate::engine::estimate::JudgeEstimate;
 use crate::judge::ensemble::{
-    Dotenv, EnsembleError, FILE, JudgesFile, Missing, Sources, ensemble_from, pickers_from,
+    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, pickers_from,
 };
-use crate::judge::provider::http::Patience;
-use crate::judge::{Ensemble, Judge, Lineup, PoolText, Prompt, offline};
+use crate::judge::provider::http::Timeouts;
+use crate::judge::{Judge, JudgeEnsemble, JudgePrompt, PoolText, PresentedPool, offline};
 use anyhow::anyhow;
 use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::Path;
@@ -22,13 +22,13 @@ const VECTORS: usize = 64 << 20;
 #[derive(Debug)]
 pub(super) struct ChosenJudges {
     /// The judges, in order.
-    pub(super) ensemble: Ensemble,
+    pub(super) ensemble: JudgeEnsemble,
     /// Who is left out and why, in words.
     pub(super) notes: Vec<String>,
 }
 
 /// Judges made from a file.
-type MadeJudges = Result<(Ensemble, Vec<Missing>), EnsembleError>;
+type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
 
 /// The judges named, or all of them; those of `overrule.toml` beside the project come first, the offline ones after.
 pub(super) fn choose(
@@ -46,13 +46,13 @@ pub(super) fn choose_pickers(
     way: PickMode,
     insecure_http: bool,
 ) -> Result<ChosenJudges, CommandFailure> {
-    let make = |file: &JudgesFile, sources: &Sources<'_>| pickers_from(file, sources, way);
+    let make = |file: &JudgesFile, sources: &JudgeSources<'_>| pickers_from(file, sources, way);
     let mut chosen = chosen(context, names, insecure_http, make)?;
-    let empty = Lineup {
+    let empty = PresentedPool {
         pool: Arc::new(PoolText::new("", Vec::new())),
         ask: way.ask(0),
     };
-    let cannot = |judge: &Arc<dyn Judge>| judge.lineup(&empty).is_none();
+    let cannot = |judge: &Arc<dyn Judge>| judge.pick_prompt(&empty).is_none();
     for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
         let why = format!(
             "{} can only compare two documents",
@@ -76,7 +76,7 @@ fn chosen(
     context: &CommandContext,
     names: &[String],
     insecure_http: bool,
-    make: impl Fn(&JudgesFile, &Sources<'_>) -> MadeJudges,
+    make: impl Fn(&JudgesFile, &JudgeSources<'_>) -> MadeJudges,
 ) -> Result<ChosenJudges, CommandFailure> {
     for (at, name) in names.iter().enumerate() {
         if names[..at].contains(name) {
@@ -86,8 +86,8 @@ fn chosen(
             )));
         }
     }
-    let patience = Patience::default();
-    let (made, found) = configured(context, insecure_http, patience, |file, found, sources| {
+    let timeouts = Timeouts::default();
+    let (made, found) = configured(context, insecure_http, timeouts, |file, found, sources| {
         let made = make(file, sources).map_err(CommandFailure::usage)?;
         Ok((made, found))
     })?;
@@ -109,8 +109,8 @@ fn chosen(
 fn configured<T>(
     context: &CommandContext,
     insecure_http: bool,
-    patience: Patience,
-    work: impl FnOnce(&JudgesFile, bool, &Sources<'_>) -> Result<T, CommandFailure>,
+    timeouts: Timeouts,
+    work: impl FnOnce(&JudgesFile, bool, &JudgeSources<'_>) -> Result<T, CommandFailure>,
 ) -> Result<T, CommandFailure> {
     let folder = context
         .project()
@@ -119,7 +119,7 @@ fn configured<T>(
     let folder = folder.unwrap_or(Path::new("."));
     let (file, found) = JudgesFile::load(folder).map_err(CommandFailure::usage)?;
     let dotenv = Dotenv::load(folder).map_err(|error| CommandFailure::usage(anyhow!("{error}")))?;
-    let sources = Sources {
+    let sources = JudgeSources {
         env: &|name| {
             std::env::var(name)
                 .ok()
@@ -129,7 +129,7 @@ fn configured<T>(
         folder,
         today: jiff::Zoned::now().date(),
         insecure_http,
-        patience,
+        timeouts,
         trusted_hosts: &context.config.keys.trusted_hosts,
     };
     work(&file, found.is_some(), &sources)
@@ -141,11 +141,11 @@ pub(super) fn embedder(
     name: &str,
     insecure_http: bool,
 ) -> Result<Embedder, CommandFailure> {
-    let patience = Patience {
+    let timeouts = Timeouts {
         reply_bytes: VECTORS,
-        ..Patience::default()
+        ..Timeouts::default()
     };
-    configured(context, insecure_http, patience, |file, _, sources| {
+    configured(context, insecure_http, timeouts, |file, _, sources| {
         let all = &file.embedders;
         let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
             let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
@@ -161,8 +161,8 @@ pub(super) fn embedder(
     })
 }
 
-fn all(network: Ensemble, missing: &[Missing], configured: bool) -> ChosenJudges {
-    let wanting = |missing: &Missing| {
+fn all(network: JudgeEnsemble, missing: &[MissingKey], configured: bool) -> ChosenJudges {
+    let wanting = |missing: &MissingKey| {
         format!(
             "{} is left out: it wants {}",
             missing.judge, missing.key_env
@@ -198,8 +198,8 @@ fn all(network: Ensemble, missing: &[Missing], configured: bool) -> ChosenJudges
 
 fn named(
     name: &str,
-    network: &Ensemble,
-    missing: &[Missing],
+    network: &JudgeEnsemble,
+    missing: &[MissingKey],
 ) -> Result<Arc<dyn Judge>, CommandFailure> {
     if let Some(judge) = network.iter().find(|judge| judge.spec().name == name) {
         return Ok(Arc::clone(judge));
@@ -227,17 +227,17 @@ fn named(
 
 /// Whether a call of the judge may cost money.
 pub(super) fn is_paid(judge: &dyn Judge) -> bool {
-    !judge.spec().is_offline() && judge.worst(&Prompt::default()).1 != Some(0.0)
+    !judge.spec().is_offline() && judge.worst(&JudgePrompt::default()).1 != Some(0.0)
 }
 
 /// Refuses a budget that is none, or that cannot be kept.
-pub(super) fn check_budget(budget: f64, ensemble: &Ensemble) -> CommandResult {
+pub(super) fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> CommandResult {
     if !budget.is_finite() || budget < 0.0 {
         return Err(CommandFailure::usage(anyhow!(
             "--budget {budget}: expected dollars from 0 up"
         )));
     }
-    let empty = Prompt::default();
+    let empty = JudgePrompt::default();
     let named = |judges: Vec<&Arc<dyn Judge>>| {
         let names = judges
             .iter()

@@ -2,7 +2,9 @@
 
 use super::{CommandContext, CommandResult, choose_judges, output};
 use crate::domain::sanitise;
-use crate::judge::{Case, Judge, OFFLINE_LABEL, PoolText, Prompt, adapting, parse};
+use crate::judge::{
+    Judge, JudgePrompt, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting, parse,
+};
 use crate::store::Store;
 use crate::store::integrity::Integrity;
 use clap::Args;
@@ -214,7 +216,7 @@ fn terminal() -> HealthCheck {
 fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, super::CommandFailure> {
     let spec = judge.spec();
     let name = format!("judge {}", spec.name);
-    let price = match judge.estimate(&Prompt::default()).1 {
+    let price = match judge.estimate(&JudgePrompt::default()).1 {
         Some(_) => "price known",
         None => "price unknown",
     };
@@ -234,7 +236,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, super::C
         Arc::from("Paris is the capital of France."),
         Arc::from("Rome is the capital of Italy."),
     ];
-    let case = Case {
+    let case = PresentedPair {
         pool: Arc::new(PoolText::new("What is the capital of France?", documents)),
         first: 0,
         second: 1,
@@ -243,7 +245,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, super::C
         .enable_all()
         .build()?;
     let prompt = judge.prompt(&case);
-    let reply = match runtime.block_on(adapting(|| judge.call(&case, &prompt))) {
+    let reply = match runtime.block_on(call_adapting(|| judge.call(&case, &prompt))) {
         Ok(reply) => reply,
         Err(error) => {
             return Ok(HealthCheck {

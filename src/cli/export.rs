@@ -9,7 +9,7 @@ use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::rating::RatingError;
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin};
-use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPair, ScoredPairsWriter};
+use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPairsWriter, ZbenchPair};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::dataset::{self, Unscored};
 use crate::formats::file;
@@ -378,8 +378,8 @@ fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Com
                     (spec.name.clone(), recorded.unwrap_or(RecordedVote::Failure))
                 })
                 .collect();
-            writer.write(&ScoredPair {
-                pair_id: ScoredPair::zbench_id(&pool.query.id, &a.id, &b.id),
+            writer.write(&ZbenchPair {
+                pair_id: ZbenchPair::zbench_id(&pool.query.id, &a.id, &b.id),
                 query_id: pool.query.id.clone(),
                 query: pool.query.text.clone(),
                 a,

@@ -7,7 +7,7 @@ mod votes;
 use super::{CommandContext, CommandFailure, CommandResult, output, pool};
 use crate::domain::corpus::Pool;
 use crate::engine::now_ms;
-use crate::formats::ai_scores::{self, Ensemble};
+use crate::formats::ai_scores::{self, ExpectedJudges};
 use crate::formats::dataset;
 use crate::formats::file;
 use crate::formats::problem::Problem;
@@ -169,14 +169,14 @@ impl ImportFiles {
     fn read(&self, path: &Path) -> Result<RecognisedFile, CommandFailure> {
         let kind = match recognise(path)? {
             FileContent::Battles(kind) => kind,
-            FileContent::Columns(columns::Kind::Dataset) => PoolFormat::Dataset,
+            FileContent::Columns(columns::FileKind::Dataset) => PoolFormat::Dataset,
             FileContent::Picks => {
                 return Ok(RecognisedFile::Relevance(RelevanceFile::picks(path)?));
             }
-            FileContent::Columns(columns::Kind::Qrels | columns::Kind::BeirQrels) => {
+            FileContent::Columns(columns::FileKind::Qrels | columns::FileKind::BeirQrels) => {
                 return Ok(RecognisedFile::Relevance(RelevanceFile::labels(path)?));
             }
-            FileContent::Columns(columns::Kind::Run | columns::Kind::Candidates) => {
+            FileContent::Columns(columns::FileKind::Run | columns::FileKind::Candidates) => {
                 let name = self.name.as_deref();
                 return Ok(RecognisedFile::Relevance(RelevanceFile::ranking(
                     path, name,
@@ -264,7 +264,7 @@ enum FileContent {
     Battles(PoolFormat),
     Picks,
     /// What is no JSON.
-    Columns(columns::Kind),
+    Columns(columns::FileKind),
 }
 
 /// Queries with documents, perhaps with votes.
@@ -339,7 +339,7 @@ fn check(path: &Path, kind: PoolFormat) -> Result<usize, CommandFailure> {
         PoolFormat::AiScores => {
             let mut texts = recorded::TextHashes::default();
             for (at, pair) in
-                ai_scores::read_scored_pairs(open(path)?, &name, Ensemble::Any).enumerate()
+                ai_scores::read_scored_pairs(open(path)?, &name, ExpectedJudges::Any).enumerate()
             {
                 match pair {
                     Ok(pair) => {
@@ -378,7 +378,7 @@ pub(super) fn checked(path: &Path, skip_bad: bool) -> Result<CheckedDataset<'_>,
     let other = match recognise(path) {
         Ok(FileContent::Battles(PoolFormat::AiScores)) => Some("recorded votes"),
         Ok(FileContent::Picks) => Some("picks"),
-        Ok(FileContent::Columns(kind)) if kind != columns::Kind::Dataset => Some(kind.words()),
+        Ok(FileContent::Columns(kind)) if kind != columns::FileKind::Dataset => Some(kind.words()),
         Ok(_) | Err(_) => None,
     };
     if let Some(other) = other {

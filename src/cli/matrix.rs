@@ -272,7 +272,7 @@ fn as_svg(
 ) -> String {
     let cell = |row: usize, column: usize| {
         let cell = view.cell(order[row], order[column]);
-        svg::MatrixCell {
+        svg::SvgCell {
             value: cell.verdict.flatten().or(cell.observed),
             planned: cell.planned,
             missing: cell.missing > 0,
@@ -283,7 +283,7 @@ fn as_svg(
         .iter()
         .map(|row| {
             let standing = view.standings[*row];
-            svg::MatrixLabel {
+            svg::SvgLabel {
                 rank: standing.map_or("–".to_owned(), |s| s.rank.to_string()),
                 id: documents[*row].id.to_string(),
                 zelo: standing.map(|s| s.zelo),

@@ -12,7 +12,7 @@ use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
 use crate::engine::RunControl;
 use crate::engine::run_lock::RunLock;
-use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 use answers::{PickAnswers, QuestionState};
 use anyhow::anyhow;
 use clap::Args;
@@ -268,7 +268,7 @@ fn words(plan: &PickPlan) -> String {
 }
 
 /// One row a judge: how its questions stand.
-fn rows(plan: &PickPlan, ensemble: &Ensemble, sheet: &PickAnswers) -> Vec<Value> {
+fn rows(plan: &PickPlan, ensemble: &JudgeEnsemble, sheet: &PickAnswers) -> Vec<Value> {
     ensemble
         .iter()
         .enumerate()

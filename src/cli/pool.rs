@@ -11,7 +11,7 @@ use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::retrieval::{AnalysisProfile, JudgingPool, PoolLayout, build_pool};
 use crate::engine::now_ms;
-use crate::formats::beir::Question;
+use crate::formats::beir::BeirQuery;
 use crate::formats::{dataset, trec};
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
@@ -140,7 +140,7 @@ pub(super) fn import(
 
 /// What was built.
 struct BuiltPools {
-    queries: Vec<Question>,
+    queries: Vec<BeirQuery>,
     run: RankedRun,
     pools: Vec<JudgingPool>,
     notes: Vec<String>,
@@ -349,7 +349,7 @@ impl PoolBuildOptions {
 }
 
 /// Queries in the order of their numbers where all ids are numbers, else as they came.
-fn in_order(mut queries: Vec<Question>) -> Vec<Question> {
+fn in_order(mut queries: Vec<BeirQuery>) -> Vec<BeirQuery> {
     let number = |id: &QueryId| id.as_str().parse::<u64>().ok();
     if queries.iter().all(|query| number(&query.id).is_some()) {
         queries.sort_by_key(|query| number(&query.id));

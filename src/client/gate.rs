@@ -3,7 +3,7 @@
 use super::health::Health;
 use super::pace::{Pace, TOO_LONG};
 use super::window::CallWindow;
-use crate::judge::{CallError, Cause, Exchange, JudgeLimits};
+use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -109,14 +109,19 @@ impl RateGate {
             self.too_long(wait, now.saturating_duration_since(since))
         } else {
             let reply = error.raw.is_some() && !error.no_answer;
-            if reply && matches!(error.cause, Cause::Malformed | Cause::Truncated) {
+            if reply
+                && matches!(
+                    error.cause,
+                    FailureCause::Malformed | FailureCause::Truncated
+                )
+            {
                 // The provider took the call, whatever the answer is worth.
                 self.refused_since = None;
                 self.window.answered(error.exchange.latency);
                 self.health.answered(error.exchange.latency, now);
                 self.pace.answered(begun.number);
             }
-            if error.cause == Cause::TimedOut && self.health.answers > 0 {
+            if error.cause == FailureCause::TimedOut && self.health.answers > 0 {
                 // It answers some and not others: more than it can do at a time.
                 self.window.refused();
             }
@@ -173,7 +178,7 @@ impl RateGate {
 pub(crate) fn is_refusal(error: &CallError) -> bool {
     let overloaded = matches!(error.exchange.status, Some(503 | 529))
         && error.exchange.limits.retry_after.is_some();
-    !error.stops_judge && (error.cause == Cause::RateLimited || overloaded)
+    !error.stops_judge && (error.cause == FailureCause::RateLimited || overloaded)
 }
 
 /// A time in words.
@@ -191,7 +196,7 @@ mod tests {
     use crate::judge::RateLimits;
 
     fn refusal(wait_s: u64) -> CallError {
-        let mut error = CallError::new(Cause::RateLimited, "slow down");
+        let mut error = CallError::new(FailureCause::RateLimited, "slow down");
         error.exchange.limits = RateLimits {
             retry_after: Some(Duration::from_secs(wait_s)),
             ..RateLimits::default()
@@ -224,7 +229,7 @@ mod tests {
         }
         assert_eq!(gate.places(64), 1);
         let later = now + Duration::from_secs(2);
-        let mut junk = CallError::new(Cause::Malformed, "no JSON").with_raw("hm");
+        let mut junk = CallError::new(FailureCause::Malformed, "no JSON").with_raw("hm");
         junk.exchange.latency = Duration::from_secs(1);
         for _ in 0..3 {
             let begun = gate.begin(1, later);

@@ -15,7 +15,7 @@ use super::call_ledger::CallLedger;
 use super::gate::{BegunCall, RateGate};
 use super::now_ms;
 use super::question::{RecordOutcome, ServiceQuestion};
-use crate::judge::{CallError, Cause, panic_words};
+use crate::judge::{CallError, FailureCause, panic_message};
 use crate::store::StoreError;
 use crate::store::ledger::{CallPurpose, Charge};
 use crate::store::runs::RunId;
@@ -373,7 +373,7 @@ async fn attempt<Q: ServiceQuestion>(call: CallTask<Q>) -> ReturnedCall<Q> {
 
 /// The failure of a call that panicked.
 fn crashed(panic: &(dyn Any + Send)) -> CallError {
-    let mut error = CallError::new(Cause::Crashed, panic_words(panic));
+    let mut error = CallError::new(FailureCause::Crashed, panic_message(panic));
     // Nobody knows how far it came.
     error.exchange.sent = true;
     error

@@ -13,8 +13,8 @@ pub use submit::{BatchSubmission, submit};
 use super::{RunError, now_ms};
 use crate::client::pace::back_off;
 use crate::domain::sampling::SeededRng;
-use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, Sought};
-use crate::judge::{CallError, Cause, Ensemble, Judge, Retry};
+use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, UnconfirmedBatch};
+use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct PolledBatch {
 }
 
 /// The judge of a batch as it is configured now, or what is to be done where it is not the same any more.
-fn judge_of(ensemble: &Ensemble, row: &BatchRow) -> Result<Arc<dyn Judge>, String> {
+fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, String> {
     let spec = &row.spec;
     let Some(judge) = ensemble.iter().find(|judge| judge.spec().name == spec.name) else {
         return Err(format!(
@@ -117,7 +117,7 @@ fn passes(error: &CallError) -> bool {
 /// lock: only then is a batch that the provider does not know one that never arrived, and not one on its way.
 pub async fn refresh(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     alone: bool,
 ) -> Result<Vec<PolledBatch>, RunError> {
     let rows = store.read(|db| db.batches(false)).await?;
@@ -133,7 +133,7 @@ pub async fn refresh(
 
 async fn ask_about(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     mut row: BatchRow,
     named: &[String],
     alone: bool,
@@ -197,12 +197,12 @@ async fn look_for(
     alone: bool,
 ) -> Result<Option<String>, RunError> {
     let uid = row.uid.clone();
-    let sought = Sought {
+    let unconfirmed = UnconfirmedBatch {
         name: &uid,
         lines: row.calls,
         since_ms: row.submitted_ms,
     };
-    let (found, all) = match patiently(|| api.find(sought), passes).await {
+    let (found, all) = match patiently(|| api.find(unconfirmed), passes).await {
         Ok(found) => found,
         Err(error) => return Ok(Some(error.to_string())),
     };
@@ -266,7 +266,7 @@ pub async fn settle(store: &Store) -> Result<(), RunError> {
 }
 
 /// Asks the provider to stop a batch.
-pub async fn cancel(ensemble: &Ensemble, row: &BatchRow) -> Result<(), String> {
+pub async fn cancel(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<(), String> {
     let judge = judge_of(ensemble, row)?;
     let api = api(judge.as_ref())?;
     let remote = row
@@ -282,7 +282,7 @@ pub async fn cancel(ensemble: &Ensemble, row: &BatchRow) -> Result<(), String> {
 fn is_refusal(error: &CallError) -> bool {
     !matches!(
         error.cause,
-        Cause::Connection | Cause::TimedOut | Cause::Server
+        FailureCause::Connection | FailureCause::TimedOut | FailureCause::Server
     )
 }
 

@@ -4,7 +4,8 @@ use super::now_ms;
 use super::question_source::RunContext;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::judge::{
-    CallError, Case, Exchange, Judge, JudgeSpec, Opinion, Prompt, Reply, opinion_of,
+    CallError, Exchange, Judge, JudgePrompt, JudgeReply, JudgeSpec, Opinion, PresentedPair,
+    opinion_of,
 };
 use crate::store::calls::{CallOutcome, CallRecord, OutstandingCall, Recorded};
 use crate::store::corpus::QueryKey;
@@ -19,8 +20,8 @@ pub(super) struct BattleQuestion {
     pub(super) judge_index: usize,
     pub(super) query: QueryKey,
     pub(super) call: OutstandingCall,
-    pub(super) case: Case,
-    pub(super) prompt: Prompt,
+    pub(super) case: PresentedPair,
+    pub(super) prompt: JudgePrompt,
     pub(super) call_key: Option<[u8; 32]>,
     /// Whether this is the question asked once more.
     pub(super) once_more: bool,
@@ -28,7 +29,7 @@ pub(super) struct BattleQuestion {
 
 /// A judge's opinion, as it came.
 pub(super) struct VoteReply {
-    reply: Reply,
+    reply: JudgeReply,
     opinion: Opinion,
     pub(super) exchange: Exchange,
 }
@@ -172,12 +173,12 @@ impl ServiceQuestion for BattleQuestion {
 }
 
 /// What makes two calls the same: the judge and every character it is sent. Offline judges are quicker than looking.
-pub(super) fn call_key(judge: &dyn Judge, prompt: &Prompt) -> Option<[u8; 32]> {
+pub(super) fn call_key(judge: &dyn Judge, prompt: &JudgePrompt) -> Option<[u8; 32]> {
     (!judge.spec().is_offline()).then(|| key_of(judge.spec(), prompt))
 }
 
 /// The hash of a judge and of every character it is sent.
-pub(super) fn key_of(spec: &JudgeSpec, prompt: &Prompt) -> [u8; 32] {
+pub(super) fn key_of(spec: &JudgeSpec, prompt: &JudgePrompt) -> [u8; 32] {
     let mut hash = Sha256::new();
     let parts = [
         &spec.name,

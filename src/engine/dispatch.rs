@@ -15,7 +15,7 @@ use crate::client::question::ServiceQuestion as _;
 use crate::client::window;
 use crate::client::worker::{QuestionEnd, WorkerEvent, lock};
 use crate::domain::vote::JudgeId;
-use crate::judge::{Ensemble, Judge, Usage};
+use crate::judge::{Judge, JudgeEnsemble, Usage};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::ledger::{Charge, Spent};
@@ -39,7 +39,7 @@ const PLANNED_TOGETHER: usize = 64;
 
 struct Dispatcher {
     store: Store,
-    ensemble: Ensemble,
+    ensemble: JudgeEnsemble,
     judges: Vec<JudgeId>,
     run: RunId,
     control: watch::Receiver<RunControl>,
@@ -75,7 +75,7 @@ struct Dispatcher {
 
 pub(super) async fn run(
     store: Store,
-    ensemble: Ensemble,
+    ensemble: JudgeEnsemble,
     request: RunRequest,
     control: watch::Receiver<RunControl>,
     progress_to: watch::Sender<RunProgress>,
@@ -554,7 +554,7 @@ impl Dispatcher {
 /// What a judge has to pass. `remembered` is the window that it ended with last time; judges of one server share what a
 /// service begins with.
 pub(super) fn gate(
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     judge: &dyn Judge,
     concurrency: usize,
     remembered: Option<usize>,

@@ -9,9 +9,9 @@ use crate::client::gate::RateGate;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, ServiceQuestion};
 use crate::client::window;
 use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
-use crate::embedding::cache::{Cache, CacheError};
-use crate::embedding::{Embedded, Embedder};
-use crate::judge::{CallError, Cause, Exchange};
+use crate::embedding::cache::{VectorCache, VectorCacheError};
+use crate::embedding::{EmbeddedTexts, Embedder};
+use crate::judge::{CallError, Exchange, FailureCause};
 use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
@@ -47,7 +47,7 @@ pub enum EmbedError {
     },
     /// The cache failed.
     #[error(transparent)]
-    Cache(#[from] CacheError),
+    Cache(#[from] VectorCacheError),
     /// The project failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -73,7 +73,7 @@ pub struct VectorOrigins {
 #[derive(Debug)]
 pub struct CachedEmbedder {
     embedder: Arc<Embedder>,
-    cache: Cache,
+    cache: VectorCache,
     shared: Arc<WorkerContext>,
     gate: Arc<Mutex<RateGate>>,
     _over: watch::Sender<bool>,
@@ -91,13 +91,13 @@ struct EmbedQuestion {
 }
 
 impl ServiceQuestion for EmbedQuestion {
-    type Answer = Embedded;
+    type Answer = EmbeddedTexts;
 
-    fn ask(&self) -> BoxFuture<'_, Result<Embedded, CallError>> {
+    fn ask(&self) -> BoxFuture<'_, Result<EmbeddedTexts, CallError>> {
         self.embedder.embed(&self.texts).boxed()
     }
 
-    fn exchange(answer: &Embedded) -> &Exchange {
+    fn exchange(answer: &EmbeddedTexts) -> &Exchange {
         &answer.exchange
     }
 
@@ -128,7 +128,7 @@ impl ServiceQuestion for EmbedQuestion {
     }
 
     // Vectors are kept in their cache, not in the project.
-    fn keep(&self, _: AttemptEnd<'_, Embedded>) -> Option<RecordJob> {
+    fn keep(&self, _: AttemptEnd<'_, EmbeddedTexts>) -> Option<RecordJob> {
         None
     }
 }
@@ -137,7 +137,7 @@ impl CachedEmbedder {
     /// Nothing is called yet. What calls cost is written into `project`, where there is one.
     pub fn new(
         embedder: Embedder,
-        cache: Cache,
+        cache: VectorCache,
         control: watch::Receiver<RunControl>,
         project: Option<Store>,
     ) -> Self {
@@ -211,7 +211,7 @@ impl CachedEmbedder {
                      file with --vectors",
                     vector.len()
                 );
-                return Err(self.failed(CallError::new(Cause::Malformed, message)));
+                return Err(self.failed(CallError::new(FailureCause::Malformed, message)));
             }
             vectors.push(vector);
         }
@@ -294,7 +294,7 @@ impl CachedEmbedder {
             }
         }
         if worker.await.is_err() {
-            let error = CallError::new(Cause::Crashed, "the calls ended unexpectedly");
+            let error = CallError::new(FailureCause::Crashed, "the calls ended unexpectedly");
             return Err(self.failed(error));
         }
         match failure {

@@ -4,7 +4,7 @@ mod query;
 
 use super::RunRequest;
 use crate::domain::corpus::Pool;
-use crate::judge::{Case, Ensemble, PoolText};
+use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::{Store, StoreError};
 use query::QueryEstimate;
 use serde::Serialize;
@@ -63,7 +63,7 @@ impl CostEstimate {
     }
 
     /// An estimate of nothing yet, for an ensemble.
-    pub fn new(ensemble: &Ensemble) -> Self {
+    pub fn new(ensemble: &JudgeEnsemble) -> Self {
         let judges = ensemble
             .iter()
             .map(|judge| JudgeEstimate {
@@ -98,7 +98,7 @@ impl CostEstimate {
     /// Everything that a run on a project would need; loads every text of the project.
     pub fn of_project(
         store: &Store,
-        ensemble: &Ensemble,
+        ensemble: &JudgeEnsemble,
         request: &RunRequest,
     ) -> Result<Self, StoreError> {
         let mut estimate = Self::new(ensemble);
@@ -123,7 +123,7 @@ impl CostEstimate {
     pub fn add(
         &mut self,
         pool: &Pool,
-        ensemble: &Ensemble,
+        ensemble: &JudgeEnsemble,
         request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<(), StoreError> {
@@ -139,7 +139,7 @@ impl CostEstimate {
         &mut self,
         id: &str,
         text: &Arc<PoolText>,
-        ensemble: &Ensemble,
+        ensemble: &JudgeEnsemble,
         request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<(), StoreError> {
@@ -170,7 +170,7 @@ impl CostEstimate {
             let (mut input, mut output, mut looked_at) = (0, 0, 0u64);
             let (mut cost, mut worst) = (Some(0.0), Some(0.0));
             for pair in need.pairs.iter().step_by(step) {
-                let case = Case {
+                let case = PresentedPair {
                     pool: Arc::clone(text),
                     first: pair.low(),
                     second: pair.high(),

@@ -13,7 +13,8 @@ use crate::client::worker::{self, Worker, WorkerContext};
 use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResult, SlotVerdict};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::judge::{
-    CallError, Cause, Ensemble, Exchange, Judge, JudgeSpec, Lineup, Prompt, Reply, caught, parse,
+    CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
+    PresentedPool, catch_panic, parse,
 };
 use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
@@ -41,7 +42,7 @@ pub struct PickTask {
     /// The hash of judge and question.
     pub call: String,
     /// What it is shown.
-    pub lineup: Lineup,
+    pub lineup: PresentedPool,
     /// Answers to it so far that broke the rules or were cut off.
     pub asked: usize,
 }
@@ -72,7 +73,7 @@ pub enum PickEvent {
 }
 
 /// The hash of a judge and of every character it is sent: what makes two questions the same.
-pub fn call_id(spec: &JudgeSpec, prompt: &Prompt) -> String {
+pub fn call_id(spec: &JudgeSpec, prompt: &JudgePrompt) -> String {
     key_of(spec, prompt)
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -83,7 +84,7 @@ pub fn call_id(spec: &JudgeSpec, prompt: &Prompt) -> String {
 struct PoolQuestion {
     judge: Arc<dyn Judge>,
     job: Arc<PickTask>,
-    prompt: Prompt,
+    prompt: JudgePrompt,
     asked: usize,
     /// Records on their way, in the order of the attempts.
     records: mpsc::UnboundedSender<PickEvent>,
@@ -98,8 +99,8 @@ struct PickReply {
 }
 
 /// What a reply says, or why it breaks the rules.
-fn read(lineup: &Lineup, text: &str) -> Result<(PickResult, Vec<String>), InvalidPick> {
-    let Lineup { pool, ask } = lineup;
+fn read(lineup: &PresentedPool, text: &str) -> Result<(PickResult, Vec<String>), InvalidPick> {
+    let PresentedPool { pool, ask } = lineup;
     match ask {
         PickRequest::PerDocument => parse::verdicts(text, &pool.documents).map(
             |(verdicts, thoughts): (Vec<SlotVerdict>, _)| {
@@ -138,7 +139,7 @@ impl PoolQuestion {
             thoughts,
             answered_by: exchange.model.clone(),
             raw,
-            truncated: self.judge.cuts(&self.job.lineup),
+            truncated: self.judge.truncates_pool(&self.job.lineup),
             tokens_input: exchange.usage.input,
             tokens_output: exchange.usage.output,
             cost_usd: exchange.cost_usd,
@@ -157,9 +158,9 @@ impl ServiceQuestion for PoolQuestion {
     fn ask(&self) -> BoxFuture<'_, Result<PickReply, CallError>> {
         async {
             let lineup = &self.job.lineup;
-            let reply: Reply = self.judge.pick(lineup, &self.prompt).await?;
+            let reply: JudgeReply = self.judge.pick(lineup, &self.prompt).await?;
             // The reply is paid for: a parser that panics must not take it along.
-            match caught(|| read(lineup, &reply.text)) {
+            match catch_panic(|| read(lineup, &reply.text)) {
                 Ok(Ok((result, thoughts))) => Ok(PickReply {
                     result,
                     thoughts,
@@ -167,11 +168,11 @@ impl ServiceQuestion for PoolQuestion {
                     raw: reply.text,
                 }),
                 Ok(Err(invalid)) => Err(CallError::in_reply(
-                    Cause::Malformed,
+                    FailureCause::Malformed,
                     invalid.to_string(),
                     reply,
                 )),
-                Err(panic) => Err(CallError::in_reply(Cause::Crashed, panic, reply)),
+                Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic, reply)),
             }
         }
         .boxed()
@@ -220,7 +221,7 @@ impl ServiceQuestion for PoolQuestion {
             }
             AttemptEnd::Failed { error, again } => {
                 let text = error.raw.as_deref().unwrap_or_default();
-                let broken = (error.cause == Cause::Malformed && !error.no_answer)
+                let broken = (error.cause == FailureCause::Malformed && !error.no_answer)
                     .then(|| read(&self.job.lineup, text).err())
                     .flatten();
                 let result = broken.map_or_else(
@@ -248,7 +249,7 @@ pub struct PickSession {
     /// The project.
     pub store: Store,
     /// The judges.
-    pub ensemble: Ensemble,
+    pub ensemble: JudgeEnsemble,
     /// The way to steer.
     pub control: watch::Receiver<RunControl>,
 }
@@ -328,11 +329,13 @@ async fn feed(
     records: mpsc::UnboundedSender<PickEvent>,
 ) {
     for job in jobs {
-        let Some(mut prompt) = judge.lineup(&job.lineup) else {
+        let Some(mut prompt) = judge.pick_prompt(&job.lineup) else {
             continue;
         };
         if job.asked > 0 {
-            prompt = judge.reask(&prompt, Cause::Malformed).unwrap_or(prompt);
+            prompt = judge
+                .reask(&prompt, FailureCause::Malformed)
+                .unwrap_or(prompt);
         }
         let question = PoolQuestion {
             judge: Arc::clone(&judge),

@@ -1,6 +1,6 @@
 //! How far a run is: counts, rate, time left, spend.
 
-use crate::judge::{Cause, JudgeSpec, Usage};
+use crate::judge::{FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -43,7 +43,7 @@ pub struct JudgeProgress {
     /// Calls ended without one.
     pub failures: usize,
     /// Why they did, and how often.
-    pub causes: BTreeMap<Cause, usize>,
+    pub causes: BTreeMap<FailureCause, usize>,
     /// Tokens used.
     pub usage: Usage,
     /// Dollars spent, as far as prices are known.
@@ -72,7 +72,7 @@ pub struct JudgeProgress {
 
 impl JudgeProgress {
     /// Counts a call that ended without a vote.
-    pub fn failed(&mut self, cause: Cause) {
+    pub fn failed(&mut self, cause: FailureCause) {
         self.failures += 1;
         *self.causes.entry(cause).or_default() += 1;
     }
@@ -245,9 +245,9 @@ mod tests {
     fn failures_are_told_by_cause_the_most_frequent_first() {
         let mut judge = JudgeProgress::default();
         assert_eq!(judge.failure_words(), None);
-        judge.failed(Cause::TimedOut);
+        judge.failed(FailureCause::TimedOut);
         for _ in 0..2 {
-            judge.failed(Cause::RateLimited);
+            judge.failed(FailureCause::RateLimited);
         }
         assert_eq!(judge.failures, 3);
         let words = judge.failure_words();

@@ -11,7 +11,7 @@ use crate::client::RunControl;
 use crate::client::worker::lock;
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
-use crate::judge::{Case, Ensemble, PoolText, offline};
+use crate::judge::{JudgeEnsemble, PoolText, PresentedPair, offline};
 use crate::store::Store;
 use crate::store::calls::{CallSelection, OutstandingCall};
 use crate::store::corpus::QueryKey;
@@ -45,7 +45,7 @@ pub(super) enum SourceEvent {
 pub(super) struct RunContext {
     pub(super) store: Store,
     pub(super) run: RunId,
-    pub(super) ensemble: Ensemble,
+    pub(super) ensemble: JudgeEnsemble,
     pub(super) judges: Vec<JudgeId>,
     pub(super) names: Vec<String>,
     pub(super) request: RunRequest,
@@ -192,7 +192,7 @@ impl QuestionSource {
         pool: &Arc<PoolText>,
     ) -> BattleQuestion {
         let judge = &self.shared.ensemble[self.judge_index];
-        let case = Case {
+        let case = PresentedPair {
             pool: Arc::clone(pool),
             first: if call.swapped { call.b } else { call.a },
             second: if call.swapped { call.a } else { call.b },

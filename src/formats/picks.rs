@@ -1,24 +1,24 @@
 //! Picks as JSON lines: one line a call that was answered, or that failed for good. Lines are only ever added.
 
-use super::lines::Lines;
+use super::lines::TextLines;
 use super::problem::{Problem, quoted};
 use crate::domain::adjudication::PickRecord;
 use crate::formats::json::reason;
 use std::io::BufRead;
 
 /// The records of a file, one line in memory at a time, with their line numbers.
-pub struct Records<R> {
-    lines: Lines<R>,
+pub struct PickRecords<R> {
+    lines: TextLines<R>,
 }
 
 /// Reads picks; `file` is what problems call the file. A bad line gives a problem, and the next one follows.
-pub fn read_picks<R: BufRead>(reader: R, file: &str) -> Records<R> {
-    Records {
-        lines: Lines::new(reader, file),
+pub fn read_picks<R: BufRead>(reader: R, file: &str) -> PickRecords<R> {
+    PickRecords {
+        lines: TextLines::new(reader, file),
     }
 }
 
-impl<R: BufRead> Iterator for Records<R> {
+impl<R: BufRead> Iterator for PickRecords<R> {
     type Item = Result<(u64, PickRecord), Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -6,7 +6,7 @@ use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::vote::{JudgeId, Margin};
-use crate::judge::{Cause, JudgeSpec, Usage};
+use crate::judge::{FailureCause, JudgeSpec, Usage};
 use rusqlite::{OptionalExtension, params};
 use std::collections::HashMap;
 
@@ -60,7 +60,7 @@ pub enum CallOutcome {
     /// It did not.
     Failure {
         /// The class.
-        cause: Cause,
+        cause: FailureCause,
         /// In words.
         message: String,
     },
@@ -82,7 +82,7 @@ pub struct OutstandingCall {
     /// 1 plus the calls that failed before.
     pub attempt: u32,
     /// Why the question is to be asked once more, where that was still owed when a run ended.
-    pub again: Option<Cause>,
+    pub again: Option<FailureCause>,
 }
 
 /// What became of a call that was to be recorded.
@@ -100,7 +100,7 @@ struct FailedCalls {
     /// Whether one of them was the last word.
     last: bool,
     /// Why the question was to be asked once more.
-    again: Option<Cause>,
+    again: Option<FailureCause>,
 }
 
 /// Which calls of a plan are still to be made.
@@ -298,7 +298,7 @@ impl Db {
                 if added == 0 {
                     let second = CallRecord {
                         result: CallOutcome::Failure {
-                            cause: Cause::Duplicate,
+                            cause: FailureCause::Duplicate,
                             message: "the judge had voted on this battle already".to_owned(),
                         },
                         ..call.clone()
@@ -498,7 +498,7 @@ impl Db {
 }
 
 /// The cause as stored: its kebab-case name.
-fn cause_name(cause: Cause) -> Result<String> {
+fn cause_name(cause: FailureCause) -> Result<String> {
     match serde_json::to_value(cause) {
         Ok(serde_json::Value::String(name)) => Ok(name),
         _ => Err(StoreError::Corrupt(format!(

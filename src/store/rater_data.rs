@@ -14,7 +14,7 @@ use crate::domain::priority::{self, Assignment, Policy};
 use crate::domain::reasoning::{FoldedText, conclusion, quotes};
 use crate::domain::verdict::Decision;
 use crate::domain::vote::{JudgeId, Outcome};
-use crate::judge::{Cause, JudgeSpec};
+use crate::judge::{FailureCause, JudgeSpec};
 use rusqlite::params;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -39,7 +39,7 @@ pub struct PersonVerdict {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeCalls {
     /// Failed calls not made good, by cause.
-    pub failures: BTreeMap<Cause, usize>,
+    pub failures: BTreeMap<FailureCause, usize>,
     /// Half of the calls took no longer than this, in milliseconds; `None` where none was timed.
     pub latency_p50_ms: Option<f64>,
     /// 95 % of the calls took no longer than this, in milliseconds.

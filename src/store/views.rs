@@ -11,7 +11,7 @@ use crate::domain::priority;
 use crate::domain::ranking::{self, JudgeWeights, QueryRows, RankingSettings, View};
 use crate::domain::rating::{Dispersion, RatingError};
 use crate::domain::vote::{JudgeId, Margin};
-use crate::judge::{Cause, JudgeSpec};
+use crate::judge::{FailureCause, JudgeSpec};
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +26,7 @@ pub struct VoteDetail {
     /// Whether the judge was shown B first.
     pub swapped: bool,
     /// The preference oriented to the battle, or why there is none.
-    pub result: std::result::Result<Margin, (Cause, String)>,
+    pub result: std::result::Result<Margin, (FailureCause, String)>,
     /// The reasoning, in the judge's own presentation; empty for a failure.
     pub reasoning: String,
     /// The reply as it came, where it was kept.

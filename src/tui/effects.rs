@@ -7,7 +7,7 @@ use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
 use crate::engine::estimate::CostEstimate;
 use crate::engine::{self, RunHandle, now_ms};
-use crate::judge::Ensemble;
+use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
 use crate::store::queue::QueueRequest;
@@ -26,7 +26,7 @@ use tokio::task::JoinHandle;
 #[derive(Debug)]
 pub struct Runner {
     store: Store,
-    ensemble: Ensemble,
+    ensemble: JudgeEnsemble,
     options: Options,
     results: mpsc::Sender<Msg>,
     control: Option<tokio::sync::watch::Sender<engine::RunControl>>,
@@ -43,7 +43,7 @@ impl Runner {
     /// A runner that answers into `results`.
     pub fn new(
         store: Store,
-        ensemble: Ensemble,
+        ensemble: JudgeEnsemble,
         options: Options,
         results: mpsc::Sender<Msg>,
     ) -> Self {

@@ -21,7 +21,7 @@ use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::Prompt;
 use super::widgets::toast::Toast;
-use crate::config::Judging;
+use crate::config::JudgingConfig;
 use crate::engine::RunControl;
 use crate::engine::progress::RunProgress;
 use crate::store::corpus::QueryInfo;
@@ -150,7 +150,7 @@ pub struct Options {
     /// How it is steered at first.
     pub control: RunControl,
     /// How pairs are judged.
-    pub judging: Judging,
+    pub judging: JudgingConfig,
     /// What the header calls the project.
     pub project: String,
     /// Whether this is the bundled sample.

@@ -5,13 +5,13 @@ use super::super::{CommandFailure, CommandResult, output};
 use super::watch;
 use crate::engine::run_lock::RunLock;
 use crate::engine::{RunControl, RunRequest, batch};
-use crate::judge::Ensemble;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
 use serde_json::json;
 
 /// Refuses judges without a batch endpoint.
-pub(super) fn check(ensemble: &Ensemble) -> CommandResult {
+pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
     let without: Vec<&str> = ensemble
         .iter()
         .filter(|judge| judge.batch().is_none())
@@ -30,7 +30,7 @@ pub(super) fn check(ensemble: &Ensemble) -> CommandResult {
 /// open; else says whether the budget allowed everything.
 pub(super) fn run(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     request: &RunRequest,
     control: RunControl,
     as_json: bool,

@@ -5,14 +5,14 @@ use super::super::import::pools;
 use super::super::{CommandContext, CommandFailure};
 use crate::engine::RunRequest;
 use crate::engine::estimate::CostEstimate;
-use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 use std::path::Path;
 
 /// What is to be judged, by whom, and how.
 pub(super) struct CostPlan<'a> {
     pub(super) dataset: &'a Path,
     pub(super) skip_bad: bool,
-    pub(super) ensemble: &'a Ensemble,
+    pub(super) ensemble: &'a JudgeEnsemble,
     pub(super) request: &'a RunRequest,
     /// In batches, at their price.
     pub(super) batch: bool,

@@ -2,10 +2,10 @@
 
 use super::super::import::pools;
 use super::super::{CommandFailure, CommandResult};
-use crate::config::Run;
+use crate::config::RunConfig;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
 use crate::engine::RunRequest;
-use crate::judge::Ensemble;
+use crate::judge::JudgeEnsemble;
 use anyhow::anyhow;
 use clap::Args;
 use std::path::Path;
@@ -45,9 +45,9 @@ impl SamplingOptions {
         &self,
         dataset: &Path,
         skip_bad: bool,
-        ensemble: &Ensemble,
+        ensemble: &JudgeEnsemble,
         request: &RunRequest,
-        usual: &Run,
+        usual: &RunConfig,
     ) -> Result<Option<AdaptivePlan>, CommandFailure> {
         let sampler = self.sampler.unwrap_or(usual.sampler);
         let judging = self.judging.unwrap_or(usual.judging);

@@ -4,7 +4,7 @@ use super::super::{CommandFailure, output, signals};
 use crate::domain::sanitise;
 use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::engine::{RunControl, RunHandle, RunRequest};
-use crate::judge::{Ensemble, OFFLINE_LABEL};
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
 use anyhow::anyhow;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -23,7 +23,7 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 /// in order, and once more everything. What finishes tells how many queries are written.
 pub(super) fn watch(
     store: &Store,
-    ensemble: Ensemble,
+    ensemble: JudgeEnsemble,
     request: RunRequest,
     control: RunControl,
     json: bool,

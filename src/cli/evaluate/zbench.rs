@@ -5,7 +5,7 @@ use super::report::EvaluationReport;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
 use crate::domain::metrics::{Resampling, compare, estimate};
-use crate::formats::recognise::Kind;
+use crate::formats::recognise::FileKind;
 use anyhow::anyhow;
 use std::collections::HashMap;
 use std::path::Path;
@@ -135,7 +135,7 @@ type TrueScores = HashMap<QueryId, HashMap<DocId, f64>>;
 
 fn dataset(path: &Path) -> Result<Vec<Pool>, CommandFailure> {
     match benchmark::kind(path)? {
-        Kind::Dataset => benchmark::pools(path),
+        FileKind::Dataset => benchmark::pools(path),
         kind => Err(CommandFailure::usage(anyhow!(
             "{}: holds {}; --profile zbench takes datasets with scores",
             path.display(),

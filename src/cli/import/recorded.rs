@@ -5,8 +5,8 @@ use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::JudgeId;
 use crate::engine::now_ms;
-use crate::formats::ai_scores::{self, Ensemble, RecordedVote, ScoredPair};
-use crate::judge::{Cause, JudgeSpec, Usage};
+use crate::formats::ai_scores::{self, ExpectedJudges, RecordedVote, ZbenchPair};
+use crate::judge::{FailureCause, JudgeSpec, Usage};
 use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
@@ -22,7 +22,7 @@ pub(super) struct TextHashes {
 
 impl TextHashes {
     /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
-    pub(super) fn contradicted_by(&mut self, pair: &ScoredPair) -> Option<String> {
+    pub(super) fn contradicted_by(&mut self, pair: &ZbenchPair) -> Option<String> {
         let query = pair.query_id.as_str().to_owned();
         let documents = [&pair.a, &pair.b];
         let named = std::iter::once((None, pair.query.as_str())).chain(documents.into_iter().map(
@@ -57,7 +57,7 @@ struct PoolBuilder {
 }
 
 impl PoolBuilder {
-    fn add(&mut self, pair: &ScoredPair) {
+    fn add(&mut self, pair: &ZbenchPair) {
         let pool = self.pool.get_or_insert_with(|| Pool {
             query: Query {
                 id: pair.query_id.clone(),
@@ -102,7 +102,7 @@ pub(super) fn import_ai_scores(
     let mut order: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut texts = TextHashes::default();
-    for pair in ai_scores::read_scored_pairs(first, name, Ensemble::Any) {
+    for pair in ai_scores::read_scored_pairs(first, name, ExpectedJudges::Any) {
         let Some(pair) = pair
             .ok()
             .filter(|pair| texts.contradicted_by(pair).is_none())
@@ -158,7 +158,9 @@ pub(super) fn import_ai_scores(
     drop(gathered);
     let mut texts = TextHashes::default();
     let mut games = NextGames::default();
-    for pair in ai_scores::read_scored_pairs(second, name, Ensemble::Any).filter_map(Result::ok) {
+    for pair in
+        ai_scores::read_scored_pairs(second, name, ExpectedJudges::Any).filter_map(Result::ok)
+    {
         if texts.contradicted_by(&pair).is_some() {
             continue;
         }
@@ -200,7 +202,7 @@ type NextGames = HashMap<(QueryKey, usize, usize), u32>;
 fn take_votes(
     db: &Db,
     query: QueryKey,
-    pair: &ScoredPair,
+    pair: &ZbenchPair,
     judges: &HashMap<String, JudgeId>,
     games: &mut NextGames,
     report: &mut DatasetImport,
@@ -272,7 +274,7 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
         }
         RecordedVote::Failure => {
             let message = "recorded by zBench as score 0 with an empty thought".to_owned();
-            let cause = Cause::Malformed;
+            let cause = FailureCause::Malformed;
             (false, CallOutcome::Failure { cause, message })
         }
     };

@@ -8,7 +8,7 @@ use super::{
 use crate::domain::sanitise;
 use crate::domain::verdict::FinalRule;
 use crate::engine::now_ms;
-use crate::formats::foreign::{KnownTexts, hash, read_votes};
+use crate::formats::votes::{KnownTexts, read_votes, text_hash};
 use crate::store::{Db, Store, StoreError};
 use anyhow::anyhow;
 use clap::Args;
@@ -168,7 +168,7 @@ impl VotesFile {
 fn known_texts(db: &Db, query: &str) -> Result<Option<KnownTexts>, String> {
     let known = db.texts(query).map_err(|error| error.to_string())?;
     Ok(known.map(|known| KnownTexts {
-        query: hash(&known.query),
+        query: text_hash(&known.query),
         documents: known.documents,
     }))
 }

@@ -8,7 +8,7 @@ use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
 use crate::engine::estimate::JudgeEstimate;
 use crate::engine::picks::{PickTask, call_id};
-use crate::judge::{Ensemble, Judge, Lineup, PoolText};
+use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPool};
 use std::sync::Arc;
 
 /// How often another order is drawn where one has been shown already.
@@ -32,7 +32,7 @@ pub(super) struct OrderedPool {
     pub(super) permutation: usize,
     /// The documents' ids in that order.
     pub(super) order: Arc<[DocId]>,
-    pub(super) lineup: Lineup,
+    pub(super) lineup: PresentedPool,
 }
 
 /// Every question, whether it has been answered or not.
@@ -59,7 +59,7 @@ impl PickPlan {
     pub(super) fn new(
         pools: &[Pool],
         labels: &Qrels,
-        ensemble: &Ensemble,
+        ensemble: &JudgeEnsemble,
         options: &PickOptions,
         sheet: &PickAnswers,
     ) -> Result<Self, String> {
@@ -133,7 +133,7 @@ impl PickPlan {
                 query: pool.query.id.clone(),
                 permutation: above + 1,
                 order: ids.map(|document| document.id.clone()).collect(),
-                lineup: Lineup {
+                lineup: PresentedPool {
                     pool: Arc::new(PoolText::new(pool.query.text.clone(), documents.collect())),
                     ask,
                 },
@@ -142,10 +142,10 @@ impl PickPlan {
     }
 
     /// Finds out what is still to be asked.
-    fn ask(&mut self, ensemble: &Ensemble, options: &PickOptions, sheet: &PickAnswers) {
+    fn ask(&mut self, ensemble: &JudgeEnsemble, options: &PickOptions, sheet: &PickAnswers) {
         for shown in &self.shown {
             for (seat, judge) in ensemble.iter().enumerate() {
-                let prompt = judge.lineup(&shown.lineup).unwrap_or_default();
+                let prompt = judge.pick_prompt(&shown.lineup).unwrap_or_default();
                 let call = call_id(judge.spec(), &prompt);
                 let question = (shown.query.clone(), shown.permutation, call.clone());
                 let state = sheet.state(&question).copied();

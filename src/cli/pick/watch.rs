@@ -7,7 +7,7 @@ use crate::client::RunControl;
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
 use crate::engine::picks::{self, PickEvent, PickSession};
-use crate::judge::Ensemble;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ struct PickCounts {
 /// another one at once.
 pub(super) fn watch(
     plan: &PickPlan,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     control: RunControl,
     store: &Store,
     sheet: &mut PickAnswers,

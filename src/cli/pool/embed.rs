@@ -9,9 +9,9 @@ use crate::client::RunControl;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
-use crate::embedding::cache::Cache;
+use crate::embedding::cache::VectorCache;
 use crate::engine::embeddings::{CachedEmbedder, EmbedError, VectorOrigins};
-use crate::formats::beir::{Passage, Question};
+use crate::formats::beir::{BeirDocument, BeirQuery};
 use crate::formats::trec;
 use anyhow::anyhow;
 use clap::Args;
@@ -56,7 +56,7 @@ pub(super) struct DenseOptions {
 /// What the vectors are made for.
 struct VectorSearch<'a> {
     folder: &'a BenchmarkFolder,
-    questions: Vec<Question>,
+    questions: Vec<BeirQuery>,
     depth: usize,
     documents: usize,
 }
@@ -86,7 +86,7 @@ impl DenseOptions {
         let kept = self.vectors.as_ref().unwrap_or(&beside);
         // A dry run makes no file.
         let nowhere = self.dry_run && !kept.exists();
-        let cache = Cache::open(if nowhere { Path::new(":memory:") } else { kept });
+        let cache = VectorCache::open(if nowhere { Path::new(":memory:") } else { kept });
         let cache = cache.map_err(CommandFailure::usage)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -160,7 +160,7 @@ impl DenseOptions {
     }
 
     /// Writes a run of each stage, where that is wanted.
-    pub(super) fn write_runs(&self, queries: &[Question], stage: &FirstStage) -> CommandResult {
+    pub(super) fn write_runs(&self, queries: &[BeirQuery], stage: &FirstStage) -> CommandResult {
         let (Some(folder), Some(hybrid)) = (&self.stage_runs, stage.hybrid()) else {
             return Ok(());
         };
@@ -256,9 +256,9 @@ impl VectorSearch<'_> {
     fn chunks(
         &self,
         size: usize,
-        mut take: impl FnMut(&[Passage]) -> Result<(), DenseError>,
+        mut take: impl FnMut(&[BeirDocument]) -> Result<(), DenseError>,
     ) -> Result<(), DenseError> {
-        let mut chunk: Vec<Passage> = Vec::new();
+        let mut chunk: Vec<BeirDocument> = Vec::new();
         let mut failed = None;
         let read = self.folder.each(|passage| {
             if passage.content().is_empty() {
@@ -310,7 +310,7 @@ impl VectorSearch<'_> {
         };
         let counted = count(self.queries(vectors)).and_then(|()| {
             self.chunks(1000, |chunk| {
-                let text = |passage: &Passage| vectors.embedder().passage(&passage.content());
+                let text = |passage: &BeirDocument| vectors.embedder().passage(&passage.content());
                 count(chunk.iter().map(text).collect())
             })
         });

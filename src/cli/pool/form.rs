@@ -6,7 +6,7 @@ use super::usage;
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query};
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{JudgingPool, PoolSlot};
-use crate::formats::beir::{Passage, Question};
+use crate::formats::beir::{BeirDocument, BeirQuery};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
@@ -14,13 +14,13 @@ use std::collections::{BTreeSet, HashMap};
 /// The pools with the texts of their documents, which are read from the corpus. Pools without documents are left out.
 pub(super) fn pools(
     folder: &BenchmarkFolder,
-    queries: &[Question],
+    queries: &[BeirQuery],
     pools: &[JudgingPool],
     qrels: &Qrels,
     stage: &FirstStage,
 ) -> Result<Vec<Pool>, CommandFailure> {
     let slots = pools.iter().flat_map(|pool| &pool.slots);
-    let mut texts: HashMap<&DocId, Option<Passage>> =
+    let mut texts: HashMap<&DocId, Option<BeirDocument>> =
         slots.map(|slot| (&slot.document, None)).collect();
     folder.each(|passage| {
         if let Some(text) = texts.get_mut(&passage.id) {
@@ -74,7 +74,7 @@ pub(super) fn pools(
 }
 
 fn document(
-    passage: &Passage,
+    passage: &BeirDocument,
     slot: &PoolSlot,
     number: usize,
     grade: Option<i32>,

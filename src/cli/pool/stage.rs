@@ -7,7 +7,7 @@ use super::{in_order, usage};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{EvaluationRules, Qrels, ranked_documents};
 use crate::domain::retrieval::{AnalysisProfile, Bm25Index};
-use crate::formats::beir::{self, Passage, Question};
+use crate::formats::beir::{self, BeirDocument, BeirQuery};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -53,7 +53,7 @@ impl BenchmarkFolder {
     }
 
     /// The queries that have labels.
-    pub(super) fn queries(&self, qrels: &Qrels) -> Result<Vec<Question>, CommandFailure> {
+    pub(super) fn queries(&self, qrels: &Qrels) -> Result<Vec<BeirQuery>, CommandFailure> {
         let name = display_name(&self.queries);
         let mut problems_of_file = output::ProblemPrinter::about(&name);
         let mut queries = Vec::new();
@@ -76,7 +76,7 @@ impl BenchmarkFolder {
     /// Reads the corpus through, one document in memory at a time, until the end or the first refusal.
     pub(super) fn each(
         &self,
-        mut take: impl FnMut(Passage) -> Result<(), CommandFailure>,
+        mut take: impl FnMut(BeirDocument) -> Result<(), CommandFailure>,
     ) -> Result<(), CommandFailure> {
         let name = display_name(&self.corpus);
         let mut problems_of_file = output::ProblemPrinter::about(&name);
@@ -183,7 +183,7 @@ impl FirstStage {
     /// The best documents of a query.
     pub(super) fn ranking(
         &self,
-        question: &Question,
+        question: &BeirQuery,
         depth: usize,
     ) -> Result<Vec<(DocId, f64)>, CommandFailure> {
         Ok(match &self.found {

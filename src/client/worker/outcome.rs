@@ -8,7 +8,7 @@ use crate::client::health::is_broken;
 use crate::client::pace::{back_off, named};
 use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::domain::sampling::SeededRng;
-use crate::judge::{ADAPTIONS, CallError, Cause, Retry};
+use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, Retry};
 use crate::store::ledger::Charge;
 use futures::FutureExt as _;
 use std::collections::{HashSet, VecDeque};
@@ -93,7 +93,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
         let (begun, in_flight) = (sent.begun, self.sent.len());
-        let adapted = error.retry == Retry::Adapted && call.adaptions < ADAPTIONS;
+        let adapted = error.retry == Retry::Adapted && call.adaptions < MAX_ADAPTIONS;
         let again = call
             .question
             .rephrased(&error)
@@ -156,7 +156,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
         let stop = {
             let mut gate = lock(&self.gate);
-            if error.cause == Cause::Malformed && !Q::JUNK_STOPS {
+            if error.cause == FailureCause::Malformed && !Q::JUNK_STOPS {
                 gate.health.useful();
             }
             gate.failed(&error, tokens, in_flight, begun, now)
@@ -280,7 +280,10 @@ fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
         Some(status) => !(200..300).contains(&status),
         None => matches!(
             error.cause,
-            Cause::RateLimited | Cause::QuotaExhausted | Cause::Unauthorised | Cause::BadRequest
+            FailureCause::RateLimited
+                | FailureCause::QuotaExhausted
+                | FailureCause::Unauthorised
+                | FailureCause::BadRequest
         ),
     };
     let reached = exchange.sent || exchange.status.is_some();
@@ -296,7 +299,7 @@ fn unknown(worst_usd: Option<f64>) -> Charge {
 }
 
 /// The cause as the project stores it.
-fn cause_name(cause: Cause) -> String {
+fn cause_name(cause: FailureCause) -> String {
     serde_json::to_value(cause)
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))

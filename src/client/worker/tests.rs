@@ -130,7 +130,7 @@ impl SimulatedServer {
             limits,
             ..Exchange::default()
         };
-        let fail = |exchange: Exchange, cause: Cause, words: &str| {
+        let fail = |exchange: Exchange, cause: FailureCause, words: &str| {
             let mut error = CallError::new(cause, words);
             if let Some(wait) = exchange.limits.retry_after {
                 error.retry = Retry::After(Some(wait));
@@ -147,22 +147,22 @@ impl SimulatedServer {
                 books.slowest = books.slowest.max(latency);
                 match fate {
                     ServerFate::Answer(_) => Ok(exchange),
-                    _ => fail(exchange, Cause::Malformed, "not JSON"),
+                    _ => fail(exchange, FailureCause::Malformed, "not JSON"),
                 }
             }
             ServerFate::Refused(wait) => {
                 lock(&self.books).refused += 1;
                 (exchange.limits.retry_after, exchange.status) = (wait, Some(429));
-                fail(exchange, Cause::RateLimited, "slow down")
+                fail(exchange, FailureCause::RateLimited, "slow down")
             }
             ServerFate::Dead => {
                 exchange.sent = false;
-                fail(exchange, Cause::Connection, "cannot connect")
+                fail(exchange, FailureCause::Connection, "cannot connect")
             }
             ServerFate::Broken(latency) => {
                 tokio::time::sleep(latency).await;
                 exchange.status = Some(500);
-                fail(exchange, Cause::Server, "it broke")
+                fail(exchange, FailureCause::Server, "it broke")
             }
             ServerFate::Silent => std::future::pending().await,
             ServerFate::Panic => panic!("of all things"),
@@ -190,7 +190,7 @@ impl ServiceQuestion for ServerQuestion {
     }
 
     fn rephrased(&self, error: &CallError) -> Option<Self> {
-        let again = error.cause == Cause::Malformed && !self.once_more;
+        let again = error.cause == FailureCause::Malformed && !self.once_more;
         again.then(|| Self {
             server: Arc::clone(&self.server),
             once_more: true,
@@ -650,7 +650,7 @@ async fn a_call_that_panics_has_failed_and_the_others_go_on() {
     let played = play(&server, 100, WorkerSetup::new(64)).await;
     assert_eq!((played.answered.len(), played.stopped), (99, None));
     let (number, error, charge) = &played.failed[0];
-    assert_eq!((*number, error.cause), (7, Cause::Crashed));
+    assert_eq!((*number, error.cause), (7, FailureCause::Crashed));
     assert!(error.message.contains("of all things"));
     assert_eq!(
         *charge,

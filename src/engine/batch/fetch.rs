@@ -3,7 +3,7 @@
 use super::super::{RunError, now_ms};
 use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
 use crate::judge::provider::batch::{BatchAnswer, BatchApi};
-use crate::judge::{CallError, Cause, Ensemble, Judge, Reply, opinion_of};
+use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, opinion_of};
 use crate::store::batches::{BatchCall, BatchRow, BatchStage};
 use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::{Db, Store, StoreError};
@@ -30,7 +30,7 @@ pub struct BatchFetch {
 /// now, with everything that came kept.
 pub async fn fetch(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     known: &PolledBatch,
 ) -> Result<Result<BatchFetch, String>, RunError> {
     let (row, Some(status)) = (&known.row, &known.status) else {
@@ -150,7 +150,7 @@ fn record_all(
             && db.has_voted(call.battle, row.judge)?
         {
             record.result = CallOutcome::Failure {
-                cause: Cause::Duplicate,
+                cause: FailureCause::Duplicate,
                 message: "the judge had voted on this battle before the batch was fetched"
                     .to_owned(),
             };
@@ -169,7 +169,7 @@ fn record(
     judge: &dyn Judge,
     row: &BatchRow,
     call: &BatchCall,
-    made: Result<Reply, CallError>,
+    made: Result<JudgeReply, CallError>,
 ) -> CallRecord {
     let read = made.and_then(|reply| opinion_of(judge, reply));
     let (usage, cost_usd, raw, result) = match read {

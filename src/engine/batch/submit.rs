@@ -6,7 +6,7 @@ use super::super::{RunError, RunRequest, now_ms};
 use super::{api, is_refusal, line_id, passes, patiently};
 use crate::domain::vote::JudgeId;
 use crate::judge::provider::batch::BatchApi;
-use crate::judge::{CallError, Case, Ensemble, Judge, PoolText};
+use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::Store;
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::calls::OutstandingCall;
@@ -71,7 +71,7 @@ struct BatchSubmitter<'a> {
 /// Hands the outstanding calls of the judges in `seats` over. `tell` hears of every batch.
 pub async fn submit(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     seats: &[usize],
     request: &RunRequest,
     run: RunId,
@@ -120,7 +120,7 @@ impl BatchSubmitter<'_> {
         for query in queries {
             let (pool, calls) = self.outstanding(judge, id, *query, request).await?;
             for call in calls {
-                let case = Case {
+                let case = PresentedPair {
                     pool: Arc::clone(&pool),
                     first: if call.swapped { call.b } else { call.a },
                     second: if call.swapped { call.a } else { call.b },

@@ -5,7 +5,7 @@ use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::domain::sampling::plan;
 use crate::engine::RunRequest;
 use crate::engine::plan::{entered, forecast_calls, plan_query, share};
-use crate::judge::Ensemble;
+use crate::judge::JudgeEnsemble;
 use crate::store::calls::CallSelection;
 use crate::store::{Store, StoreError};
 
@@ -25,7 +25,7 @@ impl QueryEstimate {
         id: &str,
         documents: usize,
         names: &[String],
-        ensemble: &Ensemble,
+        ensemble: &JudgeEnsemble,
         request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<Self, StoreError> {
@@ -62,7 +62,7 @@ impl QueryEstimate {
         documents: usize,
         campaign: &AdaptivePlan,
         names: &[String],
-        ensemble: &Ensemble,
+        ensemble: &JudgeEnsemble,
         request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<Self, StoreError> {

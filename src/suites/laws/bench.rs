@@ -4,7 +4,7 @@ use crate::domain::ranking::View;
 use crate::domain::vote::JudgeId;
 use crate::engine::progress::RunProgress;
 use crate::engine::{RunControl, RunHandle, RunOutcome, RunRequest};
-use crate::judge::Ensemble;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
@@ -47,7 +47,7 @@ pub(crate) fn bench(sizes: &[usize]) -> Bench {
 impl Bench {
     pub(crate) fn start(
         &self,
-        judges: Ensemble,
+        judges: JudgeEnsemble,
         selection: CallSelection,
         control: RunControl,
     ) -> RunHandle {
@@ -58,7 +58,11 @@ impl Bench {
         RunHandle::start(self.store.clone(), judges, request, control)
     }
 
-    pub(crate) async fn finish(&self, judges: Ensemble, selection: CallSelection) -> RunOutcome {
+    pub(crate) async fn finish(
+        &self,
+        judges: JudgeEnsemble,
+        selection: CallSelection,
+    ) -> RunOutcome {
         self.start(judges, selection, RunControl::default())
             .end
             .await

@@ -4,7 +4,7 @@ use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::engine::{RunControl, RunHandle, RunOutcome, RunRequest};
-use crate::judge::{Case, Cause, Ensemble};
+use crate::judge::{FailureCause, JudgeEnsemble, PresentedPair};
 use crate::store::calls::CallSelection;
 use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +21,8 @@ type Asked = Arc<Mutex<Vec<(&'static str, String, usize, usize)>>>;
 /// Three judges that note what they are asked.
 fn noted(
     asked: &Asked,
-    act: impl Fn(&Case, usize) -> Act + Clone + Send + Sync + 'static,
-) -> Ensemble {
+    act: impl Fn(&PresentedPair, usize) -> Act + Clone + Send + Sync + 'static,
+) -> JudgeEnsemble {
     ensemble(["ada", "ben", "cay"].map(|name| {
         let (asked, act) = (Arc::clone(asked), act.clone());
         scripted(name, move |case, count| {
@@ -94,7 +94,7 @@ async fn tasks(bench: &Bench) -> BTreeSet<(i64, usize, usize, i64, i64)> {
 fn play(
     bench: &Bench,
     campaign: &str,
-    judges: Ensemble,
+    judges: JudgeEnsemble,
     selection: CallSelection,
     control: RunControl,
 ) -> RunHandle {
@@ -106,7 +106,7 @@ fn play(
     RunHandle::start(bench.store.clone(), judges, request, control)
 }
 
-async fn played(bench: &Bench, campaign: &str, judges: Ensemble) -> RunOutcome {
+async fn played(bench: &Bench, campaign: &str, judges: JudgeEnsemble) -> RunOutcome {
     let run = play(
         bench,
         campaign,
@@ -285,9 +285,9 @@ async fn a_run_that_runs_out_of_money_goes_on_to_the_same_votes() {
 #[tokio::test]
 async fn failures_hold_no_round_up_and_can_be_asked_again(#[case] strategy: &str) {
     let bench = bench(&SIZES);
-    let script = |case: &Case, _: usize| {
+    let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
-            Act::Fail(Cause::Server)
+            Act::Fail(FailureCause::Server)
         } else {
             Act::Answer
         }
@@ -360,7 +360,7 @@ async fn who_comes_back_is_asked_nothing_twice() {
     let ((open_ben, ben_opens), (open_ada, ada_opens), (open_rest, rest_opens)) =
         (gate(), gate(), gate());
     // Ada is in the second round, without ben, when ben's other calls are answered; then she waits until ben is back.
-    let ada = move |_: &Case, call: usize| {
+    let ada = move |_: &PresentedPair, call: usize| {
         if call == ROUND + BROKEN {
             open_ben.send_replace(true);
         }
@@ -370,7 +370,7 @@ async fn who_comes_back_is_asked_nothing_twice() {
         }
     };
     // Ben's broken calls are in flight again when the third round asks for more.
-    let ben = move |_: &Case, call: usize| {
+    let ben = move |_: &PresentedPair, call: usize| {
         if call == ROUND {
             open_ada.send_replace(true);
         }

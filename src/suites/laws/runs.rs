@@ -4,7 +4,7 @@ use super::bench::{bench, until};
 use super::scripted::{Act, ensemble, scripted, trio};
 use crate::engine::progress::RunPhase;
 use crate::engine::{RunControl, RunError, RunHandle};
-use crate::judge::Cause;
+use crate::judge::FailureCause;
 use crate::store::calls::CallSelection;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,10 @@ async fn a_crash_of_one_call_lets_the_others_go_on() {
         .into_iter()
         .filter_map(|vote| vote.result.err())
         .collect();
-    assert_eq!(failed, [(Cause::Crashed, "scripted panic".to_owned())]);
+    assert_eq!(
+        failed,
+        [(FailureCause::Crashed, "scripted panic".to_owned())]
+    );
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use super::scripted::{Act, spoiled, trio};
 use crate::domain::ranking::View;
 use crate::domain::verdict::Decision;
 use crate::engine::RunControl;
-use crate::judge::{Case, Cause};
+use crate::judge::{FailureCause, PresentedPair};
 use crate::store::calls::CallSelection;
 use crate::store::verdicts::NewVerdict;
 use rstest::rstest;
@@ -13,14 +13,15 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[rstest]
-#[case::server(|| Act::Fail(Cause::Server), Cause::Server)]
-#[case::refused(|| Act::Fail(Cause::Refused), Cause::Refused)]
-#[case::malformed(|| Act::Babble, Cause::Malformed)]
-#[case::crashed(|| Act::Panic, Cause::Crashed)]
+#[case::server(|| Act::Fail(FailureCause::Server), FailureCause::Server)]
+#[case::refused(|| Act::Fail(FailureCause::Refused), FailureCause::Refused)]
+#[case::malformed(|| Act::Babble, FailureCause::Malformed)]
+#[case::crashed(|| Act::Panic, FailureCause::Crashed)]
 #[tokio::test]
-async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cause) {
+async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: FailureCause) {
     let failing = bench(&[12]);
-    let script = move |case: &Case, _: usize| if spoiled(case) { act() } else { Act::Answer };
+    let script =
+        move |case: &PresentedPair, _: usize| if spoiled(case) { act() } else { Act::Answer };
     let outcome = failing.finish(trio(script), CallSelection::Fresh).await;
     let failures = outcome.progress.failures();
     assert!(failures > 5 && outcome.progress.votes() == outcome.progress.total - failures);
@@ -39,7 +40,7 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cau
         outcome.progress.log
     );
     let recorded = failing.details().await;
-    let causes: Vec<Cause> = recorded
+    let causes: Vec<FailureCause> = recorded
         .iter()
         .filter_map(|vote| Some(vote.result.as_ref().err()?.0))
         .collect();
@@ -47,7 +48,7 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cau
 
     // The calls that failed there never happen here: they hang until the run is stopped.
     let without = bench(&[12]);
-    let script = |case: &Case, _: usize| {
+    let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
             Act::Hang
         } else {
@@ -80,7 +81,7 @@ async fn what_came_back_with_a_failure_is_kept() {
     let bench = bench(&[3]);
     bench
         .finish(
-            trio(|_, _| Act::Fail(Cause::Filtered)),
+            trio(|_, _| Act::Fail(FailureCause::Filtered)),
             CallSelection::Fresh,
         )
         .await;
@@ -97,9 +98,9 @@ async fn what_came_back_with_a_failure_is_kept() {
 #[tokio::test]
 async fn asking_again_fills_exactly_the_holes() {
     let mended = bench(&[12]);
-    let script = |case: &Case, _: usize| {
+    let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
-            Act::Fail(Cause::TimedOut)
+            Act::Fail(FailureCause::TimedOut)
         } else {
             Act::Answer
         }
@@ -124,7 +125,7 @@ async fn asking_again_fills_exactly_the_holes() {
 
     let asked: Arc<Mutex<Vec<(usize, usize)>>> = Arc::default();
     let seen = Arc::clone(&asked);
-    let script = move |case: &Case, _: usize| {
+    let script = move |case: &PresentedPair, _: usize| {
         seen.lock()
             .unwrap()
             .push((case.first.min(case.second), case.first.max(case.second)));

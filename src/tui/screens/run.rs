@@ -521,7 +521,7 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::Cause;
+    use crate::judge::FailureCause;
     use crate::tui::model::Screen;
     use crate::tui::screens::testing::model;
     use crate::tui::testing;
@@ -561,7 +561,7 @@ mod tests {
             name: "gpt".to_owned(),
             ..JudgeProgress::default()
         };
-        judge.failed(Cause::TimedOut);
+        judge.failed(FailureCause::TimedOut);
         let mut progress = RunProgress::default();
         progress.judges = vec![judge];
         let page = drawn(progress);

@@ -5,7 +5,7 @@ use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
-use crate::judge::{Cause, JudgeSpec, OFFLINE};
+use crate::judge::{FailureCause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
 use crate::store::views::VoteDetail;
 use crate::tui::model::{Areas, Model, OpenQuery, Options, Screen};
@@ -146,23 +146,24 @@ fn rows(judges: usize, documents: usize) -> QueryRows {
 }
 
 fn details(rows: &QueryRows) -> HashMap<BattleId, Vec<VoteDetail>> {
-    let detail = |battle, judge, swapped, result: Result<Margin, (Cause, String)>| VoteDetail {
-        battle,
-        judge,
-        swapped,
-        reasoning: if result.is_ok() {
-            reasoning(swapped)
-        } else {
-            String::new()
-        },
-        result,
-        raw: Some(format!("RAW {}", reasoning(swapped))),
-        model: None,
-        attempt: 1,
-        tokens: (120, 48),
-        cost_usd: None,
-        latency_ms: Some(0.25),
-    };
+    let detail =
+        |battle, judge, swapped, result: Result<Margin, (FailureCause, String)>| VoteDetail {
+            battle,
+            judge,
+            swapped,
+            reasoning: if result.is_ok() {
+                reasoning(swapped)
+            } else {
+                String::new()
+            },
+            result,
+            raw: Some(format!("RAW {}", reasoning(swapped))),
+            model: None,
+            attempt: 1,
+            tokens: (120, 48),
+            cost_usd: None,
+            latency_ms: Some(0.25),
+        };
     let all = |record: &BattleRecord| {
         let id = record.battle.id;
         let mut all: Vec<VoteDetail> = record
@@ -172,7 +173,7 @@ fn details(rows: &QueryRows) -> HashMap<BattleId, Vec<VoteDetail>> {
             .collect();
         let cause = || {
             Err((
-                Cause::Malformed,
+                FailureCause::Malformed,
                 "no number\u{1b}[2J in the reply".to_owned(),
             ))
         };

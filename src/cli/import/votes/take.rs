@@ -7,13 +7,13 @@ use super::VotesImport;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::JudgeId;
-use crate::formats::foreign::{ForeignDocument, ForeignVote, Kind};
 use crate::formats::problem::Problem;
+use crate::formats::votes::{ExternalDocument, ExternalVote, VoterKind};
 use crate::judge::{JudgeSpec, Usage};
 use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
-use games::{ImportedVote, PairGames};
+use games::{PairGames, VoteInGame};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use verdicts::ImportedVerdicts;
@@ -62,7 +62,7 @@ impl<'a> VotesImporter<'a> {
     /// Takes every vote, and leaves the lines out that are none.
     pub(super) fn all(
         mut self,
-        votes: impl Iterator<Item = Result<ForeignVote, Problem>>,
+        votes: impl Iterator<Item = Result<ExternalVote, Problem>>,
     ) -> Result<VotesImport, StoreError> {
         let mut bad = BTreeSet::new();
         for vote in votes {
@@ -77,7 +77,7 @@ impl<'a> VotesImporter<'a> {
         self.finish()
     }
 
-    fn take(&mut self, vote: &ForeignVote) -> Result<(), StoreError> {
+    fn take(&mut self, vote: &ExternalVote) -> Result<(), StoreError> {
         let mut query = match self.queries.remove(vote.query.as_str()) {
             Some(query) => query,
             None => self.query(vote)?,
@@ -87,15 +87,15 @@ impl<'a> VotesImporter<'a> {
             self.place(&mut query, &vote.b)?,
         );
         match vote.kind {
-            Kind::Llm => self.vote(&mut query, vote, a, b)?,
-            Kind::Human => self.verdict(&mut query, vote, a, b)?,
+            VoterKind::Llm => self.vote(&mut query, vote, a, b)?,
+            VoterKind::Human => self.verdict(&mut query, vote, a, b)?,
         }
         self.queries.insert(vote.query.as_str().to_owned(), query);
         Ok(())
     }
 
     /// The vote's query, new or as the project has it.
-    fn query(&mut self, vote: &ForeignVote) -> Result<ImportedQuery, StoreError> {
+    fn query(&mut self, vote: &ExternalVote) -> Result<ImportedQuery, StoreError> {
         let id = vote.query.as_str();
         let (key, places, fresh) = match self.db.find_query(id) {
             Ok(key) => {
@@ -135,7 +135,7 @@ impl<'a> VotesImporter<'a> {
     fn place(
         &mut self,
         query: &mut ImportedQuery,
-        document: &ForeignDocument,
+        document: &ExternalDocument,
     ) -> Result<usize, StoreError> {
         if let Some(place) = query.places.get(document.id.as_str()) {
             return Ok(*place);
@@ -170,7 +170,7 @@ impl<'a> VotesImporter<'a> {
     fn vote(
         &mut self,
         query: &mut ImportedQuery,
-        vote: &ForeignVote,
+        vote: &ExternalVote,
         a: usize,
         b: usize,
     ) -> Result<(), StoreError> {
@@ -184,7 +184,7 @@ impl<'a> VotesImporter<'a> {
             Entry::Vacant(entry) if query.fresh => entry.insert(PairGames::default()),
             Entry::Vacant(entry) => entry.insert(PairGames::stored(self.db, query.key, pair)?),
         };
-        let cast = ImportedVote::new(judge, vote, a, b);
+        let cast = VoteInGame::new(judge, vote, a, b);
         if games.meet(&cast) {
             self.report.unchanged += 1;
             return Ok(());

@@ -2,7 +2,7 @@
 
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::{JudgeId, Margin};
-use crate::formats::foreign::{ForeignVote, hash};
+use crate::formats::votes::{ExternalVote, text_hash};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 
@@ -30,7 +30,7 @@ struct KnownVote {
 }
 
 /// A vote that was cast.
-pub(super) struct ImportedVote {
+pub(super) struct VoteInGame {
     judge: JudgeId,
     /// Position of the document called `a`.
     a: usize,
@@ -41,14 +41,14 @@ pub(super) struct ImportedVote {
     reasoning: [u8; 32],
 }
 
-impl ImportedVote {
-    pub(super) fn new(judge: JudgeId, vote: &ForeignVote, a: usize, b: usize) -> Self {
+impl VoteInGame {
+    pub(super) fn new(judge: JudgeId, vote: &ExternalVote, a: usize, b: usize) -> Self {
         Self {
             judge,
             a,
             first: if vote.swapped { b } else { a },
             score: vote.score,
-            reasoning: hash(&vote.reasoning),
+            reasoning: text_hash(&vote.reasoning),
         }
     }
 
@@ -87,7 +87,7 @@ impl PairGames {
                         false => game.a,
                     },
                     margin: vote.margin,
-                    reasoning: hash(&reasoning),
+                    reasoning: text_hash(&reasoning),
                     met: false,
                 })
                 .collect(),
@@ -96,7 +96,7 @@ impl PairGames {
     }
 
     /// Whether the same vote is there, word for word, and no other line stands for it. From now on one does.
-    pub(super) fn meet(&mut self, cast: &ImportedVote) -> bool {
+    pub(super) fn meet(&mut self, cast: &VoteInGame) -> bool {
         for game in &mut self.0 {
             let margin = cast.margin(game);
             let same = game.votes.iter_mut().find(|known| {
@@ -116,7 +116,7 @@ impl PairGames {
     /// which `begin` adds with document `a` as its A.
     pub(super) fn seat(
         &mut self,
-        cast: &ImportedVote,
+        cast: &VoteInGame,
         begin: impl FnOnce(u32) -> Result<BattleId>,
     ) -> Result<PlacedVote> {
         let free = self.0.iter().position(|game| {

@@ -3,7 +3,7 @@
 use super::{ImportedQuery, VotesImporter};
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
-use crate::formats::foreign::{ForeignVote, hash};
+use crate::formats::votes::{ExternalVote, text_hash};
 use crate::store::StoreError;
 use crate::store::verdicts::NewVerdict;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ impl VotesImporter<'_> {
     pub(super) fn verdict(
         &mut self,
         query: &mut ImportedQuery,
-        vote: &ForeignVote,
+        vote: &ExternalVote,
         a: usize,
         b: usize,
     ) -> Result<(), StoreError> {
@@ -50,7 +50,7 @@ impl VotesImporter<'_> {
             vote.created_ms,
         ]);
         let said = &mut query.said;
-        let before = said.given.entry(hash(&line.to_string())).or_default();
+        let before = said.given.entry(text_hash(&line.to_string())).or_default();
         let uid = uid(&format!("{line} {before}"));
         *before += 1;
         // Verdicts without a time follow each other as their lines do.
@@ -89,7 +89,7 @@ impl VotesImporter<'_> {
 /// An identifier that is the same for the same text, in the form of the others.
 fn uid(text: &str) -> String {
     let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash(text)[..16]);
+    bytes.copy_from_slice(&text_hash(text)[..16]);
     uuid::Builder::from_custom_bytes(bytes)
         .into_uuid()
         .to_string()

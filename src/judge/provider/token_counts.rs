@@ -9,7 +9,7 @@ pub(crate) const MOST: u64 = 10_000_000;
 
 /// Counts of one call that can be charged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tokens {
+pub(crate) struct ChargedTokens {
     /// Tokens.
     pub(crate) usage: Usage,
     /// Input tokens that went into a cache.
@@ -18,12 +18,12 @@ pub(crate) struct Tokens {
 
 /// Reads the counts of an answer and remembers whether one of them made no sense.
 #[derive(Debug)]
-pub(crate) struct Counts<'a> {
+pub(crate) struct TokenCounts<'a> {
     answer: &'a Value,
     trusted: Cell<bool>,
 }
 
-impl<'a> Counts<'a> {
+impl<'a> TokenCounts<'a> {
     /// The counts of an answer.
     pub(crate) fn of(answer: &'a Value) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl<'a> Counts<'a> {
     }
 
     /// The counts together, or `None` where one is missing or makes no sense: such a call is not charged by its counts.
-    pub(crate) fn settle(&self, usage: Usage, written: u64) -> Option<Tokens> {
+    pub(crate) fn settle(&self, usage: Usage, written: u64) -> Option<ChargedTokens> {
         let Usage {
             input,
             cached,
@@ -56,7 +56,7 @@ impl<'a> Counts<'a> {
         // Sums of counts are looked at too. No prompt has no tokens.
         let whole = (1..=MOST).contains(&input) && output <= MOST;
         let parts = cached.saturating_add(written) <= input && thinking <= output;
-        (self.trusted.get() && whole && parts).then_some(Tokens { usage, written })
+        (self.trusted.get() && whole && parts).then_some(ChargedTokens { usage, written })
     }
 
     fn read(&self, pointer: &str) -> Option<u64> {
@@ -84,9 +84,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn settled(usage: Value) -> Option<Tokens> {
+    fn settled(usage: Value) -> Option<ChargedTokens> {
         let answer = json!({"usage": usage});
-        let counts = Counts::of(&answer);
+        let counts = TokenCounts::of(&answer);
         let usage = Usage {
             input: counts.needed("/usage/in"),
             cached: counts.optional("/usage/cached"),

@@ -1,6 +1,6 @@
 //! What a request allows a model to write at the very most, read from the request that is really sent.
 
-use super::counts::whole;
+use super::token_counts::whole;
 use serde_json::Value;
 
 /// Fields of any server that limit an answer. Where several are there, the largest counts: nobody knows which one wins.
@@ -31,9 +31,9 @@ const TEXTS: &[&str] = &[
 
 /// Tokens that `request` allows at most, or `None` where nothing limits them. `places` are the fields, as JSON pointers,
 /// one of which the server must find.
-pub(crate) fn output(request: &Value, places: &[&str]) -> Option<u64> {
+pub(crate) fn of_request(request: &Value, places: &[&str]) -> Option<u64> {
     places.iter().find_map(|place| request.pointer(place))?;
-    let mut most = Most {
+    let mut most = OutputCap {
         tokens: 0,
         times: 1,
         limited: true,
@@ -42,13 +42,13 @@ pub(crate) fn output(request: &Value, places: &[&str]) -> Option<u64> {
     most.limited.then(|| most.tokens.saturating_mul(most.times))
 }
 
-struct Most {
+struct OutputCap {
     tokens: u64,
     times: u64,
     limited: bool,
 }
 
-impl Most {
+impl OutputCap {
     fn look(&mut self, value: &Value) {
         match value {
             Value::Array(list) => list.iter().for_each(|inner| self.look(inner)),
@@ -114,7 +114,7 @@ mod tests {
             (json!({"reasoning": {"max_tokens": 900}}), None),
             (json!({}), None),
         ] {
-            assert_eq!(output(&request, &["/max_tokens"]), most, "{request}");
+            assert_eq!(of_request(&request, &["/max_tokens"]), most, "{request}");
         }
     }
 }

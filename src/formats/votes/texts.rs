@@ -1,6 +1,6 @@
 //! What a file has called its queries and documents so far: one identifier must not stand for two texts.
 
-use super::{ForeignDocument, ForeignVote};
+use super::{ExternalDocument, ExternalVote};
 use crate::formats::problem::quoted;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -15,16 +15,16 @@ pub struct KnownTexts {
 }
 
 /// What two equal texts have in common.
-pub fn hash(text: &str) -> [u8; 32] {
+pub fn text_hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-pub(super) struct Texts<K> {
+pub(super) struct TextRegistry<K> {
     pub(super) known: HashMap<String, KnownTexts>,
     look_up: K,
 }
 
-impl<K> Texts<K>
+impl<K> TextRegistry<K>
 where
     K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
 {
@@ -37,7 +37,7 @@ where
 
     /// Remembers the texts of a vote, or says which of them are missing or differ from before. A vote that is refused
     /// leaves nothing behind.
-    pub(super) fn agree(&mut self, vote: &ForeignVote) -> Result<(), Vec<String>> {
+    pub(super) fn agree(&mut self, vote: &ExternalVote) -> Result<(), Vec<String>> {
         let id = vote.query.as_str();
         if !self.known.contains_key(id) {
             let looked_up = (self.look_up)(id).map_err(|error| vec![error])?;
@@ -54,7 +54,7 @@ where
             vote.query_text.as_deref(),
             &mut problems,
         );
-        let mut document = |member: &str, document: &ForeignDocument| {
+        let mut document = |member: &str, document: &ExternalDocument| {
             settle(
                 &format!("{member}.content"),
                 document.id.as_str(),
@@ -95,7 +95,7 @@ fn settle(
     text: Option<&str>,
     problems: &mut Vec<String>,
 ) -> Option<[u8; 32]> {
-    let given = text.map(hash);
+    let given = text.map(text_hash);
     match (known, given) {
         (Some(known), Some(given)) if *known != given => {
             problems.push(format!(

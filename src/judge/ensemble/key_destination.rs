@@ -98,7 +98,7 @@ const KNOWN: &[(&[&str], &[&str])] = &[
 ];
 
 /// A key about to be sent.
-pub(super) struct Journey<'a> {
+pub(super) struct KeyDestination<'a> {
     /// The variable that it is in.
     pub(super) variable: &'a str,
     /// Whether it lies in the `.env` beside the project, whose keys are that project's.
@@ -113,7 +113,7 @@ pub(super) struct Journey<'a> {
     pub(super) insecure_http: bool,
 }
 
-impl Journey<'_> {
+impl KeyDestination<'_> {
     /// Says why the key may not go there, and what to do.
     pub(super) fn check(&self) -> Result<(), String> {
         // Some systems find variables whatever the case of their names.
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     fn check(variable: &str, to: &str) -> Result<(), String> {
-        Journey {
+        KeyDestination {
             variable,
             beside_project: false,
             to: &Url::parse(to).unwrap(),

@@ -1,12 +1,12 @@
 //! A whole pool in one message.
 
-use super::document::{Cut, clean};
+use super::document::{DocumentCut, clean};
 use super::{Template, mark};
 use crate::domain::adjudication::PickRequest;
-use crate::judge::{Lineup, Prompt};
+use crate::judge::{JudgePrompt, PresentedPool};
 use std::fmt::Write as _;
 
-impl Cut {
+impl DocumentCut {
     /// How much of each of `documents` is shown in one message: together as much as of the two of a battle.
     pub fn shared(self, documents: usize) -> Self {
         Self {
@@ -18,7 +18,7 @@ impl Cut {
 impl Template {
     /// The prompt for a lineup, its documents cut to their share of `cut`. For a template that asks for slots or
     /// verdicts.
-    pub fn fill_lineup(&self, lineup: &Lineup, cut: Cut) -> Prompt {
+    pub fn fill_pool(&self, lineup: &PresentedPool, cut: DocumentCut) -> JudgePrompt {
         let pool = &lineup.pool;
         let cut = cut.shared(pool.documents.len());
         let query = clean(&pool.query);
@@ -42,14 +42,14 @@ impl Template {
                 "{gap}[[document {number} {mark}]]{remark}\n{text}\n[[/document {number} {mark}]]"
             );
         }
-        let task = task(lineup.ask, pool.documents.len());
+        let task = task_text(lineup.ask, pool.documents.len());
         // In the order of the names.
         self.filled(&[query, documents.into(), task.into(), mark.into()])
     }
 }
 
 /// What a judge is asked to do with so many documents.
-pub(in crate::judge) fn task(ask: PickRequest, documents: usize) -> String {
+pub(in crate::judge) fn task_text(ask: PickRequest, documents: usize) -> String {
     match ask {
         PickRequest::Exactly(1) => format!(
             "Exactly 1 of these {documents} documents is relevant: \"slots\" holds exactly 1 number from 1 to {documents}."

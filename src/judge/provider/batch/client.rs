@@ -1,8 +1,8 @@
 //! The calls around batches, and what they share.
 
-use crate::judge::provider::http::Received;
-use crate::judge::provider::{Connection, Settings, failure};
-use crate::judge::{CallError, Cause, Retry};
+use crate::judge::provider::http::HttpResponse;
+use crate::judge::provider::{ApiConnection, JudgeSettings, error_response};
+use crate::judge::{CallError, FailureCause, Retry};
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
@@ -12,12 +12,12 @@ use serde_json::Value;
 const LINE_BYTES: usize = 16 << 20;
 
 /// Makes the calls around batches.
-pub(super) struct Agent<'a> {
-    pub(super) settings: &'a Settings,
-    pub(super) connection: &'a Connection,
+pub(super) struct BatchClient<'a> {
+    pub(super) settings: &'a JudgeSettings,
+    pub(super) connection: &'a ApiConnection,
 }
 
-impl Agent<'_> {
+impl BatchClient<'_> {
     pub(super) fn at(&self, path: &str) -> Url {
         join(&self.connection.base, path)
     }
@@ -29,7 +29,7 @@ impl Agent<'_> {
         url: &Url,
         more: HeaderMap,
         body: Option<Vec<u8>>,
-    ) -> Result<Received, CallError> {
+    ) -> Result<HttpResponse, CallError> {
         let mut headers = if url.origin() == self.connection.base.origin() {
             self.connection.headers.clone()
         } else {
@@ -41,7 +41,7 @@ impl Agent<'_> {
         if received.is_ok() {
             return Ok(received);
         }
-        Err(self.connection.redact_error(failure::failure(
+        Err(self.connection.redact_error(error_response::from_response(
             self.settings,
             &received,
             Timestamp::now(),
@@ -94,7 +94,7 @@ impl Agent<'_> {
             .map_err(|error| self.connection.redact_error(error))?;
         if bad || !received.is_ok() {
             received.body = kept;
-            return Err(self.connection.redact_error(failure::failure(
+            return Err(self.connection.redact_error(error_response::from_response(
                 self.settings,
                 &received,
                 Timestamp::now(),
@@ -106,9 +106,9 @@ impl Agent<'_> {
 }
 
 /// What is no JSON here is a page of some server in between: nothing was paid for, and it may pass.
-fn no_json(received: &Received) -> CallError {
-    let mut error = failure::not_json(received, Timestamp::now());
-    (error.cause, error.retry) = (Cause::Server, Retry::After(None));
+fn no_json(received: &HttpResponse) -> CallError {
+    let mut error = error_response::not_json(received, Timestamp::now());
+    (error.cause, error.retry) = (FailureCause::Server, Retry::After(None));
     error.no_answer = false;
     error
 }
@@ -134,7 +134,7 @@ pub(super) fn checked(id: &str) -> Result<&str, CallError> {
         Ok(id)
     } else {
         Err(CallError::new(
-            Cause::BadRequest,
+            FailureCause::BadRequest,
             format!("{id:?} is no id of a batch or a file"),
         ))
     }
@@ -142,7 +142,7 @@ pub(super) fn checked(id: &str) -> Result<&str, CallError> {
 
 pub(super) fn unclear(what: &str) -> CallError {
     CallError::new(
-        Cause::Server,
+        FailureCause::Server,
         format!("the provider's answer does not tell {what}"),
     )
 }
@@ -162,10 +162,10 @@ pub(super) fn content_type(value: &str) -> HeaderMap {
 }
 
 /// A body as if it had come alone.
-pub(super) fn as_received(status: u16, body: &Value) -> Received {
-    Received {
+pub(super) fn as_received(status: u16, body: &Value) -> HttpResponse {
+    HttpResponse {
         status,
         body: body.to_string().into_bytes(),
-        ..Received::default()
+        ..HttpResponse::default()
     }
 }

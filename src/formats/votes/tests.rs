@@ -3,21 +3,21 @@ use rstest::rstest;
 
 const GOOD: &str = r#"{"query":{"id":"q","query":"which?"},"a":{"id":"x","content":"one"},"b":{"id":"y","content":"two"},"by":"gpt","kind":"llm","score":-0.5}"#;
 
-fn read(text: &str) -> Vec<Result<ForeignVote, String>> {
+fn read(text: &str) -> Vec<Result<ExternalVote, String>> {
     let votes = read_votes(text.as_bytes(), "f.jsonl", |_: &str| Ok(None));
     votes
         .map(|vote| vote.map_err(|problem| problem.to_string()))
         .collect()
 }
 
-fn only(text: &str) -> ForeignVote {
+fn only(text: &str) -> ExternalVote {
     read(text).pop().unwrap().unwrap()
 }
 
 #[test]
 fn what_is_left_out_has_a_meaning() {
     let vote = only(GOOD);
-    assert_eq!((vote.kind, vote.score.get()), (Kind::Llm, -0.5));
+    assert_eq!((vote.kind, vote.score.get()), (VoterKind::Llm, -0.5));
     assert!(!vote.swapped && vote.reasoning.is_empty() && vote.created_ms.is_none());
     let nulls = GOOD.replace(
         "\"score\"",
@@ -120,8 +120,8 @@ fn a_text_is_needed_once_and_may_not_change() {
 fn texts_that_are_known_from_elsewhere_count() {
     let known = |id: &str| {
         Ok((id == "q").then(|| KnownTexts {
-            query: hash("which?"),
-            documents: [("x".to_owned(), hash("one"))].into(),
+            query: text_hash("which?"),
+            documents: [("x".to_owned(), text_hash("one"))].into(),
         }))
     };
     let bare = GOOD.replace(",\"content\":\"one\"", "");

@@ -2,9 +2,9 @@
 
 use super::super::testing::{KEY, network, received, settings};
 use super::*;
-use crate::judge::price::{Price, Rates};
+use crate::judge::price::{Price, TokenRates};
 use crate::judge::prompt::{LETTER, Template};
-use crate::judge::{Judge, Odds, opinion_of};
+use crate::judge::{AnswerProbabilities, Judge, opinion_of};
 
 /// A success of each wire, with these two counts.
 fn success(wire: &str, input: &Value, output: &Value) -> Value {
@@ -31,7 +31,7 @@ fn success(wire: &str, input: &Value, output: &Value) -> Value {
     }
 }
 
-fn named_wires() -> Vec<(&'static str, Box<dyn Wire>)> {
+fn named_wires() -> Vec<(&'static str, Box<dyn WireFormat>)> {
     let names = [
         "openai",
         "anthropic",
@@ -45,13 +45,13 @@ fn named_wires() -> Vec<(&'static str, Box<dyn Wire>)> {
     names.into_iter().zip(wires()).collect()
 }
 
-fn priced(provider: &str) -> Settings {
-    let rates = Rates {
+fn priced(provider: &str) -> JudgeSettings {
+    let rates = TokenRates {
         input: 1.0,
         output: 2.0,
         cached: None,
     };
-    Settings {
+    JudgeSettings {
         price: Some(rates.into()),
         ..settings(provider, "m")
     }
@@ -61,7 +61,7 @@ fn priced(provider: &str) -> Settings {
 fn counts_that_make_no_sense_cost_an_unknown_sum_on_every_wire() {
     let good = json!(100);
     for (name, wire) in named_wires() {
-        let read = |settings: &Settings, input: &Value, output: &Value| {
+        let read = |settings: &JudgeSettings, input: &Value, output: &Value| {
             let answer = received(200, &success(name, input, output));
             wire.parse_response(settings, &answer, Timestamp::UNIX_EPOCH)
                 .unwrap()
@@ -92,7 +92,7 @@ fn counts_that_make_no_sense_cost_an_unknown_sum_on_every_wire() {
                 let reply = read(&priced(name), input, output);
                 assert_eq!(reply.cost_usd, None, "{name}: {input} {output}");
                 assert_eq!(reply.usage, Usage::default(), "{name}: {input} {output}");
-                let free = Settings {
+                let free = JudgeSettings {
                     price: Some(Price::FREE),
                     ..priced(name)
                 };
@@ -104,7 +104,7 @@ fn counts_that_make_no_sense_cost_an_unknown_sum_on_every_wire() {
 
 #[test]
 fn a_charge_that_a_provider_names_has_to_make_sense_too() {
-    let settings = Settings {
+    let settings = JudgeSettings {
         price: None,
         ..settings("openrouter", "m")
     };
@@ -124,8 +124,8 @@ fn a_charge_that_a_provider_names_has_to_make_sense_too() {
     }
 }
 
-fn with_params(provider: &str, params: Value) -> Settings {
-    Settings {
+fn with_params(provider: &str, params: Value) -> JudgeSettings {
+    JudgeSettings {
         params: params.as_object().unwrap().clone(),
         ..priced(provider)
     }
@@ -133,7 +133,7 @@ fn with_params(provider: &str, params: Value) -> Settings {
 
 #[test]
 fn the_worst_price_follows_what_is_really_sent() {
-    let prompt = Prompt::default();
+    let prompt = JudgePrompt::default();
     for (name, params, most) in [
         ("openai", json!({}), Some(4096)),
         (
@@ -192,7 +192,7 @@ fn the_worst_price_follows_what_is_really_sent() {
         if let Some(most) = most {
             assert_eq!(usage.output, most, "{name} {params}");
         }
-        let free = Settings {
+        let free = JudgeSettings {
             price: Some(Price::FREE),
             ..with_params(name, params)
         };
@@ -205,7 +205,7 @@ fn the_worst_price_follows_what_is_really_sent() {
 fn what_params_add_to_a_request_is_read_too() {
     let long = json!({"tools": ["x".repeat(5000)]});
     let judge = network(with_params("openai", long), Box::new(OpenAi), None);
-    assert!(judge.worst(&Prompt::default()).0.input > 5000);
+    assert!(judge.worst(&JudgePrompt::default()).0.input > 5000);
 }
 
 #[test]
@@ -213,18 +213,18 @@ fn a_letter_may_grow_where_the_server_gives_no_probabilities() {
     let mut settings = priced("compatible");
     settings.template = Template::parse(LETTER).unwrap();
     let judge = network(settings, Box::new(Compatible(&PRESETS[0])), None);
-    assert_eq!(judge.worst(&Prompt::default()).0.output, 4096);
+    assert_eq!(judge.worst(&JudgePrompt::default()).0.output, 4096);
 }
 
 #[test]
 fn at_most_holds_the_call_and_the_dearest_one_after_it() {
-    let prompt = Prompt {
+    let prompt = JudgePrompt {
         user: "u".repeat(1000),
-        ..Prompt::default()
+        ..JudgePrompt::default()
     };
     let judge = network(priced("openai"), Box::new(OpenAi), None);
-    let worst = |prompt: &Prompt| judge.worst(prompt).1.unwrap();
-    let longer = Prompt {
+    let worst = |prompt: &JudgePrompt| judge.worst(prompt).1.unwrap();
+    let longer = JudgePrompt {
         longer: true,
         ..prompt.clone()
     };
@@ -237,10 +237,10 @@ fn at_most_holds_the_call_and_the_dearest_one_after_it() {
 
 /// Panics over every answer.
 #[derive(Debug)]
-struct Panics;
+struct PanickingWire;
 
-impl Wire for Panics {
-    fn build_request(&self, _: &Settings, _: &Prompt, _: u8) -> Value {
+impl WireFormat for PanickingWire {
+    fn build_request(&self, _: &JudgeSettings, _: &JudgePrompt, _: u8) -> Value {
         Value::Null
     }
 
@@ -248,21 +248,29 @@ impl Wire for Panics {
         &[]
     }
 
-    fn parse_response(&self, _: &Settings, _: &Received, _: Timestamp) -> Result<Reply, CallError> {
+    fn parse_response(
+        &self,
+        _: &JudgeSettings,
+        _: &HttpResponse,
+        _: Timestamp,
+    ) -> Result<JudgeReply, CallError> {
         panic!("asked to panic over an answer")
     }
 
-    fn opinion(&self, _: &Settings, _: &Reply) -> Result<Opinion, ParseError> {
+    fn opinion(&self, _: &JudgeSettings, _: &JudgeReply) -> Result<Opinion, ParseError> {
         panic!("asked to panic over a reply")
     }
 }
 
 #[test]
 fn a_panic_over_an_answer_keeps_the_answer() {
-    let judge = network(priced("openai"), Box::new(Panics), None);
+    let judge = network(priced("openai"), Box::new(PanickingWire), None);
     let answer = received(200, &json!({"paid": "for"}));
     let error = judge.read(&answer, 0).unwrap_err();
-    assert_eq!((error.cause, error.retry), (Cause::Crashed, Retry::Never));
+    assert_eq!(
+        (error.cause, error.retry),
+        (FailureCause::Crashed, Retry::Never)
+    );
     assert_eq!(
         (error.exchange.status, error.exchange.sent),
         (Some(200), true)
@@ -279,7 +287,7 @@ fn a_panic_over_an_answer_keeps_the_answer() {
         )
         .unwrap();
     let error = opinion_of(&judge, reply.clone()).unwrap_err();
-    assert_eq!(error.cause, Cause::Crashed);
+    assert_eq!(error.cause, FailureCause::Crashed);
     assert_eq!(error.raw, Some(reply.text));
     assert_eq!(error.exchange.cost_usd, reply.cost_usd);
 }
@@ -287,15 +295,18 @@ fn a_panic_over_an_answer_keeps_the_answer() {
 #[test]
 fn half_a_success_is_malformed_and_asked_once_more_as_it_was() {
     let judge = network(priced("openai"), Box::new(OpenAi), None);
-    let prompt = Prompt {
+    let prompt = JudgePrompt {
         user: "u".to_owned(),
-        ..Prompt::default()
+        ..JudgePrompt::default()
     };
     let mut page = received(200, &json!(null));
     for body in ["<html>", "", "{\"choices\": [", "{}"] {
         page.body = body.as_bytes().to_vec();
         let error = judge.read(&page, 0).unwrap_err();
-        assert_eq!((error.cause, error.retry), (Cause::Malformed, Retry::Never));
+        assert_eq!(
+            (error.cause, error.retry),
+            (FailureCause::Malformed, Retry::Never)
+        );
         assert_eq!(
             (error.exchange.status, error.exchange.cost_usd),
             (Some(200), None)
@@ -323,7 +334,7 @@ fn the_key_is_in_no_field_of_what_a_call_came_to() {
     ] {
         let said = format!("before {echo} after");
         let text = || Some(said.clone());
-        let reply = Reply {
+        let reply = JudgeReply {
             text: said.clone(),
             model: text(),
             stop_reason: text(),
@@ -331,11 +342,11 @@ fn the_key_is_in_no_field_of_what_a_call_came_to() {
             usage: Usage::default(),
             cost_usd: None,
             latency: std::time::Duration::ZERO,
-            odds: None::<Odds>,
+            odds: None::<AnswerProbabilities>,
             limits: crate::judge::RateLimits::default(),
         };
         let redact = |result| judge.connection.redact_result(result);
-        let error = CallError::in_reply(Cause::Refused, said.clone(), reply.clone());
+        let error = CallError::in_reply(FailureCause::Refused, said.clone(), reply.clone());
         let error = redact(Err(error)).unwrap_err();
         let reply = redact(Ok(reply)).unwrap();
         let exchange = &error.exchange;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// The members of a document's `metadata` that Overrule reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Marks {
+pub struct BenchmarkLabels {
     /// `grade`: a person's label; none is unjudged.
     #[serde(default)]
     pub grade: Option<i32>,
@@ -15,7 +15,7 @@ pub struct Marks {
     pub first_stage_rank: Option<usize>,
 }
 
-impl Marks {
+impl BenchmarkLabels {
     /// The marks of a document.
     ///
     /// # Errors

@@ -1,28 +1,28 @@
 //! One line: either a vote, or everything that is wrong with it.
 
-use super::{ForeignDocument, ForeignVote, Kind};
+use super::{ExternalDocument, ExternalVote, VoterKind};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::vote::Margin;
 use crate::formats::json::{Members, kind, number, reason, string};
 use crate::formats::jsonl::{members, optional, required, text};
-use crate::formats::lines::Line;
-use crate::formats::problem::{Findings, quoted};
+use crate::formats::lines::TextLine;
+use crate::formats::problem::{LineProblems, quoted};
 use serde_json::value::RawValue;
 
 /// The last millisecond of the year 9999.
 const LAST_MS: f64 = 253_402_300_799_999.0;
 
 /// The vote on a line.
-pub(super) fn parse(line: &Line<'_>) -> Result<ForeignVote, Vec<String>> {
+pub(super) fn parse(line: &TextLine<'_>) -> Result<ExternalVote, Vec<String>> {
     let members = members(line, "vote")?;
-    let mut findings = Findings::default();
+    let mut findings = LineProblems::default();
     match vote(members, &mut findings) {
         Some(vote) if findings.is_empty() => Ok(vote),
         _ => Err(findings.into_messages("line")),
     }
 }
 
-fn vote(mut line: Members<'_>, findings: &mut Findings) -> Option<ForeignVote> {
+fn vote(mut line: Members<'_>, findings: &mut LineProblems) -> Option<ExternalVote> {
     let query = named(&mut line, "query", "query", findings);
     let a = named(&mut line, "a", "content", findings);
     let b = named(&mut line, "b", "content", findings);
@@ -34,8 +34,8 @@ fn vote(mut line: Members<'_>, findings: &mut Findings) -> Option<ForeignVote> {
     }
     let by = text(&mut line, "by", format_args!("by"), findings);
     let kind = word(&mut line, "kind", findings, |word| match word {
-        "llm" => Some(Kind::Llm),
-        "human" => Some(Kind::Human),
+        "llm" => Some(VoterKind::Llm),
+        "human" => Some(VoterKind::Human),
         _ => None,
     });
     let score = required(&mut line, "score", format_args!("score"), findings);
@@ -69,14 +69,14 @@ fn vote(mut line: Members<'_>, findings: &mut Findings) -> Option<ForeignVote> {
         moment,
     );
     let ((query, query_text), (a, a_text), (b, b_text)) = (query?, a?, b?);
-    Some(ForeignVote {
+    Some(ExternalVote {
         query: QueryId::new(query),
         query_text,
-        a: ForeignDocument {
+        a: ExternalDocument {
             id: DocId::new(a),
             content: a_text,
         },
-        b: ForeignDocument {
+        b: ExternalDocument {
             id: DocId::new(b),
             content: b_text,
         },
@@ -94,7 +94,7 @@ fn named(
     line: &mut Members<'_>,
     key: &str,
     text_key: &str,
-    findings: &mut Findings,
+    findings: &mut LineProblems,
 ) -> Option<(String, Option<String>)> {
     let value = required(line, key, format_args!("{key}"), findings)?;
     let mut members = findings.check(format_args!("{key}"), Members::of(value))?;
@@ -116,7 +116,7 @@ fn named(
 fn word<T>(
     line: &mut Members<'_>,
     key: &str,
-    findings: &mut Findings,
+    findings: &mut LineProblems,
     read: impl Fn(&str) -> Option<T>,
 ) -> Option<T> {
     let value = required(line, key, format_args!("{key}"), findings)?;

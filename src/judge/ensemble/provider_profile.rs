@@ -1,12 +1,12 @@
 //! The providers: how each is reached, and what a judge of each may do unless the user says otherwise.
 
 use crate::judge::GIVE_UP_AFTER;
-use crate::judge::provider::Wire;
+use crate::judge::provider::WireFormat;
 use crate::judge::provider::anthropic::{self, Anthropic};
 use crate::judge::provider::azure::Azure;
-use crate::judge::provider::batch::Batch;
+use crate::judge::provider::batch::BatchProvider;
 use crate::judge::provider::compatible::{self, Compatible};
-use crate::judge::provider::decisions::Decisions;
+use crate::judge::provider::decisions::DecisionEndpoint;
 use crate::judge::provider::gemini::{self, Gemini};
 use crate::judge::provider::ollama::{self, Ollama};
 use crate::judge::provider::openai::{self, OpenAi};
@@ -16,8 +16,8 @@ use std::time::Duration;
 pub(super) const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
 
 /// How a provider is reached.
-pub(super) struct Kind {
-    pub(super) wire: Box<dyn Wire>,
+pub(super) struct ProviderProfile {
+    pub(super) wire: Box<dyn WireFormat>,
     /// Its row in the table of prices.
     pub(super) priced: &'static str,
     pub(super) keys: Vec<&'static str>,
@@ -29,22 +29,24 @@ pub(super) struct Kind {
     pub(super) concurrency: Option<usize>,
     /// How long its server may fail or stay silent before the judge stops.
     pub(super) give_up_after: Duration,
-    pub(super) batch: Option<Batch>,
+    pub(super) batch: Option<BatchProvider>,
 }
 
-pub(super) fn kind(provider: &str) -> Option<Kind> {
-    let cloud = |wire: Box<dyn Wire>, priced, keys: &[&'static str], base, base_env| Kind {
-        wire,
-        priced,
-        keys: keys.to_vec(),
-        needs_key: true,
-        base,
-        base_env,
-        cap: 4096,
-        document_chars: 24_000,
-        concurrency: None,
-        give_up_after: GIVE_UP_AFTER,
-        batch: None,
+pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
+    let cloud = |wire: Box<dyn WireFormat>, priced, keys: &[&'static str], base, base_env| {
+        ProviderProfile {
+            wire,
+            priced,
+            keys: keys.to_vec(),
+            needs_key: true,
+            base,
+            base_env,
+            cap: 4096,
+            document_chars: 24_000,
+            concurrency: None,
+            give_up_after: GIVE_UP_AFTER,
+            batch: None,
+        }
     };
     let openai = |wire| {
         cloud(
@@ -65,13 +67,13 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
         )
     };
     Some(match provider {
-        "openai" => Kind {
-            batch: Some(Batch::OpenAi),
+        "openai" => ProviderProfile {
+            batch: Some(BatchProvider::OpenAi),
             ..openai(Box::new(OpenAi))
         },
-        "anthropic" => Kind {
+        "anthropic" => ProviderProfile {
             cap: 16_000,
-            batch: Some(Batch::Anthropic),
+            batch: Some(BatchProvider::Anthropic),
             ..cloud(
                 Box::new(Anthropic),
                 "anthropic",
@@ -80,9 +82,9 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
                 "ANTHROPIC_BASE_URL",
             )
         },
-        "gemini" => Kind {
+        "gemini" => ProviderProfile {
             cap: 8192,
-            batch: Some(Batch::Gemini),
+            batch: Some(BatchProvider::Gemini),
             ..google(Box::new(Gemini))
         },
         "azure" => cloud(
@@ -92,15 +94,15 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
             "",
             "AZURE_OPENAI_ENDPOINT",
         ),
-        "openai-decisions" => Kind {
+        "openai-decisions" => ProviderProfile {
             cap: 1,
-            ..openai(Box::new(Decisions::OpenAi))
+            ..openai(Box::new(DecisionEndpoint::OpenAi))
         },
-        "gemini-decisions" => Kind {
+        "gemini-decisions" => ProviderProfile {
             cap: 1,
-            ..google(Box::new(Decisions::Gemini))
+            ..google(Box::new(DecisionEndpoint::Gemini))
         },
-        "ollama" => Kind {
+        "ollama" => ProviderProfile {
             needs_key: false,
             cap: 2048,
             document_chars: 16_000,
@@ -117,7 +119,7 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
         other => {
             let preset = compatible::named(other)?;
             let local = matches!(preset.name, "llamacpp" | "lmstudio");
-            Kind {
+            ProviderProfile {
                 needs_key: !preset.keys.is_empty(),
                 document_chars: if preset.keys.is_empty() {
                     16_000
@@ -142,7 +144,7 @@ pub(super) fn kind(provider: &str) -> Option<Kind> {
 }
 
 /// What to say of a provider that is none.
-pub(super) fn unknown(provider: &str) -> String {
+pub(super) fn unknown_provider(provider: &str) -> String {
     let others: Vec<_> = compatible::PRESETS
         .iter()
         .map(|preset| preset.name)

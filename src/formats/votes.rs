@@ -7,19 +7,19 @@
 mod line;
 mod texts;
 
-pub use texts::{KnownTexts, hash};
+pub use texts::{KnownTexts, text_hash};
 
-use super::lines::Lines;
+use super::lines::TextLines;
 use super::problem::Problem;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::vote::Margin;
 use std::collections::{HashMap, VecDeque};
 use std::io::BufRead;
-use texts::Texts;
+use texts::TextRegistry;
 
 /// Who judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum VoterKind {
     /// A language model, or another program.
     Llm,
     /// A person.
@@ -28,7 +28,7 @@ pub enum Kind {
 
 /// A document as a vote names it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ForeignDocument {
+pub struct ExternalDocument {
     /// Unique in its pool.
     pub id: DocId,
     /// Its text, where this line has it.
@@ -37,19 +37,19 @@ pub struct ForeignDocument {
 
 /// One vote.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ForeignVote {
+pub struct ExternalVote {
     /// The query.
     pub query: QueryId,
     /// Its text, where this line has it.
     pub query_text: Option<String>,
     /// One document.
-    pub a: ForeignDocument,
+    pub a: ExternalDocument,
     /// The other.
-    pub b: ForeignDocument,
+    pub b: ExternalDocument,
     /// The model's or the person's name.
     pub by: String,
     /// Which of the two it is.
-    pub kind: Kind,
+    pub kind: VoterKind,
     /// Negative prefers `a`.
     pub score: Margin,
     /// Whether `b` was shown first.
@@ -61,9 +61,9 @@ pub struct ForeignVote {
 }
 
 /// The votes of a file, one at a time; see [`read_votes`].
-pub struct Votes<R, K> {
-    lines: Lines<R>,
-    texts: Texts<K>,
+pub struct VoteRecords<R, K> {
+    lines: TextLines<R>,
+    texts: TextRegistry<K>,
     pending: VecDeque<Problem>,
 }
 
@@ -72,31 +72,31 @@ pub struct Votes<R, K> {
 ///
 /// `file` is what problems call the file. `known` gives the texts that a query has before this file, where it has any, or
 /// why they cannot be looked up.
-pub fn read_votes<R, K>(reader: R, file: &str, known: K) -> Votes<R, K>
+pub fn read_votes<R, K>(reader: R, file: &str, known: K) -> VoteRecords<R, K>
 where
     R: BufRead,
     K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
 {
-    Votes {
-        lines: Lines::new(reader, file),
-        texts: Texts::new(known),
+    VoteRecords {
+        lines: TextLines::new(reader, file),
+        texts: TextRegistry::new(known),
         pending: VecDeque::new(),
     }
 }
 
-impl<R, K> Votes<R, K> {
+impl<R, K> VoteRecords<R, K> {
     /// The texts of the queries that were read, for the file after this one.
     pub fn into_texts(self) -> HashMap<String, KnownTexts> {
         self.texts.known
     }
 }
 
-impl<R, K> Iterator for Votes<R, K>
+impl<R, K> Iterator for VoteRecords<R, K>
 where
     R: BufRead,
     K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
 {
-    type Item = Result<ForeignVote, Problem>;
+    type Item = Result<ExternalVote, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {

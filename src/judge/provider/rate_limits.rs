@@ -1,6 +1,6 @@
 //! Rate-limit headers, in every spelling the providers use. What makes no sense is left out.
 
-use super::http::Received;
+use super::http::HttpResponse;
 use crate::judge::RateLimits;
 use jiff::Timestamp;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What the headers of an answer say, at `now`.
-pub fn read(received: &Received, now: Timestamp) -> RateLimits {
+pub fn read(received: &HttpResponse, now: Timestamp) -> RateLimits {
     let count = |names: &[&str]| {
         names
             .iter()
@@ -57,7 +57,7 @@ pub fn read(received: &Received, now: Timestamp) -> RateLimits {
 }
 
 /// `retry-after-ms`, else `retry-after` in seconds or as a date.
-fn retry_after(received: &Received, now: Timestamp) -> Option<Duration> {
+fn retry_after(received: &HttpResponse, now: Timestamp) -> Option<Duration> {
     let milliseconds = received
         .header("retry-after-ms")
         .and_then(|text| number(text, 1e-3));
@@ -130,9 +130,9 @@ mod tests {
                 HeaderValue::from_static(value),
             );
         }
-        let received = Received {
+        let received = HttpResponse {
             headers,
-            ..Received::default()
+            ..HttpResponse::default()
         };
         read(&received, "2026-11-21T12:00:00Z".parse().unwrap())
     }

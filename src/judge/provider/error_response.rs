@@ -1,10 +1,10 @@
 //! What an answer that is no reply means, in one table for all providers: cause, whether to try again, whether the
 //! judge is to stop, and the remedy in words.
 
-use super::http::Received;
-use super::limits::{self, until};
-use super::settings::Settings;
-use crate::judge::{CallError, Cause, Retry};
+use super::http::HttpResponse;
+use super::rate_limits::{self, until};
+use super::settings::JudgeSettings;
+use crate::judge::{CallError, FailureCause, Retry};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ const UNKNOWN_PARAMETER: &[&str] = &[
 
 /// An error body in any of the shapes that occur.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Complaint {
+pub struct ErrorBody {
     /// The server's words.
     pub message: String,
     /// `type` or `status`.
@@ -62,7 +62,7 @@ pub struct Complaint {
     quota: String,
 }
 
-impl Complaint {
+impl ErrorBody {
     /// Reads a body.
     pub fn read(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
@@ -167,10 +167,14 @@ impl Complaint {
 }
 
 /// The failure in an answer whose status is no success.
-pub fn failure(settings: &Settings, received: &Received, now: Timestamp) -> CallError {
-    let complaint = Complaint::read(&received.body);
+pub fn from_response(
+    settings: &JudgeSettings,
+    received: &HttpResponse,
+    now: Timestamp,
+) -> CallError {
+    let complaint = ErrorBody::read(&received.body);
     let mut error = classify(settings, received.status, &complaint);
-    let limits = limits::read(received, now);
+    let limits = rate_limits::read(received, now);
     let delay = complaint
         .delay
         .as_deref()
@@ -192,7 +196,7 @@ pub fn failure(settings: &Settings, received: &Received, now: Timestamp) -> Call
 }
 
 /// The failure that a status and a complaint amount to.
-pub fn classify(settings: &Settings, status: u16, complaint: &Complaint) -> CallError {
+pub fn classify(settings: &JudgeSettings, status: u16, complaint: &ErrorBody) -> CallError {
     let said = complaint.shown();
     let model = &settings.spec.model;
     let key = if settings.key_env.is_empty() {
@@ -203,7 +207,7 @@ pub fn classify(settings: &Settings, status: u16, complaint: &Complaint) -> Call
     let error = |cause, text: String| CallError::new(cause, text);
     let no_money = || {
         error(
-            Cause::QuotaExhausted,
+            FailureCause::QuotaExhausted,
             format!(
                 "{said}; add credit or raise the limit at {}, then go on",
                 settings.spec.provider
@@ -220,63 +224,63 @@ pub fn classify(settings: &Settings, status: u16, complaint: &Complaint) -> Call
     }
     match status {
         400 if complaint.is(&["API_KEY_INVALID"]) || complaint.says(&["api key not valid"]) => {
-            error(Cause::Unauthorised, format!("{said}; check {key}")).stopping()
+            error(FailureCause::Unauthorised, format!("{said}; check {key}")).stopping()
         }
         400 if complaint.kind == "FAILED_PRECONDITION" => error(
-            Cause::Unauthorised,
+            FailureCause::Unauthorised,
             format!("{said}; check the account's region and billing"),
         )
         .stopping(),
         400 | 403 if filtered => error(
-            Cause::Filtered,
+            FailureCause::Filtered,
             format!("the provider's filter withheld the answer: {said}"),
         ),
-        403 if complaint.says(&["moderation", "flagged"]) => error(Cause::Filtered, said),
+        403 if complaint.says(&["moderation", "flagged"]) => error(FailureCause::Filtered, said),
         400 | 413 | 422 if too_long(complaint) => error(
-            Cause::BadRequest,
+            FailureCause::BadRequest,
             format!("{said}; the prompt does not fit: lower max_document_chars"),
         ),
         400 | 422 if complaint.is(UNKNOWN_PARAMETER) => error(
-            Cause::BadRequest,
+            FailureCause::BadRequest,
             format!("{said}; take it out of the judge's params"),
         )
         .stopping(),
         401 | 403 | 407 => error(
-            Cause::Unauthorised,
+            FailureCause::Unauthorised,
             format!("{said}; check {key} and what it may do"),
         )
         .stopping(),
         402 => no_money(),
         404 => error(
-            Cause::BadRequest,
+            FailureCause::BadRequest,
             format!("{said}; check the model {model:?} and base_url"),
         )
         .stopping(),
-        408 => error(Cause::TimedOut, said),
-        409 => error(Cause::Server, said),
+        408 => error(FailureCause::TimedOut, said),
+        409 => error(FailureCause::Server, said),
         429 if complaint.quota.contains("PerDay") => error(
-            Cause::QuotaExhausted,
+            FailureCause::QuotaExhausted,
             format!("{said}; the quota of the day is used up: go on tomorrow or raise it"),
         )
         .stopping(),
         429 if complaint.says(&["request too large"]) => error(
-            Cause::BadRequest,
+            FailureCause::BadRequest,
             format!(
                 "{said}; one call is larger than the limit of a minute: lower max_document_chars"
             ),
         ),
-        429 => error(Cause::RateLimited, said),
+        429 => error(FailureCause::RateLimited, said),
         503 if complaint.says(&["no provider", "no allowed providers"]) => error(
-            Cause::BadRequest,
+            FailureCause::BadRequest,
             format!("{said}; loosen the judge's params"),
         )
         .stopping(),
-        500..=599 => error(Cause::Server, format!("status {status}: {said}")),
-        _ => error(Cause::BadRequest, format!("status {status}: {said}")),
+        500..=599 => error(FailureCause::Server, format!("status {status}: {said}")),
+        _ => error(FailureCause::BadRequest, format!("status {status}: {said}")),
     }
 }
 
-fn too_long(complaint: &Complaint) -> bool {
+fn too_long(complaint: &ErrorBody) -> bool {
     complaint.is(&[
         "context_length_exceeded",
         "request_too_large",
@@ -301,23 +305,23 @@ pub(crate) fn beginning(body: &[u8]) -> String {
 }
 
 /// A failure in an answer, which has been sent for and may be charged.
-pub(crate) fn sent(mut error: CallError, received: &Received) -> CallError {
+pub(crate) fn sent(mut error: CallError, received: &HttpResponse) -> CallError {
     error.exchange.sent = true;
     error.exchange.status.get_or_insert(received.status);
     error
 }
 
 /// The failure of an answer over which our own program panicked: everything that came is kept.
-pub(crate) fn crashed(received: &Received, panic: &str) -> CallError {
+pub(crate) fn crashed(received: &HttpResponse, panic: &str) -> CallError {
     let message = format!("reading the answer panicked: {panic}");
-    let mut error = CallError::new(Cause::Crashed, message);
+    let mut error = CallError::new(FailureCause::Crashed, message);
     error.exchange.request_id = request_id(received);
     error.exchange.latency = received.latency;
     sent(error, received).with_raw(beginning(&received.body))
 }
 
 /// The failure of a success that holds no reply: it may have been paid for, and is asked once more.
-pub fn not_json(received: &Received, now: Timestamp) -> CallError {
+pub fn not_json(received: &HttpResponse, now: Timestamp) -> CallError {
     let kind = received.header("content-type").unwrap_or("something");
     let json = serde_json::from_slice::<serde::de::IgnoredAny>(&received.body).is_ok();
     let what = if json {
@@ -327,30 +331,30 @@ pub fn not_json(received: &Received, now: Timestamp) -> CallError {
     };
     let kind = if json { "" } else { kind };
     let message = format!("the server answered {kind} {what}; check base_url if it goes on");
-    let mut error = CallError::new(Cause::Malformed, message.replace("  ", " "));
+    let mut error = CallError::new(FailureCause::Malformed, message.replace("  ", " "));
     error.no_answer = true;
     error.exchange.sent = true;
     error.exchange.status = Some(received.status);
     error.exchange.request_id = request_id(received);
     error.exchange.latency = received.latency;
-    error.exchange.limits = limits::read(received, now);
+    error.exchange.limits = rate_limits::read(received, now);
     error.with_raw(beginning(&received.body))
 }
 
 /// The JSON of a successful answer, or the failure.
 pub(crate) fn json(
-    settings: &Settings,
-    received: &Received,
+    settings: &JudgeSettings,
+    received: &HttpResponse,
     now: Timestamp,
 ) -> Result<Value, CallError> {
     if !received.is_ok() {
-        return Err(failure(settings, received, now));
+        return Err(from_response(settings, received, now));
     }
     serde_json::from_slice(&received.body).map_err(|_| not_json(received, now))
 }
 
 /// The provider's identifier of a call, as the headers give it.
-pub(crate) fn request_id(received: &Received) -> Option<String> {
+pub(crate) fn request_id(received: &HttpResponse) -> Option<String> {
     [
         "x-request-id",
         "request-id",

@@ -10,8 +10,8 @@ use overrule::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use overrule::domain::vote::{JudgeId, Margin, Vote};
 use overrule::judge::JudgeSpec;
 use overrule::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
-use overrule::tui::model::{Model, OpenQuery, Options, Screen};
-use overrule::tui::theme::{Depth, Ramp, Theme};
+use overrule::tui::model::{Model, OpenQuery, Screen, TuiOptions};
+use overrule::tui::theme::{ColourDepth, Ramp, Theme};
 use overrule::tui::view::{Caches, view};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -70,7 +70,7 @@ fn model() -> Model {
         params: "{}".to_owned(),
     };
     let mut model = Model::new(
-        Options::default(),
+        TuiOptions::default(),
         Ramp::default(),
         (200, 60),
         Instant::now(),
@@ -106,7 +106,7 @@ fn model() -> Model {
 
 fn frames(criterion: &mut Criterion) {
     let model = model();
-    let theme = Theme::new(Depth::True, false);
+    let theme = Theme::new(ColourDepth::True, false);
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let area = Rect::new(0, 0, columns, rows);
         let mut caches = Caches::default();

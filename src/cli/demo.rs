@@ -4,7 +4,7 @@ use super::{CommandContext, CommandFailure, CommandResult, choose_judges, create
 use crate::engine::{RunControl, RunRequest};
 use crate::judge::offline;
 use crate::store::Store;
-use crate::tui::{self, model::Options};
+use crate::tui::{self, model::TuiOptions};
 use clap::Args;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
             ..RunRequest::default()
         },
     };
-    let options = Options {
+    let options = TuiOptions {
         annotator: context.annotator(),
         request,
         control: RunControl {
@@ -135,7 +135,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
                 .into_owned()
         },
         demo,
-        ..Options::default()
+        ..TuiOptions::default()
     };
     let path = store.path().to_owned();
     let chosen = if demo {
@@ -147,7 +147,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
     } else {
         choose_judges::choose(context, &[], false)?
     };
-    let options = Options {
+    let options = TuiOptions {
         paid: chosen
             .ensemble
             .iter()

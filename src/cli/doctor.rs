@@ -199,11 +199,11 @@ fn terminal() -> HealthCheck {
         found: match size {
             Some((columns, rows)) => format!(
                 "{columns}×{rows}, colour: {}",
-                crate::tui::depth_words(depth)
+                crate::tui::depth_name(depth)
             ),
             None => format!(
                 "stdout is not a terminal, colour: {}",
-                crate::tui::depth_words(depth)
+                crate::tui::depth_name(depth)
             ),
         },
         remedy: size

@@ -190,7 +190,7 @@ impl UndoCommand {
                 return Ok(None);
             };
             let (query, documents) = (db.query(undone.query)?, db.documents(undone.query)?);
-            let words = crate::tui::effects::undone_words(db, &undone)?;
+            let words = crate::tui::effects::undone_text(db, &undone)?;
             Ok(Some((undone.verdict, query, documents, words)))
         })?;
         let Some((verdict, query, documents, words)) = undone else {

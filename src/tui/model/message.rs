@@ -1,6 +1,6 @@
 //! What happens, and what is to be done about it.
 
-use super::{CourtFindings, Exhibit, OpenQuery};
+use super::{AdjudicationOverview, DocumentEvidence, OpenQuery};
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
@@ -51,14 +51,14 @@ pub enum Msg {
     Undone(Option<(StoredVerdict, QueryInfo, String)>),
     /// A queue and what the verdicts so far say, for the given generation.
     Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
-    /// The judges' cards.
-    Cards(Box<RaterReport>),
+    /// the judges' report.
+    JudgesReported(Box<RaterReport>),
     /// What would change without a judge.
     Without(JudgeId, RankingShift),
-    /// What picks, labels and rulings amount to, for the given generation.
-    Court(u64, Box<CourtFindings>),
-    /// A document for the court.
-    Exhibit(Box<Exhibit>),
+    /// Figures about picks, labels and rulings, for the given generation.
+    Disagreements(u64, Box<AdjudicationOverview>),
+    /// A document to rule on.
+    Evidence(Box<DocumentEvidence>),
     /// A ruling is on disk.
     Ruled,
     /// A ruling could not be stored.
@@ -68,7 +68,7 @@ pub enum Msg {
     /// A query that will be wanted next.
     Prefetched(Box<OpenQuery>),
     /// What the guideline says, where there is one.
-    Guided(Option<String>),
+    GuidelineLoaded(Option<String>),
     /// What a run would need.
     Estimated(CostEstimate),
     /// The run's progress.
@@ -104,14 +104,14 @@ pub enum Effect {
     PutOff(QueryKey, Pair, NewAssignment),
     /// Load the guideline.
     Guideline,
-    /// Compute the judges' cards.
-    Cards,
+    /// Compute the judges' report.
+    ReportJudges,
     /// Work out what would change without a judge.
     Without(JudgeId),
-    /// Work out what picks, labels and rulings amount to, for the given generation.
-    Court(DisagreementRule, AdjudicationList, u64),
-    /// Load a document for the court.
-    Exhibit(QueryKey, DocId),
+    /// Work out the figures about picks, labels and rulings, for the given generation.
+    LoadDisagreements(DisagreementRule, AdjudicationList, u64),
+    /// Load a document to rule on.
+    LoadEvidence(QueryKey, DocId),
     /// Store a ruling.
     Rule(NewRuling),
     /// Take back the latest ruling.

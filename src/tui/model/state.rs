@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The list of queries.
 #[derive(Debug, Default)]
-pub struct Queries {
+pub struct QueriesScreen {
     /// Every query, with its summary where it is known and up to date.
     pub rows: Vec<(QueryInfo, Option<QuerySummary>)>,
     /// The row under the cursor, among those shown.
@@ -55,8 +55,8 @@ impl QuerySort {
         }
     }
 
-    /// In words.
-    pub fn words(self) -> &'static str {
+    /// Its name on the screen.
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Import => "as imported",
             Self::Consensus => "least consensus first",
@@ -76,7 +76,7 @@ pub enum Layer {
     Fitted,
     /// Observed minus fitted.
     Residual,
-    /// One judge's votes, by its seat in the ensemble.
+    /// One judge's votes, by its place in the ensemble.
     Judge(usize),
     /// Verdicts alone.
     Verdicts,
@@ -84,7 +84,7 @@ pub enum Layer {
 
 /// The matrix screen.
 #[derive(Debug, Default)]
-pub struct Matrix {
+pub struct MatrixScreen {
     /// What the cells show.
     pub layer: Layer,
     /// The order of rows and columns.
@@ -146,16 +146,16 @@ pub struct BattleScreen {
     /// The reasoning as the judge wrote it, not re-labelled.
     pub raw: bool,
     /// What the last verdict on this screen did, for the ghosts.
-    pub moved: Option<Moved>,
+    pub before: Option<RankingBefore>,
     /// Whether names and scores of the two are hidden.
     pub blind: bool,
 }
 
 /// The ranking before the last change, to show how far everyone moved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moved {
-    /// What was done, in words.
-    pub words: String,
+pub struct RankingBefore {
+    /// What was done.
+    pub change: String,
     /// Ranks before, by pool index.
     pub ranks: Vec<Option<usize>>,
     /// Scores before, by pool index.
@@ -181,11 +181,11 @@ pub struct OpenQuery {
     pub votes: HashMap<BattleId, Vec<VoteDetail>>,
 }
 
-impl Moved {
+impl RankingBefore {
     /// The ranking as it is now, before something changes it.
-    pub fn of(open: &OpenQuery, words: String) -> Self {
+    pub fn of(open: &OpenQuery, change: String) -> Self {
         Self {
-            words,
+            change,
             ranks: open.ranks(),
             zelo: open
                 .view

@@ -32,7 +32,7 @@ const COLUMNS: [(&str, usize, u16); 10] = [
 pub fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::Judges);
     model.judges.without = None;
-    vec![Effect::Cards]
+    vec![Effect::ReportJudges]
 }
 
 /// Draws the screen.
@@ -95,7 +95,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     }
     let width = usize::from(area.width);
     Line::styled("─".repeat(width), theme.faint()).render(rule, buf);
-    Paragraph::new(told(model, report, theme, width)).render(detail, buf);
+    Paragraph::new(detail_lines(model, report, theme, width)).render(detail, buf);
     areas.list = list;
     areas.lines = rows.len();
     areas.page = usize::from(list.height);
@@ -166,7 +166,12 @@ fn percent(value: f64, interval: Interval) -> String {
 }
 
 /// What is told below the table about the judge under the cursor.
-fn told(model: &Model, report: &RaterReport, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn detail_lines(
+    model: &Model,
+    report: &RaterReport,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let rows = rows(report);
     let Some((name, card, at)) = rows.get(model.judges.cursor.min(rows.len() - 1)) else {
         return Vec::new();

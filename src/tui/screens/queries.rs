@@ -176,7 +176,7 @@ fn name(model: &Model, index: usize) -> String {
 fn headline(model: &Model) -> String {
     let mut words = "text".to_owned();
     if model.queries.sort != super::super::model::QuerySort::Import {
-        words = format!("text · sorted: {}", model.queries.sort.words());
+        words = format!("text · sorted: {}", model.queries.sort.describe());
     }
     if !model.queries.filter.is_empty() {
         words = format!(
@@ -259,11 +259,11 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         None => "counting …".to_owned(),
         Some(summary) if summary.battles == 0 => {
             format!(
-                "{} documents, not judged yet: s starts the run, C is the label court.",
+                "{} documents, not judged yet: s starts the run, C opens adjudication.",
                 info.documents
             )
         }
-        Some(summary) => told(summary),
+        Some(summary) => summary_text(summary),
     };
     for range in text::wrap(&words, width).into_iter().take(2) {
         lines.push(Line::raw(words[range].to_owned()));
@@ -281,7 +281,7 @@ fn ranks_words(ranks: usize) -> String {
     }
 }
 
-fn told(summary: &QuerySummary) -> String {
+fn summary_text(summary: &QuerySummary) -> String {
     let mut words = format!("{} of {} battles fought", summary.fought, summary.battles);
     if summary.judged > 0 {
         words += &format!(

@@ -5,11 +5,11 @@ use crate::engine::estimate::CostEstimate;
 use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Areas, Effect, Model, Overlay, PromptFor, Question};
+use crate::tui::model::{Areas, ConfirmFor, Effect, Model, Overlay, PromptFor};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::confirm::Confirm;
-use crate::tui::widgets::prompt::Prompt;
+use crate::tui::widgets::prompt::LinePrompt;
 use crate::tui::widgets::toast::Level;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -77,7 +77,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         }
     };
     render_bar(done, total, theme, bar, buf);
-    judge_table(progress, model.seat, theme, table, buf);
+    judge_table(progress, model.chosen_judge, theme, table, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, page).render(log, buf);
     Areas {
@@ -228,13 +228,7 @@ pub(super) fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, b
     line.render(area, buf);
 }
 
-fn judge_table(
-    progress: &RunProgress,
-    seat_chosen: usize,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-) {
+fn judge_table(progress: &RunProgress, chosen: usize, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let name_width = progress
         .judges
         .iter()
@@ -253,8 +247,8 @@ fn judge_table(
         "spent"
     );
     let mut lines = vec![Line::styled(head, theme.muted())];
-    for (seat, judge) in progress.judges.iter().enumerate() {
-        let mut line = judge_line(seat, judge, seat == seat_chosen, name_width, theme);
+    for (index, judge) in progress.judges.iter().enumerate() {
+        let mut line = judge_line(index, judge, index == chosen, name_width, theme);
         let words = Span::styled(state_words(judge), theme.muted());
         if area.width >= BESIDE {
             line.push_span(Span::raw("  "));
@@ -269,7 +263,7 @@ fn judge_table(
 }
 
 fn judge_line(
-    seat: usize,
+    index: usize,
     judge: &JudgeProgress,
     chosen: bool,
     name_width: usize,
@@ -286,7 +280,7 @@ fn judge_line(
         Span::raw(if chosen { "▸ " } else { "  " }),
         Span::styled(
             text::pad_right(&sanitise::line(&judge.name), name_width),
-            theme.judge(seat),
+            theme.judge(index),
         ),
         Span::raw(format!(
             "  {:>6}/{:<6} ",
@@ -383,10 +377,10 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             );
             model
                 .overlays
-                .push(Overlay::Confirm(question, Question::Stop));
+                .push(Overlay::Confirm(question, ConfirmFor::Stop));
         }
         Command::SetBudget => {
-            let prompt = Prompt::new(
+            let prompt = LinePrompt::new(
                 "budget $",
                 "dollars the project may have spent in all; empty for no limit",
             );
@@ -394,15 +388,15 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 .overlays
                 .push(Overlay::Prompt(prompt, PromptFor::Budget));
         }
-        Command::NextSeat => {
+        Command::NextJudge => {
             let judges = model
                 .progress
                 .as_ref()
                 .map_or(1, |progress| progress.judges.len())
                 .max(1);
-            model.seat = (model.seat + 1) % judges;
+            model.chosen_judge = (model.chosen_judge + 1) % judges;
         }
-        Command::DropJudge if model.running => model.control.toggle(model.seat),
+        Command::DropJudge if model.running => model.control.toggle(model.chosen_judge),
         Command::MoreCalls => model.control.concurrency = (control.concurrency * 2).min(4096),
         Command::FewerCalls => model.control.concurrency = (control.concurrency / 2).max(1),
         Command::Faster => {
@@ -455,7 +449,7 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
 
 /// Says what a run would cost, and asks whether to start it.
 pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
-    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, Question::Start));
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Start));
     if model.running || model.overlays.iter().any(asked) {
         return Vec::new();
     }
@@ -481,7 +475,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     );
     model.overlays.push(Overlay::Confirm(
         Confirm::new("Start", question),
-        Question::Start,
+        ConfirmFor::Start,
     ));
     Vec::new()
 }
@@ -525,7 +519,7 @@ mod tests {
     use crate::tui::model::Screen;
     use crate::tui::screens::testing::model;
     use crate::tui::testing;
-    use crate::tui::theme::Depth;
+    use crate::tui::theme::ColourDepth;
 
     fn drawn(progress: RunProgress) -> String {
         let mut model = model(Screen::Run);
@@ -533,7 +527,12 @@ mod tests {
         model.progress = Some(progress);
         let area = Rect::new(0, 0, 150, 20);
         let mut buf = Buffer::empty(area);
-        view(&model, &Theme::new(Depth::None, false), area, &mut buf);
+        view(
+            &model,
+            &Theme::new(ColourDepth::None, false),
+            area,
+            &mut buf,
+        );
         testing::text(&buf)
     }
 

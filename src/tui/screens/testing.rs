@@ -8,8 +8,8 @@ use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{FailureCause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
 use crate::store::views::VoteDetail;
-use crate::tui::model::{Areas, Model, OpenQuery, Options, Screen};
-use crate::tui::theme::{Depth, Ramp, Theme};
+use crate::tui::model::{Areas, Model, OpenQuery, Screen, TuiOptions};
+use crate::tui::theme::{ColourDepth, Ramp, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
@@ -44,9 +44,9 @@ const DOCUMENTS: [(&str, &str, &str); 6] = [
 ];
 
 /// Stored A and B, then each judge's margin and whether it saw B first; `None` where it has no vote.
-type Row = (usize, usize, [Option<(f64, bool)>; 3]);
+type BattleFixture = (usize, usize, [Option<(f64, bool)>; 3]);
 
-const BATTLES: [Row; 8] = [
+const BATTLES: [BattleFixture; 8] = [
     (
         0,
         1,
@@ -111,10 +111,10 @@ fn rows(judges: usize, documents: usize) -> QueryRows {
             .iter()
             .take(judges)
             .enumerate()
-            .filter_map(|(seat, vote)| {
+            .filter_map(|(index, vote)| {
                 let (margin, swapped) = (*vote)?;
                 Some(Vote {
-                    judge: JudgeId(seat as i64 + 1),
+                    judge: JudgeId(index as i64 + 1),
                     margin: Margin::new(margin)?,
                     swapped,
                 })
@@ -211,9 +211,9 @@ pub(crate) fn model(screen: Screen) -> Model {
 
 /// A model of the first documents and judges only, without a verdict.
 pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
-    let options = Options {
+    let options = TuiOptions {
         annotator: "ann".to_owned(),
-        ..Options::default()
+        ..TuiOptions::default()
     };
     let mut model = Model::new(options, Ramp::default(), (80, 24), Instant::now());
     let rows = rows(judges, documents);
@@ -240,7 +240,7 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             .iter()
             .take(judges)
             .enumerate()
-            .map(|(seat, (name, provider))| (JudgeId(seat as i64 + 1), spec(name, provider)))
+            .map(|(index, (name, provider))| (JudgeId(index as i64 + 1), spec(name, provider)))
             .collect(),
         votes: details(&rows),
         view: View::new(rows, RankingSettings::default()),
@@ -261,13 +261,13 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
 }
 
 /// A screen's drawing function.
-pub(crate) type Draw = fn(&Model, &Theme, Rect, &mut Buffer) -> Areas;
+pub(crate) type DrawScreen = fn(&Model, &Theme, Rect, &mut Buffer) -> Areas;
 
 /// Draws a screen, keeps where things went, and returns it as text.
 pub(crate) fn drawn(
     model: &mut Model,
-    draw: Draw,
-    depth: Depth,
+    draw: DrawScreen,
+    depth: ColourDepth,
     (width, height): (u16, u16),
 ) -> String {
     let area = Rect::new(0, 0, width, height);

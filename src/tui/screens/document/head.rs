@@ -47,11 +47,7 @@ pub(super) fn lines(
         ]),
         Line::from(place),
         fitted(
-            &format!(
-                "{} · first-stage rank {}",
-                label(open, document),
-                document + 1
-            ),
+            &format!("{} · hybrid rank {}", label(open, document), document + 1),
             theme.muted(),
         ),
     ];

@@ -1,4 +1,4 @@
-//! What the court's screens show, from the project.
+//! What the adjudication screens show, from the project.
 
 use crate::domain::adjudication::{
     DisagreementRule, JudgeAnswers, PickAnswer, PickMode, PoolAnswer, PoolSet, group_answers,
@@ -9,19 +9,19 @@ use crate::judge::OFFLINE;
 use crate::store::corpus::QueryKey;
 use crate::store::labels::AdjudicationList;
 use crate::store::{Db, Result, StoreError};
-use crate::tui::model::{CourtFindings, Exhibit, PickRow, Said};
+use crate::tui::model::{AdjudicationOverview, DocumentEvidence, JudgePick, PickRow};
 use std::collections::{BTreeMap, HashSet};
 
 /// The grade from which on the screens take a document as labelled relevant.
 const LEVEL: i32 = 1;
 
-/// What picks, labels and rulings amount to.
-pub(super) fn findings(
+/// Figures about picks, labels and rulings.
+pub(super) fn overview(
     db: &Db,
     rule: &DisagreementRule,
     roll: AdjudicationList,
     annotator: &str,
-) -> Result<CourtFindings> {
+) -> Result<AdjudicationOverview> {
     let rows = db.adjudication_data(LEVEL)?;
     let unmeasured = |error: crate::domain::metrics::EvaluationError| {
         StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
@@ -38,12 +38,12 @@ pub(super) fn findings(
         let orders = group.orders.iter();
         orders.map(move |(order, given)| row(group, several.then_some(*order), given))
     });
-    Ok(CourtFindings {
+    Ok(AdjudicationOverview {
         pools: rows.bench.pools.len(),
         labels: rows.labels.values().map(|grades| grades.len()).sum(),
         judges: judges.collect(),
         offline: rows.groups.iter().all(|group| group.provider == OFFLINE),
-        matters: rows.items(roll, rule, annotator).map_err(unmeasured)?,
+        disagreements: rows.items(roll, rule, annotator).map_err(unmeasured)?,
         ruled: ruled.len(),
         in_force: corrections.len(),
         changed: corrections.iter().filter(|one| one.changes()).count(),
@@ -77,12 +77,16 @@ fn name(group: &JudgeAnswers, order: Option<usize>) -> String {
 }
 
 /// A document with its query, its label and what the judges said of it.
-pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhibit> {
+pub(super) fn document_evidence(
+    db: &Db,
+    query: QueryKey,
+    document: &DocId,
+) -> Result<DocumentEvidence> {
     let info = db.query(query)?;
     let at = db.find_document(query, document.as_str())?;
     let pool = db.judging_pool(query, LEVEL)?;
     let (groups, _) = group_answers(db.picks_of(query)?, &PoolSet::new(vec![pool]));
-    let mut said = Vec::new();
+    let mut picks = Vec::new();
     for group in &groups {
         for (order, given) in &group.orders {
             for given in given.values() {
@@ -93,7 +97,7 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
                         format!("{}{quoted}", verdict.verdict.name())
                     });
                     let reasons = proof.into_iter().chain(given.thoughts.iter().cloned());
-                    said.push(Said {
+                    picks.push(JudgePick {
                         judge: name(group, (group.orders.len() > 1).then_some(*order)),
                         picked: given.picked().contains(&document),
                         reason: reasons.collect::<Vec<_>>().join("\n"),
@@ -105,7 +109,7 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
     let rulings = db.rulings_on(query, document)?.into_iter();
     let found = db.documents(query)?.into_iter().nth(at);
     let found = found.ok_or_else(|| StoreError::NotFound("no such document".to_owned()))?;
-    Ok(Exhibit {
+    Ok(DocumentEvidence {
         query,
         document: document.clone(),
         label: db.label(&info.id, document)?,
@@ -113,7 +117,7 @@ pub(super) fn exhibit(db: &Db, query: QueryKey, document: &DocId) -> Result<Exhi
         title: found.title,
         text: db.document_text(query, at)?,
         metadata: found.metadata,
-        said,
+        picks,
         rulings: rulings.map(|row| row.ruling).collect(),
     })
 }

@@ -25,7 +25,7 @@ impl Model {
             self.matrix.heat = Default::default();
             self.matrix.layer = Default::default();
             self.matrix.surprise = None;
-            self.battle.moved = None;
+            self.battle.before = None;
         }
         if let Some(open) = self.prefetched.take_if(|open| open.info.key == key) {
             self.generation += 1;
@@ -53,7 +53,7 @@ impl Model {
     pub(super) fn refresh(&mut self) -> Vec<Effect> {
         match self.screen() {
             Screen::Document => screens::document::enter(self),
-            Screen::Battle | Screen::Judge => screens::battle::enter(self),
+            Screen::Battle | Screen::Review => screens::battle::enter(self),
             _ => Vec::new(),
         }
     }
@@ -77,7 +77,7 @@ impl Model {
             && self.screen() != Screen::Queue
             && let Some(pair) = Pair::new(a, b)
         {
-            return screens::judge::take_up_pair(self, pair);
+            return screens::review::review_pair(self, pair);
         }
         let stored = self.open.as_ref().and_then(|open| {
             let pair = Pair::new(a, b)?;

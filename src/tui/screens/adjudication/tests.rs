@@ -9,11 +9,11 @@ use crate::domain::retrieval::SlotSource;
 use crate::store::corpus::QueryKey;
 use crate::store::labels::AdjudicationItem;
 use crate::tui::keymap::Command;
-use crate::tui::model::{CourtFindings, Effect, Model, Msg, Overlay, PickRow, Screen};
-use crate::tui::theme::Depth;
+use crate::tui::model::{AdjudicationOverview, Effect, Model, Msg, Overlay, PickRow, Screen};
+use crate::tui::theme::ColourDepth;
 use crate::tui::update::{on_command, update};
 
-pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> AdjudicationItem {
+pub(in crate::tui::screens) fn disagreement(document: &str, control_of: usize) -> AdjudicationItem {
     AdjudicationItem {
         query: QueryKey(7),
         query_id: QueryId::new("scifact-641"),
@@ -30,7 +30,7 @@ pub(in crate::tui::screens) fn matter(document: &str, control_of: usize) -> Adju
     }
 }
 
-pub(in crate::tui::screens) fn findings(documents: &[&str]) -> CourtFindings {
+pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverview {
     let estimate = |mean| MeanEstimate {
         n: 8,
         mean,
@@ -69,12 +69,12 @@ pub(in crate::tui::screens) fn findings(documents: &[&str]) -> CourtFindings {
         failed: 1,
     };
     let rows = || remeasured_metrics().into_iter().map(row).collect();
-    CourtFindings {
+    AdjudicationOverview {
         pools: 8,
         labels: 17,
         judges: vec![pick_row("bm25"), pick_row("hostile\u{1b}[2J")],
         offline: true,
-        matters: documents.iter().map(|id| matter(id, 2)).collect(),
+        disagreements: documents.iter().map(|id| disagreement(id, 2)).collect(),
         ruled: 3,
         in_force: 3,
         changed: 1,
@@ -87,26 +87,26 @@ pub(in crate::tui::screens) fn findings(documents: &[&str]) -> CourtFindings {
     }
 }
 
-/// The court with two matters.
-pub(in crate::tui::screens) fn court() -> Model {
+/// Adjudication with two disagreements.
+pub(in crate::tui::screens) fn adjudicating() -> Model {
     let mut model = model(Screen::Queries);
     model.stack = vec![Screen::Queries];
-    let effects = on_command(&mut model, Command::ShowCourt);
-    let [Effect::Court(rule, _, generation)] = effects.as_slice() else {
+    let effects = on_command(&mut model, Command::ShowAdjudication);
+    let [Effect::LoadDisagreements(rule, _, generation)] = effects.as_slice() else {
         panic!("{effects:?}");
     };
     assert_eq!(rule.order, DisagreementOrder::Impact);
-    let arrived = Msg::Court(*generation, Box::new(findings(&["5912283", "13497630"])));
+    let arrived = Msg::Disagreements(*generation, Box::new(overview(&["5912283", "13497630"])));
     let now = model.now;
     assert_eq!(update(&mut model, arrived, now), []);
     model
 }
 
 #[test]
-fn boxes_measures_and_docket_fit_every_size() {
-    let mut model = court();
+fn boxes_measures_and_list_fit_every_size() {
+    let mut model = adjudicating();
     for size in SIZES {
-        let page = drawn(&mut model, super::view, Depth::None, size);
+        let page = drawn(&mut model, super::view, ColourDepth::None, size);
         for words in [
             "label only",
             "bm25-overrule",
@@ -123,14 +123,14 @@ fn boxes_measures_and_docket_fit_every_size() {
         );
     }
     for size in TINY {
-        drawn(&mut model, super::view, Depth::None, size);
+        drawn(&mut model, super::view, ColourDepth::None, size);
     }
 }
 
 #[test]
-fn the_docket_tells_nothing_of_label_and_picks() {
-    let mut model = court();
-    let page = drawn(&mut model, super::view, Depth::None, (120, 38));
+fn the_list_tells_nothing_of_label_and_picks() {
+    let mut model = adjudicating();
+    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
     let list = page.split("to rule on").nth(1).unwrap();
     for secret in ["only", "label", "0.5", "2 of 3", "control"] {
         let list = list.split_once('\n').unwrap().1;
@@ -140,14 +140,17 @@ fn the_docket_tells_nothing_of_label_and_picks() {
 
 #[test]
 fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
-    let mut model = court();
+    let mut model = adjudicating();
     on_command(&mut model, Command::NextPane);
-    let page = drawn(&mut model, super::view, Depth::None, (120, 38));
+    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
     assert!(page.contains("mine"), "{page}");
     let effects = on_command(&mut model, Command::NextPolicy);
-    assert!(matches!(effects[..], [Effect::Court(..)]), "{effects:?}");
-    assert_eq!(model.court.order, DisagreementOrder::Confidence);
-    let page = drawn(&mut model, super::view, Depth::None, (120, 38));
+    assert!(
+        matches!(effects[..], [Effect::LoadDisagreements(..)]),
+        "{effects:?}"
+    );
+    assert_eq!(model.adjudication.order, DisagreementOrder::Confidence);
+    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
     assert!(
         page.contains("… to rule on") && page.contains("reading anew"),
         "{page}"
@@ -155,35 +158,39 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     let now = model.now;
     update(
         &mut model,
-        Msg::Court(1, Box::new(findings(&["5912283"]))),
+        Msg::Disagreements(1, Box::new(overview(&["5912283"]))),
         now,
     );
-    assert_eq!(model.court.matters, [], "an answer to an earlier question");
-    let answer = Box::new(findings(&["5912283", "13497630"]));
-    let generation = model.court.generation;
-    update(&mut model, Msg::Court(generation, answer), now);
-    assert_eq!(model.court.matters.len(), 2);
-    model.court.filter = "nothing like it".to_owned();
-    let page = drawn(&mut model, super::view, Depth::None, (80, 22));
+    assert_eq!(
+        model.adjudication.disagreements,
+        [],
+        "an answer to an earlier question"
+    );
+    let answer = Box::new(overview(&["5912283", "13497630"]));
+    let generation = model.adjudication.generation;
+    update(&mut model, Msg::Disagreements(generation, answer), now);
+    assert_eq!(model.adjudication.disagreements.len(), 2);
+    model.adjudication.filter = "nothing like it".to_owned();
+    let page = drawn(&mut model, super::view, ColourDepth::None, (80, 22));
     assert!(page.contains("No query matches"), "{page}");
     on_command(&mut model, Command::Back);
     assert_eq!(
-        (model.screen(), model.court.filter.as_str()),
-        (Screen::Court, "")
+        (model.screen(), model.adjudication.filter.as_str()),
+        (Screen::Adjudication, "")
     );
 }
 
 #[test]
 fn picks_by_source_and_slot_are_a_page_away() {
-    let mut model = court();
+    let mut model = adjudicating();
     on_command(&mut model, Command::ShowTables);
     assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
-    let findings = model.court.findings.as_mut().unwrap();
-    let summary = &mut findings.judges[0].summary;
+    let overview = model.adjudication.overview.as_mut().unwrap();
+    let summary = &mut overview.judges[0].summary;
     summary.by_source.insert(SlotSource::Fill, summary.boxes);
     summary.by_slot = vec![summary.boxes; 2];
     summary.invalid.insert("not-json", 2);
-    let text = super::tables::details(findings);
+    let text = super::tables::details(overview);
     for words in [
         "20 % of the answers invalid (2 not-json)",
         "fill ",
@@ -199,12 +206,12 @@ fn picks_by_source_and_slot_are_a_page_away() {
 }
 
 #[test]
-fn a_court_without_picks_says_what_to_do() {
-    let mut model = court();
-    let generation = model.court.generation;
+fn adjudication_without_picks_says_what_to_do() {
+    let mut model = adjudicating();
+    let generation = model.adjudication.generation;
     let now = model.now;
-    let empty = Msg::Court(generation, Box::default());
+    let empty = Msg::Disagreements(generation, Box::default());
     update(&mut model, empty, now);
-    let page = drawn(&mut model, super::view, Depth::None, (80, 22));
+    let page = drawn(&mut model, super::view, ColourDepth::None, (80, 22));
     assert!(page.contains("overrule pick "), "{page}");
 }

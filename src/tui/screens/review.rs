@@ -1,10 +1,10 @@
-//! The pair on the desk: judged blind first, then again with everything in sight. Nothing of the judges, no score and no
+//! The pair under review: judged blind first, then again with everything in sight. Nothing of the judges, no score and no
 //! name is drawn before the person has decided.
 
-mod act;
+mod actions;
 mod panel;
 
-pub use act::{leave, note, ready, reapply, take_up, take_up_pair};
+pub use actions::{leave, note, ready, reapply, review_item, review_pair};
 pub(in crate::tui::screens) use panel::keys;
 
 use super::battle;
@@ -27,7 +27,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         ..Areas::default()
     };
     let mut rest = battle::inset(area);
-    let (Some(desk), Some(open)) = (&model.queue.desk, &model.open) else {
+    let (Some(current), Some(open)) = (&model.queue.current, &model.open) else {
         let words = if model.queue.loaded && model.queue.items.is_empty() {
             "Nothing left to judge here. Esc goes back to the queue."
         } else {
@@ -36,14 +36,14 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         Line::styled(words, theme.muted()).render(rest, buf);
         return areas;
     };
-    if open.info.key != desk.item.query {
+    if open.info.key != current.item.query {
         Line::styled("loading …", theme.muted()).render(rest, buf);
         return areas;
     }
     let columns = usize::from(rest.width);
-    if !desk.is_blind() {
+    if !current.is_blind() {
         return battle::view_with(model, theme, area, buf, &|columns| {
-            panel::open(model, desk, theme, columns)
+            panel::open(model, current, theme, columns)
         });
     }
     let query = sanitise::line(&open.info.text).into_owned();
@@ -64,7 +64,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     );
     let rows = head.len() as u16;
     Paragraph::new(head).render(battle::cut(&mut rest, rows), buf);
-    let lines = panel::blind(model, desk, theme, columns);
+    let lines = panel::blind(model, current, theme, columns);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(battle::cut_bottom(&mut rest, rows), buf);
     (areas.sides, areas.page) = battle::render_texts(model, open, theme, rest, buf);
@@ -76,27 +76,31 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
 /// Answers a command.
 pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(decision) = decision(command) {
-        return act::decide(model, decision);
+        return actions::decide(model, decision);
     }
     if let Some(confidence) = confidence(command) {
-        if let Some(desk) = &mut model.queue.desk {
-            desk.unsaved |= !desk.is_blind() && desk.confidence != Some(confidence);
-            desk.confidence = Some(confidence);
+        if let Some(current) = &mut model.queue.current {
+            current.unsaved |= !current.is_blind() && current.confidence != Some(confidence);
+            current.confidence = Some(confidence);
         }
         return Vec::new();
     }
     if let Some(cause) = cause(command) {
-        return act::blame(model, cause);
+        return actions::blame(model, cause);
     }
     match command {
-        Command::Open => act::keep(model),
-        Command::PutOff => act::put_off(model),
-        Command::NextBattle => act::step(model, true),
-        Command::PreviousBattle => act::step(model, false),
+        Command::Open => actions::keep(model),
+        Command::PutOff => actions::put_off(model),
+        Command::NextBattle => actions::step(model, true),
+        Command::PreviousBattle => actions::step(model, false),
         Command::Guideline => vec![Effect::Guideline],
-        Command::WriteNote => act::ask_why(model),
+        Command::WriteNote => actions::ask_why(model),
         Command::NextReasoning | Command::PreviousPane | Command::ToggleRawReply
-            if model.queue.desk.as_ref().is_none_or(|desk| desk.is_blind()) =>
+            if model
+                .queue
+                .current
+                .as_ref()
+                .is_none_or(|current| current.is_blind()) =>
         {
             model.say(
                 Level::Info,

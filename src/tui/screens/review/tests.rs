@@ -7,7 +7,7 @@ use crate::store::queue::{QueueItem, QueueItemState};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Effect, Model, Msg, Screen};
 use crate::tui::screens::testing::{drawn, model};
-use crate::tui::theme::Depth;
+use crate::tui::theme::ColourDepth;
 use crate::tui::update::{on_command, update};
 use std::time::{Duration, Instant};
 
@@ -21,20 +21,20 @@ fn item(a: usize, b: usize) -> QueueItem {
     }
 }
 
-/// The query of the tests with three items in the queue, the first on the desk.
-fn desk() -> Model {
-    let mut model = model(Screen::Judge);
-    model.stack = vec![Screen::Queries, Screen::Queue, Screen::Judge];
+/// The query of the tests with three items in the queue, the first under review.
+fn reviewing() -> Model {
+    let mut model = model(Screen::Review);
+    model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
     let items = vec![item(0, 1), item(1, 2), item(0, 4)];
     let effects =
         super::super::queue::arrived(&mut model, 0, items, AnnotatorStatistics::default());
-    assert!(model.queue.desk.is_some(), "{effects:?}");
+    assert!(model.queue.current.is_some(), "{effects:?}");
     model
 }
 
 /// The screen as words with single spaces.
 fn page(model: &mut Model, size: (u16, u16)) -> String {
-    let text = drawn(model, super::view, Depth::None, size);
+    let text = drawn(model, super::view, ColourDepth::None, size);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -51,7 +51,7 @@ const SECRETS: [&str; 8] = [
 
 #[test]
 fn nothing_of_the_judges_is_drawn_before_the_decision() {
-    let mut model = desk();
+    let mut model = reviewing();
     for size in [(80, 24), (120, 40), (200, 60)] {
         let page = page(&mut model, size);
         assert!(page.contains("Which document"), "{page}");
@@ -67,7 +67,7 @@ fn nothing_of_the_judges_is_drawn_before_the_decision() {
 
 #[test]
 fn two_keys_judge_a_pair_and_go_on_to_the_next() {
-    let mut model = desk();
+    let mut model = reviewing();
     later(&mut model, 5);
     on_command(&mut model, Command::FairlySure);
     let effects = on_command(&mut model, Command::JudgeA);
@@ -101,13 +101,13 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
             .iter()
             .any(|effect| matches!(effect, Effect::Queue(..)))
     );
-    let desk = model.queue.desk.as_ref().unwrap();
-    assert!(desk.is_blind() && desk.item == item(1, 2));
+    let current = model.queue.current.as_ref().unwrap();
+    assert!(current.is_blind() && current.item == item(1, 2));
 }
 
 #[test]
 fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
-    let mut model = desk();
+    let mut model = reviewing();
     later(&mut model, 1);
     on_command(&mut model, Command::JudgeA);
     assert_eq!(on_command(&mut model, Command::JudgeB), []);
@@ -135,7 +135,7 @@ fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
 
 #[test]
 fn moving_about_writes_nothing_and_later_is_told_to_the_ledger() {
-    let mut model = desk();
+    let mut model = reviewing();
     assert!(writes(&on_command(&mut model, Command::NextBattle)).is_empty());
     assert!(writes(&on_command(&mut model, Command::PreviousBattle)).is_empty());
     assert!(writes(&on_command(&mut model, Command::Open)).is_empty());
@@ -145,7 +145,7 @@ fn moving_about_writes_nothing_and_later_is_told_to_the_ledger() {
         matches!(writes(&effects).as_slice(), [Effect::PutOff(..)]),
         "{effects:?}"
     );
-    assert_eq!(model.queue.desk.as_ref().unwrap().item, item(1, 2));
+    assert_eq!(model.queue.current.as_ref().unwrap().item, item(1, 2));
 }
 
 fn writes(effects: &[Effect]) -> Vec<&Effect> {
@@ -155,7 +155,7 @@ fn writes(effects: &[Effect]) -> Vec<&Effect> {
 
 #[test]
 fn a_pair_chosen_from_further_down_was_nobodys_draw() {
-    let mut model = desk();
+    let mut model = reviewing();
     on_command(&mut model, Command::NextBattle);
     later(&mut model, 1);
     let effects = on_command(&mut model, Command::JudgeTie);
@@ -170,7 +170,7 @@ fn a_pair_chosen_from_further_down_was_nobodys_draw() {
 
 #[test]
 fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
-    let mut model = desk();
+    let mut model = reviewing();
     let generation = model.queue.generation;
     on_command(&mut model, Command::PutOff);
     let now = model.now;
@@ -180,7 +180,7 @@ fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
         now,
     );
     assert_eq!(model.queue.items.len(), 2);
-    model.queue.desk = None;
+    model.queue.current = None;
     let generation = model.queue.generation;
     update(
         &mut model,
@@ -196,7 +196,7 @@ fn a_battle_of_the_matrix_is_judged_blind_where_that_is_asked_for() {
     let mut model = model(Screen::Matrix);
     model.options.judging.battle_blind = true;
     model.open_battle(0, 1);
-    assert_eq!(model.screen(), Screen::Judge);
+    assert_eq!(model.screen(), Screen::Review);
     later(&mut model, 1);
     let effects = on_command(&mut model, Command::JudgeB);
     let [Effect::Save(blind)] = effects.as_slice() else {
@@ -213,7 +213,7 @@ fn a_battle_of_the_matrix_is_judged_blind_where_that_is_asked_for() {
 
 #[test]
 fn a_queue_that_is_not_blind_opens_the_battle() {
-    let mut model = desk();
+    let mut model = reviewing();
     model.stack = vec![Screen::Queries, Screen::Queue];
     model.options.judging.queue_blind = false;
     on_command(&mut model, Command::Open);

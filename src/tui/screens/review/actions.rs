@@ -1,4 +1,4 @@
-//! What happens to the pair on the desk.
+//! What happens to the pair under review.
 
 use super::super::{battle, queue};
 use crate::domain::battle::Pair;
@@ -9,18 +9,18 @@ use crate::domain::verdict::{Decision, ErrorCause};
 use crate::store::priority_cache::NewAssignment;
 use crate::store::queue::{QueueItem, QueueItemState};
 use crate::store::verdicts::NewVerdict;
-use crate::tui::model::{BattleScreen, Desk, Effect, Model, Overlay, PromptFor, Screen};
-use crate::tui::widgets::prompt::Prompt;
+use crate::tui::model::{BattleScreen, CurrentItem, Effect, Model, Overlay, PromptFor, Screen};
+use crate::tui::widgets::prompt::LinePrompt;
 use crate::tui::widgets::toast::Level;
 use std::time::Instant;
 
-/// Lays an item of the queue on the desk, by its index.
-pub fn take_up(model: &mut Model, at: usize) -> Vec<Effect> {
+/// Begins the review of an item of the queue, by its index.
+pub fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(item) = model.queue.items.get(at).copied() else {
-        model.queue.desk = None;
+        model.queue.current = None;
         return Vec::new();
     };
-    model.queue.desk = Some(Desk::new(item, at == 0));
+    model.queue.current = Some(CurrentItem::new(item, at == 0));
     let turned = side(model, &item);
     let (low, high) = (item.pair.low(), item.pair.high());
     model.battle = BattleScreen {
@@ -76,18 +76,18 @@ fn look_ahead(model: &Model, at: usize) -> Vec<Effect> {
 pub fn ready(model: &mut Model) {
     let (a, b, now) = (model.battle.a, model.battle.b, model.now);
     let Some(open) = &model.open else { return };
-    if let Some(desk) = &mut model.queue.desk
-        && desk.since.is_none()
-        && open.info.key == desk.item.query
+    if let Some(current) = &mut model.queue.current
+        && current.since.is_none()
+        && open.info.key == current.item.query
         && open.texts.contains_key(&a)
         && open.texts.contains_key(&b)
     {
-        desk.since = Some(now);
+        current.since = Some(now);
     }
 }
 
-fn spent(desk: &mut Desk, now: Instant) -> Option<i64> {
-    let since = desk.since.replace(now)?;
+fn spent(current: &mut CurrentItem, now: Instant) -> Option<i64> {
+    let since = current.since.replace(now)?;
     i64::try_from(now.duration_since(since).as_millis()).ok()
 }
 
@@ -95,36 +95,36 @@ fn spent(desk: &mut Desk, now: Instant) -> Option<i64> {
 pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let now = model.now;
     let policy = model.queue.policy;
-    let Some(desk) = &mut model.queue.desk else {
+    let Some(current) = &mut model.queue.current else {
         return Vec::new();
     };
-    if desk.since.is_none() {
+    if current.since.is_none() {
         return Vec::new();
     }
-    if !desk.is_blind() {
-        desk.unsaved |= desk.decision != Some(decision);
-        desk.decision = Some(decision);
-        let note = desk.note.clone();
-        if let Some(moved) = &mut model.battle.moved {
-            moved.words = decision.words("A", "B");
+    if !current.is_blind() {
+        current.unsaved |= current.decision != Some(decision);
+        current.decision = Some(decision);
+        let note = current.note.clone();
+        if let Some(before) = &mut model.battle.before {
+            before.change = decision.words("A", "B");
         }
-        battle::put(model, decision, note);
+        battle::apply(model, decision, note);
         return Vec::new();
     }
-    let (active_ms, confidence) = (spent(desk, now), desk.confidence);
-    desk.blind = Some(decision);
-    desk.decision = Some(decision);
+    let (active_ms, confidence) = (spent(current, now), current.confidence);
+    current.blind = Some(decision);
+    current.decision = Some(decision);
     // An item that was chosen from further down came by nobody's chance.
-    let draw = if desk.first {
-        desk.item.draw
+    let draw = if current.first {
+        current.item.draw
     } else {
         DrawReason::Priority
     };
-    let item = desk.queued.then_some(NewAssignment { policy, draw });
-    let (query, a, b) = (desk.item.query, model.battle.a, model.battle.b);
+    let item = current.queued.then_some(NewAssignment { policy, draw });
+    let (query, a, b) = (current.item.query, model.battle.a, model.battle.b);
     model.battle.blind = false;
-    battle::ghost(model, decision.words("A", "B"));
-    battle::put(model, decision, None);
+    battle::remember_ranking(model, decision.words("A", "B"));
+    battle::apply(model, decision, None);
     model.saving += 1;
     vec![Effect::Save(NewVerdict {
         blind: true,
@@ -136,10 +136,10 @@ pub(super) fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
 }
 
 pub(super) fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
-    match &mut model.queue.desk {
-        Some(desk) if !desk.is_blind() => {
-            desk.cause = (desk.cause != Some(cause)).then_some(cause);
-            desk.unsaved = true;
+    match &mut model.queue.current {
+        Some(current) if !current.is_blind() => {
+            current.cause = (current.cause != Some(cause)).then_some(cause);
+            current.unsaved = true;
         }
         _ => model.say(Level::Info, "decide first, then say why".to_owned()),
     }
@@ -147,14 +147,14 @@ pub(super) fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
 }
 
 pub(super) fn ask_why(model: &mut Model) -> Vec<Effect> {
-    match &model.queue.desk {
-        Some(desk) if !desk.is_blind() => {
-            let note = desk.note.clone().unwrap_or_default();
-            let prompt = Prompt::new("reason: ", "why, in a line; Enter keeps it")
+    match &model.queue.current {
+        Some(current) if !current.is_blind() => {
+            let note = current.note.clone().unwrap_or_default();
+            let prompt = LinePrompt::new("reason: ", "why, in a line; Enter keeps it")
                 .with_text(&sanitise::line(&note));
             model
                 .overlays
-                .push(Overlay::Prompt(prompt, PromptFor::DeskReason));
+                .push(Overlay::Prompt(prompt, PromptFor::ReviewReason));
         }
         _ => model.say(Level::Info, "decide first, then say why".to_owned()),
     }
@@ -163,28 +163,32 @@ pub(super) fn ask_why(model: &mut Model) -> Vec<Effect> {
 
 /// Takes the reason in.
 pub fn note(model: &mut Model, text: &str) -> Vec<Effect> {
-    if let Some(desk) = &mut model.queue.desk {
-        desk.note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        desk.unsaved = true;
+    if let Some(current) = &mut model.queue.current {
+        current.note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+        current.unsaved = true;
     }
     Vec::new()
 }
 
 /// The verdict after the reveal, to be stored.
-fn settled(model: &mut Model) -> Option<Effect> {
+fn final_verdict(model: &mut Model) -> Option<Effect> {
     let now = model.now;
     let (a, b) = (model.battle.a, model.battle.b);
-    let desk = model.queue.desk.as_mut().filter(|desk| !desk.is_blind())?;
-    let decision = desk.decision?;
-    desk.unsaved = false;
-    let active_ms = spent(desk, now);
+    let current = model
+        .queue
+        .current
+        .as_mut()
+        .filter(|current| !current.is_blind())?;
+    let decision = current.decision?;
+    current.unsaved = false;
+    let active_ms = spent(current, now);
     let new = NewVerdict {
-        note: desk.note.clone(),
+        note: current.note.clone(),
         active_ms,
-        confidence: desk.confidence,
-        cause: desk.cause,
+        confidence: current.confidence,
+        cause: current.cause,
         after_reveal: true,
-        ..NewVerdict::open(desk.item.query, a, b, decision, &model.options.annotator)
+        ..NewVerdict::open(current.item.query, a, b, decision, &model.options.annotator)
     };
     model.saving += 1;
     Some(Effect::Save(new))
@@ -192,21 +196,21 @@ fn settled(model: &mut Model) -> Option<Effect> {
 
 /// Keeps the verdict and takes up the next item.
 pub(super) fn keep(model: &mut Model) -> Vec<Effect> {
-    let Some(effect) = settled(model) else {
-        if model.queue.desk.is_some() {
+    let Some(effect) = final_verdict(model) else {
+        if model.queue.current.is_some() {
             let words = "decide first: a, b, t or x; s puts the pair off";
             model.say(Level::Info, words.to_owned());
         }
         return Vec::new();
     };
     let mut effects = vec![effect];
-    effects.extend(go_on(model));
+    effects.extend(finish_item(model));
     effects
 }
 
-/// Takes the item off the list and lays the next one on the desk.
-fn go_on(model: &mut Model) -> Vec<Effect> {
-    let Some(done) = model.queue.desk.take() else {
+/// Takes the item off the list and begins the next one.
+fn finish_item(model: &mut Model) -> Vec<Effect> {
+    let Some(done) = model.queue.current.take() else {
         return Vec::new();
     };
     if !done.queued {
@@ -227,27 +231,27 @@ fn go_on(model: &mut Model) -> Vec<Effect> {
     }
     let shown = queue::shown(model);
     let at = shown.get(model.queue.cursor).or(shown.last()).copied();
-    effects.extend(take_up(model, at.unwrap_or(0)));
+    effects.extend(review_item(model, at.unwrap_or(0)));
     effects
 }
 
 /// Puts the pair off until all others are done.
 pub(super) fn put_off(model: &mut Model) -> Vec<Effect> {
     let policy = model.queue.policy;
-    match &model.queue.desk {
-        Some(desk) if !desk.queued => {
+    match &model.queue.current {
+        Some(current) if !current.queued => {
             model.say(Level::Info, "only the queue has a later".to_owned());
             Vec::new()
         }
-        Some(desk) if desk.is_blind() => {
-            let draw = if desk.first {
-                desk.item.draw
+        Some(current) if current.is_blind() => {
+            let draw = if current.first {
+                current.item.draw
             } else {
                 DrawReason::Priority
             };
-            let (query, pair) = (desk.item.query, desk.item.pair);
+            let (query, pair) = (current.item.query, current.item.pair);
             let mut effects = vec![Effect::PutOff(query, pair, NewAssignment { policy, draw })];
-            effects.extend(go_on(model));
+            effects.extend(finish_item(model));
             effects
         }
         _ => {
@@ -258,8 +262,8 @@ pub(super) fn put_off(model: &mut Model) -> Vec<Effect> {
     }
 }
 
-/// Lays a pair of the open query on the desk, blind, from wherever it was chosen.
-pub fn take_up_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
+/// Begins the review of a pair of the open query, blind, from wherever it was chosen.
+pub fn review_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
     let Some(query) = model.open.as_ref().map(|open| open.info.key) else {
         return Vec::new();
     };
@@ -271,9 +275,9 @@ pub fn take_up_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
         standing: QueueItemState::Fresh,
     };
     let turned = side(model, &item);
-    model.queue.desk = Some(Desk {
+    model.queue.current = Some(CurrentItem {
         queued: false,
-        ..Desk::new(item, false)
+        ..CurrentItem::new(item, false)
     });
     model.battle = BattleScreen {
         a: if turned { pair.high() } else { pair.low() },
@@ -282,22 +286,27 @@ pub fn take_up_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
         blind: true,
         ..BattleScreen::default()
     };
-    model.stack.push(Screen::Judge);
+    model.stack.push(Screen::Review);
     ready(model);
     battle::enter(model)
 }
 
 /// Goes to the next or the previous item; nothing is written but a verdict that was changed and not kept.
 pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
-    if model.queue.desk.as_ref().is_some_and(|desk| !desk.queued) {
+    if model
+        .queue
+        .current
+        .as_ref()
+        .is_some_and(|current| !current.queued)
+    {
         model.say(Level::Info, "only the queue has a next pair".to_owned());
         return Vec::new();
     }
-    let here = model.queue.desk.as_ref().and_then(|desk| {
+    let here = model.queue.current.as_ref().and_then(|current| {
         let items = &model.queue.items;
         items
             .iter()
-            .position(|item| desk.is_about(item.query, item.pair))
+            .position(|item| current.is_about(item.query, item.pair))
     });
     let next = match (here, forward) {
         (Some(here), true) => Some(here + 1).filter(|next| *next < model.queue.items.len()),
@@ -306,10 +315,10 @@ pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     };
     let judged = model
         .queue
-        .desk
+        .current
         .as_ref()
-        .filter(|desk| !desk.is_blind())
-        .map(|desk| (desk.item.query, desk.item.pair));
+        .filter(|current| !current.is_blind())
+        .map(|current| (current.item.query, current.item.pair));
     let Some(mut next) = next else {
         let words = if forward {
             "that was the last item"
@@ -329,15 +338,19 @@ pub(super) fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         next -= usize::from(next > here);
     }
     model.queue.cursor = next;
-    effects.extend(take_up(model, next));
+    effects.extend(review_item(model, next));
     effects
 }
 
 /// Stores what was changed after the reveal and not kept.
 pub fn leave(model: &mut Model) -> Vec<Effect> {
-    let unsaved = model.queue.desk.as_ref().is_some_and(|desk| desk.unsaved);
+    let unsaved = model
+        .queue
+        .current
+        .as_ref()
+        .is_some_and(|current| current.unsaved);
     if unsaved {
-        settled(model).into_iter().collect()
+        final_verdict(model).into_iter().collect()
     } else {
         Vec::new()
     }
@@ -345,11 +358,11 @@ pub fn leave(model: &mut Model) -> Vec<Effect> {
 
 /// Lets a verdict that was changed and not kept count again after the query has been loaded anew.
 pub fn reapply(model: &mut Model) {
-    if let Some(desk) = &model.queue.desk
-        && desk.unsaved
-        && let Some(decision) = desk.decision
+    if let Some(current) = &model.queue.current
+        && current.unsaved
+        && let Some(decision) = current.decision
     {
-        let note = desk.note.clone();
-        battle::put(model, decision, note);
+        let note = current.note.clone();
+        battle::apply(model, decision, note);
     }
 }

@@ -3,7 +3,7 @@
 use crate::domain::adjudication::{PickCounts, Remeasured};
 use crate::domain::metrics::MeanEstimate;
 use crate::domain::sanitise;
-use crate::tui::model::{CourtFindings, Model, PickRow};
+use crate::tui::model::{AdjudicationOverview, Model, PickRow};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
@@ -23,7 +23,7 @@ const COLUMNS: [(&str, usize, usize); 9] = [
 
 /// One row a judge and order, under a header.
 pub(super) fn judges(
-    findings: &CourtFindings,
+    overview: &AdjudicationOverview,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
@@ -41,7 +41,7 @@ pub(super) fn judges(
         words
     };
     let mut lines = vec![Line::styled(line("judge", &str::to_owned), theme.muted())];
-    for row in &findings.judges {
+    for row in &overview.judges {
         let name = sanitise::line(&row.name);
         lines.push(Line::raw(line(&name, &|head| cell(row, head))));
     }
@@ -73,13 +73,13 @@ fn cell(row: &PickRow, head: &str) -> String {
 }
 
 /// Every judge's picks by source and by slot, to read.
-pub(super) fn details(findings: &CourtFindings) -> String {
+pub(super) fn details(overview: &AdjudicationOverview) -> String {
     const NAME: usize = 14;
     let percent = |share: Option<f64>| {
         share.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
     let mut text = String::new();
-    for row in &findings.judges {
+    for row in &overview.judges {
         let (summary, boxes) = (&row.summary, &row.summary.boxes);
         let invalid: Vec<String> = summary
             .invalid
@@ -157,16 +157,16 @@ pub(in crate::tui::screens) fn fold(
 /// The measures of the ranking chosen, before and after.
 pub(super) fn effect(
     model: &Model,
-    findings: &CourtFindings,
+    overview: &AdjudicationOverview,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let at = model.court.ranking;
-    let Some((name, rows)) = findings.effect.get(at) else {
+    let at = model.adjudication.ranking;
+    let Some((name, rows)) = overview.effect.get(at) else {
         let words = "No ranking to measure: overrule import RUN brings one in.";
         return vec![Line::styled(text::truncate(words, columns), theme.muted())];
     };
-    let place = match findings.effect.len() {
+    let place = match overview.effect.len() {
         1 => String::new(),
         count => format!(" ({} of {count}, Tab)", at + 1),
     };

@@ -4,7 +4,7 @@ use super::{RELOAD_EVERY, SUMMARISE_EVERY};
 use crate::domain::sanitise;
 use crate::store::corpus::QueryInfo;
 use crate::store::verdicts::StoredVerdict;
-use crate::tui::model::{Effect, Model, Moved, Screen};
+use crate::tui::model::{Effect, Model, RankingBefore, Screen};
 use crate::tui::screens;
 use crate::tui::widgets::toast::Level;
 
@@ -29,9 +29,9 @@ pub(super) fn on_opened(
     if !same {
         screens::matrix::look_at_first(model);
     }
-    if model.screen() == Screen::Judge {
-        screens::judge::ready(model);
-        screens::judge::reapply(model);
+    if model.screen() == Screen::Review {
+        screens::review::ready(model);
+        screens::review::reapply(model);
     }
     model.refresh()
 }
@@ -47,18 +47,18 @@ pub(super) fn on_undone(
     let mut effects = model.forget_summary(info.key);
     match &model.open {
         Some(open) if open.info.key == info.key => {
-            let before = Moved::of(open, sanitise::line(&words).into_owned());
+            let before = RankingBefore::of(open, sanitise::line(&words).into_owned());
             let shown = (model.battle.a, model.battle.b);
             let verdict = (stored.verdict.a, stored.verdict.b);
             let here = shown == verdict || shown == (verdict.1, verdict.0);
-            model.battle.moved = (here && model.screen() == Screen::Battle).then_some(before);
+            model.battle.before = (here && model.screen() == Screen::Battle).then_some(before);
             model.say(Level::Good, words);
         }
         _ => model.say(Level::Good, format!("{}: {words}", info.id)),
     }
     effects.extend(model.reload());
-    if matches!(model.screen(), Screen::Queue | Screen::Judge) {
-        model.queue.desk = None;
+    if matches!(model.screen(), Screen::Queue | Screen::Review) {
+        model.queue.current = None;
         effects.extend(screens::queue::ask(model));
     }
     effects

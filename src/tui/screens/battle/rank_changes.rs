@@ -1,6 +1,6 @@
 //! What the last verdict moved: new ranks with the ghosts of the old ones.
 
-use crate::tui::model::{Moved, OpenQuery};
+use crate::tui::model::{OpenQuery, RankingBefore};
 use crate::tui::screens::document::prose;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -11,42 +11,42 @@ use ratatui::widgets::{Paragraph, Widget};
 use std::cmp::Ordering;
 
 /// The pair first, then every other document whose rank changed, by its new rank.
-fn listed(open: &OpenQuery, change: &Moved, a: usize, b: usize) -> Vec<usize> {
+fn listed(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> Vec<usize> {
     let ranks = open.ranks();
-    let before = |document: usize| change.ranks.get(document).copied().flatten();
+    let rank_before = |document: usize| before.ranks.get(document).copied().flatten();
     let others = open.view.by_zelo.iter().copied().filter(|document| {
         *document != a
             && *document != b
-            && ranks.get(*document).copied().flatten() != before(*document)
+            && ranks.get(*document).copied().flatten() != rank_before(*document)
     });
     [a, b].into_iter().chain(others).collect()
 }
 
 /// Rows that the list wants, with a sentence where nothing moved.
-pub(super) fn rows(open: &OpenQuery, change: &Moved, a: usize, b: usize) -> usize {
-    listed(open, change, a, b).len() + usize::from(!any(open, change))
+pub(super) fn rows(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> usize {
+    listed(open, before, a, b).len() + usize::from(!any(open, before))
 }
 
-fn any(open: &OpenQuery, change: &Moved) -> bool {
-    open.ranks() != change.ranks
+fn any(open: &OpenQuery, before: &RankingBefore) -> bool {
+    open.ranks() != before.ranks
 }
 
 /// Draws the panel.
 pub(super) fn render(
     open: &OpenQuery,
-    change: &Moved,
+    before: &RankingBefore,
     (a, b): (usize, usize),
     theme: &Theme,
     area: Rect,
     buf: &mut Buffer,
 ) {
     let mut rest = area;
-    let heading = format!("what moved · {} · u undo · i reason", change.words);
+    let heading = format!("what moved · {} · u undo · i reason", before.change);
     prose::heading(&heading, false, theme, super::cut(&mut rest, 1), buf);
     let room = usize::from(rest.height);
-    let documents = listed(open, change, a, b);
+    let documents = listed(open, before, a, b);
     let mut lines = Vec::new();
-    if !any(open, change) {
+    if !any(open, before) {
         lines.push(Line::styled("no document changed its rank", theme.muted()));
     }
     let ids = documents
@@ -63,7 +63,7 @@ pub(super) fn render(
         } else {
             " "
         };
-        lines.push(row(open, change, *document, role, ids, theme));
+        lines.push(row(open, before, *document, role, ids, theme));
     }
     if lines.len() > room && room > 0 {
         let more = lines.len() - (room - 1);
@@ -75,7 +75,7 @@ pub(super) fn render(
 
 fn row(
     open: &OpenQuery,
-    change: &Moved,
+    before: &RankingBefore,
     document: usize,
     role: &'static str,
     ids: usize,
@@ -83,7 +83,7 @@ fn row(
 ) -> Line<'static> {
     let standing = open.view.standings.get(document).copied().flatten();
     let now = standing.map(|standing| standing.rank);
-    let was = change.ranks.get(document).copied().flatten();
+    let was = before.ranks.get(document).copied().flatten();
     let (ghost, style) = match (was, now) {
         (Some(was), Some(now)) => match was.cmp(&now) {
             Ordering::Greater => (format!("was {was} ▲{}", was - now), theme.good()),
@@ -105,13 +105,13 @@ fn row(
         let se = standing
             .se
             .map_or(String::new(), |se| format!(" ± {se:.2}"));
-        let delta = change
+        let delta = before
             .zelo
             .get(document)
             .copied()
             .flatten()
-            .map_or(String::new(), |before| {
-                format!(" (moved {})", text::signed(standing.zelo - before, 2))
+            .map_or(String::new(), |old| {
+                format!(" (moved {})", text::signed(standing.zelo - old, 2))
             });
         spans.push(Span::raw(format!(
             "  zELO {}{se}",

@@ -4,7 +4,7 @@ use super::super::queue;
 use super::CAUSES;
 use crate::domain::verdict::{Confidence, ErrorCause};
 use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::model::{Desk, Model};
+use crate::tui::model::{CurrentItem, Model};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -23,39 +23,39 @@ const CONFIDENCES: [Command; 3] = [Command::Guess, Command::FairlySure, Command:
 /// Before the decision.
 pub(super) fn blind(
     model: &Model,
-    desk: &Desk,
+    current: &CurrentItem,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("─".repeat(columns), theme.faint())];
-    if desk.since.is_none() {
+    if current.since.is_none() {
         lines.push(Line::styled("loading the texts …", theme.muted()));
         return lines;
     }
     let decisions = DECISIONS.map(|(command, words)| (command, words, false));
-    lines.extend(keys(&decisions, Scope::Judge, theme, columns));
-    lines.extend(keys(&sure(desk), Scope::Judge, theme, columns));
-    lines.extend(queue::told(&model.queue.tally, theme, columns));
+    lines.extend(keys(&decisions, Scope::Review, theme, columns));
+    lines.extend(keys(&confidences(current), Scope::Review, theme, columns));
+    lines.extend(queue::statistics_lines(&model.queue.stats, theme, columns));
     lines
 }
 
 /// After it.
 pub(super) fn open(
     model: &Model,
-    desk: &Desk,
+    current: &CurrentItem,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let said = |decision: Option<crate::domain::verdict::Decision>| {
         decision.map_or(String::new(), |decision| decision.words("A", "B"))
     };
-    let mut words = format!("you said, blind: {}", said(desk.blind));
-    if desk.decision != desk.blind {
-        words = format!("{words}; now: {}", said(desk.decision));
+    let mut words = format!("you said, blind: {}", said(current.blind));
+    if current.decision != current.blind {
+        words = format!("{words}; now: {}", said(current.decision));
     }
     let mut lines = wrapped(&words, columns, theme.override_mark());
     let enter =
-        keymap::key_of(Command::Open, Scope::Judge).map_or(String::new(), |key| key.to_string());
+        keymap::key_of(Command::Open, Scope::Review).map_or(String::new(), |key| key.to_string());
     lines.extend(wrapped(
         &format!("{enter} keeps it and goes on; a b t x and A B change it"),
         columns,
@@ -64,24 +64,24 @@ pub(super) fn open(
     let causes: Vec<(Command, &'static str, bool)> = CAUSES
         .iter()
         .zip(ErrorCause::ALL)
-        .map(|(command, cause)| (*command, cause.words(), desk.cause == Some(cause)))
+        .map(|(command, cause)| (*command, cause.words(), current.cause == Some(cause)))
         .collect();
-    lines.extend(keys(&causes, Scope::Judge, theme, columns));
-    lines.extend(keys(&sure(desk), Scope::Judge, theme, columns));
-    if let Some(note) = &desk.note {
+    lines.extend(keys(&causes, Scope::Review, theme, columns));
+    lines.extend(keys(&confidences(current), Scope::Review, theme, columns));
+    if let Some(note) = &current.note {
         let note = format!("reason: {}", crate::domain::sanitise::line(note));
         lines.extend(wrapped(&note, columns, theme.text()));
     }
-    lines.extend(queue::told(&model.queue.tally, theme, columns));
+    lines.extend(queue::statistics_lines(&model.queue.stats, theme, columns));
     lines
 }
 
-fn sure(desk: &Desk) -> Vec<(Command, &'static str, bool)> {
+fn confidences(current: &CurrentItem) -> Vec<(Command, &'static str, bool)> {
     CONFIDENCES
         .iter()
         .zip(Confidence::ALL)
         .map(|(command, confidence)| {
-            let chosen = desk.confidence == Some(confidence);
+            let chosen = current.confidence == Some(confidence);
             (*command, confidence.words(), chosen)
         })
         .collect()

@@ -29,7 +29,7 @@ pub use pick_outcome::{
     summarise_picks,
 };
 pub use pick_record::{PickRecord, PickResult};
-pub use pick_reply::{InvalidPick, PickMode, PickRequest, SlotsReply, forced_picks, truncate_text};
+pub use pick_reply::{InvalidPick, PickMode, PickRequest, SlotsReply};
 pub use remeasure::{Remeasured, remeasure, remeasured_metrics};
 pub use ruling::{
     DisagreementCause, Finding, LabelCorrection, Ruling, RulingGrades, corrected_labels,

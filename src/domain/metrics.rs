@@ -14,7 +14,7 @@ pub use evaluate::{
     evaluate, ranked_documents,
 };
 pub use measure::{Measure, Metric, MetricError};
-pub use rank_correlation::{kendall_tau_b, rank_biased_overlap, spearman};
+pub use rank_correlation::kendall_tau_b;
 pub use significance::{
     Comparison, MeanEstimate, Resampling, TTest, bootstrap, bootstraps, compare, estimate,
     randomisation_p, t_test,

@@ -12,14 +12,12 @@ mod inclusion;
 mod policy;
 mod queue;
 mod scoring;
-mod simulate;
 
 pub use certainty::{Certainty, Separation, at_the_cut, certainty, separation};
 pub use cycles::{
-    CyclicTriad, DecidedPair, Hodge, consistency, cyclic_triads, decided_pairs,
-    decided_pairs_of_judge, hodge, weakest_pairs,
+    CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge, weakest_pairs,
 };
-pub use impact::{Impact, flipped_gap, impact, impacts, refit};
+pub use impact::{Impact, flipped_gap, impacts};
 pub use inclusion::{Assignment, DrawReason, PairKey, inclusion_probabilities, sampling_weights};
 pub use policy::Policy;
 pub use queue::{QueueCandidate, QueueDesign, QueueEntry, build_queue};
@@ -27,7 +25,6 @@ pub use scoring::{
     DEFAULT_TOP, PairPriority, Scoring, effective_top, error_probability, score_pairs,
     top_probabilities,
 };
-pub use simulate::{Answers, Point, ReviewMean, Simulation, simulate};
 
 #[cfg(test)]
 mod tests;

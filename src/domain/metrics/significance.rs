@@ -134,7 +134,7 @@ pub fn bootstrap(
 pub fn bootstraps<const N: usize>(
     n: usize,
     how: &Resampling,
-    statistics: impl Fn(&[usize]) -> [Option<f64>; N],
+    mut statistics: impl FnMut(&[usize]) -> [Option<f64>; N],
 ) -> [Option<(f64, f64)>; N] {
     if n < 2 || !(how.level > 0.0 && how.level < 1.0) {
         return [None; N];

@@ -6,7 +6,7 @@
 use super::graded;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
-use crate::domain::rating::{self, Fit, Observation, RatingError, RatingModel, RatingOptions};
+use crate::domain::rating::{self, Fit, Observation, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
 
 /// What changes between a ranking and another one of the same documents.
@@ -28,12 +28,8 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// The change from one set of scores to another; equal scores stand in pool order.
-    pub fn between(present: &[f64], other: &[f64], top: usize, exact: bool) -> Self {
-        Self::from_order(present, &graded::order(present), other, top, exact)
-    }
-
-    fn from_order(
+    /// The change from one set of scores, in their `order`, to another; equal scores stand in pool order.
+    pub fn between(
         present: &[f64],
         order: &[usize],
         other: &[f64],
@@ -74,29 +70,6 @@ impl Impact {
             self
         }
     }
-}
-
-/// The fit with the score of one observation replaced, warm from `base` (SCIENCE §9c, exact).
-pub fn refit(
-    documents: usize,
-    observations: &[Observation],
-    options: &RatingOptions,
-    base: &Fit,
-    index: usize,
-    score: f64,
-) -> Result<Fit, RatingError> {
-    let mut changed = observations.to_vec();
-    if let Some(observation) = changed.get_mut(index) {
-        observation.score = score;
-    }
-    rating::fit(documents, &changed, options, Some(&base.scores))
-}
-
-/// The exact impact of one pair. `None` without an observation in force, without a fit, and where the flipped battles
-/// have no finite fit.
-pub fn impact(view: &View, pair: Pair, top: usize) -> Option<Impact> {
-    let flips = FlipContext::new(view, top)?;
-    flips.exact(flips.on.get(&pair)?)
 }
 
 /// The impact of every pair with an observation in force, in pool order. The `exact` pairs of the largest estimated
@@ -165,7 +138,7 @@ impl<'a> FlipContext<'a> {
     }
 
     fn impact(&self, scores: &[f64], exact: bool) -> Impact {
-        Impact::from_order(&self.fit.scores, &self.order, scores, self.top, exact)
+        Impact::between(&self.fit.scores, &self.order, scores, self.top, exact)
     }
 
     /// The pair's observations as one: (a, b, score, weight). The likelihood of games of one pair depends on their sum.

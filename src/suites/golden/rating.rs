@@ -3,8 +3,8 @@
 mod laws;
 
 use crate::domain::rating::{
-    Covariance, Observation, RatingError, RatingModel, RatingOptions, covariance, dispersion,
-    expected, fit, rank_intervals, ranks, structure, zbench_from_wins,
+    Covariance, Fit, Observation, RatingError, RatingModel, RatingOptions, covariance, dispersion,
+    expected, fit, rank_intervals, ranks, structure,
 };
 use crate::domain::vote::{Margin, VoteRule};
 use serde::Deserialize;
@@ -283,10 +283,34 @@ fn zbench_on_win_matrices_matches_its_own_code() {
             }
             wins
         });
-        let fit = zbench_from_wins(&wins);
+        let fit = zbench(&wins);
         assert_eq!(fit.iterations, case.iterations);
         assert_close(&fit.scores, &case.elos, 1e-9, "elos");
     }
+}
+
+#[test]
+fn the_notebook_of_zbench_is_met_to_the_digit() {
+    let fit = zbench(&[
+        vec![0.5, 0.0, 3.0],
+        vec![4.0, 0.5, 4.0],
+        vec![1.0, 0.0, 0.5],
+    ]);
+    let expected = [-1.8984783374773527, 4.8935459093094655, -2.995067571832113];
+    assert_close(&fit.scores, &expected, 1e-9, "notebook");
+    assert_eq!((fit.iterations, fit.converged), (54, true));
+}
+
+/// zBench's scores of a win matrix with ½ on its diagonal, `wins[i][j]` being the wins of `i` over `j`.
+fn zbench(wins: &[Vec<f64>]) -> Fit {
+    let mut observations = Vec::new();
+    for (i, row) in wins.iter().enumerate() {
+        for (j, won) in row.iter().enumerate().filter(|(j, _)| *j != i) {
+            observations.push(Observation::new(i, j, 0.0, *won));
+        }
+    }
+    let options = RatingOptions::with_model(RatingModel::Zbench);
+    fit(wins.len(), &observations, &options, None).unwrap()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A query's plan: its battles, and a presentation for each judge that is asked about them.
 
-use super::RunRequest;
+use super::request::RunRequest;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;

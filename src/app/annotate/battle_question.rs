@@ -1,17 +1,15 @@
 //! A battle as a question to a judge: how it is put, how the answer is read, and what is kept of it.
 
-use super::now_ms;
-use super::question_source::RunContext;
+use super::context::RunContext;
+use crate::client::now_ms;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::judge::{
-    CallError, Exchange, Judge, JudgePrompt, JudgeReply, JudgeSpec, Opinion, PresentedPair,
-    opinion_of,
+    CallError, Exchange, Judge, JudgePrompt, JudgeReply, Opinion, PresentedPair, opinion_of,
 };
 use crate::store::calls::{CallOutcome, CallRecord, OutstandingCall, Recorded};
 use crate::store::corpus::QueryKey;
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// One battle before one judge.
@@ -170,28 +168,4 @@ impl ServiceQuestion for BattleQuestion {
             Ok(RecordOutcome::Row)
         }))
     }
-}
-
-/// What makes two calls the same: the judge and every character it is sent. Offline judges are quicker than looking.
-pub(super) fn call_key(judge: &dyn Judge, prompt: &JudgePrompt) -> Option<[u8; 32]> {
-    (!judge.spec().is_offline()).then(|| key_of(judge.spec(), prompt))
-}
-
-/// The hash of a judge and of every character it is sent.
-pub(super) fn key_of(spec: &JudgeSpec, prompt: &JudgePrompt) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    let parts = [
-        &spec.name,
-        &spec.provider,
-        &spec.model,
-        &spec.prompt_hash,
-        &spec.params,
-        &prompt.system,
-        &prompt.user,
-    ];
-    for part in parts {
-        hash.update((part.len() as u64).to_le_bytes());
-        hash.update(part.as_bytes());
-    }
-    hash.finalize().into()
 }

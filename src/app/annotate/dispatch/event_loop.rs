@@ -1,12 +1,13 @@
 //! The calls of a run: judges at work, queries that are over, and rounds to come.
 
 use super::{BACKLOG, Dispatcher, REPORT_EVERY};
+use crate::app::annotate::context::RunContext;
+use crate::app::annotate::plan::share;
+use crate::app::annotate::question_source::{QuestionSource, SourceTask, WAITING};
+use crate::app::annotate::rounds::{EnteredRound, RoundPlanner};
+use crate::app::annotate::{RunError, RunRequest};
 use crate::client::call_ledger::CallLedger;
 use crate::client::worker::{Worker, WorkerContext};
-use crate::engine::plan::share;
-use crate::engine::question_source::{QuestionSource, RunContext, WAITING};
-use crate::engine::rounds::{EnteredRound, RoundPlanner, SourceTask};
-use crate::engine::{RunError, RunRequest};
 use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::ledger::CallPurpose;

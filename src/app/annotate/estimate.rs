@@ -2,7 +2,7 @@
 
 mod query;
 
-use super::RunRequest;
+use super::request::RunRequest;
 use crate::domain::corpus::Pool;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::{Store, StoreError};

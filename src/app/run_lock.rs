@@ -4,11 +4,27 @@
 //! refused, as the store refuses it. The lock is not on the project itself: to close a second handle on it would take
 //! away SQLite's own locks.
 
-use super::RunError;
 use crate::formats::file as files;
+use crate::store::StoreError;
 use crate::store::file::{beside, canonical, check_kind};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+
+/// Why the lock cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LockError {
+    /// Another process is running on the same project.
+    #[error(
+        "another overrule process is running on {0}; wait for it or stop it (two runs would pay for the same call twice)"
+    )]
+    Busy(String),
+    /// The lock file cannot be opened or locked.
+    #[error("{0}")]
+    File(String),
+    /// There is no such project, or it is none.
+    #[error(transparent)]
+    Project(#[from] StoreError),
+}
 
 /// Held while a run goes on.
 #[derive(Debug)]
@@ -26,12 +42,12 @@ impl Drop for RunLock {
 
 impl RunLock {
     /// Takes the lock or says who cannot have it.
-    pub fn take(project: &Path) -> Result<Self, RunError> {
+    pub fn take(project: &Path) -> Result<Self, LockError> {
         let project = canonical(project)?;
         check_kind(&project)?;
         let path = beside(&project, "-run");
         let trouble = |what: &str, error: &std::io::Error| {
-            RunError::Lock(format!("{}: cannot be {what}: {error}", path.display()))
+            LockError::File(format!("{}: cannot be {what}: {error}", path.display()))
         };
         loop {
             let file = files::append(&path).map_err(|error| trouble("opened", &error))?;
@@ -39,7 +55,7 @@ impl RunLock {
                 Ok(()) if still_there(&file, &path) => return Ok(Self { _file: file, path }),
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    return Err(RunError::Busy(project.display().to_string()));
+                    return Err(LockError::Busy(project.display().to_string()));
                 }
                 Err(TryLockError::Error(error)) => return Err(trouble("locked", &error)),
             }
@@ -75,7 +91,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let project = folder.path().join("overrule.db");
         let held = RunLock::take(&project).unwrap();
-        assert!(matches!(RunLock::take(&project), Err(RunError::Busy(_))));
+        assert!(matches!(RunLock::take(&project), Err(LockError::Busy(_))));
         drop(held);
         assert!(RunLock::take(&project).is_ok());
     }

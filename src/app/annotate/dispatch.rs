@@ -3,17 +3,19 @@
 mod event_loop;
 
 use super::battle_question::{BattleQuestion, VoteReply};
+use super::error::RunError;
 use super::plan::{enter_plan, share};
 use super::progress::{RunPhase, RunProgress};
-use super::question_source::SourceEvent;
-use super::rounds::{RoundPlanner, SourceTask, UnfinishedQuery};
-use super::run_lock::RunLock;
-use super::{RunControl, RunError, RunOutcome, RunRequest, now_ms};
+use super::question_source::{SourceEvent, SourceTask};
+use super::request::{RunOutcome, RunRequest};
+use super::rounds::{RoundPlanner, UnfinishedQuery};
+use crate::app::run_lock::RunLock;
 use crate::client::budget::Budget;
 use crate::client::gate::RateGate;
 use crate::client::question::ServiceQuestion as _;
 use crate::client::window;
-use crate::client::worker::{QuestionEnd, WorkerEvent, lock};
+use crate::client::worker::{QuestionEnd, WorkerEvent};
+use crate::client::{RunControl, lock, now_ms};
 use crate::domain::vote::JudgeId;
 use crate::judge::{Judge, JudgeEnsemble, Usage};
 use crate::store::Store;
@@ -140,7 +142,7 @@ pub(super) async fn run(
         .map(|(judge, remembered)| {
             let concurrency = control.borrow().concurrency;
             let first = remembered.and_then(|text| text.parse().ok());
-            let gate = gate(&ensemble, judge.as_ref(), concurrency, first);
+            let gate = RateGate::of_judge(&ensemble, judge.as_ref(), concurrency, first);
             Arc::new(Mutex::new(gate))
         })
         .collect();
@@ -549,26 +551,6 @@ impl Dispatcher {
             self.progress_to.send_replace(self.progress.clone());
         }
     }
-}
-
-/// What a judge has to pass. `remembered` is the window that it ended with last time; judges of one server share what a
-/// service begins with.
-pub(super) fn gate(
-    ensemble: &JudgeEnsemble,
-    judge: &dyn Judge,
-    concurrency: usize,
-    remembered: Option<usize>,
-) -> RateGate {
-    let limits = judge.limits();
-    let most = limits.concurrency.unwrap_or(concurrency).min(concurrency);
-    let neighbours = ensemble
-        .iter()
-        .filter(|other| other.server().is_some() && other.server() == judge.server());
-    // Some servers count all judges together, others each model apart: a middle way.
-    let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
-    let first = remembered.unwrap_or(first as usize).max(1);
-    let adapts = !judge.spec().is_offline();
-    RateGate::new(limits, most, first, adapts, Instant::now())
 }
 
 /// Where a judge's window is remembered.

@@ -1,7 +1,8 @@
 //! From results at the providers to votes and failures in the project.
 
-use super::super::{RunError, now_ms};
 use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
+use crate::app::annotate::error::RunError;
+use crate::client::now_ms;
 use crate::judge::provider::batch::{BatchAnswer, BatchApi};
 use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, opinion_of};
 use crate::store::batches::{BatchCall, BatchRow, BatchStage};
@@ -49,7 +50,7 @@ pub async fn fetch(
         let brought = patiently(
             || async {
                 let mut each = |line: &str| {
-                    if let Some(lines) = &*crate::client::worker::lock(&lines) {
+                    if let Some(lines) = &*crate::client::lock(&lines) {
                         drop(lines.send(line.to_owned()));
                     }
                 };
@@ -58,7 +59,7 @@ pub async fn fetch(
             passes,
         )
         .await;
-        crate::client::worker::lock(&lines).take();
+        crate::client::lock(&lines).take();
         brought
     };
     let (brought, taken) = tokio::join!(bring, take_in(store, api, &judge, row, heard));

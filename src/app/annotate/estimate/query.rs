@@ -1,10 +1,10 @@
 //! What one query would need, by the plain plan or in rounds.
 
+use crate::app::annotate::plan::{entered, forecast_calls, plan_query, share};
+use crate::app::annotate::request::RunRequest;
 use crate::domain::battle::Pair;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::domain::sampling::plan;
-use crate::engine::RunRequest;
-use crate::engine::plan::{entered, forecast_calls, plan_query, share};
 use crate::judge::JudgeEnsemble;
 use crate::store::calls::CallSelection;
 use crate::store::{Store, StoreError};

@@ -2,14 +2,13 @@
 //!
 //! The calls are the caller's; a pick differs from a vote only in what is asked and kept.
 
-use super::battle_question::key_of;
-use super::dispatch::gate;
-use super::now_ms;
-use crate::client::RunControl;
 use crate::client::budget::Budget;
+use crate::client::call_key::key_of;
 use crate::client::call_ledger::CallLedger;
+use crate::client::gate::RateGate;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::client::worker::{self, Worker, WorkerContext};
+use crate::client::{RunControl, now_ms};
 use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResult, SlotVerdict};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::judge::{
@@ -297,7 +296,7 @@ pub async fn run(
     let mut tasks = JoinSet::new();
     for ((seat, judge), jobs) in ensemble.iter().enumerate().zip(by_judge) {
         let (questions, asked) = mpsc::channel(WAITING);
-        let mut gate = gate(&ensemble, judge.as_ref(), concurrency, None);
+        let mut gate = RateGate::of_judge(&ensemble, judge.as_ref(), concurrency, None);
         gate.window.expect(jobs.len());
         let (gate, name) = (Arc::new(Mutex::new(gate)), judge.spec().name.clone());
         let worker = Worker::new(Arc::clone(&shared), seat, name, gate, asked, heard.clone());

@@ -1,9 +1,11 @@
 //! From outstanding calls to batches at the providers.
 
-use super::super::battle_question::call_key;
-use super::super::plan::plan_query;
-use super::super::{RunError, RunRequest, now_ms};
 use super::{api, is_refusal, line_id, passes, patiently};
+use crate::app::annotate::error::RunError;
+use crate::app::annotate::plan::plan_query;
+use crate::app::annotate::request::RunRequest;
+use crate::client::call_key::call_key;
+use crate::client::now_ms;
 use crate::domain::vote::JudgeId;
 use crate::judge::provider::batch::BatchApi;
 use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};

@@ -10,7 +10,8 @@ mod submit;
 pub use fetch::{BatchFetch, fetch};
 pub use submit::{BatchSubmission, submit};
 
-use super::{RunError, now_ms};
+use super::error::RunError;
+use crate::client::now_ms;
 use crate::client::pace::back_off;
 use crate::domain::sampling::SeededRng;
 use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, UnconfirmedBatch};

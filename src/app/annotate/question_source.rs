@@ -3,29 +3,33 @@
 //! A feeder holds no more than the texts of the query it works on, and waits while its worker has enough, so that memory
 //! does not grow with the number of battles.
 
-use super::battle_question::{BattleQuestion, call_key};
+use super::battle_question::BattleQuestion;
+use super::context::RunContext;
+use super::error::RunError;
 use super::plan::plan_so_far;
-use super::rounds::SourceTask;
-use super::{RunError, RunRequest, now_ms};
-use crate::client::RunControl;
-use crate::client::worker::lock;
+use crate::client::call_key::call_key;
+use crate::client::now_ms;
 use crate::domain::battle::BattleId;
-use crate::domain::vote::JudgeId;
-use crate::judge::{JudgeEnsemble, PoolText, PresentedPair, offline};
-use crate::store::Store;
+use crate::judge::{PoolText, PresentedPair};
 use crate::store::calls::{CallSelection, OutstandingCall};
 use crate::store::corpus::QueryKey;
-use crate::store::runs::RunId;
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, Weak};
-use tokio::sync::{mpsc, watch};
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use tokio::sync::mpsc;
 
-/// Pools that are kept between their rounds.
-const KEPT: usize = 16;
 /// Questions that wait for the worker at most.
 pub(super) const WAITING: usize = 64;
 
-/// What feeders tell the run.
+/// A query that a lane is to look at, by its place in the run: earlier queries go first.
+#[derive(Debug)]
+pub(super) struct SourceTask {
+    /// Its place in the run.
+    pub(super) place: usize,
+    /// Which of its calls are to be made.
+    pub(super) selection: CallSelection,
+}
+
+/// What question sources tell the run.
 #[derive(Debug)]
 pub(super) enum SourceEvent {
     /// A judge is about to make its calls on a query.
@@ -38,71 +42,6 @@ pub(super) enum SourceEvent {
     Reused { judge_index: usize, query: QueryKey },
     /// The project failed.
     Failed(RunError),
-}
-
-/// What all feeders of a run have in common.
-#[derive(Debug)]
-pub(super) struct RunContext {
-    pub(super) store: Store,
-    pub(super) run: RunId,
-    pub(super) ensemble: JudgeEnsemble,
-    pub(super) judges: Vec<JudgeId>,
-    pub(super) names: Vec<String>,
-    pub(super) request: RunRequest,
-    pub(super) queries: Vec<QueryKey>,
-    pub(super) control: watch::Receiver<RunControl>,
-    pub(super) pools: Mutex<HashMap<QueryKey, Weak<PoolText>>>,
-    /// The latest of them, where their queries' next rounds are to come.
-    pub(super) kept: Mutex<VecDeque<Arc<PoolText>>>,
-}
-
-impl RunContext {
-    /// A query's texts, loaded once while any judge works on them.
-    async fn pool(&self, query: QueryKey) -> Result<Arc<PoolText>, RunError> {
-        let known =
-            |pools: &HashMap<QueryKey, Weak<PoolText>>| pools.get(&query).and_then(Weak::upgrade);
-        if let Some(pool) = known(&lock(&self.pools)) {
-            return Ok(pool);
-        }
-        // Offline judges weigh terms by the whole pool; others need only what is put before them.
-        let lexical = self.ensemble.iter().any(|judge| judge.spec().is_offline());
-        let depth = self.request.depth.filter(|_| !lexical);
-        let (text, documents) = self
-            .store
-            .read(move |db| {
-                let info = db.query(query)?;
-                let depth = depth.map_or(info.documents, |limit| limit.min(info.documents));
-                let documents = (0..depth)
-                    .map(|at| db.document_text(query, at))
-                    .collect::<Result<Vec<_>, _>>()?;
-                Ok((info.text, documents))
-            })
-            .await?;
-        let pool = Arc::new(PoolText::new(text, documents));
-        if lexical {
-            // The first look at a pool takes a while where it is large, and would hold up every other task.
-            let analysed = Arc::clone(&pool);
-            tokio::task::spawn_blocking(move || {
-                offline::analysis(&analysed);
-            })
-            .await
-            .map_err(|error| RunError::Crashed(error.to_string()))?;
-        }
-        let mut pools = lock(&self.pools);
-        if let Some(pool) = known(&pools) {
-            return Ok(pool);
-        }
-        pools.retain(|_, pool| pool.strong_count() > 0);
-        pools.insert(query, Arc::downgrade(&pool));
-        if self.request.campaign.is_some() {
-            let mut kept = lock(&self.kept);
-            kept.push_back(Arc::clone(&pool));
-            if kept.len() > KEPT {
-                kept.pop_front();
-            }
-        }
-        Ok(pool)
-    }
 }
 
 /// What gives one judge's worker its questions.

@@ -4,12 +4,12 @@
 //! A round follows from the seed and the votes that are on disk, and is entered whole before a call of it is made: a run
 //! that is killed goes on with the round it was in, and plans the same rounds after it.
 
+use super::error::RunError;
 use super::plan::entered;
-use super::{RunError, RunRequest};
+use super::request::RunRequest;
 use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
-use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,15 +17,6 @@ use tokio::task::JoinSet;
 
 /// Rounds that are planned at a time: so many share the way to the disk.
 const PLANNERS: usize = 4;
-
-/// A query that a lane is to look at, by its place in the run: earlier queries go first.
-#[derive(Debug)]
-pub(super) struct SourceTask {
-    /// Its place in the run.
-    pub(super) place: usize,
-    /// Which of its calls are to be made.
-    pub(super) selection: CallSelection,
-}
 
 /// A query that is not done.
 pub(super) struct UnfinishedQuery {

@@ -21,6 +21,7 @@ mod judges;
 mod keys;
 mod list;
 mod log;
+mod manual;
 mod matrix;
 mod merge;
 mod output;
@@ -118,6 +119,7 @@ enum Command {
     /// Have judges pick the relevant documents of pools
     Pick(pick::Pick),
     /// Hold picks against the labels, beside chance; what rulings make of the rankings
+    #[command(name = "adjudication", alias = "court")]
     Court(court::Court),
     /// Rule on a label
     Rule(rule::Rule),
@@ -125,6 +127,8 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Compare two rankings query by query, against the same labels
     Compare(compare::Compare),
+    /// The manual, a chapter a topic
+    Manual(manual::Manual),
     /// The key table
     Keys(keys::Keys),
     /// The configuration, and the project's own settings
@@ -136,7 +140,7 @@ enum Command {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,
     },
-    /// The manual page, in roff
+    /// The manual page with all chapters, in roff
     #[command(hide = true)]
     Man,
 }
@@ -306,6 +310,7 @@ fn run(arguments: Arguments) -> Outcome {
         Some(Command::Rule(command)) => command.run(&context),
         Some(Command::Evaluate(command)) => command.run(),
         Some(Command::Compare(command)) => command.run(),
+        Some(Command::Manual(command)) => command.run(),
         Some(Command::Keys(command)) => command.run(),
         Some(Command::Config(command)) => command.run(&context),
         Some(Command::Doctor(command)) => command.run(&context),
@@ -315,7 +320,10 @@ fn run(arguments: Arguments) -> Outcome {
             Ok(output::text(&String::from_utf8_lossy(&script))?)
         }
         Some(Command::Man) => {
-            Ok(clap_mangen::Man::new(Arguments::command()).render(&mut std::io::stdout())?)
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            page.extend(manual::roff().into_bytes());
+            Ok(output::text(&String::from_utf8_lossy(&page))?)
         }
     }
 }

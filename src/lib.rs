@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! cli, tui        what a person types and sees
+//! app             use cases that both share
 //! engine          runs: plan → dispatch → record → refit
 //! client          the one caller of paid services: limits, retries, budget, the ledger of calls
 //! embedding       texts to vectors, over the judges' providers or a model on this machine
@@ -12,6 +13,7 @@
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
 
+pub mod app;
 pub mod cli;
 pub mod client;
 pub mod config;

@@ -26,6 +26,8 @@ mod hostile;
 mod importing;
 #[path = "cli/ledgers.rs"]
 mod ledgers;
+#[path = "cli/manual.rs"]
+mod manual;
 #[path = "cli/merging.rs"]
 mod merging;
 #[path = "cli/overruling.rs"]

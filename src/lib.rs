@@ -24,3 +24,6 @@ pub mod formats;
 pub mod judge;
 pub mod store;
 pub mod tui;
+
+#[cfg(test)]
+mod suites;

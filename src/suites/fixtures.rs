@@ -1,0 +1,43 @@
+//! Pools made from a seed.
+
+use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+use crate::domain::sampling::Dice;
+
+const WORDS: [&str; 48] = [
+    "apple", "river", "stone", "cloud", "market", "engine", "garden", "letter", "window", "winter",
+    "copper", "falcon", "harbour", "island", "journey", "kettle", "lantern", "meadow", "needle",
+    "orchard", "pepper", "quarry", "ribbon", "saddle", "timber", "umbrella", "valley", "willow",
+    "yellow", "zephyr", "anchor", "basket", "candle", "desert", "ember", "feather", "granite",
+    "hollow", "ivory", "jasmine", "kernel", "ladder", "marble", "nectar", "opal", "parcel",
+    "quiver", "rocket",
+];
+
+fn sentence(dice: &mut Dice, words: usize) -> String {
+    (0..words)
+        .map(|_| WORDS[dice.below(WORDS.len())])
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// A pool of made-up texts, the same for the same seed, no two of its documents alike.
+pub(crate) fn pool(seed: u64, documents: usize) -> Pool {
+    let mut dice = Dice::new(seed, &["test pool"]);
+    Pool {
+        query: Query {
+            id: QueryId::new(format!("q{seed}")),
+            text: sentence(&mut dice, 4),
+            extra: JsonObject::default(),
+        },
+        documents: (0..documents)
+            .map(|at| Document {
+                id: DocId::new(format!("d{at}")),
+                title: None,
+                content: format!("{} number {at}", sentence(&mut dice, 25)),
+                metadata: JsonObject::default(),
+                extra: JsonObject::default(),
+                input_score: None,
+            })
+            .collect(),
+        extra: JsonObject::default(),
+    }
+}

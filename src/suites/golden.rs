@@ -1,0 +1,10 @@
+//! The science against reference implementations; their figures are in `tests/golden`.
+
+mod agreement;
+mod design;
+mod judging;
+mod metrics;
+mod priority;
+mod rating;
+mod retrieval;
+mod sampling;

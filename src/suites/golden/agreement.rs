@@ -1,0 +1,125 @@
+//! κ and α against figures computed from first principles (an explicit coincidence matrix, a numerical delta method) on
+//! the labels of three people and two LLM judges over 999 battles.
+
+use crate::domain::agreement::{Scale, alpha, kappa, units};
+use serde::Deserialize;
+
+const LABELS: &str = include_str!("../../../tests/golden/agreement/pandalm_labels.json");
+
+#[derive(Deserialize)]
+struct Labels {
+    battles: Vec<String>,
+}
+
+fn battles() -> Vec<Vec<Option<f64>>> {
+    let labels: Labels = serde_json::from_str(LABELS).unwrap();
+    let code = |label: char| match label {
+        '1' => Some(0.0),
+        '0' => Some(0.5),
+        '2' => Some(1.0),
+        _ => None,
+    };
+    let battles = labels.battles.iter();
+    battles.map(|row| row.chars().map(code).collect()).collect()
+}
+
+#[test]
+fn kappa_and_its_error_meet_the_independent_figures() {
+    let battles = battles();
+    for (first, second, value, error, n) in [
+        (0, 1, 0.852_022_678_517, 0.015_077_906_1, 999),
+        (0, 2, 0.878_943_811_250, 0.013_751_797_8, 999),
+        (1, 2, 0.861_661_454_076, 0.014_556_706_8, 999),
+        (0, 3, 0.479_370_655_787, 0.024_133_090_5, 974),
+        (2, 4, 0.441_163_408_044, 0.024_044_121_5, 999),
+        (3, 4, 0.472_680_023_597, 0.024_372_002_2, 974),
+    ] {
+        let both = battles.iter().filter_map(|row| {
+            let twice = |label: Option<f64>| label.map(|label| (2.0 * label) as u8);
+            Some((twice(row[first])?, twice(row[second])?))
+        });
+        let kappa = kappa(both).unwrap();
+        assert!(
+            (kappa.value - value).abs() < 1e-11,
+            "{first} {second} {kappa:?}"
+        );
+        assert!(
+            (kappa.se - error).abs() < 1e-8,
+            "{first} {second} {kappa:?}"
+        );
+        assert_eq!(kappa.n, n);
+    }
+}
+
+#[test]
+fn alpha_meets_the_independent_figures() {
+    let battles = battles();
+    for (raters, figures, in_units, values) in [
+        (
+            0..3,
+            [0.864_220_685_196, 0.877_463_673_777, 0.877_217_208_129],
+            999,
+            2997,
+        ),
+        (
+            3..5,
+            [0.471_520_631_221, 0.541_735_158_044, 0.541_463_788_348],
+            974,
+            1948,
+        ),
+        (
+            0..5,
+            [0.580_139_293_235, 0.634_864_415_261, 0.634_763_659_783],
+            999,
+            4970,
+        ),
+    ] {
+        let rows: Vec<Vec<Option<f64>>> = battles
+            .iter()
+            .map(|row| row[raters.clone()].to_vec())
+            .collect();
+        for (scale, figure) in [Scale::Nominal, Scale::Ordinal, Scale::Interval]
+            .into_iter()
+            .zip(figures)
+        {
+            let alpha = alpha(&rows, scale, None).unwrap();
+            assert!((alpha.value - figure).abs() < 1e-11, "{scale:?} {alpha:?}");
+            assert_eq!((alpha.units, alpha.values), (in_units, values));
+        }
+    }
+}
+
+#[test]
+fn the_interval_of_alpha_is_about_its_jackknife_one() {
+    let battles = battles();
+    let rows: Vec<Vec<Option<f64>>> = battles[..100].iter().map(|row| row[..3].to_vec()).collect();
+    let whole = alpha(&rows, Scale::Nominal, Some(1)).unwrap();
+    let interval = whole.interval.unwrap();
+    let without = |at: usize| {
+        let mut rest = rows.clone();
+        rest.remove(at);
+        alpha(&rest, Scale::Nominal, None).unwrap().value
+    };
+    let left_out: Vec<f64> = (0..100).map(without).collect();
+    let mean = left_out.iter().sum::<f64>() / 100.0;
+    let squares: f64 = left_out.iter().map(|value| (value - mean).powi(2)).sum();
+    let half = 1.96 * (0.99 * squares).sqrt();
+    assert!(
+        (interval.low - (whole.value - half)).abs() < 0.25 * half,
+        "{whole:?} {half}"
+    );
+    assert!(
+        (interval.high - (whole.value + half)).abs() < 0.25 * half,
+        "{whole:?} {half}"
+    );
+}
+
+#[test]
+fn rows_and_table_are_the_same_labels() {
+    let battles = battles();
+    let rows = battles.iter().enumerate().flat_map(|(unit, row)| {
+        let label = move |(rater, label): (usize, &Option<f64>)| Some((unit, rater, (*label)?));
+        row.iter().enumerate().filter_map(label)
+    });
+    assert_eq!(units(rows), battles);
+}

@@ -1,0 +1,120 @@
+//! Judges against references: the judge regression of SCIENCE §6.1, cards on real judges and people, and simulations.
+
+mod model;
+
+use crate::domain::judging::{
+    Ballot, HumanVerdict, Trial, cards, ensemble_card, judge_alpha, judge_pairs, judge_regression,
+};
+use crate::domain::vote::Margin;
+use serde::Deserialize;
+
+const REGRESSION: &str = include_str!("../../../tests/golden/science/judge_regression.json");
+const LABELS: &str = include_str!("../../../tests/golden/agreement/pandalm_labels.json");
+
+#[derive(Deserialize)]
+struct Regression {
+    d: Vec<f64>,
+    o: Vec<f64>,
+    vote: Vec<f64>,
+    beta: f64,
+    gamma: f64,
+    se: [f64; 2],
+}
+
+#[derive(Deserialize)]
+struct Labels {
+    battles: Vec<String>,
+}
+
+#[test]
+fn the_judge_regression_meets_its_reference() {
+    let golden: Regression = serde_json::from_str(REGRESSION).unwrap();
+    let rows = golden.d.iter().zip(&golden.o).zip(&golden.vote);
+    let trials: Vec<Trial> = rows
+        .map(|((gap, order), vote)| Trial {
+            gap: *gap,
+            b_first: *order > 0.0,
+            vote: *vote,
+        })
+        .collect();
+    let fit = judge_regression(&trials).unwrap();
+    for (ours, theirs) in [
+        (fit.beta, golden.beta),
+        (fit.gamma, golden.gamma),
+        (fit.beta_se, golden.se[0]),
+        (fit.gamma_se, golden.se[1]),
+    ] {
+        assert!((ours - theirs).abs() < 1e-8, "{ours} {theirs}");
+    }
+    assert_eq!(fit.n, 400);
+}
+
+/// GPT-3.5 (judge 3) and PandaLM (judge 4), each battle a query of its own, with the majority of three people.
+fn pandalm() -> (Vec<Ballot>, Vec<HumanVerdict>) {
+    let labels: Labels = serde_json::from_str(LABELS).unwrap();
+    let (mut ballots, mut verdicts) = (Vec::new(), Vec::new());
+    for (query, row) in labels.battles.iter().enumerate() {
+        let labels: Vec<char> = row.chars().collect();
+        let margin = |label: char| match label {
+            '1' => Some(-1.0),
+            '0' => Some(0.0),
+            '2' => Some(1.0),
+            _ => None,
+        };
+        for judge in [3, 4] {
+            ballots.extend(
+                margin(labels[judge])
+                    .and_then(Margin::new)
+                    .map(|margin| Ballot {
+                        query,
+                        battle: 0,
+                        a: 0,
+                        b: 1,
+                        judge,
+                        margin,
+                        swapped: false,
+                        length_a: 1,
+                        length_b: 1,
+                        gap: None,
+                    }),
+            );
+        }
+        let votes = |label: &char| labels[..3].iter().filter(|l| *l == label).count();
+        let majority = ['0', '1', '2'].into_iter().find(|label| votes(label) >= 2);
+        verdicts.push(HumanVerdict {
+            query,
+            a: 0,
+            b: 1,
+            score: majority.and_then(margin).map(|margin| (1.0 + margin) / 2.0),
+            inclusion: Some(1.0),
+        });
+    }
+    (ballots, verdicts)
+}
+
+#[test]
+fn cards_of_real_judges_meet_the_counts_of_the_data() {
+    let (ballots, verdicts) = pandalm();
+    let cards = cards(&ballots, &verdicts);
+    for (card, agree, n) in [(&cards[0], 697.0, 974), (&cards[1], 667.0, 999)] {
+        let raw = card.people.all.raw.unwrap();
+        assert_eq!((raw.part, raw.n, card.votes), (agree, n, n));
+        // Everything was reviewed: the correction has nothing to correct.
+        let corrected = card.people.all.corrected.unwrap();
+        assert!((corrected.value - raw.value).abs() < 1e-12);
+        assert!((corrected.interval.low - raw.interval.low).abs() < 1e-9);
+        assert!((corrected.effective - n as f64).abs() < 1e-6);
+        // Every margin is −1, 0 or 1, so the one confidence there is is 1.
+        assert_eq!(card.calibration.as_ref().unwrap().bins.len(), 1);
+        assert_eq!((card.flips, card.position), (None, None));
+    }
+    assert_eq!(ensemble_card(&ballots, &verdicts).votes, 999);
+    let pair = judge_pairs(&ballots)[0];
+    assert_eq!(
+        (pair.a, pair.b, pair.n, pair.agree.unwrap().part),
+        (3, 4, 974, 684.0)
+    );
+    assert!((pair.kappa.unwrap().value - 0.472_680_023_597).abs() < 1e-11);
+    let alpha = judge_alpha(&ballots, None).unwrap();
+    assert!((alpha.value - 0.471_520_631_221).abs() < 1e-11);
+}

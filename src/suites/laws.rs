@@ -1,0 +1,11 @@
+//! The laws of the design page, against the library: failures, cancels, crashes and other hands change no score.
+
+mod bench;
+mod files;
+mod money;
+mod rounds;
+mod runs;
+mod scripted;
+mod summaries;
+mod views;
+mod votes;

@@ -1,0 +1,166 @@
+//! Summaries and scores that are computed many at a time are those of a fresh look, to the last bit.
+
+use super::bench::{Bench, bench};
+use super::scripted::{Act, trio};
+use crate::domain::ranking::Settings;
+use crate::engine::Control;
+use crate::engine::progress::Phase;
+use crate::store::StoreError;
+use crate::store::calls::Holes;
+use crate::store::views::Summary;
+
+async fn judged(sizes: &[usize]) -> Bench {
+    let bench = bench(sizes);
+    let judges = trio(|_, count| match count % 7 {
+        3 => Act::Panic,
+        _ => Act::Answer,
+    });
+    bench.finish(judges, Holes::Fresh).await;
+    bench
+}
+
+/// Makes every summary stale.
+async fn turn(bench: &Bench, phi: f64) {
+    let settings = Settings {
+        phi: Some(phi),
+        ..Settings::default()
+    };
+    let turned = bench.store.write(move |db| db.set_settings(&settings));
+    turned.await.unwrap();
+}
+
+async fn kept(bench: &Bench) -> Vec<Option<Summary>> {
+    let rows = bench.store.read(|db| db.overview()).await.unwrap();
+    rows.into_iter().map(|(_, summary)| summary).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
+    let bench = judged(&[4, 9, 1, 6, 12, 5, 8, 3, 7, 10]).await;
+    turn(&bench, 0.7).await;
+    assert!(kept(&bench).await.iter().all(Option::is_none));
+    let fresh = bench.store.read({
+        let keys = bench.keys.clone();
+        move |db| {
+            let numbers = keys.iter().map(|key| Ok(db.summary_now(*key)?.1));
+            numbers.collect::<Result<Vec<_>, StoreError>>()
+        }
+    });
+    let fresh = fresh.await.unwrap();
+    let (store, keys) = (bench.store.clone(), bench.keys.clone());
+    let told = tokio::task::spawn_blocking(move || {
+        let mut told = Vec::new();
+        let each = |key, summary| {
+            told.push((key, summary));
+            true
+        };
+        store.summarise_all(&keys, each).map(|()| told)
+    });
+    let told = told.await.unwrap().unwrap();
+    let one_by_one: Vec<_> = fresh
+        .iter()
+        .map(|numbers| numbers.summary.clone())
+        .collect();
+    assert_eq!(
+        told.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+        bench.keys
+    );
+    let summaries: Vec<_> = told.into_iter().map(|(_, summary)| summary).collect();
+    assert_eq!(summaries, one_by_one);
+    // What is kept is kept as text.
+    let as_text = |summary| serde_json::from_str(&serde_json::to_string(summary).unwrap()).unwrap();
+    let one_by_one: Vec<Summary> = one_by_one.iter().map(as_text).collect();
+    let on_disk: Vec<_> = kept(&bench).await.into_iter().flatten().collect();
+    assert_eq!(on_disk, one_by_one);
+    let urgencies = bench.store.read(|db| db.urgencies()).await.unwrap();
+    for ((.., urgency), numbers) in urgencies.into_iter().zip(&fresh) {
+        assert_eq!(urgency, numbers.urgency);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_wants_no_more_keeps_what_there_is() {
+    let bench = judged(&[4, 5, 6, 7, 8, 9]).await;
+    turn(&bench, 0.7).await;
+    let (store, keys) = (bench.store.clone(), bench.keys.clone());
+    let ended = tokio::task::spawn_blocking(move || {
+        let mut left = 2;
+        store.summarise_all(&keys, |_, _| {
+            left -= 1;
+            left > 0
+        })
+    });
+    ended.await.unwrap().unwrap();
+    let there: Vec<bool> = kept(&bench).await.iter().map(Option::is_some).collect();
+    assert_eq!(there, [true, true, false, false, false, false]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn reading_comes_in_order_and_ends_with_the_first_error() {
+    let bench = bench(&[2; 40]);
+    let (store, keys) = (bench.store.clone(), bench.keys.clone());
+    let read = tokio::task::spawn_blocking(move || {
+        let (mut seen, last) = (Vec::new(), keys[30]);
+        let work = |_: &_, key| match key == last {
+            true => panic!("a request that fails"),
+            false => Ok(key),
+        };
+        let result: Result<(), StoreError> = store.read_each(&keys, work, |key, value| {
+            seen.push((key, value));
+            Ok(())
+        });
+        (keys, seen, result)
+    });
+    let (keys, seen, result) = read.await.unwrap();
+    let expected: Vec<_> = keys[..30].iter().map(|key| (*key, *key)).collect();
+    assert_eq!(seen, expected);
+    assert!(
+        result.is_err(),
+        "a panic is an error, and no answer is missing"
+    );
+}
+
+#[tokio::test]
+async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
+    let bench = judged(&[9, 1, 2, 14]).await;
+    for phi in [0.3, 1.0] {
+        turn(&bench, phi).await;
+        for key in bench.keys.clone() {
+            let (scores, view) = bench
+                .store
+                .read(move |db| Ok((db.scores(key)?, db.view(key)?)))
+                .await
+                .unwrap();
+            let scores = scores
+                .unwrap()
+                .into_iter()
+                .map(|score| score.map(f64::to_bits));
+            let standing = view
+                .standings
+                .iter()
+                .map(|standing| Some(standing.as_ref()?.zelo.to_bits()));
+            assert!(scores.eq(standing));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_says_that_it_refits_and_how_far_it_is() {
+    // 2,000 battles are enough for the noise of the battles to be estimated at the end.
+    let bench = bench(&[10; 50]);
+    let mut run = bench.start(trio(|_, _| Act::Answer), Holes::Fresh, Control::default());
+    while run.progress.changed().await.is_ok() {
+        let seen = run.progress.borrow_and_update();
+        if seen.phase == Phase::Refitting {
+            assert_eq!((seen.done(), seen.step_total), (seen.total, 50));
+            assert_eq!(seen.step(), Some(("refitting", seen.step_done, 50)));
+            assert!(seen.rate == 0.0, "no calls, no rate");
+        }
+    }
+    let outcome = run.end.await.unwrap().unwrap();
+    let steps = (outcome.progress.step_done, outcome.progress.step_total);
+    assert_eq!(steps, (50, 50));
+    assert!(kept(&bench).await.iter().all(Option::is_some));
+    let view = bench.view().await;
+    assert_eq!(view.settings.phi_battles, Some(2_000));
+}

@@ -1,0 +1,244 @@
+//! A view is a function of its rows: names and orders mean nothing, failures neither, and size is no obstacle.
+
+use super::bench::{bench, bits};
+use crate::domain::battle::{Battle, BattleId};
+use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
+use crate::domain::sampling::{self, Dice};
+use crate::domain::verdict::{Decision, Verdict};
+use crate::domain::vote::{JudgeId, Margin, Vote};
+use crate::engine::Request;
+use proptest::prelude::*;
+
+/// A pool that has been judged by dice: battles with up to three votes and some failures, and a few verdicts.
+fn rows() -> impl Strategy<Value = Rows> {
+    let margin = prop_oneof![Just(None), Just(Some(0.0)), (-1.0..=1.0).prop_map(Some)];
+    let battle = (0..8usize, 0..8usize, prop::array::uniform3(margin));
+    let verdict = (0..8usize, 0..8usize, 0..Decision::ALL.len());
+    (
+        2..=8usize,
+        prop::collection::vec(battle, 0..30),
+        prop::collection::vec(verdict, 0..3),
+    )
+        .prop_map(|(documents, battles, verdicts)| {
+            let battles = battles
+                .into_iter()
+                .filter(|(a, b, _)| a != b && *a < documents && *b < documents);
+            let verdicts = verdicts
+                .into_iter()
+                .filter(|(a, b, _)| a != b && *a < documents && *b < documents);
+            Rows {
+                responses: Vec::new(),
+                documents,
+                depth: Some(documents),
+                judges: (1..=3).map(JudgeId).collect(),
+                battles: battles
+                    .enumerate()
+                    .map(|(id, (a, b, margins))| record(id, a, b, margins))
+                    .collect(),
+                verdicts: verdicts
+                    .take(1)
+                    .map(|(a, b, at)| given(a, b, Decision::ALL[at]))
+                    .collect(),
+            }
+        })
+}
+
+fn record(id: usize, a: usize, b: usize, margins: [Option<f64>; 3]) -> BattleRecord {
+    let battle = Battle {
+        id: BattleId(id as i64),
+        a,
+        b,
+        game: 0,
+    };
+    let (mut votes, mut failed) = (Vec::new(), Vec::new());
+    for (judge, margin) in (1..=3).map(JudgeId).zip(margins) {
+        match margin.and_then(Margin::new) {
+            Some(margin) => votes.push(Vote {
+                judge,
+                margin,
+                swapped: false,
+            }),
+            None => failed.push(judge),
+        }
+    }
+    BattleRecord {
+        battle,
+        votes,
+        failed,
+        asked: None,
+    }
+}
+
+fn given(a: usize, b: usize, decision: Decision) -> Verdict {
+    Verdict {
+        uid: format!("{a}-{b}"),
+        a,
+        b,
+        decision,
+        note: None,
+        annotator: "eve".to_owned(),
+        created_ms: 0,
+    }
+}
+
+/// The same rows with document `d` at place `to[d]`.
+fn relabelled(rows: &Rows, to: &[usize]) -> Rows {
+    let mut rows = rows.clone();
+    for record in &mut rows.battles {
+        (record.battle.a, record.battle.b) = (to[record.battle.a], to[record.battle.b]);
+    }
+    for verdict in &mut rows.verdicts {
+        (verdict.a, verdict.b) = (to[verdict.a], to[verdict.b]);
+    }
+    rows
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn relabelling_the_documents_permutes_the_scores(rows in rows(), seed in any::<u64>()) {
+        let mut to: Vec<usize> = (0..rows.documents).collect();
+        Dice::new(seed, &["relabel"]).shuffle(&mut to);
+        let one = View::new(rows.clone(), Settings::default());
+        let other = View::new(relabelled(&rows, &to), Settings::default());
+        let sum: f64 = one.standings.iter().flatten().map(|standing| standing.zelo).sum();
+        prop_assert!(sum.abs() < 1e-9, "the scores sum to {sum}");
+        for (document, place) in to.iter().enumerate() {
+            let (Some(one), Some(other)) = (one.standings[document], other.standings[*place]) else {
+                prop_assert_eq!(one.standings[document].is_some(), other.standings[*place].is_some());
+                continue;
+            };
+            prop_assert!((one.zelo - other.zelo).abs() < 1e-9, "{} became {}", one.zelo, other.zelo);
+            prop_assert!((one.se.unwrap() - other.se.unwrap()).abs() < 1e-9);
+        }
+        prop_assert_eq!(one.consensus, other.consensus);
+        prop_assert_eq!(one.triads, other.triads);
+        for (one, other) in one.battles.iter().zip(&other.battles) {
+            prop_assert_eq!(one.score, other.score);
+            prop_assert_eq!(one.expected.is_some(), other.expected.is_some());
+            if let (Some(one), Some(other)) = (one.expected, other.expected) {
+                prop_assert!((one - other).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_of_the_battles_moves_no_score(rows in rows(), seed in any::<u64>()) {
+        let mut shuffled = rows.clone();
+        Dice::new(seed, &["reorder"]).shuffle(&mut shuffled.battles);
+        let (one, other) = (View::new(rows, Settings::default()), View::new(shuffled, Settings::default()));
+        for (one, other) in one.standings.iter().flatten().zip(other.standings.iter().flatten()) {
+            prop_assert!((one.zelo - other.zelo).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn failures_are_counted_and_count_for_nothing(rows in rows()) {
+        let mut clean = rows.clone();
+        for record in &mut clean.battles {
+            record.failed.clear();
+        }
+        let (one, other) = (View::new(rows, Settings::default()), View::new(clean, Settings::default()));
+        prop_assert_eq!(bits(&one), bits(&other));
+    }
+
+    #[test]
+    fn a_battle_told_the_other_way_round_is_the_same_battle(rows in rows()) {
+        let mut flipped = rows.clone();
+        for record in &mut flipped.battles {
+            (record.battle.a, record.battle.b) = (record.battle.b, record.battle.a);
+            for vote in &mut record.votes {
+                vote.margin = vote.margin.flipped();
+            }
+        }
+        for verdict in &mut flipped.verdicts {
+            (verdict.a, verdict.b, verdict.decision) = (verdict.b, verdict.a, verdict.decision.flipped());
+        }
+        let (one, other) = (View::new(rows, Settings::default()), View::new(flipped, Settings::default()));
+        for (one, other) in one.standings.iter().flatten().zip(other.standings.iter().flatten()) {
+            prop_assert!((one.zelo - other.zelo).abs() < 1e-9);
+        }
+        prop_assert_eq!(one.triads, other.triads);
+    }
+}
+
+#[test]
+fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
+    let documents = 10_000;
+    let planned = sampling::plan(0, "large", documents, sampling::DEFAULT_CYCLES);
+    assert_eq!(
+        planned,
+        sampling::plan(0, "large", documents, sampling::DEFAULT_CYCLES)
+    );
+    assert_eq!(planned.len(), 4 * documents);
+    let battles = planned.iter().enumerate().map(|(id, battle)| {
+        let (a, b) = (battle.pair.low(), battle.pair.high());
+        let margin = ((b * 7919) % documents) as f64 - ((a * 7919) % documents) as f64;
+        record(
+            id,
+            a,
+            b,
+            [
+                Some(margin.signum() * 0.5),
+                None,
+                Some(margin / documents as f64),
+            ],
+        )
+    });
+    let rows = Rows {
+        responses: Vec::new(),
+        documents,
+        depth: Some(documents),
+        judges: (1..=3).map(JudgeId).collect(),
+        battles: battles.collect(),
+        verdicts: Vec::new(),
+    };
+    let view = View::new(rows, Settings::default());
+    assert!(view.fit.as_ref().unwrap().converged);
+    assert_eq!(view.by_zelo.len(), documents);
+    let sum: f64 = view
+        .standings
+        .iter()
+        .flatten()
+        .map(|standing| standing.zelo)
+        .sum();
+    assert!(sum.abs() < 1e-6, "the scores sum to {sum}");
+    assert!(
+        view.standings[0].unwrap().se.is_none(),
+        "errors are not computed for pools this large"
+    );
+    let strength = |place: usize| (view.by_zelo[place] * 7919) % documents;
+    let (best, worst) = (
+        (0..100).map(strength).sum::<usize>(),
+        (9_900..documents).map(strength).sum::<usize>(),
+    );
+    assert!(best > 100 * 8_000 && worst < 100 * 2_000, "{best} {worst}");
+}
+
+#[test]
+fn a_pool_of_two_thousand_documents_goes_through_the_store() {
+    let bench = bench(&[2_000]);
+    let key = bench.keys[0];
+    let request = Request::default();
+    let planned = sampling::plan(request.seed, "q0", 2_000, 1);
+    let (battles, view) = bench
+        .store
+        .write_blocking(move |db| {
+            let ensemble = db.ensemble(&[])?;
+            db.add_plan(key, &planned, 2_000, ensemble)?;
+            Ok((db.rows(key)?.battles.len(), db.view(key)?))
+        })
+        .unwrap();
+    assert_eq!(
+        (battles, view.standings.iter().flatten().count()),
+        (2_000, 0),
+        "nobody has voted"
+    );
+    assert!(
+        view.standings
+            .iter()
+            .flatten()
+            .all(|standing| standing.zelo == 0.0)
+    );
+}

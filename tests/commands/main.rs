@@ -1,0 +1,29 @@
+//! The command line from outside: what the binary prints, refuses, writes, and leaves alone.
+#![cfg(test)]
+#![cfg(unix)]
+
+#[path = "../support/fake_provider.rs"]
+mod fake_provider;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod annotate;
+mod annotated;
+mod embedding;
+mod evaluating;
+mod files;
+mod fitting;
+mod foreign;
+mod gold;
+mod hostile;
+mod importing;
+mod ledgers;
+mod manual;
+mod merging;
+mod overruling;
+mod people;
+mod picking;
+mod pooling;
+mod reading;
+mod ruling;
+mod sampling;

@@ -4,14 +4,14 @@
 use criterion::{Criterion, criterion_group, criterion_main};
 use overrule::domain::battle::{Battle, BattleId};
 use overrule::domain::corpus::{DocId, JsonObject, QueryId};
-use overrule::domain::ranking::{BattleRecord, Rows, Settings, View};
-use overrule::domain::sampling::{self, Dice};
-use overrule::domain::verdict::{Decision, People, Verdict};
+use overrule::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+use overrule::domain::sampling::{self, SeededRng};
+use overrule::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use overrule::domain::vote::{JudgeId, Margin, Vote};
 use overrule::judge::JudgeSpec;
 use overrule::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
-use overrule::tui::model::{Model, OpenQuery, Options, Screen};
-use overrule::tui::theme::{Depth, Ramp, Theme};
+use overrule::tui::model::{Model, OpenQuery, Screen, TuiOptions};
+use overrule::tui::theme::{ColourDepth, Ramp, Theme};
 use overrule::tui::view::{Caches, view};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -21,8 +21,8 @@ use std::time::Instant;
 
 const K: usize = 100;
 
-fn rows() -> Rows {
-    let mut dice = Dice::new(7, &["bench"]);
+fn rows() -> QueryRows {
+    let mut rng = SeededRng::new(7, &["bench"]);
     let battles = sampling::plan(7, "q", K, 4)
         .into_iter()
         .enumerate()
@@ -30,7 +30,7 @@ fn rows() -> Rows {
             let (a, b) = (planned.pair.low(), planned.pair.high());
             let votes = (0..3)
                 .map(|judge| {
-                    let lean = (a as f64 - b as f64) / K as f64 + dice.unit() - 0.5;
+                    let lean = (a as f64 - b as f64) / K as f64 + rng.unit() - 0.5;
                     Vote {
                         judge: JudgeId(judge),
                         margin: Margin::new(lean.clamp(-1.0, 1.0)).unwrap(),
@@ -51,7 +51,7 @@ fn rows() -> Rows {
             }
         })
         .collect();
-    Rows {
+    QueryRows {
         responses: Vec::new(),
         documents: K,
         depth: Some(K),
@@ -70,7 +70,7 @@ fn model() -> Model {
         params: "{}".to_owned(),
     };
     let mut model = Model::new(
-        Options::default(),
+        TuiOptions::default(),
         Ramp::default(),
         (200, 60),
         Instant::now(),
@@ -96,8 +96,8 @@ fn model() -> Model {
             .enumerate()
             .map(|(at, name)| (JudgeId(at as i64), spec(name)))
             .collect(),
-        view: View::new(rows(), Settings::default()),
-        people: People::default(),
+        view: View::new(rows(), RankingSettings::default()),
+        people: AnnotatorVerdicts::default(),
         texts: HashMap::new(),
         votes: HashMap::new(),
     });
@@ -106,7 +106,7 @@ fn model() -> Model {
 
 fn frames(criterion: &mut Criterion) {
     let model = model();
-    let theme = Theme::new(Depth::True, false);
+    let theme = Theme::new(ColourDepth::True, false);
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let area = Rect::new(0, 0, columns, rows);
         let mut caches = Caches::default();
@@ -131,7 +131,7 @@ fn overrides(criterion: &mut Criterion) {
         created_ms: 0,
     });
     criterion.bench_function("view after an override", |bench| {
-        bench.iter(|| View::new(black_box(rows.clone()), Settings::default()));
+        bench.iter(|| View::new(black_box(rows.clone()), RankingSettings::default()));
     });
 }
 

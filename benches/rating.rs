@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use overrule::domain::rating::{
-    Model, Observation, Options, covariance, dispersion, fit, rank_intervals, structure,
+    Observation, RatingModel, RatingOptions, covariance, dispersion, fit, rank_intervals, structure,
 };
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -34,7 +34,7 @@ fn battles() -> Vec<Observation> {
 
 fn rating(criterion: &mut Criterion) {
     let battles = battles();
-    let map = Options::default();
+    let map = RatingOptions::default();
     let Ok(base) = fit(DOCUMENTS, &battles, &map, None) else {
         return;
     };
@@ -53,8 +53,8 @@ fn rating(criterion: &mut Criterion) {
     criterion.bench_function("map refit after one flip", |b| {
         b.iter(|| fit(DOCUMENTS, black_box(&flipped), &map, Some(&base.scores)));
     });
-    for model in [Model::Zbench, Model::Thurstone] {
-        let options = Options::with_model(model);
+    for model in [RatingModel::Zbench, RatingModel::Thurstone] {
+        let options = RatingOptions::with_model(model);
         criterion.bench_function(&format!("{model} fit"), |b| {
             b.iter(|| fit(DOCUMENTS, black_box(&battles), &options, None));
         });

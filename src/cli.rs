@@ -1,13 +1,14 @@
 //! The command line: one file a command. stdout is data, stderr is people.
 
+mod adjudication;
 mod annotate;
 mod batch;
 mod battles;
 mod bench_sampler;
 mod benchmark;
+mod choose_judges;
 mod compare;
 mod config;
-mod court;
 mod cycles;
 mod demo;
 mod doctor;
@@ -16,7 +17,6 @@ mod export;
 mod fit;
 mod gold;
 mod import;
-mod judge_cards;
 mod judges;
 mod keys;
 mod list;
@@ -25,7 +25,7 @@ mod manual;
 mod matrix;
 mod merge;
 mod output;
-mod people;
+mod pair_verdicts;
 mod pick;
 mod pool;
 mod queue;
@@ -71,70 +71,70 @@ struct Arguments {
     #[arg(long, global = true, value_name = "FILE")]
     log_file: Option<PathBuf>,
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<CliCommand>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum CliCommand {
     /// Open the workbench on a fresh copy of the bundled sample
-    Demo(demo::Demo),
+    Demo(demo::DemoCommand),
     /// Judge the battles of a dataset, fit the scores and write them
-    Annotate(annotate::Annotate),
+    Annotate(annotate::AnnotateCommand),
     /// How far the batches are at the providers; fetch or cancel them
-    Batch(batch::Batch),
+    Batch(batch::BatchCommand),
     /// Bring files into the project: datasets, zBench ai_scores.json, benchmarks, qrels, runs
-    Import(import::Import),
+    Import(import::ImportCommand),
     /// Write what the project holds: annotated, ai-scores, votes, verdicts, qrels, rulings, picks
-    Export(export::Export),
+    Export(export::ExportCommand),
     /// Take over what another analyst's project file has
-    Merge(merge::Merge),
+    Merge(merge::MergeCommand),
     /// How far the project is
-    Status(list::Status),
+    Status(list::StatusCommand),
     /// One row a query
-    Queries(list::Queries),
+    Queries(list::QueriesCommand),
     /// A query's K×K matrix and scores
-    Matrix(matrix::Matrix),
+    Matrix(matrix::MatrixCommand),
     /// Battles with every vote and its reasoning
-    Battles(battles::Battles),
+    Battles(battles::BattlesCommand),
     /// Which battles to look at first
-    Queue(queue::Queue),
+    Queue(queue::QueueCommand),
     /// A over B over C over A: battles that contradict each other
-    Cycles(cycles::Cycles),
+    Cycles(cycles::CyclesCommand),
     /// How good each judge is, and how far judges and people agree
-    Judges(judge_cards::Judges),
+    Judges(judges::JudgesCommand),
     /// What a sampling strategy is worth, in simulation
-    BenchSampler(bench_sampler::BenchSampler),
+    BenchSampler(bench_sampler::BenchSamplerCommand),
     /// Give a verdict on a pair of documents
-    Override(verdict::Override),
+    Override(verdict::OverrideCommand),
     /// Take back your latest verdict, or ruling
-    Undo(verdict::Undo),
+    Undo(verdict::UndoCommand),
     /// Who did what, when, and what it changed
-    Log(log::Log),
+    Log(log::LogCommand),
     /// Pairs with a known answer, to measure people by
-    Gold(gold::Gold),
+    Gold(gold::GoldCommand),
     /// Fit scores to battles: JSON on stdin, JSON on stdout
     Fit(fit::FitCommand),
     /// Candidate pools from a benchmark: BM25 over its corpus, with the labelled documents
     Pool(pool::PoolCommand),
     /// Have judges pick the relevant documents of pools
-    Pick(pick::Pick),
+    Pick(pick::PickCommand),
     /// Hold picks against the labels, beside chance; what rulings make of the rankings
-    #[command(name = "adjudication", alias = "court")]
-    Court(court::Court),
+    #[command(alias = "court")]
+    Adjudication(adjudication::AdjudicationCommand),
     /// Rule on a label
-    Rule(rule::Rule),
+    Rule(rule::RuleCommand),
     /// Measure a ranking against labels: NDCG, MRR, MAP, recall, with intervals
-    Evaluate(evaluate::Evaluate),
+    Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query, against the same labels
-    Compare(compare::Compare),
+    Compare(compare::CompareCommand),
     /// The manual, a chapter a topic
-    Manual(manual::Manual),
+    Manual(manual::ManualCommand),
     /// The key table
-    Keys(keys::Keys),
+    Keys(keys::KeysCommand),
     /// The configuration, and the project's own settings
     Config(config::ConfigCommand),
     /// Check the installation, the terminal, the project and the judges
-    Doctor(doctor::Doctor),
+    Doctor(doctor::DoctorCommand),
     /// Shell completions
     Completions {
         /// bash, zsh, fish, elvish or powershell
@@ -147,12 +147,12 @@ enum Command {
 
 /// An error with the exit code it deserves.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CommandFailure {
     code: u8,
     error: Option<anyhow::Error>,
 }
 
-impl Failure {
+impl CommandFailure {
     /// Bad usage or bad input: exit code 2.
     pub fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self {
@@ -185,7 +185,7 @@ impl Failure {
     }
 }
 
-impl<E: Into<anyhow::Error>> From<E> for Failure {
+impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
     fn from(error: E) -> Self {
         let error = error.into();
         let bad_input = matches!(
@@ -208,11 +208,11 @@ impl<E: Into<anyhow::Error>> From<E> for Failure {
 }
 
 /// What a command returns.
-pub type Outcome = Result<(), Failure>;
+pub type CommandResult = Result<(), CommandFailure>;
 
 /// What every command is given.
 #[derive(Debug)]
-pub struct Context {
+pub struct CommandContext {
     project: Option<PathBuf>,
     /// The `--annotator` of this call.
     annotator: Option<String>,
@@ -220,7 +220,7 @@ pub struct Context {
     config_file: Option<PathBuf>,
 }
 
-impl Context {
+impl CommandContext {
     fn project(&self) -> &Path {
         self.project
             .as_deref()
@@ -233,17 +233,17 @@ impl Context {
         named.unwrap_or_else(|| self.config.annotator())
     }
 
-    fn open(&self) -> Result<Store, Failure> {
+    fn open(&self) -> Result<Store, CommandFailure> {
         Ok(Store::open_existing(self.project())?)
     }
 
     /// Opens the project, creating it with the configured rating settings where there is none.
-    fn open_or_create(&self) -> Result<Store, Failure> {
+    fn open_or_create(&self) -> Result<Store, CommandFailure> {
         create_project(self.project(), &self.config)
     }
 }
 
-fn create_project(path: &Path, config: &Config) -> Result<Store, Failure> {
+fn create_project(path: &Path, config: &Config) -> Result<Store, CommandFailure> {
     let fresh = !path.exists();
     let store = Store::open(path)?;
     if fresh {
@@ -263,21 +263,21 @@ pub fn main() -> ExitCode {
                 if output::is_broken_pipe(&error) {
                     return ExitCode::SUCCESS;
                 }
-                output::complain(&format!("overrule: {error:#}"));
+                output::message(&format!("overrule: {error:#}"));
             }
             ExitCode::from(failure.code)
         }
     }
 }
 
-fn run(arguments: Arguments) -> Outcome {
+fn run(arguments: Arguments) -> CommandResult {
     let _log = arguments
         .log_file
         .as_deref()
         .map(output::start_log)
         .transpose()?;
     let (config, config_file) = Config::load(arguments.config.as_deref())?;
-    let context = Context {
+    let context = CommandContext {
         project: arguments.project,
         annotator: arguments.annotator,
         config,
@@ -285,41 +285,41 @@ fn run(arguments: Arguments) -> Outcome {
     };
     match arguments.command {
         None => demo::open(&context),
-        Some(Command::Demo(command)) => command.run(&context),
-        Some(Command::Annotate(command)) => command.run(&context),
-        Some(Command::Batch(command)) => command.run(&context),
-        Some(Command::Import(command)) => command.run(&context),
-        Some(Command::Export(command)) => command.run(&context),
-        Some(Command::Merge(command)) => command.run(&context),
-        Some(Command::Status(command)) => command.run(&context),
-        Some(Command::Queries(command)) => command.run(&context),
-        Some(Command::Matrix(command)) => command.run(&context),
-        Some(Command::Battles(command)) => command.run(&context),
-        Some(Command::Queue(command)) => command.run(&context),
-        Some(Command::Cycles(command)) => command.run(&context),
-        Some(Command::Judges(command)) => command.run(&context),
-        Some(Command::BenchSampler(command)) => command.run(&context),
-        Some(Command::Override(command)) => command.run(&context),
-        Some(Command::Undo(command)) => command.run(&context),
-        Some(Command::Log(command)) => command.run(&context),
-        Some(Command::Gold(command)) => command.run(&context),
-        Some(Command::Fit(command)) => command.run(),
-        Some(Command::Pool(command)) => command.run(&context),
-        Some(Command::Pick(command)) => command.run(&context),
-        Some(Command::Court(command)) => command.run(&context),
-        Some(Command::Rule(command)) => command.run(&context),
-        Some(Command::Evaluate(command)) => command.run(),
-        Some(Command::Compare(command)) => command.run(),
-        Some(Command::Manual(command)) => command.run(),
-        Some(Command::Keys(command)) => command.run(),
-        Some(Command::Config(command)) => command.run(&context),
-        Some(Command::Doctor(command)) => command.run(&context),
-        Some(Command::Completions { shell }) => {
+        Some(CliCommand::Demo(command)) => command.run(&context),
+        Some(CliCommand::Annotate(command)) => command.run(&context),
+        Some(CliCommand::Batch(command)) => command.run(&context),
+        Some(CliCommand::Import(command)) => command.run(&context),
+        Some(CliCommand::Export(command)) => command.run(&context),
+        Some(CliCommand::Merge(command)) => command.run(&context),
+        Some(CliCommand::Status(command)) => command.run(&context),
+        Some(CliCommand::Queries(command)) => command.run(&context),
+        Some(CliCommand::Matrix(command)) => command.run(&context),
+        Some(CliCommand::Battles(command)) => command.run(&context),
+        Some(CliCommand::Queue(command)) => command.run(&context),
+        Some(CliCommand::Cycles(command)) => command.run(&context),
+        Some(CliCommand::Judges(command)) => command.run(&context),
+        Some(CliCommand::BenchSampler(command)) => command.run(&context),
+        Some(CliCommand::Override(command)) => command.run(&context),
+        Some(CliCommand::Undo(command)) => command.run(&context),
+        Some(CliCommand::Log(command)) => command.run(&context),
+        Some(CliCommand::Gold(command)) => command.run(&context),
+        Some(CliCommand::Fit(command)) => command.run(),
+        Some(CliCommand::Pool(command)) => command.run(&context),
+        Some(CliCommand::Pick(command)) => command.run(&context),
+        Some(CliCommand::Adjudication(command)) => command.run(&context),
+        Some(CliCommand::Rule(command)) => command.run(&context),
+        Some(CliCommand::Evaluate(command)) => command.run(),
+        Some(CliCommand::Compare(command)) => command.run(),
+        Some(CliCommand::Manual(command)) => command.run(),
+        Some(CliCommand::Keys(command)) => command.run(),
+        Some(CliCommand::Config(command)) => command.run(&context),
+        Some(CliCommand::Doctor(command)) => command.run(&context),
+        Some(CliCommand::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "overrule", &mut script);
             Ok(output::text(&String::from_utf8_lossy(&script))?)
         }
-        Some(Command::Man) => {
+        Some(CliCommand::Man) => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
             page.extend(manual::roff().into_bytes());

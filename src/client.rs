@@ -7,9 +7,9 @@
 //! (`ledger`).
 
 pub mod budget;
+pub(crate) mod call_ledger;
 pub(crate) mod gate;
 pub(crate) mod health;
-pub(crate) mod ledger;
 pub mod pace;
 pub(crate) mod question;
 pub mod window;
@@ -22,10 +22,10 @@ pub const GRACE: Duration = Duration::from_secs(15);
 
 /// What can be changed while calls are made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Control {
+pub struct RunControl {
     /// No new call while true.
     pub paused: bool,
-    /// End now: calls in flight have [`Control::grace`] to finish, and nothing else is begun.
+    /// End now: calls in flight have [`RunControl::grace`] to finish, and nothing else is begun.
     pub cancelled: bool,
     /// How long calls in flight may still run after a cancel.
     pub grace: Duration,
@@ -39,16 +39,16 @@ pub struct Control {
     pub dropped: u64,
 }
 
-impl Control {
+impl RunControl {
     /// Whether the judge at this place makes no call for now.
-    pub fn is_dropped(&self, seat: usize) -> bool {
-        seat < 64 && self.dropped & (1 << seat) != 0
+    pub fn is_dropped(&self, judge_index: usize) -> bool {
+        judge_index < 64 && self.dropped & (1 << judge_index) != 0
     }
 
     /// Drops the judge at this place, or takes it back.
-    pub fn toggle(&mut self, seat: usize) {
-        if seat < 64 {
-            self.dropped ^= 1 << seat;
+    pub fn toggle(&mut self, judge_index: usize) {
+        if judge_index < 64 {
+            self.dropped ^= 1 << judge_index;
         }
     }
 
@@ -66,7 +66,7 @@ impl Control {
     }
 }
 
-impl Default for Control {
+impl Default for RunControl {
     fn default() -> Self {
         Self {
             paused: false,

@@ -1,8 +1,8 @@
 //! Configuration: command line over environment over file over defaults.
 
 use crate::domain::priority::Policy;
-use crate::domain::ranking::Settings;
-use crate::domain::sampling::adaptive::{self, Campaign, Sampler, Strategy};
+use crate::domain::ranking::RankingSettings;
+use crate::domain::sampling::adaptive::{self, AdaptivePlan, Sampler, Strategy};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -16,26 +16,26 @@ pub struct Config {
     /// Who gives verdicts; empty means the system's user.
     pub annotator: String,
     /// What the screen looks like.
-    pub screen: Screen,
+    pub screen: ScreenConfig,
     /// How runs go.
-    pub run: Run,
+    pub run: RunConfig,
     /// How people judge.
-    pub judging: Judging,
+    pub judging: JudgingConfig,
     /// Where keys may go.
-    pub keys: Keys,
+    pub keys: KeysConfig,
     /// The numbers of a new project.
-    pub rating: Settings,
+    pub rating: RankingSettings,
 }
 
 /// Where keys may go.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Keys {
+pub struct KeysConfig {
     /// Servers, beside a vendor's own, that may have the keys of well-known variables.
     pub trusted_hosts: Vec<String>,
 }
 
-impl Keys {
+impl KeysConfig {
     fn checked(&self) -> Result<(), String> {
         // A port or a path would promise more than is looked at.
         let is_host = |host: &str| {
@@ -58,7 +58,7 @@ impl Keys {
 /// How people judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Judging {
+pub struct JudgingConfig {
     /// What comes first in the queue.
     pub policy: Policy,
     /// Whether the judges are hidden until one has decided, in the queue.
@@ -71,7 +71,7 @@ pub struct Judging {
     pub overlap: f64,
 }
 
-impl Default for Judging {
+impl Default for JudgingConfig {
     fn default() -> Self {
         Self {
             policy: Policy::default(),
@@ -86,7 +86,7 @@ impl Default for Judging {
 /// What the screen looks like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Screen {
+pub struct ScreenConfig {
     /// `auto`, `dark` or `light`.
     pub theme: String,
     /// `auto`, `true`, `256`, `16` or `none`.
@@ -97,7 +97,7 @@ pub struct Screen {
     pub mouse: bool,
 }
 
-impl Default for Screen {
+impl Default for ScreenConfig {
     fn default() -> Self {
         Self {
             theme: "auto".to_owned(),
@@ -111,7 +111,7 @@ impl Default for Screen {
 /// How runs go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Run {
+pub struct RunConfig {
     /// Random cycles a query.
     pub cycles: usize,
     /// Seed of pairs and presentations.
@@ -119,7 +119,7 @@ pub struct Run {
     /// Which pairs are judged.
     pub sampler: Sampler,
     /// Which judges are asked about a pair.
-    pub judging: adaptive::Judging,
+    pub judging: adaptive::JudgeChoice,
     /// For `Top`: what a pair without any chance of the top still counts for, 0..=1.
     pub focus: f64,
     /// Pairs a round, from 1; `None` leaves it to the sampler.
@@ -132,13 +132,13 @@ pub struct Run {
     pub demo_pace: f64,
 }
 
-impl Default for Run {
+impl Default for RunConfig {
     fn default() -> Self {
         Self {
             cycles: crate::domain::sampling::DEFAULT_CYCLES,
             seed: 0,
             sampler: Sampler::default(),
-            judging: adaptive::Judging::default(),
+            judging: adaptive::JudgeChoice::default(),
             focus: Strategy::default().floor,
             round: None,
             budget: None,
@@ -148,9 +148,9 @@ impl Default for Run {
     }
 }
 
-impl Run {
+impl RunConfig {
     /// How these judges choose pairs of this sampler, as far as this says it: `focus` counts for `Top` alone.
-    pub fn strategy(&self, sampler: Sampler, judging: adaptive::Judging) -> Strategy {
+    pub fn strategy(&self, sampler: Sampler, judging: adaptive::JudgeChoice) -> Strategy {
         let usual = Strategy::new(sampler, judging);
         Strategy {
             floor: if sampler == Sampler::Top {
@@ -164,9 +164,9 @@ impl Run {
     }
 
     /// The rounds that a run is played in where nobody says otherwise; `None` for the plain plan.
-    pub fn campaign(&self) -> Option<Campaign> {
+    pub fn campaign(&self) -> Option<AdaptivePlan> {
         let rounds = Strategy::new(self.sampler, self.judging) != Strategy::default();
-        rounds.then(|| Campaign {
+        rounds.then(|| AdaptivePlan {
             strategy: self.strategy(self.sampler, self.judging),
             battles: self.cycles as f64,
         })

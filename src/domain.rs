@@ -1,12 +1,12 @@
 //! The nouns and the pure science. Synchronous and deterministic: randomness is a seed, time is an argument, and
 //! nothing here reads or writes anything.
 
+pub mod adjudication;
 pub mod agreement;
 pub mod analysis;
 pub mod battle;
 pub mod corpus;
-pub mod court;
-pub mod judging;
+pub mod judge_report;
 pub mod metrics;
 pub mod priority;
 pub mod ranking;

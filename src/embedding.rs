@@ -5,10 +5,10 @@ pub mod cache;
 mod local;
 mod remote;
 
-use crate::domain::retrieval::unit;
-use crate::judge::ensemble::{EmbedderConfig, EnsembleError, Sources, connect};
-use crate::judge::{CallError, Cause, Exchange, JudgeLimits};
-use remote::Remote;
+use crate::domain::retrieval::unit_vector;
+use crate::judge::ensemble::{EmbedderConfig, EnsembleError, JudgeSources, connect};
+use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits};
+use remote::RemoteEmbedder;
 use sha2::{Digest, Sha256};
 
 /// Texts in one call unless the user says otherwise.
@@ -20,7 +20,7 @@ const CHARS: usize = 24_000;
 
 /// What an embedder made of some texts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Embedded {
+pub struct EmbeddedTexts {
     /// A vector of length 1 for each text, in order.
     pub vectors: Vec<Vec<f32>>,
     /// What is known of the call: tokens, as the server or the tokenizer counts them, and dollars.
@@ -43,19 +43,19 @@ pub struct Embedder {
     chars: usize,
     query_prefix: String,
     passage_prefix: String,
-    source: Source,
+    source: EmbedderBackend,
 }
 
 #[derive(Debug)]
-enum Source {
-    Remote(Box<Remote>),
+enum EmbedderBackend {
+    Remote(Box<RemoteEmbedder>),
     #[cfg(feature = "local-embeddings")]
-    Local(std::sync::Arc<local::Local>),
+    Local(std::sync::Arc<local::LocalModel>),
 }
 
 impl Embedder {
     /// The embedder that `config` describes.
-    pub fn new(config: &EmbedderConfig, sources: &Sources<'_>) -> Result<Self, EnsembleError> {
+    pub fn new(config: &EmbedderConfig, sources: &JudgeSources<'_>) -> Result<Self, EnsembleError> {
         let wrong = |message: String| EnsembleError::Embedder {
             embedder: config.name.clone(),
             message,
@@ -70,10 +70,10 @@ impl Embedder {
             self::local(config, sources).map_err(wrong)?
         } else {
             let (settings, connection) = connect(config, sources)?;
-            let remote = Remote::new(settings, connection, config.params.clone());
+            let remote = RemoteEmbedder::new(settings, connection, config.params.clone());
             let model = format!("{} {}", config.provider, config.model);
             let identity = remote.identity();
-            (Source::Remote(Box::new(remote)), identity, model)
+            (EmbedderBackend::Remote(Box::new(remote)), identity, model)
         };
         // One call of a local model keeps one core busy.
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -94,32 +94,32 @@ impl Embedder {
     /// Whether its calls may cost money.
     pub fn is_paid(&self) -> bool {
         match &self.source {
-            Source::Remote(remote) => remote.is_paid(),
+            EmbedderBackend::Remote(remote) => remote.is_paid(),
             #[cfg(feature = "local-embeddings")]
-            Source::Local(_) => false,
+            EmbedderBackend::Local(_) => false,
         }
     }
 
     /// Whether its calls go to a server.
     pub fn is_remote(&self) -> bool {
-        matches!(self.source, Source::Remote(_))
+        matches!(self.source, EmbedderBackend::Remote(_))
     }
 
     /// What the user allows it.
     pub fn limits(&self) -> JudgeLimits {
         match &self.source {
-            Source::Remote(remote) => remote.limits(),
+            EmbedderBackend::Remote(remote) => remote.limits(),
             #[cfg(feature = "local-embeddings")]
-            Source::Local(_) => JudgeLimits::default(),
+            EmbedderBackend::Local(_) => JudgeLimits::default(),
         }
     }
 
     /// Dollars that a call on these texts costs at the very most, where the price is known.
     pub fn worst_usd(&self, texts: &[String]) -> Option<f64> {
         match &self.source {
-            Source::Remote(remote) => remote.worst_usd(texts),
+            EmbedderBackend::Remote(remote) => remote.worst_usd(texts),
             #[cfg(feature = "local-embeddings")]
-            Source::Local(_) => Some(0.0),
+            EmbedderBackend::Local(_) => Some(0.0),
         }
     }
 
@@ -148,21 +148,21 @@ impl Embedder {
     }
 
     /// Makes one call. Retrying is the runner's business.
-    pub async fn embed(&self, texts: &[String]) -> Result<Embedded, CallError> {
+    pub async fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, CallError> {
         let mut embedded = match &self.source {
-            Source::Remote(remote) => remote.embed(texts).await?,
+            EmbedderBackend::Remote(remote) => remote.embed(texts).await?,
             #[cfg(feature = "local-embeddings")]
-            Source::Local(model) => {
+            EmbedderBackend::Local(model) => {
                 let (model, texts) = (std::sync::Arc::clone(model), texts.to_vec());
                 let made = tokio::task::spawn_blocking(move || model.embed(&texts)).await;
-                let message = |error: String| CallError::new(Cause::Crashed, error);
+                let message = |error: String| CallError::new(FailureCause::Crashed, error);
                 made.map_err(|error| message(error.to_string()))?
                     .map_err(message)?
             }
         };
         let exchange = embedded.exchange.clone();
         let wrong = |message: String| {
-            let mut error = CallError::new(Cause::Malformed, message);
+            let mut error = CallError::new(FailureCause::Malformed, message);
             *error.exchange = exchange.clone();
             Err(error)
         };
@@ -171,7 +171,7 @@ impl Embedder {
             return wrong(format!("{made} vectors came for {given} texts"));
         }
         for vector in &mut embedded.vectors {
-            match unit(std::mem::take(vector)) {
+            match unit_vector(std::mem::take(vector)) {
                 Some(unit) => *vector = unit,
                 None => return wrong("a vector is empty, zero or not finite".to_owned()),
             }
@@ -184,21 +184,24 @@ impl Embedder {
 #[cfg(feature = "local-embeddings")]
 fn local(
     config: &EmbedderConfig,
-    sources: &Sources<'_>,
-) -> Result<(Source, String, String), String> {
+    sources: &JudgeSources<'_>,
+) -> Result<(EmbedderBackend, String, String), String> {
     let path = config
         .path
         .as_ref()
         .ok_or("path is missing; name the folder of the model")?;
-    let model = local::Local::load(&sources.folder.join(path))?;
+    let model = local::LocalModel::load(&sources.folder.join(path))?;
     let identity = model.identity.clone();
-    let source = Source::Local(std::sync::Arc::new(model));
+    let source = EmbedderBackend::Local(std::sync::Arc::new(model));
     let name = path.file_name().unwrap_or(path.as_os_str());
     Ok((source, identity, format!("local {}", name.display())))
 }
 
 #[cfg(not(feature = "local-embeddings"))]
-fn local(_: &EmbedderConfig, _: &Sources<'_>) -> Result<(Source, String, String), String> {
+fn local(
+    _: &EmbedderConfig,
+    _: &JudgeSources<'_>,
+) -> Result<(EmbedderBackend, String, String), String> {
     Err(
         "this overrule was built without local models; build it with `cargo install --path . --features \
          local-embeddings`, or take an embedder behind a server"

@@ -4,36 +4,36 @@
 //! slow, limited or down leaves the others alone: a `feeder` puts its questions, a worker of the caller asks them. A
 //! feeder holds no more than the texts of the query it works on, so that memory does not grow with the number of battles. Where a query is played in rounds, its next one is planned when the
 //! last one is over; a judge that makes no more calls holds no round up. A call's result is counted only after the store has confirmed it.
-//! Whoever watches gets the latest [`Progress`], never a backlog; whoever steers sends a [`Control`].
+//! Whoever watches gets the latest [`RunProgress`], never a backlog; whoever steers sends a [`RunControl`].
 
 pub mod batch;
+mod battle_question;
 mod dispatch;
 pub mod embeddings;
 pub mod estimate;
-mod feeder;
-pub mod lock;
 pub mod picks;
 mod plan;
 pub mod progress;
-mod question;
+mod question_source;
 mod rounds;
+pub mod run_lock;
 
-pub use crate::client::{Control, now_ms};
+pub use crate::client::{RunControl, now_ms};
 
 use crate::domain::sampling;
-use crate::domain::sampling::adaptive::Campaign;
-use crate::judge::{Ensemble, JudgeSpec};
-use crate::store::calls::Holes;
+use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::judge::{JudgeEnsemble, JudgeSpec};
+use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
 use crate::store::{Store, StoreError};
-use progress::Progress;
+use progress::RunProgress;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 /// What a run is asked to do.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub struct RunRequest {
     /// The queries, in order; `None` means all of the project.
     pub queries: Option<Vec<QueryKey>>,
     /// The seed of plan and presentations.
@@ -41,16 +41,16 @@ pub struct Request {
     /// Cycles a query, where it is not played in rounds.
     pub cycles: usize,
     /// Plays every query in rounds instead of by the plain plan.
-    pub campaign: Option<Campaign>,
+    pub campaign: Option<AdaptivePlan>,
     /// Documents a query at most, from the top.
     pub depth: Option<usize>,
     /// Which calls are to be made.
-    pub holes: Holes,
+    pub selection: CallSelection,
     /// Calls of each judge at most.
     pub at_most: Option<usize>,
 }
 
-impl Default for Request {
+impl Default for RunRequest {
     fn default() -> Self {
         Self {
             queries: None,
@@ -58,7 +58,7 @@ impl Default for Request {
             cycles: sampling::DEFAULT_CYCLES,
             campaign: None,
             depth: None,
-            holes: Holes::Fresh,
+            selection: CallSelection::Fresh,
             at_most: None,
         }
     }
@@ -66,11 +66,11 @@ impl Default for Request {
 
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The run.
     pub run: RunId,
     /// The last progress.
-    pub progress: Progress,
+    pub progress: RunProgress,
     /// Whether it was told to stop.
     pub cancelled: bool,
     /// Whether it ended because the budget allows no further call.
@@ -82,7 +82,7 @@ pub struct Outcome {
 
 /// Why a run could not go on.
 #[derive(Debug, thiserror::Error)]
-pub enum EngineError {
+pub enum RunError {
     /// The project refused.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -107,20 +107,25 @@ pub enum EngineError {
 
 /// A run that is going on.
 #[derive(Debug)]
-pub struct Run {
+pub struct RunHandle {
     /// The latest progress.
-    pub progress: watch::Receiver<Progress>,
+    pub progress: watch::Receiver<RunProgress>,
     /// The way to steer it.
-    pub control: watch::Sender<Control>,
+    pub control: watch::Sender<RunControl>,
     /// Its end.
-    pub end: JoinHandle<Result<Outcome, EngineError>>,
+    pub end: JoinHandle<Result<RunOutcome, RunError>>,
 }
 
-impl Run {
+impl RunHandle {
     /// Starts a run on the current tokio runtime.
-    pub fn start(store: Store, ensemble: Ensemble, request: Request, control: Control) -> Self {
+    pub fn start(
+        store: Store,
+        ensemble: JudgeEnsemble,
+        request: RunRequest,
+        control: RunControl,
+    ) -> Self {
         let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
-        let (progress_to, progress) = watch::channel(Progress::new(&specs));
+        let (progress_to, progress) = watch::channel(RunProgress::new(&specs));
         let (control_to, control) = watch::channel(control);
         let end = tokio::spawn(dispatch::run(
             store,

@@ -11,9 +11,9 @@ pub mod price;
 pub mod prompt;
 pub mod provider;
 
-pub use failure::{CallError, Cause, Exchange, Retry, caught, panic_words};
+pub use failure::{CallError, Exchange, FailureCause, Retry, catch_panic, panic_message};
 
-use crate::domain::court::Ask;
+use crate::domain::adjudication::PickRequest;
 use crate::domain::vote::Margin;
 use futures::future::BoxFuture;
 use parse::ParseError;
@@ -58,7 +58,7 @@ pub struct PoolText {
     pub query: String,
     /// The documents' contents, in pool order.
     pub documents: Vec<Arc<str>>,
-    pub(crate) analysis: OnceLock<offline::Analysis>,
+    pub(crate) analysis: OnceLock<offline::LexicalAnalysis>,
 }
 
 impl PoolText {
@@ -74,7 +74,7 @@ impl PoolText {
 
 /// One battle in the order in which a judge is shown it.
 #[derive(Clone, Debug)]
-pub struct Case {
+pub struct PresentedPair {
     /// The pool's texts.
     pub pool: Arc<PoolText>,
     /// Pool index of the document presented as A.
@@ -83,7 +83,7 @@ pub struct Case {
     pub second: usize,
 }
 
-impl Case {
+impl PresentedPair {
     /// Text of the document presented as A, empty where the index is outside the pool.
     pub fn first_text(&self) -> &str {
         self.pool.documents.get(self.first).map_or("", |text| text)
@@ -97,16 +97,16 @@ impl Case {
 
 /// A pool in the order in which a judge is shown it, and how many of its documents it is asked to pick.
 #[derive(Clone, Debug)]
-pub struct Lineup {
+pub struct PresentedPool {
     /// The pool's texts, the first in slot 1.
     pub pool: Arc<PoolText>,
     /// How many.
-    pub ask: Ask,
+    pub ask: PickRequest,
 }
 
 /// What is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prompt {
+pub struct JudgePrompt {
     /// Standing instructions, empty where there are none.
     pub system: String,
     /// The case.
@@ -179,7 +179,7 @@ pub struct Usage {
 
 /// What came back from a call that reached its end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reply {
+pub struct JudgeReply {
     /// The reply's text, untouched.
     pub text: String,
     /// The model that answered, as it names itself.
@@ -195,12 +195,12 @@ pub struct Reply {
     /// From sending to the last byte.
     pub latency: Duration,
     /// How likely the model itself holds each answer to be, where it was asked and said so.
-    pub odds: Option<Odds>,
+    pub odds: Option<AnswerProbabilities>,
     /// What the provider says about its limits.
     pub limits: RateLimits,
 }
 
-impl Reply {
+impl JudgeReply {
     /// What is known of the call that it came with.
     pub fn exchange(&self) -> Exchange {
         Exchange {
@@ -219,7 +219,7 @@ impl Reply {
 
 /// Probabilities of the three answers; they need not sum to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Odds {
+pub struct AnswerProbabilities {
     /// The document presented as A is better.
     pub a: f64,
     /// The document presented as B is better.
@@ -243,44 +243,44 @@ pub trait Judge: Send + Sync + fmt::Debug {
     fn spec(&self) -> &JudgeSpec;
 
     /// What would be sent for `case`.
-    fn prompt(&self, case: &Case) -> Prompt;
+    fn prompt(&self, case: &PresentedPair) -> JudgePrompt;
 
     /// Makes one call. Retrying is the runner's business.
     fn call<'a>(
         &'a self,
-        case: &'a Case,
-        prompt: &'a Prompt,
-    ) -> BoxFuture<'a, Result<Reply, CallError>>;
+        case: &'a PresentedPair,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>>;
 
     /// What would be sent to have the documents of `lineup` picked; `None` where the judge can only compare two.
-    fn lineup(&self, _lineup: &Lineup) -> Option<Prompt> {
+    fn pick_prompt(&self, _lineup: &PresentedPool) -> Option<JudgePrompt> {
         None
     }
 
     /// Asks for picks, once. The reply is for [`parse::slots`], or for [`parse::verdicts`] where those are asked for.
     fn pick<'a>(
         &'a self,
-        _lineup: &'a Lineup,
-        _prompt: &'a Prompt,
-    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        _lineup: &'a PresentedPool,
+        _prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         let message = "this judge can only compare two documents";
-        Box::pin(async move { Err(CallError::new(Cause::BadRequest, message)) })
+        Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
     }
 
     /// What one call on `prompt` is expected to use: tokens, and dollars where the price is known.
-    fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>);
+    fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>);
 
     /// What one call on `prompt` can use at the very most: what a hard budget has to set aside for it.
-    fn worst(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+    fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         self.estimate(prompt)
     }
 
     /// What a call on `prompt` costs at the very most if its answer is no vote and is bought once more; `None` where the
     /// price is unknown or nothing limits it.
-    fn worst_with_reask(&self, prompt: &Prompt) -> Option<f64> {
+    fn worst_with_reask(&self, prompt: &JudgePrompt) -> Option<f64> {
         let first = self.worst(prompt).1?;
         let mut again: f64 = 0.0;
-        for cause in [Cause::Malformed, Cause::Truncated] {
+        for cause in [FailureCause::Malformed, FailureCause::Truncated] {
             if let Some(prompt) = self.reask(prompt, cause) {
                 again = again.max(self.worst(&prompt).1?);
             }
@@ -289,18 +289,18 @@ pub trait Judge: Send + Sync + fmt::Debug {
     }
 
     /// The opinion in a reply.
-    fn parse(&self, reply: &Reply) -> Result<Opinion, ParseError> {
+    fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         parse::parse(&reply.text)
     }
 
     /// What to send once more after an answer that was paid for and is no vote; `None` where asking again is useless.
-    fn reask(&self, _prompt: &Prompt, _cause: Cause) -> Option<Prompt> {
+    fn reask(&self, _prompt: &JudgePrompt, _cause: FailureCause) -> Option<JudgePrompt> {
         None
     }
 
     /// What to send once more after `error`: the same prompt where no answer of the model came, else what [`Judge::reask`]
     /// says.
-    fn ask_again(&self, prompt: &Prompt, error: &CallError) -> Option<Prompt> {
+    fn ask_again(&self, prompt: &JudgePrompt, error: &CallError) -> Option<JudgePrompt> {
         if error.no_answer {
             return Some(prompt.clone());
         }
@@ -308,12 +308,12 @@ pub trait Judge: Send + Sync + fmt::Debug {
     }
 
     /// Whether the judge does not see all of a document of `case`.
-    fn truncated(&self, _case: &Case) -> bool {
+    fn truncated(&self, _case: &PresentedPair) -> bool {
         false
     }
 
     /// Whether the judge does not see all of a document of `lineup`.
-    fn cuts(&self, _lineup: &Lineup) -> bool {
+    fn truncates_pool(&self, _lineup: &PresentedPool) -> bool {
         false
     }
 
@@ -334,19 +334,19 @@ pub trait Judge: Send + Sync + fmt::Debug {
 }
 
 /// An ordered list of judges.
-pub type Ensemble = Vec<Arc<dyn Judge>>;
+pub type JudgeEnsemble = Vec<Arc<dyn Judge>>;
 
 /// The most calls that one call may become while a judge learns what its server does not know.
-pub(crate) const ADAPTIONS: usize = 6;
+pub(crate) const MAX_ADAPTIONS: usize = 6;
 
 /// Makes a call, and makes it again at once while the judge adapts to its server.
 ///
 /// # Errors
 /// The call's own.
-pub async fn adapting<'a>(
-    mut call: impl FnMut() -> BoxFuture<'a, Result<Reply, CallError>>,
-) -> Result<Reply, CallError> {
-    let mut left = ADAPTIONS;
+pub async fn call_adapting<'a>(
+    mut call: impl FnMut() -> BoxFuture<'a, Result<JudgeReply, CallError>>,
+) -> Result<JudgeReply, CallError> {
+    let mut left = MAX_ADAPTIONS;
     loop {
         match call().await {
             Err(error) if error.retry == Retry::Adapted && left > 0 => left -= 1,
@@ -364,16 +364,19 @@ pub async fn adapting<'a>(
 ///
 /// # Errors
 /// A failure with everything that the reply holds.
-pub fn opinion_of(judge: &dyn Judge, reply: Reply) -> Result<(Reply, Opinion), CallError> {
-    match caught(|| judge.parse(&reply)) {
+pub fn opinion_of(
+    judge: &dyn Judge,
+    reply: JudgeReply,
+) -> Result<(JudgeReply, Opinion), CallError> {
+    match catch_panic(|| judge.parse(&reply)) {
         Ok(Ok(opinion)) => Ok((reply, opinion)),
         Ok(Err(error)) => {
             let message = error.to_string();
-            Err(CallError::in_reply(Cause::Malformed, message, reply))
+            Err(CallError::in_reply(FailureCause::Malformed, message, reply))
         }
         Err(panic) => {
             let message = format!("reading the answer panicked: {panic}");
-            Err(CallError::in_reply(Cause::Crashed, message, reply))
+            Err(CallError::in_reply(FailureCause::Crashed, message, reply))
         }
     }
 }

@@ -4,46 +4,46 @@
 //! after that transaction is on disk: what it has confirmed survives a loss of power. [`Store::note`] answers once it is
 //! committed, which survives a kill. Either is committed within milliseconds, however slow the disk.
 
+pub mod annotator_statistics;
+pub mod append;
 pub mod batches;
 pub mod calls;
 pub mod corpus;
-pub mod court;
 pub(crate) mod file;
 pub mod gold;
-pub mod growth;
 pub mod imports;
 pub mod integrity;
+pub mod labels;
 pub mod ledger;
 pub mod log;
 pub mod merge;
+pub mod priority_cache;
 pub mod queue;
+pub mod rater_data;
 pub mod rounds;
 pub mod rulings;
 pub mod runs;
 mod schema;
 pub mod summaries;
-pub mod tally;
 mod threads;
-pub mod urgency;
 pub mod verdicts;
 pub mod views;
-pub mod witnesses;
 
 use corpus::QueryKey;
-use file::Identity;
+use file::FileIdentity;
 use rusqlite::{Connection, ErrorCode};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use threads::{State, Sync, Until, Worker};
+use threads::{Durability, LogSync, StoreThread, WriterState};
 use tokio::sync::oneshot;
-use views::Summary;
+use views::QuerySummary;
 
 pub use threads::WriteStatistics;
 
 /// How long a connection waits for another process's lock at a time.
-const PATIENCE: Duration = Duration::from_secs(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How many such waits a write survives.
 const BUSY_TRIES: u32 = 6;
@@ -179,12 +179,12 @@ pub struct Store(Arc<Threads>);
 struct Threads {
     path: PathBuf,
     writer: Writer,
-    reader: Worker,
+    reader: StoreThread,
 }
 
 #[derive(Debug)]
 enum Writer {
-    Ready(Worker, Arc<State>),
+    Ready(StoreThread, Arc<WriterState>),
     /// The project can only be read, for this reason.
     Missing(String),
 }
@@ -208,7 +208,7 @@ impl Store {
         Self::open_with(path, sync)
     }
 
-    fn open_with(path: &Path, sync: Sync) -> Result<Self> {
+    fn open_with(path: &Path, sync: LogSync) -> Result<Self> {
         let canonical = file::canonical(path)?;
         let there = canonical.exists();
         let connection = match schema::open(&canonical) {
@@ -218,19 +218,19 @@ impl Store {
             }
             Err(error) => return Err(error),
         };
-        let identity = Identity::of(path).map_err(|_| StoreError::Gone {
+        let identity = FileIdentity::of(path).map_err(|_| StoreError::Gone {
             path: path.to_owned(),
         })?;
-        let state = Arc::new(State::new(identity, canonical.clone()));
+        let state = Arc::new(WriterState::new(identity, canonical.clone()));
         let reader = Db {
             connection: file::reading(&canonical)?,
         };
         reader.connection.set_prepared_statement_cache_capacity(64);
-        let writer = Worker::writer(Db { connection }, Arc::clone(&state), sync)?;
+        let writer = StoreThread::writer(Db { connection }, Arc::clone(&state), sync)?;
         Ok(Self(Arc::new(Threads {
             path: path.to_owned(),
             writer: Writer::Ready(writer, state),
-            reader: Worker::reader(reader)?,
+            reader: StoreThread::reader(reader)?,
         })))
     }
 
@@ -248,7 +248,7 @@ impl Store {
         Ok(Self(Arc::new(Threads {
             path: path.to_owned(),
             writer: Writer::Missing(reason),
-            reader: Worker::reader(reader)?,
+            reader: StoreThread::reader(reader)?,
         })))
     }
 
@@ -281,7 +281,7 @@ impl Store {
         }
     }
 
-    fn submit<T, F>(&self, until: Until, work: F) -> oneshot::Receiver<Result<T>>
+    fn submit<T, F>(&self, until: Durability, work: F) -> oneshot::Receiver<Result<T>>
     where
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
@@ -306,7 +306,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.submit(Until::Synced, work);
+        let answer = self.submit(Durability::Synced, work);
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
@@ -317,7 +317,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.submit(Until::Committed, work);
+        let answer = self.submit(Durability::Committed, work);
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
@@ -327,7 +327,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        self.submit(Until::Synced, work)
+        self.submit(Durability::Synced, work)
             .blocking_recv()
             .map_err(|_| StoreError::Closed)?
     }
@@ -338,7 +338,7 @@ impl Store {
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
     {
-        let answer = self.0.reader.submit(Until::Committed, work);
+        let answer = self.0.reader.submit(Durability::Committed, work);
         async move { answer.await.map_err(|_| StoreError::Closed)? }
     }
 
@@ -346,7 +346,7 @@ impl Store {
     pub fn summarise(
         &self,
         query: QueryKey,
-    ) -> impl Future<Output = Result<Summary>> + Send + use<> {
+    ) -> impl Future<Output = Result<QuerySummary>> + Send + use<> {
         let store = self.clone();
         async move {
             let (revision, numbers) = store.read(move |db| db.summary_now(query)).await?;
@@ -363,7 +363,7 @@ impl Store {
     }
 
     /// [`Store::summarise`] for a thread that may block.
-    pub fn summarise_blocking(&self, query: QueryKey) -> Result<Summary> {
+    pub fn summarise_blocking(&self, query: QueryKey) -> Result<QuerySummary> {
         let only_read = || self.read_blocking(move |db| Ok(db.summary_now(query)?.1.summary));
         if self.is_read_only() {
             return only_read();
@@ -382,7 +382,7 @@ impl Store {
     {
         self.0
             .reader
-            .submit(Until::Committed, work)
+            .submit(Durability::Committed, work)
             .blocking_recv()
             .map_err(|_| StoreError::Closed)?
     }

@@ -16,18 +16,18 @@ pub mod update;
 pub mod view;
 pub mod widgets;
 
-use crate::config::Screen;
-use crate::judge::Ensemble;
+use crate::config::ScreenConfig;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crossterm::event::{Event, EventStream, KeyEventKind};
 use effects::Runner;
 use futures::StreamExt as _;
-use model::{Effect, Model, Msg, Options};
+use model::{Effect, Model, Msg, TuiOptions};
 use signals::Signals;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect_depth};
-use theme::{Depth, Ramp, Theme};
+use theme::{ColourDepth, Ramp, Theme};
 use tokio::sync::mpsc;
 
 /// The shortest time between two frames.
@@ -57,9 +57,9 @@ pub enum TuiError {
 /// Opens the workbench on a project and returns when the user leaves.
 pub fn run(
     store: Store,
-    ensemble: Ensemble,
-    options: Options,
-    screen: &Screen,
+    ensemble: JudgeEnsemble,
+    options: TuiOptions,
+    screen: &ScreenConfig,
 ) -> Result<(), TuiError> {
     let depth = detect_depth(setting("colour", &screen.colour)?);
     let ramp: Ramp = setting("ramp", &screen.ramp)?.unwrap_or_default();
@@ -113,7 +113,7 @@ pub fn run(
     let (end, mut runner) = runtime.block_on(app.go(&mut guard, &mut signals, inbox));
     // The terminal is the user's again before anything is waited for.
     drop(guard);
-    let settled = runtime.block_on(runner.settle(signals.insists(), &mut tell));
+    let settled = runtime.block_on(runner.finish(signals.insists(), &mut print_line));
     if !settled {
         runtime.shutdown_background();
         return Err(TuiError::LeftAtOnce);
@@ -123,7 +123,7 @@ pub fn run(
 }
 
 /// Tells a person something after the interface is gone. A terminal that is gone too is nobody to tell.
-fn tell(line: &str) {
+fn print_line(line: &str) {
     let mut stderr = std::io::stderr().lock();
     drop(writeln!(stderr, "{}", crate::domain::sanitise::line(line)));
 }
@@ -190,21 +190,21 @@ impl App {
                 event = keys.next() => match event {
                     Some(Ok(event)) => {
                         if let Some(msg) = message(event, &mut late_replies) {
-                            self.take(msg, guard, &mut keys)?;
+                            self.handle(msg, guard, &mut keys)?;
                         }
                     }
                     Some(Err(error)) => return Err(error.into()),
                     None => break,
                 },
                 msg = inbox.recv() => if let Some(msg) = msg {
-                    self.take(msg, guard, &mut keys)?;
+                    self.handle(msg, guard, &mut keys)?;
                     while let Ok(msg) = inbox.try_recv() {
-                        self.take(msg, guard, &mut keys)?;
+                        self.handle(msg, guard, &mut keys)?;
                     }
                 },
                 () = tokio::time::sleep_until(wake.unwrap_or_else(Instant::now).into()), if wake.is_some() => {
                     if !self.dirty {
-                        self.take(Msg::Tick, guard, &mut keys)?;
+                        self.handle(Msg::Tick, guard, &mut keys)?;
                     }
                 }
             }
@@ -222,7 +222,7 @@ impl App {
         frame.into_iter().chain(toast).min()
     }
 
-    fn take(
+    fn handle(
         &mut self,
         msg: Msg,
         guard: &mut TerminalGuard,
@@ -308,11 +308,11 @@ fn message(event: Event, late_replies: &mut ReplyFilter) -> Option<Msg> {
 }
 
 /// The colour depth in words, for `doctor`.
-pub fn depth_words(depth: Depth) -> &'static str {
+pub fn depth_name(depth: ColourDepth) -> &'static str {
     match depth {
-        Depth::None => "none",
-        Depth::Ansi16 => "16 colours",
-        Depth::Ansi256 => "256 colours",
-        Depth::True => "true colour",
+        ColourDepth::None => "none",
+        ColourDepth::Ansi16 => "16 colours",
+        ColourDepth::Ansi256 => "256 colours",
+        ColourDepth::True => "true colour",
     }
 }

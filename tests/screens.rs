@@ -7,12 +7,12 @@ mod docs;
 #[path = "support/workbench.rs"]
 mod workbench;
 
-use overrule::engine::Request;
-use overrule::engine::estimate::{Estimate, JudgeEstimate};
+use overrule::engine::RunRequest;
+use overrule::engine::estimate::{CostEstimate, JudgeEstimate};
 use overrule::formats::dataset;
 use overrule::judge::offline;
 use overrule::tui::model::Msg;
-use overrule::tui::theme::{Depth, Theme};
+use overrule::tui::theme::{ColourDepth, Theme};
 use workbench::Bench;
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
@@ -52,9 +52,9 @@ fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
         bench.press("w");
         insta::assert_snapshot!(name("queue", size), bench.shot());
         bench.press("enter");
-        insta::assert_snapshot!(name("judging-blind", size), bench.shot());
+        insta::assert_snapshot!(name("review-blind", size), bench.shot());
         bench.press("3 b 5");
-        insta::assert_snapshot!(name("judging-open", size), bench.shot());
+        insta::assert_snapshot!(name("review-open", size), bench.shot());
         bench.press("enter esc");
         insta::assert_snapshot!(name("queue-judged", size), bench.shot());
         bench.press("esc J d");
@@ -67,25 +67,25 @@ fn a_document_is_ruled_on_blind_and_then_with_label_and_picks_in_sight() {
     for size in SIZES {
         let mut bench = Bench::picked(size.0, size.1);
         bench.press("C");
-        insta::assert_snapshot!(name("court", size), bench.shot());
+        insta::assert_snapshot!(name("adjudication", size), bench.shot());
         bench.press("enter");
         insta::assert_snapshot!(name("ruling-blind", size), bench.shot());
         bench.press("3 5");
         insta::assert_snapshot!(name("ruling-open", size), bench.shot());
         bench.press("enter esc");
-        insta::assert_snapshot!(name("court-ruled", size), bench.shot());
+        insta::assert_snapshot!(name("adjudication-ruled", size), bench.shot());
     }
 }
 
 #[test]
-fn undo_in_the_court_brings_the_document_back() {
+fn undo_in_adjudication_brings_the_document_back() {
     let mut bench = Bench::picked(120, 40);
     bench.press("C");
-    let all = bench.model.court.matters.clone();
+    let all = bench.model.adjudication.disagreements.clone();
     bench.press("enter 1 enter");
-    assert_eq!(bench.model.court.matters.len(), all.len() - 1);
+    assert_eq!(bench.model.adjudication.disagreements.len(), all.len() - 1);
     bench.press("u esc");
-    assert_eq!(bench.model.court.matters, all);
+    assert_eq!(bench.model.adjudication.disagreements, all);
 }
 
 #[test]
@@ -103,10 +103,13 @@ fn undo_in_the_queue_brings_the_pair_back_first() {
             .all(|item| item.pair != first.pair || item.query != first.query)
     );
     bench.press("u");
-    let desk = bench.model.queue.desk.as_ref().unwrap();
-    assert_eq!((desk.item.query, desk.item.pair), (first.query, first.pair));
-    assert!(desk.is_blind());
-    assert_eq!(bench.model.queue.tally.judged, 0);
+    let current = bench.model.queue.current.as_ref().unwrap();
+    assert_eq!(
+        (current.item.query, current.item.pair),
+        (first.query, first.pair)
+    );
+    assert!(current.is_blind());
+    assert_eq!(bench.model.queue.stats.judged, 0);
 }
 
 #[test]
@@ -114,16 +117,16 @@ fn every_depth_has_its_own_ramp() {
     let mut bench = Bench::judged(120, 40);
     bench.press("enter n");
     for (depth, label) in [
-        (Depth::None, "none"),
-        (Depth::Ansi16, "16"),
-        (Depth::Ansi256, "256"),
+        (ColourDepth::None, "none"),
+        (ColourDepth::Ansi16, "16"),
+        (ColourDepth::Ansi256, "256"),
     ] {
         bench.theme = Theme::new(depth, false);
         insta::assert_snapshot!(format!("matrix-depth-{label}"), bench.shot());
     }
-    bench.theme = Theme::new(Depth::True, true);
+    bench.theme = Theme::new(ColourDepth::True, true);
     insta::assert_snapshot!("matrix-light", bench.shot());
-    bench.theme = Theme::new(Depth::None, false);
+    bench.theme = Theme::new(ColourDepth::None, false);
     bench.press("enter");
     insta::assert_snapshot!("battle-depth-none", bench.shot());
 }
@@ -156,7 +159,7 @@ fn overruling_moves_the_ranking_at_once_and_undo_takes_it_back_exactly() {
     bench.press("enter A");
     let overruled = scores(&bench);
     assert_ne!(before, overruled);
-    assert!(bench.model.battle.moved.is_some());
+    assert!(bench.model.battle.before.is_some());
     bench.press("u");
     assert_eq!(scores(&bench), before);
     bench.press("u");
@@ -203,9 +206,9 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
         worst_usd: Some(24.56),
         ..JudgeEstimate::default()
     };
-    let estimate = Estimate {
+    let estimate = CostEstimate {
         judges: vec![judge],
-        ..Estimate::default()
+        ..CostEstimate::default()
     };
     bench.tell(Msg::Estimated(estimate.clone()));
     let shot = bench.shot();
@@ -223,7 +226,7 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
 fn a_run_with_nothing_to_buy_does_not_ask() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.paid = true;
-    bench.tell(Msg::Estimated(Estimate::default()));
+    bench.tell(Msg::Estimated(CostEstimate::default()));
     assert!(bench.model.running && bench.model.overlays.is_empty());
 }
 
@@ -232,12 +235,12 @@ fn a_project_needs_what_its_dataset_would() {
     let bench = Bench::judged(80, 24);
     let judges = offline::ensemble();
     for (seed, left) in [(0, false), (1, true)] {
-        let request = Request {
+        let request = RunRequest {
             seed,
-            ..Request::default()
+            ..RunRequest::default()
         };
-        let found = Estimate::of_project(&bench.store, &judges, &request).unwrap();
-        let mut wanted = Estimate::new(&judges);
+        let found = CostEstimate::of_project(&bench.store, &judges, &request).unwrap();
+        let mut wanted = CostEstimate::new(&judges);
         for pool in dataset::read_pools(workbench::SCIFACT, "scifact.jsonl") {
             wanted
                 .add(&pool.unwrap(), &judges, &request, Some(&bench.store))

@@ -2,13 +2,13 @@
 
 mod batch;
 mod cost;
-mod rounds;
+mod sampling_options;
 mod watch;
 
-use super::{Context, Failure, Outcome, export, import, judges, output};
-use crate::engine::lock::RunLock;
-use crate::engine::{Control, Request};
-use crate::store::calls::Holes;
+use super::{CommandContext, CommandFailure, CommandResult, choose_judges, export, import, output};
+use crate::engine::run_lock::RunLock;
+use crate::engine::{RunControl, RunRequest};
+use crate::store::calls::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ Examples:
 [run] of the configuration holds defaults of --cycles, --seed, --concurrency, --sampler, --judging, --focus, --round and --budget
 (overrule config default)."
 )]
-pub(super) struct Annotate {
+pub(super) struct AnnotateCommand {
     /// Queries with documents, JSON lines in zBench's form
     dataset: PathBuf,
     /// Where the scored documents go [default: DATASET with _annotated before its ending]
@@ -69,7 +69,7 @@ pub(super) struct Annotate {
     #[arg(long)]
     batch: bool,
     #[command(flatten)]
-    sampling: rounds::Sampling,
+    sampling: sampling_options::SamplingOptions,
     /// Do not ask before money is spent
     #[arg(long)]
     yes: bool,
@@ -84,23 +84,23 @@ pub(super) struct Annotate {
     json: bool,
 }
 
-impl Annotate {
-    pub(super) fn run(self, context: &Context) -> Outcome {
-        let chosen = judges::choose(context, &self.judges, self.insecure_http)?;
+impl AnnotateCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let chosen = choose_judges::choose(context, &self.judges, self.insecure_http)?;
         for note in &chosen.notes {
-            output::complain(note);
+            output::message(note);
         }
         let ensemble = chosen.ensemble;
-        let request = Request {
+        let request = RunRequest {
             queries: None,
             seed: self.seed.unwrap_or(context.config.run.seed),
             cycles: self.cycles.map_or(context.config.run.cycles, usize::from),
             campaign: None,
             depth: self.document_limit.map(|limit| limit as usize),
-            holes: if self.retry_failed {
-                Holes::FreshAndFailed
+            selection: if self.retry_failed {
+                CallSelection::FreshAndFailed
             } else {
-                Holes::Fresh
+                CallSelection::Fresh
             },
             at_most: self.batch.then_some(1),
         };
@@ -110,14 +110,14 @@ impl Annotate {
                 .campaign(&self.dataset, self.skip_bad, &ensemble, &request, usual)?;
         let budget = self.budget.or(usual.budget);
         if self.batch {
-            rounds::check_batch(campaign.as_ref())?;
+            sampling_options::check_batch(campaign.as_ref())?;
             batch::check(&ensemble)?;
         }
-        let request = Request {
+        let request = RunRequest {
             campaign,
             ..request
         };
-        let plan = cost::Plan {
+        let plan = cost::CostPlan {
             dataset: &self.dataset,
             skip_bad: self.skip_bad,
             ensemble: &ensemble,
@@ -135,7 +135,7 @@ impl Annotate {
             return Ok(());
         }
         if let Some(budget) = budget {
-            judges::check_budget(budget, &ensemble)?;
+            choose_judges::check_budget(budget, &ensemble)?;
         }
         let out = self
             .out
@@ -147,23 +147,23 @@ impl Annotate {
         plan.confirm(context, self.yes)?;
         let store = context.open_or_create()?;
         let report = dataset.take_in(&store)?;
-        let request = Request {
+        let request = RunRequest {
             queries: Some(report.keys.clone()),
             ..request
         };
-        let control = Control {
+        let control = RunControl {
             concurrency: self
                 .concurrency
                 .unwrap_or(context.config.run.concurrency)
                 .max(1),
             budget_usd: budget,
-            ..Control::default()
+            ..RunControl::default()
         };
         let mut broke = false;
         if self.batch {
             broke = batch::run(&store, &ensemble, &request, control, self.json)?;
         }
-        let request = Request {
+        let request = RunRequest {
             // What no batch is to do has been done.
             at_most: self.batch.then_some(0),
             ..request
@@ -171,7 +171,7 @@ impl Annotate {
         let keep = self.keep_unscored;
         let finish = {
             let (store, out) = (store.clone(), out.clone());
-            move |written: watch::Written| {
+            move |written: watch::WrittenSender| {
                 export::annotated(&store, &report.keys, &out, keep, |queries| {
                     written.send_replace(queries);
                 })
@@ -183,13 +183,13 @@ impl Annotate {
             let left = outcome.missing.map_or(String::new(), |votes| {
                 format!("; {votes} votes are missing")
             });
-            output::complain(&format!(
+            output::message(&format!(
                 "stopped{left}; nothing was written, and the same command goes on"
             ));
-            return Err(Failure::interrupted());
+            return Err(CommandFailure::interrupted());
         }
         if left_out > 0 {
-            output::complain(&format!(
+            output::message(&format!(
                 "{left_out} documents {} have no score and are {}",
                 match outcome.missing {
                     Some(0) => "past the limit",
@@ -202,7 +202,7 @@ impl Annotate {
                 }
             ));
         }
-        output::complain(&format!("wrote {}", out.display()));
+        output::message(&format!("wrote {}", out.display()));
         match outcome.missing {
             Some(0) => Ok(()),
             missing => {
@@ -217,8 +217,8 @@ impl Annotate {
                 } else {
                     "ask again for calls that failed with --retry-failed"
                 };
-                output::complain(&format!("missing: {votes}; {why}"));
-                Err(Failure::incomplete())
+                output::message(&format!("missing: {votes}; {why}"));
+                Err(CommandFailure::incomplete())
             }
         }
     }

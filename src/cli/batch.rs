@@ -1,13 +1,13 @@
 //! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
 
-use super::{Context, Failure, Outcome, judges, output};
+use super::{CommandContext, CommandFailure, CommandResult, choose_judges, output};
 use crate::domain::sanitise;
-use crate::engine::batch::{self, Known};
-use crate::engine::lock::RunLock;
+use crate::engine::batch::{self, PolledBatch};
 use crate::engine::now_ms;
-use crate::judge::Ensemble;
+use crate::engine::run_lock::RunLock;
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
-use crate::store::batches::{BatchId, BatchRow, Stage};
+use crate::store::batches::{BatchId, BatchRow, BatchStage};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -27,13 +27,13 @@ Examples:
   overrule batch fetch --wait                       bring the votes in as the batches end
   overrule annotate in.jsonl out.jsonl --batch      write the scores"
 )]
-pub(super) struct Batch {
+pub(super) struct BatchCommand {
     #[command(subcommand)]
-    action: Action,
+    action: BatchAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum BatchAction {
     /// Ask the providers how far the batches are
     Status {
         /// Show what is known without asking
@@ -76,36 +76,38 @@ enum Action {
 }
 
 /// A runtime for a command that talks to providers.
-pub(super) fn runtime() -> Result<Runtime, Failure> {
+pub(super) fn runtime() -> Result<Runtime, CommandFailure> {
     Ok(tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?)
 }
 
-impl Batch {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl BatchCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         match self.action {
-            Action::Status { offline, all, json } => status(context, &store, offline, all, json),
-            Action::Fetch { wait, json } => fetch(context, &store, wait, json),
-            Action::Cancel { ids } => cancel(context, &store, &ids),
-            Action::Adopt { number, name } => {
+            BatchAction::Status { offline, all, json } => {
+                status(context, &store, offline, all, json)
+            }
+            BatchAction::Fetch { wait, json } => fetch(context, &store, wait, json),
+            BatchAction::Cancel { ids } => cancel(context, &store, &ids),
+            BatchAction::Adopt { number, name } => {
                 let row = open_batch(&store, number)?;
                 if let Some(remote) = row.remote.filter(|_| row.left < row.calls) {
-                    return Err(Failure::usage(anyhow!(
+                    return Err(CommandFailure::usage(anyhow!(
                         "batch {number} is {remote:?} at the provider already"
                     )));
                 }
                 store.write_blocking(move |db| db.name_batch(BatchId(number), &name))?;
                 Ok(())
             }
-            Action::Forget { number } => {
+            BatchAction::Forget { number } => {
                 let row = open_batch(&store, number)?;
                 store.write_blocking(move |db| {
-                    db.note_batch(row.id, Stage::Forgotten, row.told, None, now_ms())
+                    db.note_batch(row.id, BatchStage::Forgotten, row.told, None, now_ms())
                 })?;
-                output::complain(&format!(
+                output::message(&format!(
                     "{} calls of batch {number} count as not made; if the provider made them, they are charged all the same",
                     row.left
                 ));
@@ -115,22 +117,28 @@ impl Batch {
     }
 }
 
-fn open_batch(store: &Store, number: i64) -> Result<BatchRow, Failure> {
+fn open_batch(store: &Store, number: i64) -> Result<BatchRow, CommandFailure> {
     let open = store.read_blocking(|db| db.batches(true))?;
     let found = open.into_iter().find(|row| row.id == BatchId(number));
     found.ok_or_else(|| {
-        Failure::usage(anyhow!(
+        CommandFailure::usage(anyhow!(
             "there is no open batch {number}; `overrule batch status --all` lists them"
         ))
     })
 }
 
 /// The judges that the open batches want, as they are configured now.
-fn ensemble(context: &Context) -> Result<Ensemble, Failure> {
-    Ok(judges::choose(context, &[], false)?.ensemble)
+fn ensemble(context: &CommandContext) -> Result<JudgeEnsemble, CommandFailure> {
+    Ok(choose_judges::choose(context, &[], false)?.ensemble)
 }
 
-fn status(context: &Context, store: &Store, offline: bool, all: bool, as_json: bool) -> Outcome {
+fn status(
+    context: &CommandContext,
+    store: &Store,
+    offline: bool,
+    all: bool,
+    as_json: bool,
+) -> CommandResult {
     let ask = !offline && !store.read_blocking(|db| db.batches(true))?.is_empty();
     let known = if ask {
         let lock = RunLock::take(store.path()).ok();
@@ -182,13 +190,13 @@ fn status(context: &Context, store: &Store, offline: bool, all: bool, as_json: b
         "",
     ];
     output::text(&output::table(&header, &cells))?;
-    if rows.iter().any(|row| row.stage == Stage::Over) {
-        output::complain("results are there: `overrule batch fetch` brings them in");
+    if rows.iter().any(|row| row.stage == BatchStage::Over) {
+        output::message("results are there: `overrule batch fetch` brings them in");
     }
     Ok(())
 }
 
-fn described(row: &BatchRow, known: Option<&Known>) -> Value {
+fn described(row: &BatchRow, known: Option<&PolledBatch>) -> Value {
     json!({
         "batch": row.id,
         "uid": row.uid,
@@ -220,34 +228,34 @@ fn ago(ms: i64) -> String {
 pub(super) fn bring_home(
     runtime: &Runtime,
     store: &Store,
-    ensemble: &Ensemble,
-    known: &Known,
+    ensemble: &JudgeEnsemble,
+    known: &PolledBatch,
     as_json: bool,
-) -> Result<bool, Failure> {
+) -> Result<bool, CommandFailure> {
     let row = &known.row;
     let (number, who) = (row.id.0, &row.spec.name);
     if let Some(trouble) = &known.trouble {
-        output::complain(&format!("batch {number} ({who}): {trouble}"));
+        output::message(&format!("batch {number} ({who}): {trouble}"));
         return Ok(!row.stage.is_closed());
     }
-    if row.stage == Stage::Failed {
+    if row.stage == BatchStage::Failed {
         let why = row.message.clone().unwrap_or_default();
-        output::complain(&format!(
+        output::message(&format!(
             "batch {number} ({who}) was refused as a whole: {why}; its calls can be made anew"
         ));
         return Ok(false);
     }
-    if row.stage != Stage::Over {
+    if row.stage != BatchStage::Over {
         return Ok(true);
     }
     let fetched = match runtime.block_on(batch::fetch(store, ensemble, known))? {
         Ok(fetched) => fetched,
         Err(trouble) => {
-            output::complain(&format!("batch {number} ({who}): {trouble}"));
+            output::message(&format!("batch {number} ({who}): {trouble}"));
             return Ok(true);
         }
     };
-    output::complain(&format!(
+    output::message(&format!(
         "batch {number} ({who}): {} votes, {} failures, {} calls not made, ${:.4}",
         fetched.votes, fetched.failures, fetched.not_made, fetched.cost_usd
     ));
@@ -261,7 +269,7 @@ pub(super) fn bring_home(
     Ok(false)
 }
 
-fn fetch(context: &Context, store: &Store, wait: bool, as_json: bool) -> Outcome {
+fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> CommandResult {
     let _lock = RunLock::take(store.path())?;
     let (ensemble, runtime) = (ensemble(context)?, runtime()?);
     loop {
@@ -273,19 +281,19 @@ fn fetch(context: &Context, store: &Store, wait: bool, as_json: bool) -> Outcome
         runtime.block_on(batch::settle(store))?;
         if open == 0 {
             if known.is_empty() {
-                output::complain("no open batch");
+                output::message("no open batch");
             }
             return Ok(());
         }
-        output::complain(&format!("{open} of {} batches are still open", known.len()));
+        output::message(&format!("{open} of {} batches are still open", known.len()));
         if !wait {
-            return Err(Failure::incomplete());
+            return Err(CommandFailure::incomplete());
         }
         runtime.block_on(tokio::time::sleep(POLL));
     }
 }
 
-fn cancel(context: &Context, store: &Store, ids: &[i64]) -> Outcome {
+fn cancel(context: &CommandContext, store: &Store, ids: &[i64]) -> CommandResult {
     let mut rows = store.read_blocking(|db| db.batches(true))?;
     if let Some(number) = ids
         .iter()
@@ -298,18 +306,18 @@ fn cancel(context: &Context, store: &Store, ids: &[i64]) -> Outcome {
     let mut failed = false;
     for row in &rows {
         match runtime.block_on(batch::cancel(&ensemble, row)) {
-            Ok(()) => output::complain(&format!(
+            Ok(()) => output::message(&format!(
                 "batch {} is being cancelled; fetch what it did with `overrule batch fetch`",
                 row.id.0
             )),
             Err(trouble) => {
                 failed = true;
-                output::complain(&format!("batch {}: {trouble}", row.id.0));
+                output::message(&format!("batch {}: {trouble}", row.id.0));
             }
         }
     }
     if failed {
-        return Err(Failure::incomplete());
+        return Err(CommandFailure::incomplete());
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `overrule battles`: battles with every vote and its reasoning.
 
-use super::people::Said;
-use super::{Context, Outcome, output};
+use super::pair_verdicts::PairVerdicts;
+use super::{CommandContext, CommandResult, output};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
@@ -20,7 +20,7 @@ Examples:
   overrule battles --query scifact-641 --document 5912283
   overrule battles --query scifact-641 --json | jq '.battles[] | select(.missing > 0)'"
 )]
-pub(super) struct Battles {
+pub(super) struct BattlesCommand {
     /// The query's identifier
     #[arg(long)]
     query: String,
@@ -32,18 +32,18 @@ pub(super) struct Battles {
     json: bool,
 }
 
-struct Loaded {
+struct LoadedBattles {
     documents: Vec<DocumentInfo>,
     judges: Vec<(JudgeId, JudgeSpec)>,
     view: View,
     battles: Vec<(usize, Vec<VoteDetail>)>,
-    said: Said,
+    said: PairVerdicts,
     /// Pairs that somebody judged and that never fought.
     unfought: Vec<Pair>,
 }
 
-impl Battles {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl BattlesCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (id, document) = (self.query.clone(), self.document.clone());
         let loaded = store.read_blocking(move |db| {
@@ -65,14 +65,14 @@ impl Battles {
                     ))
                 })
                 .collect::<Result<_, crate::store::StoreError>>()?;
-            let said = Said::load(db, key)?;
+            let said = PairVerdicts::load(db, key)?;
             let unfought = said
                 .pairs()
                 .into_iter()
                 .filter(|pair| view.battles_of(*pair).is_empty())
                 .filter(|pair| document.is_none_or(|document| pair.other(document).is_some()))
                 .collect();
-            Ok(Loaded {
+            Ok(LoadedBattles {
                 documents: db.documents(key)?,
                 judges,
                 view,
@@ -105,7 +105,7 @@ impl Battles {
     }
 }
 
-fn judge(loaded: &Loaded, id: JudgeId) -> Option<&JudgeSpec> {
+fn judge(loaded: &LoadedBattles, id: JudgeId) -> Option<&JudgeSpec> {
     loaded
         .judges
         .iter()
@@ -113,7 +113,7 @@ fn judge(loaded: &Loaded, id: JudgeId) -> Option<&JudgeSpec> {
         .map(|(_, spec)| spec)
 }
 
-fn battle_json(loaded: &Loaded, index: usize, votes: &[VoteDetail]) -> Value {
+fn battle_json(loaded: &LoadedBattles, index: usize, votes: &[VoteDetail]) -> Value {
     let record = &loaded.view.rows().battles[index];
     let (battle, numbers) = (record.battle, loaded.view.battles[index]);
     let asked = loaded.judges.iter().filter(|(id, _)| record.is_asked(*id));
@@ -164,14 +164,14 @@ fn battle_json(loaded: &Loaded, index: usize, votes: &[VoteDetail]) -> Value {
 }
 
 /// The verdict in force on a pair, as seen with document `a` first.
-fn in_force(loaded: &Loaded, pair: Pair, a: usize) -> Value {
+fn in_force(loaded: &LoadedBattles, pair: Pair, a: usize) -> Value {
     loaded.view.verdict(pair).map_or(Value::Null, |verdict| {
         let decision = verdict.seen_from(a).name();
         json!({ "decision": decision, "note": verdict.note, "annotator": verdict.annotator })
     })
 }
 
-fn pair_json(loaded: &Loaded, pair: Pair) -> Value {
+fn pair_json(loaded: &LoadedBattles, pair: Pair) -> Value {
     let (said, conflict) = loaded.said.json(pair, pair.low());
     json!({
         "a": loaded.documents[pair.low()].id,
@@ -183,7 +183,7 @@ fn pair_json(loaded: &Loaded, pair: Pair) -> Value {
 }
 
 /// The verdict in force on a pair and who said what, indented.
-fn people_text(loaded: &Loaded, pair: Pair, name: impl Fn(usize) -> String) -> String {
+fn people_text(loaded: &LoadedBattles, pair: Pair, name: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     if let Some(verdict) = loaded.view.verdict(pair) {
         let words = verdict.decision.words(&name(verdict.a), &name(verdict.b));
@@ -193,7 +193,7 @@ fn people_text(loaded: &Loaded, pair: Pair, name: impl Fn(usize) -> String) -> S
     text + &loaded.said.lines(pair, name)
 }
 
-fn as_text(loaded: &Loaded) -> String {
+fn as_text(loaded: &LoadedBattles) -> String {
     let name = |at: usize| sanitise::line(loaded.documents[at].id.as_str()).into_owned();
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
     let mut text = String::new();

@@ -4,16 +4,17 @@ mod coverage;
 mod display;
 mod resample;
 
-use super::{Context, Failure, Outcome, output};
-use crate::domain::sampling::adaptive::{Campaign, State};
+use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
 use crate::domain::simulation::{
-    Mean, Noise, Played, Quality, Summary, Theta, World, differences, run, summary,
+    MeanInterval, Noise, Quality, QualitySummary, SimulatedQuery, SimulationResult, Theta,
+    quality_differences, run, summarise_quality,
 };
 use anyhow::anyhow;
 use clap::Args;
-use coverage::Intervals;
-use display::Display;
-use resample::Resampled;
+use coverage::RankIntervalCoverage;
+use display::SimulationProgress;
+use resample::ProjectWorlds;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -29,7 +30,7 @@ const JUDGES: usize = 3;
 #[command(
     after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate --sampler top --judging escalate \
 --battles 2`; BATTLES counts calls a document, in battles of the whole ensemble. Every strategy meets the same queries and the \
-same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
+same votes. RankIntervalCoverage are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
 table says how often the 95 % rank intervals hold the true rank, with the dispersion that a project with these queries would use.
 
 What it shows: in pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 for a sixth of the price, but a lower Kendall τ than \
@@ -43,7 +44,7 @@ Examples:
   overrule bench-sampler --documents 25 --theta graded --strategies cycles:4,swiss:2,top+escalate:2
   overrule bench-sampler --resample --json     the project's own judges and scores, fought again"
 )]
-pub(super) struct BenchSampler {
+pub(super) struct BenchSamplerCommand {
     /// Documents a query
     #[arg(long, default_value_t = 100, value_name = "K", value_parser = clap::value_parser!(u32).range(2..=1000))]
     documents: u32,
@@ -55,7 +56,7 @@ pub(super) struct BenchSampler {
     theta: Theta,
     /// What is compared, the first with all others
     #[arg(long, value_delimiter = ',', value_name = "STRATEGY,…", default_value = HEADLINE)]
-    strategies: Vec<Campaign>,
+    strategies: Vec<AdaptivePlan>,
     /// Take true scores and judges from the project's own votes instead: scores are drawn from each query's fit and its
     /// errors, votes from what was fitted to each judge
     #[arg(long, conflicts_with_all = ["documents", "theta"])]
@@ -72,15 +73,15 @@ pub(super) struct BenchSampler {
 }
 
 /// Where the queries come from.
-enum Source {
+enum WorldSource {
     Synthetic(Theta, usize, Noise),
-    Project(Resampled),
+    Project(ProjectWorlds),
 }
 
-impl Source {
-    fn world(&self, seed: u64, index: usize) -> Result<World, Failure> {
+impl WorldSource {
+    fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, CommandFailure> {
         match self {
-            Self::Synthetic(theta, documents, noise) => Ok(World::synthetic(
+            Self::Synthetic(theta, documents, noise) => Ok(SimulatedQuery::synthetic(
                 *theta,
                 *documents,
                 noise.clone(),
@@ -93,9 +94,9 @@ impl Source {
 }
 
 /// What one strategy came to on one query.
-struct Line {
+struct StrategyOnQuery {
     quality: Quality,
-    state: State,
+    state: SamplingState,
     /// Ensemble battles a document that were paid for.
     battles: f64,
     pairs: usize,
@@ -103,14 +104,14 @@ struct Line {
 }
 
 /// What one strategy came to on all queries.
-struct Row<'a> {
-    campaign: Campaign,
-    lines: Vec<&'a Line>,
-    intervals: Option<Intervals>,
+struct StrategyResult<'a> {
+    campaign: AdaptivePlan,
+    lines: Vec<&'a StrategyOnQuery>,
+    intervals: Option<RankIntervalCoverage>,
 }
 
-impl Line {
-    fn of(world: &World, played: Played) -> Self {
+impl StrategyOnQuery {
+    fn of(world: &SimulatedQuery, played: SimulationResult) -> Self {
         let ensembles = (world.truth().len() * world.judges()).max(1);
         Self {
             quality: played.quality,
@@ -122,21 +123,23 @@ impl Line {
     }
 }
 
-impl BenchSampler {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl BenchSamplerCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if self.strategies.is_empty() {
-            return Err(Failure::usage(anyhow!("--strategies: name at least one")));
+            return Err(CommandFailure::usage(anyhow!(
+                "--strategies: name at least one"
+            )));
         }
         let source = if self.resample {
-            Source::Project(Resampled::load(&context.open()?, self.seed)?)
+            WorldSource::Project(ProjectWorlds::load(&context.open()?, self.seed)?)
         } else {
             let noise = Noise::standard(JUDGES);
-            Source::Synthetic(self.theta, self.documents as usize, noise)
+            WorldSource::Synthetic(self.theta, self.documents as usize, noise)
         };
         let lines = self.every("played", |index| self.query(&source, index))?;
-        let mut table: Vec<Row> = (0..)
+        let mut table: Vec<StrategyResult> = (0..)
             .zip(&self.strategies)
-            .map(|(at, campaign)| Row {
+            .map(|(at, campaign)| StrategyResult {
                 campaign: *campaign,
                 lines: lines.iter().map(|query| &query[at]).collect(),
                 intervals: None,
@@ -148,7 +151,8 @@ impl BenchSampler {
             Ok(coverage::of_query(&world, &lines[index], &phis))
         })?;
         for (at, row) in table.iter_mut().enumerate() {
-            row.intervals = Intervals::of(phis[at], covered.iter().filter_map(|query| query[at]));
+            row.intervals =
+                RankIntervalCoverage::of(phis[at], covered.iter().filter_map(|query| query[at]));
         }
         if self.json {
             output::json(&self.as_json(&source, &table))?;
@@ -162,8 +166,8 @@ impl BenchSampler {
     fn every<T: Send>(
         &self,
         done: &'static str,
-        work: impl Fn(usize) -> Result<T, Failure> + Sync,
-    ) -> Result<Vec<T>, Failure> {
+        work: impl Fn(usize) -> Result<T, CommandFailure> + Sync,
+    ) -> Result<Vec<T>, CommandFailure> {
         let queries = self.queries as usize;
         let threads = self.threads.map_or_else(
             || thread::available_parallelism().map_or(1, usize::from),
@@ -185,35 +189,39 @@ impl BenchSampler {
                 });
             }
             drop(sender);
-            let mut display = Display::new(queries, done);
+            let mut display = SimulationProgress::new(queries, done);
             for (index, result) in receiver {
                 results[index] = Some(result?);
                 display.step();
             }
-            Ok::<(), Failure>(())
+            Ok::<(), CommandFailure>(())
         })?;
         let results: Option<Vec<T>> = results.into_iter().collect();
         results.ok_or_else(|| anyhow!("a simulation ended unexpectedly").into())
     }
 
-    fn query(&self, source: &Source, index: usize) -> Result<Vec<Line>, Failure> {
+    fn query(
+        &self,
+        source: &WorldSource,
+        index: usize,
+    ) -> Result<Vec<StrategyOnQuery>, CommandFailure> {
         let world = source.world(self.seed, index)?;
-        let play = |campaign: &Campaign| {
+        let play = |campaign: &AdaptivePlan| {
             let played = run(&world, &campaign.strategy, campaign.battles, self.seed);
-            Line::of(&world, played)
+            StrategyOnQuery::of(&world, played)
         };
         Ok(self.strategies.iter().map(play).collect())
     }
 
-    fn heading(&self, source: &Source) -> String {
+    fn heading(&self, source: &WorldSource) -> String {
         let queries = self.queries;
         match source {
-            Source::Synthetic(theta, documents, noise) => format!(
+            WorldSource::Synthetic(theta, documents, noise) => format!(
                 "{queries} simulated queries of {documents} documents, {theta} scores, {} simulated judges, seed {}",
                 noise.judges.len(),
                 self.seed
             ),
-            Source::Project(resampled) => format!(
+            WorldSource::Project(resampled) => format!(
                 "{queries} simulated queries drawn from {} of the project, {} judges as fitted to their votes, seed {}",
                 resampled.queries(),
                 resampled.noise().judges.len(),
@@ -222,7 +230,7 @@ impl BenchSampler {
         }
     }
 
-    fn as_text(&self, source: &Source, table: &[Row]) -> String {
+    fn as_text(&self, source: &WorldSource, table: &[StrategyResult]) -> String {
         let mut text = self.heading(source) + "\n\n";
         let Some(((first, baseline), cost)) = table.first().and_then(|row| {
             let cost = mean(&row.lines, |line| line.battles)?;
@@ -232,10 +240,13 @@ impl BenchSampler {
         };
         let rows: Vec<Vec<String>> = (0..)
             .zip(table)
-            .map(|(at, row): (usize, &Row)| {
+            .map(|(at, row): (usize, &StrategyResult)| {
                 let (campaign, lines) = (row.campaign, &row.lines);
                 let own = qualities(lines);
-                let (value, change) = (summary(&own), differences(&own, &baseline));
+                let (value, change) = (
+                    summarise_quality(&own),
+                    quality_differences(&own, &baseline),
+                );
                 let battles = mean(lines, |line| line.battles);
                 let mut row = vec![
                     campaign.to_string(),
@@ -278,17 +289,17 @@ impl BenchSampler {
         text
     }
 
-    fn as_json(&self, source: &Source, table: &[Row]) -> Value {
+    fn as_json(&self, source: &WorldSource, table: &[StrategyResult]) -> Value {
         let baseline = table.first().map(|row| qualities(&row.lines));
         let strategies: Vec<Value> = (0..)
             .zip(table)
-            .map(|(at, row): (usize, &Row)| {
+            .map(|(at, row): (usize, &StrategyResult)| {
                 let (campaign, lines) = (row.campaign, &row.lines);
                 let own = qualities(lines);
                 let change = baseline
                     .as_ref()
                     .filter(|_| at > 0)
-                    .map(|baseline| summary_json(&differences(&own, baseline)));
+                    .map(|baseline| summary_json(&quality_differences(&own, baseline)));
                 json!({
                     "strategy": campaign.to_string(),
                     "sampler": campaign.strategy.sampler,
@@ -296,15 +307,17 @@ impl BenchSampler {
                     "battles_per_document": mean(lines, |line| line.battles),
                     "rounds": mean(lines, |line| line.rounds as f64),
                     "pairs": mean(lines, |line| line.pairs as f64),
-                    "quality": summary_json(&summary(&own)),
+                    "quality": summary_json(&summarise_quality(&own)),
                     "change": change,
-                    "rank_intervals": row.intervals.as_ref().map(Intervals::as_json),
+                    "rank_intervals": row.intervals.as_ref().map(RankIntervalCoverage::as_json),
                 })
             })
             .collect();
         let (from, documents, noise) = match source {
-            Source::Synthetic(theta, documents, noise) => (theta.name(), Some(documents), noise),
-            Source::Project(resampled) => ("project", None, resampled.noise()),
+            WorldSource::Synthetic(theta, documents, noise) => {
+                (theta.name(), Some(documents), noise)
+            }
+            WorldSource::Project(resampled) => ("project", None, resampled.noise()),
         };
         json!({
             "simulated": true,
@@ -319,17 +332,17 @@ impl BenchSampler {
     }
 }
 
-fn qualities(lines: &[&Line]) -> Vec<Quality> {
+fn qualities(lines: &[&StrategyOnQuery]) -> Vec<Quality> {
     lines.iter().map(|line| line.quality).collect()
 }
 
-fn mean(lines: &[&Line], value: impl Fn(&Line) -> f64) -> Option<f64> {
+fn mean(lines: &[&StrategyOnQuery], value: impl Fn(&StrategyOnQuery) -> f64) -> Option<f64> {
     let sum: f64 = lines.iter().map(|line| value(line)).sum();
     (!lines.is_empty()).then(|| sum / lines.len() as f64)
 }
 
 /// `0.912 ± .013`, with a sign for a change.
-fn words(mean: Option<Mean>, signed: bool) -> String {
+fn words(mean: Option<MeanInterval>, signed: bool) -> String {
     let Some(mean) = mean else {
         return "–".to_owned();
     };
@@ -343,8 +356,8 @@ fn words(mean: Option<Mean>, signed: bool) -> String {
     }
 }
 
-fn summary_json(summary: &Summary) -> Value {
-    let of = |mean: Option<Mean>| mean.map(mean_json);
+fn summary_json(summary: &QualitySummary) -> Value {
+    let of = |mean: Option<MeanInterval>| mean.map(mean_json);
     json!({
         "ndcg@10": of(summary.ndcg),
         "tau": of(summary.tau),
@@ -353,7 +366,7 @@ fn summary_json(summary: &Summary) -> Value {
     })
 }
 
-fn mean_json(mean: Mean) -> Value {
+fn mean_json(mean: MeanInterval) -> Value {
     json!({
         "mean": mean.mean,
         "low": mean.half_width.map(|half| mean.mean - half),

@@ -1,49 +1,51 @@
 //! Labels, rankings and pools from files, for the commands that measure.
 
 use super::import::{display_name, open};
-use super::{Failure, output};
+use super::{CommandFailure, output};
 use crate::domain::corpus::{DocId, Pool};
-use crate::domain::metrics::{Qrels, Run};
-use crate::formats::dataset::{self, Marks};
+use crate::domain::metrics::{Qrels, RankedRun};
+use crate::formats::dataset::{self, BenchmarkLabels};
 use crate::formats::problem::Problem;
-use crate::formats::recognise::{Kind, recognise};
+use crate::formats::recognise::{FileKind, recognise};
 use crate::formats::{beir, trec};
 use anyhow::anyhow;
 use std::path::Path;
 
 /// What a file holds.
-pub(super) fn kind(path: &Path) -> Result<Kind, Failure> {
-    recognise(open(path)?, &display_name(path)).map_err(Failure::usage)
+pub(super) fn kind(path: &Path) -> Result<FileKind, CommandFailure> {
+    recognise(open(path)?, &display_name(path)).map_err(CommandFailure::usage)
 }
 
 /// The labels of a file: qrels of TREC or BEIR, or the grades of a dataset.
-pub(super) fn labels(path: &Path) -> Result<Qrels, Failure> {
+pub(super) fn labels(path: &Path) -> Result<Qrels, CommandFailure> {
     let name = display_name(path);
-    let mut complaints = output::Complaints::about(&name);
-    let mut tell = |problem: Problem| complaints.tell(&problem);
+    let mut problems_of_file = output::ProblemPrinter::about(&name);
+    let mut tell = |problem: Problem| problems_of_file.tell(&problem);
     let qrels = match kind(path)? {
-        Kind::Qrels => trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut tell),
-        Kind::BeirQrels => {
+        FileKind::Qrels => {
+            trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut tell)
+        }
+        FileKind::BeirQrels => {
             trec::collect_qrels(beir::read_qrels(open(path)?, &name), &name, &mut tell)
         }
-        Kind::Dataset => grades(path, &mut tell)?,
-        found @ (Kind::Run | Kind::Candidates) => {
-            return Err(Failure::usage(anyhow!(
+        FileKind::Dataset => grades(path, &mut tell)?,
+        found @ (FileKind::Run | FileKind::Candidates) => {
+            return Err(CommandFailure::usage(anyhow!(
                 "{name}: is {}, not labels; the file of labels comes first",
                 found.words()
             )));
         }
     };
-    refuse(&name, complaints.end())?;
+    refuse(&name, problems_of_file.end())?;
     if qrels.values().all(|grades| grades.is_empty()) {
-        return Err(Failure::usage(anyhow!(
+        return Err(CommandFailure::usage(anyhow!(
             "{name}: holds no labels; name qrels, or documents with metadata.grade (for scores as the truth: --profile zbench)"
         )));
     }
     Ok(qrels)
 }
 
-fn grades(path: &Path, tell: &mut dyn FnMut(Problem)) -> Result<Qrels, Failure> {
+fn grades(path: &Path, tell: &mut dyn FnMut(Problem)) -> Result<Qrels, CommandFailure> {
     let name = display_name(path);
     let mut qrels = Qrels::new();
     let mut pools = dataset::read_pools(open(path)?, &name);
@@ -63,7 +65,7 @@ fn grades(path: &Path, tell: &mut dyn FnMut(Problem)) -> Result<Qrels, Failure> 
 fn take_grades(pool: &Pool, qrels: &mut Qrels, wrong: &mut dyn FnMut(&str)) {
     let grades = qrels.entry(pool.query.id.clone()).or_default();
     for (at, document) in pool.documents.iter().enumerate() {
-        match Marks::of(document) {
+        match BenchmarkLabels::of(document) {
             Ok(marks) => grades.extend(marks.grade.map(|grade| (document.id.clone(), grade))),
             Err(what) => wrong(&format!("documents[{at}].{what}")),
         }
@@ -71,48 +73,49 @@ fn take_grades(pool: &Pool, qrels: &mut Qrels, wrong: &mut dyn FnMut(&str)) {
 }
 
 /// The grades of pools that were read from `path`.
-pub(super) fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, Failure> {
+pub(super) fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, CommandFailure> {
     let name = display_name(path);
-    let mut complaints = output::Complaints::about(&name);
+    let mut problems_of_file = output::ProblemPrinter::about(&name);
     let mut qrels = Qrels::new();
     for pool in pools {
         let query = pool.query.id.as_str();
         take_grades(pool, &mut qrels, &mut |what| {
-            complaints.tell(&Problem::new(
+            problems_of_file.tell(&Problem::new(
                 &name,
                 None,
                 &format!("query {query:?}: {what}"),
             ));
         });
     }
-    refuse(&name, complaints.end())?;
+    refuse(&name, problems_of_file.end())?;
     Ok(qrels)
 }
 
 /// The rankings of a file: a run of TREC's, or the scores of a dataset. What was left out goes into `notes`.
-pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<Run, Failure> {
+pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<RankedRun, CommandFailure> {
     let name = display_name(path);
     let run = match kind(path)? {
-        Kind::Run => {
-            let mut complaints = output::Complaints::about(&name);
+        FileKind::Run => {
+            let mut problems_of_file = output::ProblemPrinter::about(&name);
             let rows = trec::read_run(open(path)?, &name);
-            let run = trec::collect_run(rows, &name, &mut |problem| complaints.tell(&problem));
-            refuse(&name, complaints.end())?;
+            let run =
+                trec::collect_run(rows, &name, &mut |problem| problems_of_file.tell(&problem));
+            refuse(&name, problems_of_file.end())?;
             run
         }
-        Kind::Candidates => {
-            let mut complaints = output::Complaints::about(&name);
+        FileKind::Candidates => {
+            let mut problems_of_file = output::ProblemPrinter::about(&name);
             let rows = trec::read_candidates(open(path)?, &name);
-            let mut tell = |problem: Problem| complaints.tell(&problem);
+            let mut tell = |problem: Problem| problems_of_file.tell(&problem);
             let candidates = trec::collect_candidates(rows, &name, &mut tell);
-            refuse(&name, complaints.end())?;
+            refuse(&name, problems_of_file.end())?;
             candidates
                 .into_iter()
                 .map(|(query, documents)| (query, by_place(documents)))
                 .collect()
         }
-        Kind::Dataset => {
-            let mut run = Run::new();
+        FileKind::Dataset => {
+            let mut run = RankedRun::new();
             let mut missing = 0;
             for pool in pools(path)? {
                 let documents = run.entry(pool.query.id).or_default();
@@ -132,14 +135,14 @@ pub(super) fn ranking(path: &Path, notes: &mut Vec<String>) -> Result<Run, Failu
             }
             run
         }
-        Kind::Qrels | Kind::BeirQrels => {
-            return Err(Failure::usage(anyhow!(
+        FileKind::Qrels | FileKind::BeirQrels => {
+            return Err(CommandFailure::usage(anyhow!(
                 "{name}: holds labels, not a ranking; the file of labels comes first, then a run or documents with scores"
             )));
         }
     };
     if run.is_empty() {
-        return Err(Failure::usage(anyhow!(
+        return Err(CommandFailure::usage(anyhow!(
             "{name}: holds no scores; `overrule annotate` gives documents theirs"
         )));
     }
@@ -156,26 +159,26 @@ fn by_place(documents: Vec<(DocId, Option<f64>)>) -> Vec<(DocId, f64)> {
 }
 
 /// The pools of a dataset without a bad line.
-pub(super) fn pools(path: &Path) -> Result<Vec<Pool>, Failure> {
+pub(super) fn pools(path: &Path) -> Result<Vec<Pool>, CommandFailure> {
     let name = display_name(path);
-    let mut complaints = output::Complaints::about(&name);
+    let mut problems_of_file = output::ProblemPrinter::about(&name);
     let mut pools = Vec::new();
     for pool in dataset::read_pools(open(path)?, &name) {
         match pool {
             Ok(pool) => pools.push(pool),
-            Err(problem) => complaints.tell(&problem),
+            Err(problem) => problems_of_file.tell(&problem),
         }
     }
-    refuse(&name, complaints.end())?;
+    refuse(&name, problems_of_file.end())?;
     Ok(pools)
 }
 
 /// Refuses a file with problems, which have been told.
-pub(super) fn refuse(name: &str, problems: usize) -> Result<(), Failure> {
+pub(super) fn refuse(name: &str, problems: usize) -> Result<(), CommandFailure> {
     if problems == 0 {
         return Ok(());
     }
-    Err(Failure::usage(anyhow!(
+    Err(CommandFailure::usage(anyhow!(
         "{name}: {}, nothing was done; mend the file",
         output::counted(problems, "problem")
     )))

@@ -1,7 +1,7 @@
 //! `overrule compare`: two rankings, query by query.
 
-use super::Outcome;
-use super::evaluate::Evaluate;
+use super::CommandResult;
+use super::evaluate::EvaluateCommand;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ both have; p-values are two-sided, of the paired randomisation test and the pair
 Example:
   overrule compare reranked.trec bm25.trec --truth qrels/test.tsv --metrics ndcg@10"
 )]
-pub(super) struct Compare {
+pub(super) struct CompareCommand {
     /// A ranking: a run of TREC's, or documents with scores
     first: PathBuf,
     /// The one it is compared with
@@ -22,11 +22,11 @@ pub(super) struct Compare {
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
     #[command(flatten)]
-    how: super::evaluate::How,
+    how: super::evaluate::MeasureOptions,
 }
 
-impl Compare {
-    pub(super) fn run(self) -> Outcome {
-        Evaluate::new(self.truth, self.first, Some(self.second), self.how).run()
+impl CompareCommand {
+    pub(super) fn run(self) -> CommandResult {
+        EvaluateCommand::new(self.truth, self.first, Some(self.second), self.how).run()
     }
 }

@@ -1,10 +1,10 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
-use super::{Context, Failure, Outcome, output};
+use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::config::{DEFAULT, user_file};
-use crate::domain::judging::judge_model;
-use crate::domain::ranking::{JudgeWeights, Settings};
-use crate::domain::rating::Model;
+use crate::domain::judge_report::judge_model;
+use crate::domain::ranking::{JudgeWeights, RankingSettings};
+use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
@@ -21,11 +21,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(super) struct ConfigCommand {
     #[command(subcommand)]
-    action: Action,
+    action: ConfigAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum ConfigAction {
     /// What is in force, and where it comes from
     Show {
         /// Print JSON
@@ -41,23 +41,23 @@ enum Action {
     #[command(after_help = "Examples:
   overrule config project --override-mode beside
   overrule config project --final adjudicator --adjudicator ada")]
-    Project(Project),
+    Project(ProjectOptions),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Rule {
+enum VoteRuleName {
     Ternary,
     Zbench,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Mode {
+enum OverrideModeName {
     Replace,
     Beside,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Final {
+enum FinalRuleName {
     /// The latest verdict, whoever gave it
     Latest,
     /// The direction that more than half agree on; without one the judges' votes stay
@@ -68,17 +68,17 @@ enum Final {
 
 /// What a project's scores are made with, as printed.
 #[derive(Serialize)]
-pub(super) struct Shown<'a> {
+pub(super) struct RatingSettings<'a> {
     #[serde(flatten)]
-    settings: Settings,
+    settings: RankingSettings,
     #[serde(rename = "final")]
     rule: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     adjudicator: Option<&'a str>,
 }
 
-impl<'a> Shown<'a> {
-    pub(super) fn new(settings: Settings, rule: &'a FinalRule) -> Self {
+impl<'a> RatingSettings<'a> {
+    pub(super) fn new(settings: RankingSettings, rule: &'a FinalRule) -> Self {
         Self {
             settings,
             rule: rule.name(),
@@ -92,21 +92,21 @@ impl<'a> Shown<'a> {
 
 /// A project's settings with the beginning of its guideline.
 #[derive(Serialize)]
-struct WithGuideline<'a> {
+struct SettingsWithGuideline<'a> {
     #[serde(flatten)]
-    shown: Shown<'a>,
+    shown: RatingSettings<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    guideline: Option<Guideline>,
+    guideline: Option<GuidelineExcerpt>,
 }
 
 /// Enough of a guideline to tell which one it is.
 #[derive(Serialize)]
-struct Guideline {
+struct GuidelineExcerpt {
     first_line: String,
     characters: usize,
 }
 
-impl Guideline {
+impl GuidelineExcerpt {
     fn of(text: &str) -> Self {
         let first = text.lines().find(|line| !line.trim().is_empty());
         Self {
@@ -117,16 +117,16 @@ impl Guideline {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Weights {
+enum JudgeWeightsName {
     Equal,
     Joint,
 }
 
 #[derive(Debug, Args)]
-struct Project {
+struct ProjectOptions {
     /// map, mle, zbench or thurstone
     #[arg(long)]
-    model: Option<Model>,
+    model: Option<RatingModel>,
     /// Precision of the Gaussian prior, per battle
     #[arg(long, allow_hyphen_values = true)]
     lambda: Option<f64>,
@@ -135,22 +135,22 @@ struct Project {
     phi: Option<f64>,
     /// How margins become scores
     #[arg(long, value_enum)]
-    vote_rule: Option<Rule>,
+    vote_rule: Option<VoteRuleName>,
     /// Whether a verdict replaces the votes on its pair
     #[arg(long, value_enum)]
-    override_mode: Option<Mode>,
+    override_mode: Option<OverrideModeName>,
     /// Weight of a verdict, in battles, at most 3
     #[arg(long, allow_hyphen_values = true)]
     override_weight: Option<f64>,
     /// How judges count against each other; joint fits each judge's sharpness and position bias now, with the documents
     #[arg(long, value_enum)]
-    judge_weights: Option<Weights>,
+    judge_weights: Option<JudgeWeightsName>,
     /// How people are to judge: a Markdown file that one key shows while judging, or - for none
     #[arg(long, value_name = "FILE")]
     guideline: Option<PathBuf>,
     /// Whose verdict counts where several people judged a pair
     #[arg(long = "final", value_enum)]
-    final_rule: Option<Final>,
+    final_rule: Option<FinalRuleName>,
     /// The one whose verdict counts with --final adjudicator
     #[arg(long, value_name = "NAME")]
     adjudicator: Option<String>,
@@ -160,17 +160,17 @@ struct Project {
 }
 
 impl ConfigCommand {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
-            Action::Default => output::text(DEFAULT)?,
-            Action::Judges => output::text(ensemble::DEFAULT)?,
-            Action::Show { json: true } => output::json(&json!({
+            ConfigAction::Default => output::text(DEFAULT)?,
+            ConfigAction::Judges => output::text(ensemble::DEFAULT)?,
+            ConfigAction::Show { json: true } => output::json(&json!({
                 "file": context.config_file.as_ref().map(|path| path.display().to_string()),
                 "project": context.project().display().to_string(),
                 "annotator": context.annotator(),
                 "config": context.config,
             }))?,
-            Action::Show { json: false } => {
+            ConfigAction::Show { json: false } => {
                 let file = match (&context.config_file, user_file()) {
                     (Some(path), _) => path.display().to_string(),
                     (None, Some(path)) => format!("none ({} does not exist)", path.display()),
@@ -183,14 +183,14 @@ impl ConfigCommand {
                     context.annotator()
                 ))?;
             }
-            Action::Project(project) => project.run(context)?,
+            ConfigAction::Project(project) => project.run(context)?,
         }
         Ok(())
     }
 }
 
-impl Project {
-    fn run(self, context: &Context) -> Outcome {
+impl ProjectOptions {
+    fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (before, rule) = store.read_blocking(|db| Ok((db.settings()?, db.final_rule()?)))?;
         let after = self.apply(before)?;
@@ -198,7 +198,7 @@ impl Project {
         if let Some(path) = &self.guideline {
             set_guideline(&store, path)?;
         }
-        if self.judge_weights == Some(Weights::Joint) {
+        if self.judge_weights == Some(JudgeWeightsName::Joint) {
             fit_judges(&store, after.lambda)?;
         }
         if after != before {
@@ -213,7 +213,7 @@ impl Project {
         if let (true, FinalRule::Adjudicator(name)) = (wanted != rule, &wanted)
             && !people.contains(name)
         {
-            output::complain(&format!(
+            output::message(&format!(
                 "note: nobody called {} has judged in this project yet; until then the majority's verdict counts{}",
                 sanitise::line(name),
                 match people.is_empty() {
@@ -222,9 +222,9 @@ impl Project {
                 }
             ));
         }
-        let shown = WithGuideline {
-            shown: Shown::new(after, &wanted),
-            guideline: guideline.as_deref().map(Guideline::of),
+        let shown = SettingsWithGuideline {
+            shown: RatingSettings::new(after, &wanted),
+            guideline: guideline.as_deref().map(GuidelineExcerpt::of),
         };
         if self.json {
             output::json(&shown)?;
@@ -234,27 +234,29 @@ impl Project {
         Ok(())
     }
 
-    fn rule(&self, now: &FinalRule) -> Result<FinalRule, Failure> {
+    fn rule(&self, now: &FinalRule) -> Result<FinalRule, CommandFailure> {
         let name = self.adjudicator.clone();
         if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Failure::usage(anyhow!("--adjudicator is empty")));
+            return Err(CommandFailure::usage(anyhow!("--adjudicator is empty")));
         }
         match (self.final_rule, name, now) {
             (None, None, _) => Ok(now.clone()),
-            (Some(Final::Adjudicator) | None, Some(name), _) => Ok(FinalRule::Adjudicator(name)),
-            (Some(Final::Adjudicator), None, FinalRule::Adjudicator(_)) => Ok(now.clone()),
-            (Some(Final::Adjudicator), None, _) => Err(Failure::usage(anyhow!(
+            (Some(FinalRuleName::Adjudicator) | None, Some(name), _) => {
+                Ok(FinalRule::Adjudicator(name))
+            }
+            (Some(FinalRuleName::Adjudicator), None, FinalRule::Adjudicator(_)) => Ok(now.clone()),
+            (Some(FinalRuleName::Adjudicator), None, _) => Err(CommandFailure::usage(anyhow!(
                 "--final adjudicator: whose verdict is to count? Name them with --adjudicator NAME"
             ))),
-            (Some(Final::Latest | Final::Majority), Some(_), _) => Err(Failure::usage(anyhow!(
-                "--adjudicator goes with --final adjudicator"
-            ))),
-            (Some(Final::Latest), None, _) => Ok(FinalRule::Latest),
-            (Some(Final::Majority), None, _) => Ok(FinalRule::Majority),
+            (Some(FinalRuleName::Latest | FinalRuleName::Majority), Some(_), _) => Err(
+                CommandFailure::usage(anyhow!("--adjudicator goes with --final adjudicator")),
+            ),
+            (Some(FinalRuleName::Latest), None, _) => Ok(FinalRule::Latest),
+            (Some(FinalRuleName::Majority), None, _) => Ok(FinalRule::Majority),
         }
     }
 
-    fn apply(&self, mut settings: Settings) -> Result<Settings, Failure> {
+    fn apply(&self, mut settings: RankingSettings) -> Result<RankingSettings, CommandFailure> {
         settings.model = self.model.unwrap_or(settings.model);
         settings.lambda = self.lambda.unwrap_or(settings.lambda);
         settings.override_weight = self.override_weight.unwrap_or(settings.override_weight);
@@ -262,32 +264,33 @@ impl Project {
             settings.phi = (phi != 0.0).then_some(phi);
         }
         match self.vote_rule {
-            Some(Rule::Ternary) => settings.vote_rule = VoteRule::Ternary,
-            Some(Rule::Zbench) => settings.vote_rule = VoteRule::Zbench,
+            Some(VoteRuleName::Ternary) => settings.vote_rule = VoteRule::Ternary,
+            Some(VoteRuleName::Zbench) => settings.vote_rule = VoteRule::Zbench,
             None => {}
         }
         match self.override_mode {
-            Some(Mode::Replace) => settings.override_mode = OverrideMode::Replace,
-            Some(Mode::Beside) => settings.override_mode = OverrideMode::Beside,
+            Some(OverrideModeName::Replace) => settings.override_mode = OverrideMode::Replace,
+            Some(OverrideModeName::Beside) => settings.override_mode = OverrideMode::Beside,
             None => {}
         }
         match self.judge_weights {
-            Some(Weights::Equal) => settings.judge_weights = JudgeWeights::Equal,
-            Some(Weights::Joint) => settings.judge_weights = JudgeWeights::Joint,
+            Some(JudgeWeightsName::Equal) => settings.judge_weights = JudgeWeights::Equal,
+            Some(JudgeWeightsName::Joint) => settings.judge_weights = JudgeWeights::Joint,
             None => {}
         }
         settings.checked().map_err(|error| {
-            Failure::usage(anyhow!("--{}", error.replacen("override_", "override-", 1)))
+            CommandFailure::usage(anyhow!("--{}", error.replacen("override_", "override-", 1)))
         })
     }
 }
 
-fn set_guideline(store: &Store, path: &Path) -> Outcome {
+fn set_guideline(store: &Store, path: &Path) -> CommandResult {
     let text = if path == Path::new("-") {
         None
     } else {
-        let text = file::read_to_string(path)
-            .map_err(|error| Failure::usage(anyhow!("--guideline {}: {error}", path.display())))?;
+        let text = file::read_to_string(path).map_err(|error| {
+            CommandFailure::usage(anyhow!("--guideline {}: {error}", path.display()))
+        })?;
         Some(text)
     };
     store.write_blocking(move |db| db.set_guideline(text.as_deref()))?;
@@ -295,29 +298,29 @@ fn set_guideline(store: &Store, path: &Path) -> Outcome {
 }
 
 /// Fits documents and judges together and keeps what it says of the judges.
-fn fit_judges(store: &Store, lambda: f64) -> Outcome {
-    let witnesses = store.read_blocking(|db| db.witnesses(None))?;
-    let fitted = judge_model(&witnesses.ballots, lambda)
+fn fit_judges(store: &Store, lambda: f64) -> CommandResult {
+    let rater_data = store.read_blocking(|db| db.rater_data(None))?;
+    let fitted = judge_model(&rater_data.ratings, lambda)
         .map_err(|error| anyhow!("judges and documents cannot be fitted together: {error}"))?;
     let responses: BTreeMap<i64, (f64, f64)> = fitted
         .judges
         .iter()
         .filter_map(|judge| {
-            let (id, _) = witnesses.judges.get(judge.judge)?;
+            let (id, _) = rater_data.judges.get(judge.judge)?;
             Some((id.0, (judge.beta, judge.gamma)))
         })
         .collect();
     for judge in &fitted.judges {
-        let name = witnesses
+        let name = rater_data
             .judges
             .get(judge.judge)
             .map_or("", |(_, spec)| spec.name.as_str());
-        output::complain(&format!(
+        output::message(&format!(
             "{name}: beta {:.2}, gamma {:.2} from {} votes ({})",
             judge.beta,
             judge.gamma,
             judge.votes,
-            super::judge_cards::basis(judge.basis)
+            super::judges::basis(judge.basis)
         ));
     }
     store.write_blocking(move |db| db.set_judge_responses(&responses))?;

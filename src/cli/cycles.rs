@@ -1,7 +1,7 @@
 //! `overrule cycles`: A over B over C over A, and the pair that is most likely the mistake.
 
-use super::{Context, Outcome, output};
-use crate::domain::priority::{Triad, cyclic_triads, edges, edges_of_judge};
+use super::{CommandContext, CommandResult, output};
+use crate::domain::priority::{CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
 use crate::domain::sanitise;
 use clap::Args;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ Examples:
   overrule cycles
   overrule cycles --query 36 --json | jq '.[] | select(.judge == \"gpt\")'"
 )]
-pub(super) struct Cycles {
+pub(super) struct CyclesCommand {
     /// One query instead of the whole project
     #[arg(long, value_name = "ID")]
     query: Option<String>,
@@ -26,16 +26,16 @@ pub(super) struct Cycles {
 }
 
 /// A triad with names.
-struct Row {
+struct NamedTriad {
     query: String,
     judge: Option<String>,
     documents: [String; 3],
     weakest: [String; 2],
-    triad: Triad,
+    triad: CyclicTriad,
 }
 
-impl Cycles {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl CyclesCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let query = self.query.clone();
         let rows = store.read_blocking(move |db| {
@@ -51,8 +51,8 @@ impl Cycles {
                         .get(at)
                         .map_or(String::new(), |document| document.id.to_string())
                 };
-                let mut add = |judge: Option<String>, triads: Vec<Triad>| {
-                    rows.extend(triads.into_iter().map(|triad| Row {
+                let mut add = |judge: Option<String>, triads: Vec<CyclicTriad>| {
+                    rows.extend(triads.into_iter().map(|triad| NamedTriad {
                         query: name.clone(),
                         judge: judge.clone(),
                         documents: triad.documents.map(id),
@@ -60,11 +60,11 @@ impl Cycles {
                         triad,
                     }));
                 };
-                add(None, cyclic_triads(&edges(&view)));
+                add(None, cyclic_triads(&decided_pairs(&view)));
                 for (judge, spec) in db.judges_of(key)? {
                     add(
                         Some(spec.name),
-                        cyclic_triads(&edges_of_judge(&view, judge)),
+                        cyclic_triads(&decided_pairs_of_judge(&view, judge)),
                     );
                 }
             }

@@ -1,10 +1,10 @@
 //! `overrule` and `overrule demo`: the workbench.
 
-use super::{Context, Failure, Outcome, create_project, judges, output};
-use crate::engine::{Control, Request};
+use super::{CommandContext, CommandFailure, CommandResult, choose_judges, create_project, output};
+use crate::engine::{RunControl, RunRequest};
 use crate::judge::offline;
 use crate::store::Store;
-use crate::tui::{self, model::Options};
+use crate::tui::{self, model::TuiOptions};
 use clap::Args;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -22,21 +22,21 @@ const SAMPLES: [&str; 2] = ["scifact", "zbench_example"];
     after_help = "The copy is made in a temporary folder, unless --project names a file for it.
 `overrule` alone, in a folder without a project, opens one sample that is kept for you."
 )]
-pub(super) struct Demo {
+pub(super) struct DemoCommand {
     /// Make the sample's project and do not open the workbench
     #[arg(long)]
     no_screen: bool,
 }
 
-impl Demo {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl DemoCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let path = match &context.project {
             Some(path) => path.clone(),
             None => fresh_path()?,
         };
         let store = sample(&path, context)?;
         if self.no_screen {
-            output::complain(&format!("the sample is in {}", path.display()));
+            output::message(&format!("the sample is in {}", path.display()));
             return Ok(());
         }
         show(context, store, true)
@@ -44,7 +44,7 @@ impl Demo {
 }
 
 /// The workbench on the project in this folder, or, where there is none, on the sample that is kept for this user.
-pub(super) fn open(context: &Context) -> Outcome {
+pub(super) fn open(context: &CommandContext) -> CommandResult {
     if context.project.is_some() || context.project().exists() {
         let store = context.open_or_create()?;
         return show(context, store, false);
@@ -67,7 +67,7 @@ fn fresh_path() -> std::io::Result<PathBuf> {
 }
 
 /// A project with the bundled sample in it.
-fn sample(path: &Path, context: &Context) -> Result<Store, super::Failure> {
+fn sample(path: &Path, context: &CommandContext) -> Result<Store, super::CommandFailure> {
     if let Some(folder) = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -80,7 +80,7 @@ fn sample(path: &Path, context: &Context) -> Result<Store, super::Failure> {
         .iter()
         .find(|name| !SAMPLES.contains(&name.as_str()))
     {
-        return Err(super::Failure::usage(anyhow::anyhow!(
+        return Err(super::CommandFailure::usage(anyhow::anyhow!(
             "{}: holds queries of {:?}; the sample goes into a project of its own",
             path.display(),
             crate::domain::sanitise::line(foreign)
@@ -90,9 +90,9 @@ fn sample(path: &Path, context: &Context) -> Result<Store, super::Failure> {
     Ok(store)
 }
 
-fn show(context: &Context, store: Store, demo: bool) -> Outcome {
+fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(super::Failure::usage(anyhow::anyhow!(
+        return Err(super::CommandFailure::usage(anyhow::anyhow!(
             "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same"
         )));
     }
@@ -100,28 +100,28 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
     let latest = store.read_blocking(|db| db.latest_run())?;
     // What a run without a screen began goes on here.
     let request = match latest {
-        Some(run) => Request {
+        Some(run) => RunRequest {
             seed: run.seed,
             cycles: run.cycles,
             campaign: run.campaign,
             depth: run.depth,
-            ..Request::default()
+            ..RunRequest::default()
         },
-        None => Request {
+        None => RunRequest {
             seed: config.run.seed,
             cycles: config.run.cycles,
             campaign: config.run.campaign(),
-            ..Request::default()
+            ..RunRequest::default()
         },
     };
-    let options = Options {
+    let options = TuiOptions {
         annotator: context.annotator(),
         request,
-        control: Control {
+        control: RunControl {
             concurrency: config.run.concurrency,
             budget_usd: config.run.budget,
             pace: (demo && config.run.demo_pace > 0.0).then_some(config.run.demo_pace),
-            ..Control::default()
+            ..RunControl::default()
         },
         judging: config.judging.clone(),
         project: if demo {
@@ -135,35 +135,35 @@ fn show(context: &Context, store: Store, demo: bool) -> Outcome {
                 .into_owned()
         },
         demo,
-        ..Options::default()
+        ..TuiOptions::default()
     };
     let path = store.path().to_owned();
     let chosen = if demo {
         // The sample is for looking: it costs nothing, whatever keys are set.
-        judges::Chosen {
+        choose_judges::ChosenJudges {
             ensemble: offline::ensemble(),
             notes: Vec::new(),
         }
     } else {
-        judges::choose(context, &[], false)?
+        choose_judges::choose(context, &[], false)?
     };
-    let options = Options {
+    let options = TuiOptions {
         paid: chosen
             .ensemble
             .iter()
-            .any(|judge| judges::is_paid(judge.as_ref())),
+            .any(|judge| choose_judges::is_paid(judge.as_ref())),
         note: chosen.notes.join("; "),
         ..options
     };
     match tui::run(store, chosen.ensemble, options, &config.screen) {
         Err(error @ tui::TuiError::LeftAtOnce) => {
-            output::complain(&format!("overrule: {error}"));
-            return Err(Failure::interrupted());
+            output::message(&format!("overrule: {error}"));
+            return Err(CommandFailure::interrupted());
         }
         left => left?,
     }
     if demo {
-        output::complain(&format!(
+        output::message(&format!(
             "The sample and your verdicts are kept in {}.",
             path.display()
         ));

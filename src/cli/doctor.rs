@@ -1,8 +1,10 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
-use super::{Context, Outcome, judges, output};
+use super::{CommandContext, CommandResult, choose_judges, output};
 use crate::domain::sanitise;
-use crate::judge::{Case, Judge, OFFLINE_LABEL, PoolText, Prompt, adapting, parse};
+use crate::judge::{
+    Judge, JudgePrompt, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting, parse,
+};
 use crate::store::Store;
 use crate::store::integrity::Integrity;
 use clap::Args;
@@ -12,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 #[derive(Debug, Args)]
-pub(super) struct Doctor {
+pub(super) struct DoctorCommand {
     /// Make no call
     #[arg(long)]
     offline: bool,
@@ -25,20 +27,20 @@ pub(super) struct Doctor {
 }
 
 #[derive(Debug, Serialize)]
-struct Check {
+struct HealthCheck {
     name: String,
     ok: bool,
     found: String,
     remedy: Option<String>,
 }
 
-impl Doctor {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl DoctorCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let mut checks = vec![configuration(context)];
         checks.extend(project(context));
         checks.push(terminal());
-        let chosen = judges::choose(context, &[], self.insecure_http)?;
-        checks.extend(chosen.notes.into_iter().map(|note| Check {
+        let chosen = choose_judges::choose(context, &[], self.insecure_http)?;
+        checks.extend(chosen.notes.into_iter().map(|note| HealthCheck {
             name: "keys".to_owned(),
             ok: true,
             found: note,
@@ -69,13 +71,13 @@ impl Doctor {
         if healthy {
             Ok(())
         } else {
-            Err(super::Failure::incomplete())
+            Err(super::CommandFailure::incomplete())
         }
     }
 }
 
-fn configuration(context: &Context) -> Check {
-    Check {
+fn configuration(context: &CommandContext) -> HealthCheck {
+    HealthCheck {
         name: "configuration".to_owned(),
         ok: true,
         found: match &context.config_file {
@@ -86,9 +88,9 @@ fn configuration(context: &Context) -> Check {
     }
 }
 
-fn project(context: &Context) -> Vec<Check> {
+fn project(context: &CommandContext) -> Vec<HealthCheck> {
     let path = context.project();
-    let check = |name: &str, ok, found, remedy: Option<&str>| Check {
+    let check = |name: &str, ok, found, remedy: Option<&str>| HealthCheck {
         name: name.to_owned(),
         ok,
         found,
@@ -131,10 +133,10 @@ fn project(context: &Context) -> Vec<Check> {
     checks
 }
 
-fn soundness(found: &Integrity) -> Check {
+fn soundness(found: &Integrity) -> HealthCheck {
     let name = "integrity".to_owned();
     if found.damage.is_empty() && found.dangling == 0 {
-        return Check {
+        return HealthCheck {
             name,
             ok: true,
             found: format!(
@@ -153,7 +155,7 @@ fn soundness(found: &Integrity) -> Check {
         let rows = output::counted(found.dangling, "row");
         words.push(format!("{rows} without the row that they belong to"));
     }
-    Check {
+    HealthCheck {
         name,
         ok: false,
         found: words.join("; "),
@@ -166,14 +168,14 @@ fn soundness(found: &Integrity) -> Check {
 
 /// Whether there is room for the project to grow, where the system tells.
 #[cfg(unix)]
-fn room(path: &Path, bytes: u64) -> Option<Check> {
+fn room(path: &Path, bytes: u64) -> Option<HealthCheck> {
     /// Less than this is said to be little.
     const LITTLE: u64 = 256 << 20;
     let folder = path.canonicalize().ok()?;
     let found = rustix::fs::statvfs(folder.parent()?).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let ok = free >= LITTLE.max(bytes / 4);
-    Some(Check {
+    Some(HealthCheck {
         name: "disk".to_owned(),
         ok,
         found: format!("{:.1} GB free", free as f64 / 1e9),
@@ -182,26 +184,26 @@ fn room(path: &Path, bytes: u64) -> Option<Check> {
 }
 
 #[cfg(not(unix))]
-fn room(_: &Path, _: u64) -> Option<Check> {
+fn room(_: &Path, _: u64) -> Option<HealthCheck> {
     None
 }
 
-fn terminal() -> Check {
+fn terminal() -> HealthCheck {
     let size = crossterm::terminal::size()
         .ok()
         .filter(|_| std::io::stdout().is_terminal());
     let depth = crate::tui::terminal::detect_depth(None);
-    Check {
+    HealthCheck {
         name: "terminal".to_owned(),
         ok: size.is_none_or(|(columns, rows)| columns >= 80 && rows >= 24),
         found: match size {
             Some((columns, rows)) => format!(
                 "{columns}×{rows}, colour: {}",
-                crate::tui::depth_words(depth)
+                crate::tui::depth_name(depth)
             ),
             None => format!(
                 "stdout is not a terminal, colour: {}",
-                crate::tui::depth_words(depth)
+                crate::tui::depth_name(depth)
             ),
         },
         remedy: size
@@ -211,10 +213,10 @@ fn terminal() -> Check {
 }
 
 /// Puts one tiny case to a judge, unless no call is to be made.
-fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure> {
+fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, super::CommandFailure> {
     let spec = judge.spec();
     let name = format!("judge {}", spec.name);
-    let price = match judge.estimate(&Prompt::default()).1 {
+    let price = match judge.estimate(&JudgePrompt::default()).1 {
         Some(_) => "price known",
         None => "price unknown",
     };
@@ -223,7 +225,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure
             .to_owned()
     });
     if offline && !spec.is_offline() {
-        return Ok(Check {
+        return Ok(HealthCheck {
             name,
             ok: true,
             found: format!("{} {}: not called; {price}", spec.provider, spec.model),
@@ -234,7 +236,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure
         Arc::from("Paris is the capital of France."),
         Arc::from("Rome is the capital of Italy."),
     ];
-    let case = Case {
+    let case = PresentedPair {
         pool: Arc::new(PoolText::new("What is the capital of France?", documents)),
         first: 0,
         second: 1,
@@ -243,10 +245,10 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure
         .enable_all()
         .build()?;
     let prompt = judge.prompt(&case);
-    let reply = match runtime.block_on(adapting(|| judge.call(&case, &prompt))) {
+    let reply = match runtime.block_on(call_adapting(|| judge.call(&case, &prompt))) {
         Ok(reply) => reply,
         Err(error) => {
-            return Ok(Check {
+            return Ok(HealthCheck {
                 name,
                 ok: false,
                 found: error.cause.to_string(),
@@ -264,7 +266,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure
                     format!("structured output not kept, read all the same; {price}")
                 }
             };
-            Check {
+            HealthCheck {
                 name,
                 ok: true,
                 found: format!(
@@ -274,7 +276,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<Check, super::Failure
                 remedy: no_price,
             }
         }
-        Err(error) => Check {
+        Err(error) => HealthCheck {
             name,
             ok: false,
             found: error.to_string(),

@@ -3,14 +3,14 @@
 mod report;
 mod zbench;
 
-use super::{Failure, Outcome, benchmark, output};
+use super::{CommandFailure, CommandResult, benchmark, output};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
-    Evaluation, Metric, Qrels, Resampling, Rules, Run, ScoreWidth, evaluate,
+    Evaluation, EvaluationRules, Metric, Qrels, RankedRun, Resampling, ScoreWidth, evaluate,
 };
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
-use report::Report;
+use report::EvaluationReport;
 use std::path::{Path, PathBuf};
 
 /// What is measured when nothing else is said.
@@ -31,7 +31,7 @@ Examples:
   overrule evaluate corrected.tsv bm25.trec --before qrels/test.tsv
   overrule evaluate zelo.jsonl reranker.jsonl --profile zbench --json"
 )]
-pub(super) struct Evaluate {
+pub(super) struct EvaluateCommand {
     /// The labels
     truth: PathBuf,
     /// The ranking to measure
@@ -43,24 +43,24 @@ pub(super) struct Evaluate {
     #[arg(long, value_name = "QRELS", conflicts_with = "baseline")]
     before: Option<PathBuf>,
     #[command(flatten)]
-    how: How,
+    how: MeasureOptions,
 }
 
 /// What is measured, and by which conventions.
 #[derive(Debug, Args)]
-pub(super) struct How {
+pub(super) struct MeasureOptions {
     /// ndcg@K, mrr@K, map, p@K, recall@K, …; a wrong one lists them all [default: ndcg@10,mrr@10,map,recall@10,p@5,judged@10]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     metrics: Vec<String>,
     /// Whose conventions
     #[arg(long, value_enum, default_value = "trec")]
-    profile: Profile,
+    profile: MeasureProfile,
     /// The grade from which on a document is relevant; ndcg uses the grades themselves
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     level: i32,
     /// Compare scores as 32-bit numbers (trec_eval to version 9, pytrec_eval) or as 64-bit ones (trec_eval 10)
     #[arg(long, value_enum, default_value = "double")]
-    scores: Width,
+    scores: ScoreWidthName,
     /// Count queries that the ranking lacks as 0 instead of leaving them out
     #[arg(long)]
     count_missing: bool,
@@ -73,19 +73,24 @@ pub(super) struct How {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Profile {
+enum MeasureProfile {
     Trec,
     Zbench,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Width {
+enum ScoreWidthName {
     Single,
     Double,
 }
 
-impl Evaluate {
-    pub(super) fn new(truth: PathBuf, test: PathBuf, baseline: Option<PathBuf>, how: How) -> Self {
+impl EvaluateCommand {
+    pub(super) fn new(
+        truth: PathBuf,
+        test: PathBuf,
+        baseline: Option<PathBuf>,
+        how: MeasureOptions,
+    ) -> Self {
         Self {
             truth,
             test,
@@ -95,20 +100,20 @@ impl Evaluate {
         }
     }
 
-    pub(super) fn run(self) -> Outcome {
+    pub(super) fn run(self) -> CommandResult {
         let report = match self.how.profile {
-            Profile::Trec => self.trec()?,
-            Profile::Zbench if self.before.is_some() => {
-                return Err(Failure::usage(anyhow!(
+            MeasureProfile::Trec => self.trec()?,
+            MeasureProfile::Zbench if self.before.is_some() => {
+                return Err(CommandFailure::usage(anyhow!(
                     "--before compares labels, which --profile zbench does not read"
                 )));
             }
-            Profile::Zbench => self.zbench()?,
+            MeasureProfile::Zbench => self.zbench()?,
         };
         report.print(self.how.json)
     }
 
-    fn trec(&self) -> Result<Report, Failure> {
+    fn trec(&self) -> Result<EvaluationReport, CommandFailure> {
         let names = match self.how.metrics.is_empty() {
             true => METRICS.split(',').map(str::to_owned).collect(),
             false => self.how.metrics.clone(),
@@ -117,12 +122,12 @@ impl Evaluate {
             .iter()
             .map(|name| name.parse::<Metric>())
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| Failure::usage(anyhow!("--metrics: {error}")))?;
-        let rules = Rules {
+            .map_err(|error| CommandFailure::usage(anyhow!("--metrics: {error}")))?;
+        let rules = EvaluationRules {
             relevant_from: self.how.level,
             scores: match self.how.scores {
-                Width::Single => ScoreWidth::Single,
-                Width::Double => ScoreWidth::Double,
+                ScoreWidthName::Single => ScoreWidth::Single,
+                ScoreWidthName::Double => ScoreWidth::Double,
             },
             count_missing: self.how.count_missing,
         };
@@ -130,7 +135,7 @@ impl Evaluate {
         let mut warnings = Vec::new();
         let measured = measure(&qrels, &self.test, &metrics, &rules, &mut warnings)?;
         let resampling = Resampling::default();
-        let mut report = Report::new(measured.queries.len());
+        let mut report = EvaluationReport::new(measured.queries.len());
         let baseline = match (&self.baseline, &self.before) {
             (Some(path), _) => Some(measure(&qrels, path, &metrics, &rules, &mut warnings)?),
             (None, Some(path)) => {
@@ -172,7 +177,7 @@ impl Evaluate {
         Ok(report)
     }
 
-    fn zbench(&self) -> Result<Report, Failure> {
+    fn zbench(&self) -> Result<EvaluationReport, CommandFailure> {
         let limit = (self.how.document_limit > 0).then_some(self.how.document_limit);
         zbench::report(
             &self.truth,
@@ -196,15 +201,15 @@ fn measure(
     qrels: &Qrels,
     path: &Path,
     metrics: &[Metric],
-    rules: &Rules,
+    rules: &EvaluationRules,
     warnings: &mut Vec<String>,
-) -> Result<Evaluation, Failure> {
+) -> Result<Evaluation, CommandFailure> {
     let name = path.display();
     let run = benchmark::ranking(path, warnings)?;
-    let wrong = |error| Failure::usage(anyhow!("{name}: {error}"));
+    let wrong = |error| CommandFailure::usage(anyhow!("{name}: {error}"));
     let evaluation = evaluate(qrels, &run, metrics, rules).map_err(wrong)?;
     if evaluation.queries.is_empty() {
-        return Err(Failure::usage(anyhow!(
+        return Err(CommandFailure::usage(anyhow!(
             "{name}: shares no query with the labels; compare the query ids of the two files"
         )));
     }
@@ -237,11 +242,11 @@ fn measure(
 /// The queries whose values would be others if scores were compared more, or less, precisely.
 fn changed(
     qrels: &Qrels,
-    run: &Run,
-    rules: &Rules,
+    run: &RankedRun,
+    rules: &EvaluationRules,
     evaluation: &Evaluation,
-) -> Result<Vec<QueryId>, Failure> {
-    let other = Rules {
+) -> Result<Vec<QueryId>, CommandFailure> {
+    let other = EvaluationRules {
         scores: match rules.scores {
             ScoreWidth::Single => ScoreWidth::Double,
             ScoreWidth::Double => ScoreWidth::Single,
@@ -262,6 +267,6 @@ fn listed(queries: &[QueryId], what: &str) -> String {
     format!(
         "{} {what}: {}",
         output::counted(queries.len(), "query"),
-        output::some(&names)
+        output::first_names(&names)
     )
 }

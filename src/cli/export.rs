@@ -3,19 +3,19 @@
 mod labels;
 mod verdicts;
 
-use super::{Context, Failure, Outcome, output};
+use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::config::user_file;
 use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::rating::RatingError;
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin};
-use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPair, ScoredPairsWriter};
+use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPairsWriter, ZbenchPair};
 use crate::formats::csv_cell::SafeCsv;
 use crate::formats::dataset::{self, Unscored};
 use crate::formats::file;
 use crate::store::corpus::QueryKey;
-use crate::store::court::CourtRows;
 use crate::store::file::beside;
+use crate::store::labels::AdjudicationData;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -24,7 +24,7 @@ use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kind {
+enum ExportKind {
     /// Documents with zELO scores, JSON lines in zBench's form
     Annotated,
     /// Battles with every vote, in zBench's ai_scores.json form
@@ -42,7 +42,7 @@ enum Kind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Layout {
+enum RowFormat {
     Csv,
     Jsonl,
 }
@@ -53,10 +53,10 @@ enum Layout {
   overrule export votes --format jsonl | jq 'select(.failure)'
   overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
   overrule export qrels --diff                             only what the rulings change")]
-pub(super) struct Export {
+pub(super) struct ExportCommand {
     /// What to write
     #[arg(value_enum)]
-    kind: Kind,
+    kind: ExportKind,
     /// Write here instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -65,16 +65,16 @@ pub(super) struct Export {
     query: Vec<String>,
     /// For votes, verdicts and rulings
     #[arg(long, value_enum, default_value = "csv")]
-    format: Layout,
+    format: RowFormat,
     #[command(flatten)]
-    labels: labels::Form,
+    labels: labels::QrelsOptions,
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
 }
 
-impl Export {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl ExportCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let names = self.query.clone();
         let keys: Vec<QueryKey> = store.read_blocking(move |db| match names.is_empty() {
@@ -91,40 +91,42 @@ impl Export {
             return Ok(());
         };
         let side = self.labels.side_file(path);
-        let side = side.filter(|_| self.kind == Kind::Qrels);
+        let side = side.filter(|_| self.kind == ExportKind::Qrels);
         if let Some(side) = &side {
             check_target(context, side, &[])?;
             let rows = self.court(&store)?;
-            whole_file(side, |out| self.labels.provenance(&rows, Layout::Csv, out))?;
+            write_atomically(side, |out| {
+                self.labels.provenance(&rows, RowFormat::Csv, out)
+            })?;
         }
-        whole_file(path, |out| self.write(&store, &keys, out))?;
+        write_atomically(path, |out| self.write(&store, &keys, out))?;
         for path in std::iter::once(path).chain(&side) {
-            output::complain(&format!("wrote {}", path.display()));
+            output::message(&format!("wrote {}", path.display()));
         }
         Ok(())
     }
 
-    fn write(&self, store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Outcome {
+    fn write(&self, store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> CommandResult {
         match self.kind {
-            Kind::Annotated => {
+            ExportKind::Annotated => {
                 let left_out = write_annotated(store, keys, self.keep_unscored, out, |_| {})?;
                 if left_out > 0 && !self.keep_unscored {
-                    output::complain(&format!(
+                    output::message(&format!(
                         "{left_out} documents without a score are left out"
                     ));
                 }
                 Ok(())
             }
-            Kind::AiScores => write_ai_scores(store, keys, out),
-            Kind::Votes => write_votes(store, keys, self.format, out),
-            Kind::Verdicts => verdicts::write(store, keys, self.format, out),
-            Kind::Qrels => self
+            ExportKind::AiScores => write_ai_scores(store, keys, out),
+            ExportKind::Votes => write_votes(store, keys, self.format, out),
+            ExportKind::Verdicts => verdicts::write(store, keys, self.format, out),
+            ExportKind::Qrels => self
                 .labels
                 .write(&self.court(store)?, self.out.as_deref(), out),
-            Kind::Rulings => self
+            ExportKind::Rulings => self
                 .labels
                 .provenance(&self.court(store)?, self.format, out),
-            Kind::Picks => {
+            ExportKind::Picks => {
                 let wanted = &self.query;
                 let mut picks = store.read_blocking(|db| db.picks())?;
                 picks.retain(|pick| {
@@ -139,9 +141,9 @@ impl Export {
     }
 
     /// Labels and rulings, of the queries that are wanted.
-    fn court(&self, store: &Store) -> Result<CourtRows, Failure> {
+    fn court(&self, store: &Store) -> Result<AdjudicationData, CommandFailure> {
         let level = self.labels.level;
-        let mut rows = store.read_blocking(move |db| db.court(level))?;
+        let mut rows = store.read_blocking(move |db| db.adjudication_data(level))?;
         if !self.query.is_empty() {
             let wanted = |id: &QueryId| self.query.iter().any(|name| name == id.as_str());
             rows.labels.retain(|query, _| wanted(query));
@@ -179,9 +181,13 @@ pub(super) fn is_configuration(path: &Path) -> Option<&'static str> {
 
 /// Refuses an output file that cannot be written, that holds configuration, or that would replace the project or one of
 /// the inputs, before any work is done.
-pub(super) fn check_target(context: &Context, path: &Path, inputs: &[(&str, &Path)]) -> Outcome {
+pub(super) fn check_target(
+    context: &CommandContext,
+    path: &Path,
+    inputs: &[(&str, &Path)],
+) -> CommandResult {
     let refuse = |why: &str| {
-        Err(Failure::usage(anyhow!(
+        Err(CommandFailure::usage(anyhow!(
             "{}: {why}; name another file",
             path.display()
         )))
@@ -233,12 +239,15 @@ fn is_database(path: &Path) -> bool {
 }
 
 /// Writes a file beside its final name and moves it there when it is whole. It is its owner's alone.
-pub(super) fn whole_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> Outcome) -> Outcome {
+pub(super) fn write_atomically(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> CommandResult,
+) -> CommandResult {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".part");
     let part = path.with_file_name(name);
     let file = file::create(&part).map_err(|error| {
-        Failure::usage(anyhow!("{}: cannot be written: {error}", path.display()))
+        CommandFailure::usage(anyhow!("{}: cannot be written: {error}", path.display()))
     })?;
     let mut out = BufWriter::new(file);
     let result = write(&mut out).and_then(|()| Ok(out.flush()?));
@@ -268,9 +277,9 @@ pub(super) fn annotated(
     path: &Path,
     keep: bool,
     wrote: impl FnMut(usize),
-) -> Result<usize, Failure> {
+) -> Result<usize, CommandFailure> {
     let mut left_out = 0;
-    whole_file(path, |out| {
+    write_atomically(path, |out| {
         left_out = write_annotated(store, keys, keep, out, wrote)?;
         Ok(())
     })?;
@@ -283,7 +292,7 @@ fn write_annotated(
     keep: bool,
     out: &mut dyn Write,
     mut wrote: impl FnMut(usize),
-) -> Result<usize, Failure> {
+) -> Result<usize, CommandFailure> {
     let unscored = if keep {
         Unscored::Null
     } else {
@@ -299,7 +308,7 @@ fn write_annotated(
             left_out += missing;
             written += 1;
             wrote(written);
-            Ok::<(), Failure>(())
+            Ok::<(), CommandFailure>(())
         },
     )?;
     Ok(left_out)
@@ -310,7 +319,7 @@ fn scored_lines(
     pool: &Pool,
     scores: Result<Vec<Option<f64>>, RatingError>,
     unscored: Unscored,
-) -> Result<(Vec<u8>, usize), Failure> {
+) -> Result<(Vec<u8>, usize), CommandFailure> {
     let scores = scores.map_err(|error| {
         let id = sanitise::line(pool.query.id.as_str());
         let who = error.blamed(|at| {
@@ -319,14 +328,14 @@ fn scored_lines(
                 sanitise::line(d.id.as_str()).into_owned()
             })
         });
-        Failure::usage(anyhow!("query {id}: {error}{who}"))
+        CommandFailure::usage(anyhow!("query {id}: {error}{who}"))
     })?;
     let mut lines = Vec::new();
     let missing = dataset::write_annotated(&mut lines, pool, &scores, unscored)?;
     Ok((lines, missing))
 }
 
-fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Outcome {
+fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> CommandResult {
     let mut writer = ScoredPairsWriter::new(out)?;
     for key in keys {
         let key = *key;
@@ -369,8 +378,8 @@ fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Out
                     (spec.name.clone(), recorded.unwrap_or(RecordedVote::Failure))
                 })
                 .collect();
-            writer.write(&ScoredPair {
-                pair_id: ScoredPair::zbench_id(&pool.query.id, &a.id, &b.id),
+            writer.write(&ZbenchPair {
+                pair_id: ZbenchPair::zbench_id(&pool.query.id, &a.id, &b.id),
                 query_id: pool.query.id.clone(),
                 query: pool.query.text.clone(),
                 a,
@@ -383,7 +392,12 @@ fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Out
     Ok(())
 }
 
-fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn Write) -> Outcome {
+fn write_votes(
+    store: &Store,
+    keys: &[QueryKey],
+    layout: RowFormat,
+    out: &mut dyn Write,
+) -> CommandResult {
     const HEADER: [&str; 19] = [
         "query",
         "a",
@@ -408,12 +422,12 @@ fn write_votes(store: &Store, keys: &[QueryKey], layout: Layout, out: &mut dyn W
     let mut csv = None;
     let mut lines = None;
     match layout {
-        Layout::Csv => {
+        RowFormat::Csv => {
             let mut writer = SafeCsv::new(out);
             writer.row(HEADER)?;
             csv = Some(writer);
         }
-        Layout::Jsonl => lines = Some(out),
+        RowFormat::Jsonl => lines = Some(out),
     }
     for key in keys {
         let key = *key;
@@ -490,16 +504,16 @@ pub(super) fn cell(value: &Value) -> String {
 fn write_rows<const N: usize>(
     columns: [&str; N],
     rows: impl Iterator<Item = Value>,
-    layout: Layout,
+    layout: RowFormat,
     out: &mut dyn Write,
-) -> Outcome {
+) -> CommandResult {
     match layout {
-        Layout::Jsonl => {
+        RowFormat::Jsonl => {
             for row in rows {
                 output::json_line(out, &row)?;
             }
         }
-        Layout::Csv => {
+        RowFormat::Csv => {
             let mut writer = SafeCsv::new(out);
             writer.row(columns)?;
             for row in rows {

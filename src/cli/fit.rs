@@ -1,7 +1,7 @@
 //! `overrule fit`: a pure filter from battles to scores.
 
-use super::{Failure, Outcome, output};
-use crate::domain::rating::{self, Model, Observation, Options};
+use super::{CommandFailure, CommandResult, output};
+use crate::domain::rating::{self, Observation, RatingModel, RatingOptions};
 use crate::domain::sanitise;
 use anyhow::{Context as _, anyhow};
 use clap::Args;
@@ -23,26 +23,26 @@ Example:
 )]
 pub(super) struct FitCommand {
     /// map, mle, zbench or thurstone
-    #[arg(long, default_value_t = Model::Map)]
-    model: Model,
+    #[arg(long, default_value_t = RatingModel::Map)]
+    model: RatingModel,
     /// Dispersion: variance of a battle's score relative to one coin flip (1/3 for three judges)
     #[arg(long, default_value_t = 1.0 / 3.0)]
     phi: f64,
     /// Precision of the Gaussian prior, per battle
-    #[arg(long, default_value_t = Options::default().lambda)]
+    #[arg(long, default_value_t = RatingOptions::default().lambda)]
     lambda: f64,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Input {
+struct FitInput {
     documents: Vec<String>,
-    battles: Vec<InputBattle>,
+    battles: Vec<FitBattle>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InputBattle {
+struct FitBattle {
     a: String,
     b: String,
     score: f64,
@@ -50,16 +50,16 @@ struct InputBattle {
 }
 
 #[derive(Debug, Serialize)]
-struct Output<'a> {
-    model: Model,
-    scores: Vec<Score<'a>>,
+struct FitOutput<'a> {
+    model: RatingModel,
+    scores: Vec<FitScore<'a>>,
     iterations: usize,
     gradient: f64,
     warnings: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Score<'a> {
+struct FitScore<'a> {
     document: &'a str,
     zelo: f64,
     se: Option<f64>,
@@ -69,18 +69,18 @@ struct Score<'a> {
 }
 
 impl FitCommand {
-    pub(super) fn run(self) -> Outcome {
+    pub(super) fn run(self) -> CommandResult {
         let mut text = String::new();
         io::stdin()
             .read_to_string(&mut text)
             .context("stdin is not readable text")
-            .map_err(Failure::usage)?;
-        let input: Input = serde_json::from_str(&text).map_err(|error| {
-            Failure::usage(anyhow!("stdin: {}", sanitise::line(&error.to_string())))
+            .map_err(CommandFailure::usage)?;
+        let input: FitInput = serde_json::from_str(&text).map_err(|error| {
+            CommandFailure::usage(anyhow!("stdin: {}", sanitise::line(&error.to_string())))
         })?;
         for (name, value) in [("--phi", self.phi), ("--lambda", self.lambda)] {
             if !value.is_finite() || value < 0.0 {
-                return Err(Failure::usage(anyhow!(
+                return Err(CommandFailure::usage(anyhow!(
                     "{name} {value}: expected a number from 0 up"
                 )));
             }
@@ -89,7 +89,7 @@ impl FitCommand {
         for (at, document) in input.documents.iter().enumerate() {
             if index.insert(document.as_str(), at).is_some() {
                 let name = sanitise::line(document);
-                return Err(Failure::usage(anyhow!(
+                return Err(CommandFailure::usage(anyhow!(
                     "stdin: documents[{at}]: {name:?} stands twice"
                 )));
             }
@@ -99,7 +99,7 @@ impl FitCommand {
             let find = |id: &str| {
                 index.get(id).copied().ok_or_else(|| {
                     let name = sanitise::line(id);
-                    Failure::usage(anyhow!(
+                    CommandFailure::usage(anyhow!(
                         "stdin: battles[{at}]: {name:?} is not among the documents"
                     ))
                 })
@@ -112,7 +112,7 @@ impl FitCommand {
                 battle.weight.unwrap_or(1.0),
             ));
         }
-        let options = Options {
+        let options = RatingOptions {
             model: self.model,
             lambda: self.lambda,
         };
@@ -126,7 +126,7 @@ impl FitCommand {
             rating::fit(input.documents.len(), &observations, &options, None).map_err(|error| {
                 let who = error.blamed(|at| name(&at));
                 let what = error.to_string().replace("observation ", "battle ");
-                Failure::usage(anyhow!("stdin: {what}{who}"))
+                CommandFailure::usage(anyhow!("stdin: {what}{who}"))
             })?;
         let covariance = rating::covariance(
             input.documents.len(),
@@ -143,7 +143,7 @@ impl FitCommand {
             .documents
             .iter()
             .enumerate()
-            .map(|(at, document)| Score {
+            .map(|(at, document)| FitScore {
                 document,
                 zelo: fit.scores[at],
                 se: covariance.as_ref().map(|covariance| covariance.se(at)),
@@ -172,7 +172,7 @@ impl FitCommand {
             &options,
         );
         warnings.extend(said.iter().map(|warning| warning.words(|at| name(&at))));
-        output::json(&Output {
+        output::json(&FitOutput {
             model: self.model,
             scores,
             iterations: fit.iterations,

@@ -1,6 +1,6 @@
 //! `overrule gold`: pairs with a known answer, to measure people by.
 
-use super::{Context, Failure, Outcome, output};
+use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::domain::sanitise;
 use crate::domain::verdict::GoldItem;
 use crate::formats::file;
@@ -18,17 +18,17 @@ use std::path::PathBuf;
 const SHOWN: usize = 50;
 
 #[derive(Debug, Args)]
-pub(super) struct Gold {
+pub(super) struct GoldCommand {
     #[command(subcommand)]
-    action: Action,
+    action: GoldAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum GoldAction {
     /// Bring pairs with a known answer into the project
-    Import(Import),
+    Import(GoldImportCommand),
     /// The pairs with a known answer, and how people do on them
-    List(List),
+    List(GoldListCommand),
 }
 
 #[derive(Debug, Args)]
@@ -40,7 +40,7 @@ Examples:
   overrule gold import gold.csv
   echo '{\"query\":\"q1\",\"a\":\"d1\",\"b\":\"d2\",\"decision\":\"a\",\"note\":\"from the guideline\"}' > g.jsonl && overrule gold import g.jsonl"
 )]
-struct Import {
+struct GoldImportCommand {
     /// The file
     path: PathBuf,
     /// Let the file's answers take the place of others that are there
@@ -56,45 +56,45 @@ struct Import {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  overrule gold list --json | jq .people")]
-struct List {
+struct GoldListCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Default)]
-struct Added {
+struct GoldImportCounts {
     new: usize,
     same: usize,
     replaced: usize,
     problems: Vec<Problem>,
 }
 
-impl Gold {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl GoldCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
-            Action::Import(import) => import.run(context),
-            Action::List(list) => list.run(context),
+            GoldAction::Import(import) => import.run(context),
+            GoldAction::List(list) => list.run(context),
         }
     }
 }
 
-impl Import {
-    fn run(self, context: &Context) -> Outcome {
+impl GoldImportCommand {
+    fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let name = self.path.display().to_string();
         let file = file::open(&self.path)
-            .map_err(|error| Failure::usage(anyhow!("{name}: cannot be opened: {error}")))?;
+            .map_err(|error| CommandFailure::usage(anyhow!("{name}: cannot be opened: {error}")))?;
         let (items, problems) = read_gold(BufReader::new(file), &name);
         if items.is_empty() && problems.is_empty() {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "{name}: holds no item; expected query, a, b and decision a line"
             )));
         }
         let (replace, file) = (self.replace, name.clone());
         let keep = problems.is_empty() && !self.dry_run;
         // What cannot be kept whole is not kept at all.
-        let work = move |db: &mut Db| -> Result<Added, StoreError> {
+        let work = move |db: &mut Db| -> Result<GoldImportCounts, StoreError> {
             let mut added = None;
             let tried = db.atomically(|db| {
                 let all = add(db, &items, &file, replace)?;
@@ -108,17 +108,17 @@ impl Import {
             match (added, tried) {
                 (Some(added), _) => Ok(added),
                 (None, Err(error)) => Err(error),
-                (None, Ok(())) => Ok(Added::default()),
+                (None, Ok(())) => Ok(GoldImportCounts::default()),
             }
         };
         let mut added = store.write_blocking(work)?;
         added.problems.splice(0..0, problems);
         added.problems.sort_by_key(|problem| problem.line);
         for problem in added.problems.iter().take(SHOWN) {
-            output::complain(&problem.to_string());
+            output::message(&problem.to_string());
         }
         if !added.problems.is_empty() {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "{name}: {} problems, nothing imported; mend the file",
                 added.problems.len()
             )));
@@ -149,8 +149,13 @@ impl Import {
     }
 }
 
-fn add(db: &Db, items: &[GoldLine], file: &str, replace: bool) -> Result<Added, StoreError> {
-    let mut added = Added::default();
+fn add(
+    db: &Db,
+    items: &[GoldLine],
+    file: &str,
+    replace: bool,
+) -> Result<GoldImportCounts, StoreError> {
+    let mut added = GoldImportCounts::default();
     // Within one file nothing gives way.
     let mut own = std::collections::HashSet::new();
     for line in items {
@@ -193,8 +198,8 @@ fn add(db: &Db, items: &[GoldLine], file: &str, replace: bool) -> Result<Added, 
     Ok(added)
 }
 
-impl List {
-    fn run(self, context: &Context) -> Outcome {
+impl GoldListCommand {
+    fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (items, people) = store.read_blocking(|db| {
             let mut items = Vec::new();

@@ -1,13 +1,13 @@
 //! `overrule import`: datasets, annotated datasets, zBench's `ai_scores.json`, labels, rankings and picks.
 
-mod court;
 mod recorded;
+mod relevance;
 mod votes;
 
-use super::{Context, Failure, Outcome, output, pool};
+use super::{CommandContext, CommandFailure, CommandResult, output, pool};
 use crate::domain::corpus::Pool;
 use crate::engine::now_ms;
-use crate::formats::ai_scores::{self, Ensemble};
+use crate::formats::ai_scores::{self, ExpectedJudges};
 use crate::formats::dataset;
 use crate::formats::file;
 use crate::formats::problem::Problem;
@@ -16,7 +16,7 @@ use crate::store::corpus::{Imported, QueryKey};
 use crate::store::{Db, Store, StoreError, imports};
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use court::{Evidence, Taken};
+use relevance::{RelevanceFile, RelevanceImport};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::fs::File;
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
     after_help = "A file is recognised by what is in it: JSON lines with \"documents\" are a dataset (annotated or not),
 one JSON object with \"scored_pairs\" is zBench's ai_scores.json, whose votes are taken over as recorded, JSON lines with
 \"query\":\"ID\" are picks (overrule export picks), 4 columns are TREC's qrels, 3 with a header BEIR's, 6 a run, 2 to 4
-with a header or a score a list of candidates. Labels and rankings serve `overrule court`. A folder is a benchmark
+with a header or a score a list of candidates. Labels and rankings serve `overrule adjudication`. A folder is a benchmark
 (corpus.jsonl, queries.jsonl, qrels/): its pools are built as `overrule pool build --beir` does.
 Nothing is imported from a file with errors, unless --skip-bad leaves the bad parts of a dataset out.
 
@@ -43,21 +43,21 @@ Examples:
   overrule import votes judgments.jsonl      other systems' and people's votes, one a line
   overrule import ./votes                    a file that is called votes"
 )]
-pub(super) struct Import {
+pub(super) struct ImportCommand {
     #[command(subcommand)]
-    what: Option<What>,
+    what: Option<ImportKind>,
     #[command(flatten)]
-    files: Files,
+    files: ImportFiles,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ImportKind {
     /// Pairwise judgments of any system: one vote of a model or a person a line
-    Votes(votes::Votes),
+    Votes(votes::ImportVotesCommand),
 }
 
 #[derive(Debug, Args)]
-struct Files {
+struct ImportFiles {
     /// The files
     #[arg(required = true)]
     paths: Vec<PathBuf>,
@@ -80,7 +80,7 @@ struct Files {
 
 /// What an import did.
 #[derive(Debug, Default)]
-pub(super) struct Report {
+pub(super) struct DatasetImport {
     /// Queries that were new.
     pub(super) added: usize,
     /// Queries that the project already held.
@@ -97,26 +97,26 @@ pub(super) struct Report {
     pub(super) keys: Vec<QueryKey>,
 }
 
-impl Import {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl ImportCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.what {
-            Some(What::Votes(votes)) => votes.run(context),
+            Some(ImportKind::Votes(votes)) => votes.run(context),
             None => self.files.run(context),
         }
     }
 }
 
-impl Files {
-    fn run(self, context: &Context) -> Outcome {
+impl ImportFiles {
+    fn run(self, context: &CommandContext) -> CommandResult {
         if let Some(folder) = self.paths.iter().find(|path| path.is_dir()) {
             if !folder.join("qrels").is_dir() {
-                return Err(Failure::usage(anyhow!(
+                return Err(CommandFailure::usage(anyhow!(
                     "{}: is a folder, and no benchmark (corpus.jsonl, queries.jsonl, qrels/); name a file",
                     folder.display()
                 )));
             }
             if self.paths.len() > 1 || self.dry_run || self.skip_bad {
-                return Err(Failure::usage(anyhow!(
+                return Err(CommandFailure::usage(anyhow!(
                     "{}: a benchmark is imported by itself, without --dry-run and --skip-bad",
                     folder.display()
                 )));
@@ -134,8 +134,12 @@ impl Files {
             let store = context.open_or_create()?;
             for (path, found) in files {
                 let taken = match found {
-                    Found::Battles(kind) => Done::Battles(import(&store, path, kind)?),
-                    Found::Court(evidence) => Done::Court(evidence.take_in(&store, path)?),
+                    RecognisedFile::Battles(kind) => {
+                        ImportResult::Battles(import(&store, path, kind)?)
+                    }
+                    RecognisedFile::Relevance(evidence) => {
+                        ImportResult::Relevance(evidence.take_in(&store, path)?)
+                    }
                 };
                 note(&store, context, &taken.words(path))?;
                 done.push((path, taken));
@@ -145,8 +149,8 @@ impl Files {
             let rows: Vec<_> = done
                 .iter()
                 .map(|(path, done)| match done {
-                    Done::Battles(report) => report.json(path),
-                    Done::Court(taken) => taken.json(path),
+                    ImportResult::Battles(report) => report.json(path),
+                    ImportResult::Relevance(taken) => taken.json(path),
                 })
                 .collect();
             output::json(&rows)?;
@@ -162,56 +166,60 @@ impl Files {
     }
 
     /// Reads a file through.
-    fn read(&self, path: &Path) -> Result<Found, Failure> {
+    fn read(&self, path: &Path) -> Result<RecognisedFile, CommandFailure> {
         let kind = match recognise(path)? {
-            Kind::Battles(kind) => kind,
-            Kind::Columns(columns::Kind::Dataset) => Battles::Dataset,
-            Kind::Picks => return Ok(Found::Court(Evidence::picks(path)?)),
-            Kind::Columns(columns::Kind::Qrels | columns::Kind::BeirQrels) => {
-                return Ok(Found::Court(Evidence::labels(path)?));
+            FileContent::Battles(kind) => kind,
+            FileContent::Columns(columns::FileKind::Dataset) => PoolFormat::Dataset,
+            FileContent::Picks => {
+                return Ok(RecognisedFile::Relevance(RelevanceFile::picks(path)?));
             }
-            Kind::Columns(columns::Kind::Run | columns::Kind::Candidates) => {
+            FileContent::Columns(columns::FileKind::Qrels | columns::FileKind::BeirQrels) => {
+                return Ok(RecognisedFile::Relevance(RelevanceFile::labels(path)?));
+            }
+            FileContent::Columns(columns::FileKind::Run | columns::FileKind::Candidates) => {
                 let name = self.name.as_deref();
-                return Ok(Found::Court(Evidence::ranking(path, name)?));
+                return Ok(RecognisedFile::Relevance(RelevanceFile::ranking(
+                    path, name,
+                )?));
             }
         };
         let bad = check(path, kind)?;
         if bad > 0 && !self.skip_bad {
             return Err(refused(path, bad));
         }
-        Ok(Found::Battles(kind))
+        Ok(RecognisedFile::Battles(kind))
     }
 }
 
 /// What a file holds: queries with documents, or evidence for the label court.
-enum Found {
-    Battles(Battles),
-    Court(Evidence),
+enum RecognisedFile {
+    Battles(PoolFormat),
+    Relevance(RelevanceFile),
 }
 
 /// What was done with it.
-enum Done {
-    Battles(Report),
-    Court(Taken),
+enum ImportResult {
+    Battles(DatasetImport),
+    Relevance(RelevanceImport),
 }
 
-impl Done {
+impl ImportResult {
     fn words(&self, path: &Path) -> String {
         match self {
             Self::Battles(report) => report.words(path),
-            Self::Court(taken) => taken.words(path),
+            Self::Relevance(taken) => taken.words(path),
         }
     }
 }
 
 /// Keeps what an import did for the log.
-fn note(store: &Store, context: &Context, told: &str) -> Outcome {
-    let import = imports::Import::new(&context.annotator(), told.trim_end(), now_ms());
+fn note(store: &Store, context: &CommandContext, told: &str) -> CommandResult {
+    let import = imports::ImportRow::new(&context.annotator(), told.trim_end(), now_ms());
     store.write_blocking(move |db| db.add_import(&import))?;
     Ok(())
 }
 
-impl Report {
+impl DatasetImport {
     fn json(&self, path: &Path) -> Value {
         json!({
             "file": path.display().to_string(),
@@ -252,23 +260,23 @@ impl Report {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Battles(Battles),
+enum FileContent {
+    Battles(PoolFormat),
     Picks,
     /// What is no JSON.
-    Columns(columns::Kind),
+    Columns(columns::FileKind),
 }
 
 /// Queries with documents, perhaps with votes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Battles {
+enum PoolFormat {
     Dataset,
     AiScores,
 }
 
-pub(super) fn open(path: &Path) -> Result<BufReader<File>, Failure> {
+pub(super) fn open(path: &Path) -> Result<BufReader<File>, CommandFailure> {
     let file = file::open(path).map_err(|error| {
-        Failure::usage(anyhow!("{}: cannot be opened: {error}", path.display()))
+        CommandFailure::usage(anyhow!("{}: cannot be opened: {error}", path.display()))
     })?;
     Ok(BufReader::with_capacity(1 << 18, file))
 }
@@ -279,7 +287,7 @@ pub(super) fn display_name(path: &Path) -> String {
 
 /// Looks at the first kilobytes: a dataset's line names its query, which is an object, or its documents, a pick its
 /// query's id, `ai_scores.json` its pairs.
-fn recognise(path: &Path) -> Result<Kind, Failure> {
+fn recognise(path: &Path) -> Result<FileContent, CommandFailure> {
     let mut reader = open(path)?;
     let start = reader
         .fill_buf()
@@ -288,110 +296,111 @@ fn recognise(path: &Path) -> Result<Kind, Failure> {
     let bare = start.trim_start_matches('\u{feff}').trim_start();
     let beginning: String = bare.chars().take(200).collect();
     let Some(members) = beginning.strip_prefix('{') else {
-        let found = columns::recognise(reader, &display_name(path)).map_err(Failure::usage)?;
-        return Ok(Kind::Columns(found));
+        let found =
+            columns::recognise(reader, &display_name(path)).map_err(CommandFailure::usage)?;
+        return Ok(FileContent::Columns(found));
     };
     let query = members.trim_start().strip_prefix("\"query\"");
     let value = query.and_then(|rest| rest.trim_start().strip_prefix(':'));
     if members.trim_start().starts_with("\"_id\"") {
-        return Err(Failure::usage(anyhow!(
+        return Err(CommandFailure::usage(anyhow!(
             "{}: is a part of a BEIR folder; import the folder",
             path.display()
         )));
     }
     Ok(if beginning.contains("\"scored_pairs\"") {
-        Kind::Battles(Battles::AiScores)
+        FileContent::Battles(PoolFormat::AiScores)
     } else if value.is_some_and(|value| value.trim_start().starts_with('"')) {
-        Kind::Picks
+        FileContent::Picks
     } else {
-        Kind::Battles(Battles::Dataset)
+        FileContent::Battles(PoolFormat::Dataset)
     })
 }
 
 /// Reads the whole file, prints what is wrong, and counts it.
-fn check(path: &Path, kind: Battles) -> Result<usize, Failure> {
+fn check(path: &Path, kind: PoolFormat) -> Result<usize, CommandFailure> {
     let name = display_name(path);
-    let mut complaints = output::Complaints::about(&name);
+    let mut problems_of_file = output::ProblemPrinter::about(&name);
     match kind {
-        Battles::Dataset => {
+        PoolFormat::Dataset => {
             let mut any = false;
             for pool in dataset::read_pools(open(path)?, &name) {
                 any = true;
                 if let Err(problem) = pool {
-                    complaints.tell(&problem);
+                    problems_of_file.tell(&problem);
                 }
             }
             if !any {
-                return Err(Failure::usage(anyhow!(
+                return Err(CommandFailure::usage(anyhow!(
                     "{name}: holds no query; expected one JSON object a line"
                 )));
             }
         }
-        Battles::AiScores => {
-            let mut texts = recorded::Texts::default();
+        PoolFormat::AiScores => {
+            let mut texts = recorded::TextHashes::default();
             for (at, pair) in
-                ai_scores::read_scored_pairs(open(path)?, &name, Ensemble::Any).enumerate()
+                ai_scores::read_scored_pairs(open(path)?, &name, ExpectedJudges::Any).enumerate()
             {
                 match pair {
                     Ok(pair) => {
                         if let Some(what) = texts.contradicted_by(&pair) {
-                            complaints.tell(&Problem::new(
+                            problems_of_file.tell(&Problem::new(
                                 &name,
                                 None,
                                 &format!("scored_pairs[{at}]: {what}"),
                             ));
                         }
                     }
-                    Err(problem) => complaints.tell(&problem),
+                    Err(problem) => problems_of_file.tell(&problem),
                 }
             }
         }
     }
-    Ok(complaints.end())
+    Ok(problems_of_file.end())
 }
 
-fn refused(path: &Path, bad: usize) -> Failure {
+fn refused(path: &Path, bad: usize) -> CommandFailure {
     let problems = output::counted(bad, "problem");
-    Failure::usage(anyhow!(
+    CommandFailure::usage(anyhow!(
         "{}: {problems}, nothing imported; mend the file or leave the bad parts out with --skip-bad",
         path.display()
     ))
 }
 
 /// A dataset that has been read through and found good, or good enough.
-pub(super) struct Checked<'a> {
+pub(super) struct CheckedDataset<'a> {
     path: &'a Path,
 }
 
 /// Reads a dataset through, for commands that take one as their input.
-pub(super) fn checked(path: &Path, skip_bad: bool) -> Result<Checked<'_>, Failure> {
+pub(super) fn checked(path: &Path, skip_bad: bool) -> Result<CheckedDataset<'_>, CommandFailure> {
     // What cannot be recognised is told as a dataset with a bad line.
     let other = match recognise(path) {
-        Ok(Kind::Battles(Battles::AiScores)) => Some("recorded votes"),
-        Ok(Kind::Picks) => Some("picks"),
-        Ok(Kind::Columns(kind)) if kind != columns::Kind::Dataset => Some(kind.words()),
+        Ok(FileContent::Battles(PoolFormat::AiScores)) => Some("recorded votes"),
+        Ok(FileContent::Picks) => Some("picks"),
+        Ok(FileContent::Columns(kind)) if kind != columns::FileKind::Dataset => Some(kind.words()),
         Ok(_) | Err(_) => None,
     };
     if let Some(other) = other {
-        return Err(Failure::usage(anyhow!(
+        return Err(CommandFailure::usage(anyhow!(
             "{}: holds {other}, not a dataset; use `overrule import`",
             path.display()
         )));
     }
-    let bad = check(path, Battles::Dataset)?;
+    let bad = check(path, PoolFormat::Dataset)?;
     if bad > 0 && !skip_bad {
         return Err(refused(path, bad));
     }
-    Ok(Checked { path })
+    Ok(CheckedDataset { path })
 }
 
-impl Checked<'_> {
+impl CheckedDataset<'_> {
     /// Puts the dataset into a project.
-    pub(super) fn take_in(&self, store: &Store) -> Result<Report, Failure> {
+    pub(super) fn take_in(&self, store: &Store) -> Result<DatasetImport, CommandFailure> {
         let path = self.path;
-        let report = import(store, path, Battles::Dataset)?;
+        let report = import(store, path, PoolFormat::Dataset)?;
         if report.skipped > 0 {
-            output::complain(&format!(
+            output::message(&format!(
                 "{}: {} bad lines left out",
                 path.display(),
                 report.skipped
@@ -402,8 +411,11 @@ impl Checked<'_> {
 }
 
 /// The pools of a dataset that has been checked, or an error for the first bad line.
-pub(super) fn pools(path: &Path, skip_bad: bool) -> Result<impl Iterator<Item = Pool>, Failure> {
-    let bad = check(path, Battles::Dataset)?;
+pub(super) fn pools(
+    path: &Path,
+    skip_bad: bool,
+) -> Result<impl Iterator<Item = Pool>, CommandFailure> {
+    let bad = check(path, PoolFormat::Dataset)?;
     if bad > 0 && !skip_bad {
         return Err(refused(path, bad));
     }
@@ -419,7 +431,11 @@ pub(super) fn label(path: &Path) -> String {
 }
 
 /// Puts the bundled sample into a project.
-pub(super) fn bundled(store: &Store, dataset: &'static [u8], ai_scores: &'static [u8]) -> Outcome {
+pub(super) fn bundled(
+    store: &Store,
+    dataset: &'static [u8],
+    ai_scores: &'static [u8],
+) -> CommandResult {
     store.write_blocking(move |db| {
         import_dataset(db, dataset, "scifact.jsonl", "scifact")?;
         let name = "zbench_example.ai_scores.json";
@@ -429,14 +445,14 @@ pub(super) fn bundled(store: &Store, dataset: &'static [u8], ai_scores: &'static
 }
 
 /// Imports one file in one transaction: all of it, or nothing.
-fn import(store: &Store, path: &Path, kind: Battles) -> Result<Report, Failure> {
+fn import(store: &Store, path: &Path, kind: PoolFormat) -> Result<DatasetImport, CommandFailure> {
     let (name, label) = (display_name(path), label(path));
     Ok(match kind {
-        Battles::Dataset => {
+        PoolFormat::Dataset => {
             let reader = open(path)?;
             store.write_blocking(move |db| import_dataset(db, reader, &name, &label))?
         }
-        Battles::AiScores => {
+        PoolFormat::AiScores => {
             let readers = [open(path)?, open(path)?];
             store
                 .write_blocking(move |db| recorded::import_ai_scores(db, readers, &name, &label))?
@@ -449,8 +465,8 @@ fn import_dataset(
     reader: impl BufRead,
     name: &str,
     label: &str,
-) -> Result<Report, StoreError> {
-    let mut report = Report::default();
+) -> Result<DatasetImport, StoreError> {
+    let mut report = DatasetImport::default();
     let mut bad_lines = HashSet::new();
     for pool in dataset::read_pools(reader, name) {
         match pool {

@@ -1,310 +1,366 @@
-//! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
+//! `overrule judges`: a card a judge, and who agrees with whom.
 
-use super::{Context, Failure, Outcome, output};
-use crate::domain::court::Way;
+use super::{CommandContext, CommandResult, output};
+use crate::domain::agreement::{Interval, Share};
+use crate::domain::judge_report::{JudgeReport, ParameterBasis, judge_model};
 use crate::domain::sanitise;
-use crate::embedding::Embedder;
-use crate::engine::estimate::JudgeEstimate;
-use crate::judge::ensemble::{
-    Dotenv, EnsembleError, FILE, JudgesFile, Missing, Sources, ensemble_from, pickers_from,
-};
-use crate::judge::provider::http::Patience;
-use crate::judge::{Ensemble, Judge, Lineup, PoolText, Prompt, offline};
+use crate::domain::vote::Outcome as Side;
+use crate::store::rater_data::{JudgeCalls, RankingShift, RaterReport};
 use anyhow::anyhow;
-use std::io::{self, BufRead as _, IsTerminal as _};
-use std::path::Path;
-use std::sync::Arc;
+use clap::Args;
+use serde_json::{Value, json};
 
-/// Bytes of an answer full of vectors at most.
-const VECTORS: usize = 64 << 20;
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Agreement is with the verdicts in force, pair by pair: a judge agrees when it names the person's document, or when both say
+tie. `raw` counts every pair once. `corrected` weighs each pair by how a queue brought it up, so that looking at the doubtful
+ones first does not make judges look worse than they are; it needs verdicts on the random controls of the policies mixed or
+random. Verdicts that came with `import votes` count alike. `flip` is the share of pairs on which a judge that saw both orders did
+not name the same document both times. `position_shift` is the mean vote with B shown first minus the mean vote with A
+shown first, from -1 to 1: positive favours the document shown first.
 
-/// An ensemble, and what is to be said about it.
-#[derive(Debug)]
-pub(super) struct Chosen {
-    /// The judges, in order.
-    pub(super) ensemble: Ensemble,
-    /// Who is left out and why, in words.
-    pub(super) notes: Vec<String>,
+Examples:
+  overrule judges
+  overrule judges --json | jq '.kappa[] | select(.kappa < 0.4)'"
+)]
+pub(super) struct JudgesCommand {
+    /// One query instead of the whole project
+    #[arg(long, value_name = "ID")]
+    query: Option<String>,
+    /// Fit documents and judges together: how sharp each judge is (beta) and what the order of presentation does to it
+    #[arg(long)]
+    joint: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
 }
 
-/// Judges made from a file.
-type Made = Result<(Ensemble, Vec<Missing>), EnsembleError>;
-
-/// The judges named, or all of them; those of `overrule.toml` beside the project come first, the offline ones after.
-pub(super) fn choose(
-    context: &Context,
-    names: &[String],
-    insecure_http: bool,
-) -> Result<Chosen, Failure> {
-    chosen(context, names, insecure_http, ensemble_from)
-}
-
-/// The same for picks that are asked for in this way. Judges that can only compare two documents are left out, unless they are named.
-pub(super) fn choose_pickers(
-    context: &Context,
-    names: &[String],
-    way: Way,
-    insecure_http: bool,
-) -> Result<Chosen, Failure> {
-    let make = |file: &JudgesFile, sources: &Sources<'_>| pickers_from(file, sources, way);
-    let mut chosen = chosen(context, names, insecure_http, make)?;
-    let empty = Lineup {
-        pool: Arc::new(PoolText::new("", Vec::new())),
-        ask: way.ask(0),
-    };
-    let cannot = |judge: &Arc<dyn Judge>| judge.lineup(&empty).is_none();
-    for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
-        let why = format!(
-            "{} can only compare two documents",
-            sanitise::line(&judge.spec().name)
-        );
-        if !names.is_empty() {
-            return Err(Failure::usage(anyhow!("--judges: {why}")));
+impl JudgesCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        let query = self.query.clone();
+        let (mut report, lambda) = store.read_blocking(move |db| {
+            let scope = query.map(|query| db.find_query(&query)).transpose()?;
+            Ok((db.judge_report(scope)?, db.settings()?.lambda))
+        })?;
+        if self.joint {
+            let fitted = judge_model(&report.rater_data.ratings, lambda);
+            report.joint = Some(fitted.map_err(|error| {
+                anyhow!("judges and documents cannot be fitted together: {error}")
+            })?);
         }
-        chosen.notes.push(format!("left out: {why}"));
-    }
-    chosen.ensemble.retain(|judge| !cannot(judge));
-    if chosen.ensemble.is_empty() {
-        return Err(Failure::usage(anyhow!(
-            "no judge is left that can pick; name some with --judges"
-        )));
-    }
-    Ok(chosen)
-}
-
-fn chosen(
-    context: &Context,
-    names: &[String],
-    insecure_http: bool,
-    make: impl Fn(&JudgesFile, &Sources<'_>) -> Made,
-) -> Result<Chosen, Failure> {
-    for (at, name) in names.iter().enumerate() {
-        if names[..at].contains(name) {
-            return Err(Failure::usage(anyhow!(
-                "--judges: {:?} is named twice",
-                sanitise::line(name)
-            )));
-        }
-    }
-    let patience = Patience::default();
-    let (made, found) = configured(context, insecure_http, patience, |file, found, sources| {
-        let made = make(file, sources).map_err(Failure::usage)?;
-        Ok((made, found))
-    })?;
-    let (network, missing) = made;
-    if names.is_empty() {
-        return Ok(all(network, &missing, found));
-    }
-    let ensemble = names
-        .iter()
-        .map(|name| named(name, &network, &missing))
-        .collect::<Result<_, _>>()?;
-    Ok(Chosen {
-        ensemble,
-        notes: Vec::new(),
-    })
-}
-
-/// Works with `overrule.toml` beside the project, or with the default where there is none, and with what keys come from.
-fn configured<T>(
-    context: &Context,
-    insecure_http: bool,
-    patience: Patience,
-    work: impl FnOnce(&JudgesFile, bool, &Sources<'_>) -> Result<T, Failure>,
-) -> Result<T, Failure> {
-    let folder = context
-        .project()
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let (file, found) = JudgesFile::load(folder).map_err(Failure::usage)?;
-    let dotenv = Dotenv::load(folder).map_err(|error| Failure::usage(anyhow!("{error}")))?;
-    let sources = Sources {
-        env: &|name| {
-            std::env::var(name)
-                .ok()
-                .filter(|value| !value.trim().is_empty())
-        },
-        dotenv: &dotenv,
-        folder,
-        today: jiff::Zoned::now().date(),
-        insecure_http,
-        patience,
-        trusted_hosts: &context.config.keys.trusted_hosts,
-    };
-    work(&file, found.is_some(), &sources)
-}
-
-/// The embedder of that name in `overrule.toml`.
-pub(super) fn embedder(
-    context: &Context,
-    name: &str,
-    insecure_http: bool,
-) -> Result<Embedder, Failure> {
-    let patience = Patience {
-        reply_bytes: VECTORS,
-        ..Patience::default()
-    };
-    configured(context, insecure_http, patience, |file, _, sources| {
-        let all = &file.embedders;
-        let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
-            let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
-            let there = match known.is_empty() {
-                true => "there is none; `overrule config judges` shows how to write one".to_owned(),
-                false => format!("there are {}", known.join(", ")),
-            };
-            return Err(Failure::usage(anyhow!(
-                "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}"
-            )));
+        let changed = match &report.joint {
+            Some(joint) => {
+                let judges = report.rater_data.judges.iter().enumerate();
+                let responses = judges
+                    .map(|(at, (id, _))| (*id, joint.response(at)))
+                    .collect();
+                Some(store.read_blocking(move |db| db.with_responses(&responses))?)
+            }
+            None => None,
         };
-        Embedder::new(config, sources).map_err(Failure::usage)
-    })
-}
-
-fn all(network: Ensemble, missing: &[Missing], configured: bool) -> Chosen {
-    let wanting = |missing: &Missing| {
-        format!(
-            "{} is left out: it wants {}",
-            missing.judge, missing.key_env
-        )
-    };
-    if network.is_empty() {
-        let notes = if configured {
-            let mut notes: Vec<String> = missing.iter().map(wanting).collect();
-            notes.push(
-                "no judge of overrule.toml has its key, so the offline judges are used".to_owned(),
-            );
-            notes
+        let report = JudgeReportText(report, changed);
+        if self.json {
+            Ok(output::json(&report.json())?)
         } else {
-            let keys: Vec<&str> = missing
-                .iter()
-                .map(|missing| missing.key_env.as_str())
-                .collect();
-            vec![format!(
-                "no key is set ({}), so the offline judges are used",
-                keys.join("; ")
-            )]
-        };
-        return Chosen {
-            ensemble: offline::ensemble(),
-            notes,
-        };
-    }
-    Chosen {
-        ensemble: network,
-        notes: missing.iter().map(wanting).collect(),
+            Ok(output::text(&report.words())?)
+        }
     }
 }
 
-fn named(name: &str, network: &Ensemble, missing: &[Missing]) -> Result<Arc<dyn Judge>, Failure> {
-    if let Some(judge) = network.iter().find(|judge| judge.spec().name == name) {
-        return Ok(Arc::clone(judge));
-    }
-    if let Some(missing) = missing.iter().find(|missing| missing.judge == name) {
-        let key = &missing.key_env;
-        return Err(Failure::usage(anyhow!(
-            "judge {name:?} wants a key: set {key}, or put it into .env beside the project"
-        )));
-    }
-    offline::judge(name).ok_or_else(|| {
-        let mut known: Vec<&str> = network
+/// The report as JSON and as words.
+struct JudgeReportText(RaterReport, Option<RankingShift>);
+
+impl JudgeReportText {
+    fn json(&self) -> Value {
+        let mut judges: Vec<Value> = Vec::new();
+        for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
+            let card = self.0.cards.iter().find(|card| card.judge == Some(at));
+            let kind = if spec.is_offline() { "offline" } else { "llm" };
+            let mut row = described(&spec.name, kind, card);
+            let calls = &self.0.calls[at];
+            row["failures"] = calls.failures.values().sum::<usize>().into();
+            row["model"] = json!(spec.model);
+            row["calls"] = json!(calls);
+            row["reasoning"] = json!(self.0.audits[at]);
+            if let Some(joint) = &self.0.joint {
+                row["joint"] = json!(joint.judges.iter().find(|judge| judge.judge == at));
+            }
+            judges.push(row);
+        }
+        for (at, name) in self.0.rater_data.people.iter().enumerate() {
+            let own = || {
+                self.0
+                    .rater_data
+                    .person_verdicts
+                    .iter()
+                    .filter(move |said| said.person == at)
+            };
+            let ties = own().filter(|said| said.outcome == Some(Side::Tie)).count();
+            judges.push(json!({
+                "name": name, "kind": "human", "votes": own().count(), "ties": ties, "failures": 0,
+                "cannot_tell": own().filter(|said| said.outcome.is_none()).count(),
+                "agreement": null, "flip": null, "position_shift": null,
+            }));
+        }
+        let kappa: Vec<Value> = self
+            .0
+            .pairs
             .iter()
-            .map(|judge| judge.spec().name.as_str())
+            .map(|(a, b, pair)| {
+                json!({
+                    "a": a, "b": b, "n": pair.n,
+                    "kappa": pair.kappa.map(|kappa| kappa.value),
+                    "interval_95": pair.kappa.and_then(|kappa| kappa.interval),
+                    "agree": pair.agree.map(|share| share.value),
+                })
+            })
             .collect();
-        known.extend(missing.iter().map(|missing| missing.judge.as_str()));
-        known.extend(offline::NAMES);
-        let name = sanitise::line(name);
-        Failure::usage(anyhow!(
-            "no judge is called {name:?}; there are {}",
-            known.join(", ")
-        ))
+        json!({
+            "judges": judges,
+            "ensemble": self.0.ensemble.as_ref().map(|card| described("ensemble", "ensemble", Some(card))),
+            "kappa": kappa,
+            "alpha": {
+                "people": self.0.alpha_people.as_ref().map(|alpha| alpha.value),
+                "judges": self.0.alpha_judges.as_ref().map(|alpha| alpha.value),
+                "people_detail": self.0.alpha_people,
+                "judges_detail": self.0.alpha_judges,
+            },
+            "verdicts": self.0.rater_data.verdicts.len(),
+            "judges_asked_selectively": self.0.selective,
+            "joint_against_equal": self.1.map(|changed| json!({
+                "queries": changed.queries, "top_changed": changed.top_changed, "leaving": changed.leaving,
+                "kendall_tau": changed.tau,
+            })),
+        })
+    }
+
+    fn words(&self) -> String {
+        let header = [
+            "judge",
+            ">votes",
+            ">ties",
+            ">failed",
+            ">agrees (raw)",
+            ">agrees (corrected)",
+            ">flips",
+            ">position",
+            ">cycles",
+            ">longer",
+            ">p50",
+            ">$ / 1,000",
+        ];
+        let mut rows = Vec::new();
+        for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
+            let card = self.0.cards.iter().find(|card| card.judge == Some(at));
+            rows.push(row(&spec.name, card, Some(&self.0.calls[at])));
+        }
+        if let Some(card) = &self.0.ensemble {
+            rows.push(row("ensemble", Some(card), None));
+        }
+        let mut text = output::table(&header, &rows);
+        text.push('\n');
+        let pairs: Vec<Vec<String>> = self
+            .0
+            .pairs
+            .iter()
+            .map(|(a, b, pair)| {
+                vec![
+                    sanitise::line(a).into_owned(),
+                    sanitise::line(b).into_owned(),
+                    pair.kappa
+                        .map_or("–".to_owned(), |kappa| format!("{:.3}", kappa.value)),
+                    interval(pair.kappa.and_then(|kappa| kappa.interval), 1.0, 3),
+                    pair.n.to_string(),
+                ]
+            })
+            .collect();
+        if !pairs.is_empty() {
+            text.push_str(&output::table(
+                &["Cohen's κ", "", ">κ", ">95 %", ">battles"],
+                &pairs,
+            ));
+            text.push('\n');
+        }
+        for (what, alpha) in [
+            ("judges", &self.0.alpha_judges),
+            ("people", &self.0.alpha_people),
+        ] {
+            if let Some(alpha) = alpha {
+                text.push_str(&format!(
+                    "Krippendorff's α over {what}: {:.3} (95 %: {})\n",
+                    alpha.value,
+                    interval(alpha.interval, 1.0, 3)
+                ));
+            }
+        }
+        for (at, audit) in self.0.audits.iter().enumerate() {
+            if audit.missing_quotes + audit.contradictions > 0 {
+                text.push_str(&format!(
+                    "{}: of {} reasonings looked into, {} of {} quotes stand in no text, {} of {} conclusions contradict the score\n",
+                    sanitise::line(&self.0.rater_data.judges[at].1.name),
+                    audit.votes, audit.missing_quotes, audit.quotes, audit.contradictions, audit.conclusions,
+                ));
+            }
+        }
+        if let Some(joint) = &self.0.joint {
+            let rows: Vec<Vec<String>> = joint
+                .judges
+                .iter()
+                .map(|judge| {
+                    vec![
+                        sanitise::line(&self.0.rater_data.judges[judge.judge].1.name).into_owned(),
+                        format!("{:.2}", judge.beta),
+                        format!("{:.2}", judge.gamma),
+                        judge
+                            .shift
+                            .map_or("–".to_owned(), |shift| format!("{shift:.2}")),
+                        judge.votes.to_string(),
+                        basis(judge.basis).to_owned(),
+                    ]
+                })
+                .collect();
+            text.push('\n');
+            text.push_str(&output::table(
+                &[
+                    "joint fit",
+                    ">beta",
+                    ">gamma",
+                    ">shift (zELO)",
+                    ">votes",
+                    "basis",
+                ],
+                &rows,
+            ));
+            if let Some(changed) = self.1
+                && let Some(tau) = changed.tau
+            {
+                text.push_str(&format!(
+                    "with these weights instead of equal ones: the top changes in {} of {} queries, {} documents leave it, \
+                     mean Kendall τ {tau:.3} (overrule config project --judge-weights joint uses them)\n",
+                    changed.top_changed, changed.queries, changed.leaving
+                ));
+            }
+        }
+        if self.0.selective {
+            text.push_str(
+                "note: later judges were asked only where that told more (escalate): κ, α and consensus are of the harder \
+                 battles, not of all\n",
+            );
+        }
+        if self.0.rater_data.verdicts.is_empty() {
+            text.push_str("no verdict yet: agreement with people needs some (overrule queue --policy mixed)\n");
+        }
+        text
+    }
+}
+
+fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
+    let agreement = card.map(|card| {
+        let all = &card.people.all;
+        // The interval is of the corrected share where there is one.
+        let interval = all
+            .corrected
+            .map(|share| share.interval)
+            .or(all.raw.map(|share| share.interval));
+        json!({
+            "raw": all.raw.map(|share| share.value),
+            "corrected": all.corrected.map(|share| share.value),
+            "low": interval.map(|interval| interval.low),
+            "high": interval.map(|interval| interval.high),
+            "n": all.raw.map_or(0, |share| share.n),
+            "raw_interval_95": all.raw.map(|share| share.interval),
+            "effective_n": all.corrected.map(|share| share.effective).filter(|n| n.is_finite()),
+            "decided": card.people.decided,
+        })
+    });
+    json!({
+        "name": name,
+        "kind": kind,
+        "votes": card.map_or(0, |card| card.votes),
+        "ties": card.and_then(|card| card.ties).map_or(0.0, |share| share.part),
+        "failures": 0,
+        "agreement": agreement,
+        "flip": card.and_then(|card| card.flips.as_ref()).map(|flips| json!({
+            "rate": flips.changed.value, "n": flips.changed.n, "interval_95": flips.changed.interval,
+            "reversed": flips.reversed.value, "softened": flips.softened.value,
+        })),
+        "position_shift": card.and_then(|card| card.position.as_ref()).map(|shift| shift.value),
+        "position": card.and_then(|card| card.position.as_ref()),
+        "response": card.and_then(|card| card.response.as_ref()),
+        "length": card.map(|card| &card.length),
+        "calibration": card.and_then(|card| card.calibration.as_ref()),
+        "triads": card.map(|card| card.triads),
+        "surprise": card.and_then(|card| card.surprise.as_ref()),
     })
 }
 
-/// Whether a call of the judge may cost money.
-pub(super) fn is_paid(judge: &dyn Judge) -> bool {
-    !judge.spec().is_offline() && judge.worst(&Prompt::default()).1 != Some(0.0)
-}
-
-/// Refuses a budget that is none, or that cannot be kept.
-pub(super) fn check_budget(budget: f64, ensemble: &Ensemble) -> Outcome {
-    if !budget.is_finite() || budget < 0.0 {
-        return Err(Failure::usage(anyhow!(
-            "--budget {budget}: expected dollars from 0 up"
-        )));
-    }
-    let empty = Prompt::default();
-    let named = |judges: Vec<&Arc<dyn Judge>>| {
-        let names = judges
-            .iter()
-            .map(|judge| sanitise::line(&judge.spec().name));
-        names.collect::<Vec<_>>().join(", ")
-    };
-    let (priced, unpriced): (Vec<_>, Vec<_>) = ensemble
-        .iter()
-        .partition(|judge| judge.estimate(&empty).1.is_some());
-    if !unpriced.is_empty() {
-        return Err(Failure::usage(anyhow!(
-            "a budget cannot be kept: no price is known for {}; give `price` in {FILE}",
-            named(unpriced)
-        )));
-    }
-    let unlimited = |judge: &&Arc<dyn Judge>| judge.worst(&empty).1.is_none();
-    let unlimited: Vec<_> = priced.into_iter().filter(unlimited).collect();
-    if !unlimited.is_empty() {
-        return Err(Failure::usage(anyhow!(
-            "a budget cannot be kept: nothing limits how long an answer of {} may be; leave the limit of its params alone, or \
-             give it a number of tokens from 1 (max_output_tokens sets it)",
-            named(unlimited)
-        )));
-    }
-    Ok(())
-}
-
-/// Says what is about to be spent and asks, where there is somebody to ask.
-pub(super) fn agree(words: &str, yes: bool) -> Outcome {
-    output::complain(words.trim_end());
-    if yes || !io::stdin().is_terminal() {
-        return Ok(());
-    }
-    output::complain("Start? Type y and press Enter; anything else leaves. (--yes does not ask.)");
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    match answer.trim() {
-        "y" | "Y" | "yes" => Ok(()),
-        _ => Err(Failure::usage(anyhow!(
-            "not started; nothing was called and nothing was spent"
-        ))),
-    }
-}
-
-/// What each judge would need.
-pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
-    let rows: Vec<Vec<String>> = judges
-        .iter()
-        .map(|judge| {
-            vec![
-                sanitise::line(&judge.name).into_owned(),
-                judge.calls.to_string(),
-                judge.tokens_input.to_string(),
-                judge.tokens_output.to_string(),
-                usd(judge.cost_usd),
-                usd(judge.worst_usd),
-            ]
+fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Vec<String> {
+    let none = || "–".to_owned();
+    let share = |share: Option<Share>| {
+        share.map_or_else(none, |share| {
+            format!(
+                "{:.0} % ({})",
+                100.0 * share.value,
+                interval(Some(share.interval), 100.0, 0)
+            )
         })
-        .collect();
-    let header = [
-        "judge",
-        ">calls",
-        ">tokens in (est.)",
-        ">tokens out (est.)",
-        ">expected",
-        ">at most",
-    ];
-    output::table(&header, &rows)
+    };
+    let corrected = card
+        .and_then(|card| card.people.all.corrected)
+        .map_or_else(none, |share| {
+            format!(
+                "{:.0} % ({})",
+                100.0 * share.value,
+                interval(Some(share.interval), 100.0, 0)
+            )
+        });
+    vec![
+        sanitise::line(name).into_owned(),
+        card.map_or(0, |card| card.votes).to_string(),
+        card.and_then(|card| card.ties)
+            .map_or_else(none, |ties| format!("{:.0} %", 100.0 * ties.value)),
+        calls.map_or_else(none, |calls| {
+            calls.failures.values().sum::<usize>().to_string()
+        }),
+        share(card.and_then(|card| card.people.all.raw)),
+        corrected,
+        share(
+            card.and_then(|card| card.flips.as_ref())
+                .map(|flips| flips.changed),
+        ),
+        card.and_then(|card| card.position.as_ref())
+            .map_or_else(none, |shift| format!("{:+.3}", shift.value)),
+        card.filter(|card| card.triads.all > 0)
+            .map_or_else(none, |card| {
+                format!("{}/{}", card.triads.cyclic, card.triads.all)
+            }),
+        card.and_then(|card| card.length.longer)
+            .map_or_else(none, |longer| format!("{:.0} %", 100.0 * longer.value)),
+        calls
+            .and_then(|calls| calls.latency_p50_ms)
+            .map_or_else(none, |ms| format!("{ms:.0} ms")),
+        calls
+            .and_then(|calls| calls.usd_per_1000)
+            .map_or_else(none, |usd| format!("{usd:.2}")),
+    ]
 }
 
-/// Dollars in words.
-pub(super) fn usd(usd: Option<f64>) -> String {
-    usd.map_or("price unknown".to_owned(), |usd| format!("${usd:.4}"))
+/// What a judge's numbers rest on.
+pub(super) fn basis(basis: ParameterBasis) -> &'static str {
+    match basis {
+        ParameterBasis::Fitted => "fitted",
+        ParameterBasis::TooFewVotes => "too few votes: taken as equal",
+        ParameterBasis::NoMaximum => "no maximum: taken as equal",
+    }
+}
+
+fn interval(interval: Option<Interval>, scale: f64, digits: usize) -> String {
+    interval.map_or("–".to_owned(), |interval| {
+        format!(
+            "{:.digits$}–{:.digits$}",
+            scale * interval.low,
+            scale * interval.high
+        )
+    })
 }

@@ -1,11 +1,11 @@
 //! `overrule keys`: the key table.
 
-use super::{Outcome, output};
+use super::{CommandResult, output};
 use crate::tui::keymap;
 use clap::Args;
 
 #[derive(Debug, Args)]
-pub(super) struct Keys {
+pub(super) struct KeysCommand {
     /// Print Markdown, as in the manual
     #[arg(long)]
     markdown: bool,
@@ -14,8 +14,8 @@ pub(super) struct Keys {
     json: bool,
 }
 
-impl Keys {
-    pub(super) fn run(self) -> Outcome {
+impl KeysCommand {
+    pub(super) fn run(self) -> CommandResult {
         if self.json {
             output::json(&keymap::rows())?;
         } else if self.markdown {

@@ -1,22 +1,22 @@
 //! `overrule status` and `overrule queries`.
 
-use super::config::Shown;
+use super::config::RatingSettings;
 mod certainty;
 mod spending;
 
-use super::{Context, Outcome, output};
+use super::{CommandContext, CommandResult, output};
 use crate::domain::analysis::wilson;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::Store;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::Summary;
+use crate::store::views::QuerySummary;
 use clap::Args;
 use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  overrule status --json | jq .votes")]
-pub(super) struct Status {
+pub(super) struct StatusCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -26,7 +26,7 @@ pub(super) struct Status {
 #[command(
     after_help = "Example:\n  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
 )]
-pub(super) struct Queries {
+pub(super) struct QueriesCommand {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -35,7 +35,7 @@ pub(super) struct Queries {
 /// Every query with its summary, computed and kept where it was out of date.
 pub(super) fn summaries(
     store: &Store,
-) -> Result<Vec<(QueryInfo, Summary)>, crate::store::StoreError> {
+) -> Result<Vec<(QueryInfo, QuerySummary)>, crate::store::StoreError> {
     let overview = store.read_blocking(|db| db.overview())?;
     let stale: Vec<_> = overview
         .iter()
@@ -54,8 +54,8 @@ pub(super) fn summaries(
     Ok(summaries.collect())
 }
 
-impl Status {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl StatusCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let rows = summaries(&store)?;
         let (settings, rule, conflicts) = store.read_blocking(|db| {
@@ -64,8 +64,9 @@ impl Status {
         let judges = store.read_blocking(|db| db.judges_in_force())?;
         let spending = spending::Spending::read(&store)?;
         let (owed, owed_usd) = store.read_blocking(|db| db.committed())?;
-        let sum =
-            |of: fn(&Summary) -> usize| rows.iter().map(|(_, summary)| of(summary)).sum::<usize>();
+        let sum = |of: fn(&QuerySummary) -> usize| {
+            rows.iter().map(|(_, summary)| of(summary)).sum::<usize>()
+        };
         let documents = sum(|s| s.documents);
         let (fought, battles) = (sum(|s| s.fought), sum(|s| s.battles));
         let (votes, missing, failures) =
@@ -77,7 +78,7 @@ impl Status {
         let decidable = sum(|s| usize::from(s.settled.is_some()));
         let settled = sum(|s| usize::from(s.stop));
         let usd = store.read_blocking(|db| db.usd_per_battle())?;
-        let court = store.read_blocking(|db| db.court_counts())?;
+        let court = store.read_blocking(|db| db.adjudication_counts())?;
         if self.json {
             output::json(&json!({
                 "project": store.path().display().to_string(),
@@ -120,7 +121,7 @@ impl Status {
                     "picks_spent_usd": court.spent_usd,
                     "rulings": court.rulings,
                 },
-                "rating": Shown::new(settings, &rule),
+                "rating": RatingSettings::new(settings, &rule),
             }))?;
             return Ok(());
         }
@@ -168,7 +169,7 @@ impl Status {
         )]);
         if court.labels + court.picks + court.rankings > 0 {
             lines.push(format!(
-                "court       {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule court)",
+                "court       {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule adjudication)",
                 court.labels, court.rankings, court.picks, court.spent_usd, court.rulings
             ));
         }
@@ -192,8 +193,8 @@ impl Status {
     }
 }
 
-impl Queries {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl QueriesCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let rows = summaries(&store)?;
         if self.json {

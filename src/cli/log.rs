@@ -1,13 +1,13 @@
 //! `overrule log`: who did what, when, and what it changed.
 
 use super::export::cell;
-use super::{Context, Outcome, output};
+use super::{CommandContext, CommandResult, output};
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
 use crate::formats::csv_cell::SafeCsv;
 use crate::store::corpus::QueryKey;
-use crate::store::log::{Event, LogEntry};
+use crate::store::log::{LogEntry, LogEvent};
 use crate::store::{Db, Result};
 use clap::Args;
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ Examples:
   overrule log --csv > audit.csv
   overrule log --json | jq '.[] | select(.event == \"undo\")'"
 )]
-pub(super) struct Log {
+pub(super) struct LogCommand {
     /// Only this query
     #[arg(long)]
     query: Option<String>,
@@ -58,8 +58,8 @@ pub(super) struct Log {
     json: bool,
 }
 
-impl Log {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl LogCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (query, who, limit) = (self.query.clone(), context.annotator.clone(), self.limit);
         let rows = store.read_blocking(move |db| {
@@ -70,7 +70,7 @@ impl Log {
             }
             let skip = limit.map_or(0, |limit| entries.len().saturating_sub(limit));
             entries.drain(..skip);
-            let mut names = Names {
+            let mut names = DocumentNames {
                 db,
                 known: HashMap::new(),
             };
@@ -98,12 +98,12 @@ impl Log {
 }
 
 /// What queries and documents are called.
-struct Names<'a> {
+struct DocumentNames<'a> {
     db: &'a Db,
     known: HashMap<QueryKey, (String, Vec<DocId>)>,
 }
 
-impl Names<'_> {
+impl DocumentNames<'_> {
     fn of(&mut self, query: QueryKey) -> Result<&(String, Vec<DocId>)> {
         if !self.known.contains_key(&query) {
             let documents = self.db.documents(query)?.into_iter();
@@ -117,15 +117,15 @@ impl Names<'_> {
     }
 }
 
-fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
+fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<Value> {
     let event = match &entry.event {
-        Event::Verdict(..) => "verdict",
-        Event::Undo { .. } => "undo",
-        Event::Ruling(..) => "ruling",
-        Event::RulingUndo { .. } => "ruling undo",
-        Event::Import(_) => "import",
-        Event::RunBegun { .. } => "run begun",
-        Event::RunEnded(_) => "run ended",
+        LogEvent::Verdict(..) => "verdict",
+        LogEvent::Undo { .. } => "undo",
+        LogEvent::Ruling(..) => "ruling",
+        LogEvent::RulingUndo { .. } => "ruling undo",
+        LogEvent::Import(_) => "import",
+        LogEvent::RunBegun { .. } => "run begun",
+        LogEvent::RunEnded(_) => "run ended",
     };
     let mut row = json!({
         "when": moment(entry.when_ms),
@@ -150,7 +150,7 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
         row["note"] = json!(verdict.note);
         row["role"] = json!(stored.role);
         row["about"] = match &entry.event {
-            Event::Undo { .. } => json!(verdict.uid),
+            LogEvent::Undo { .. } => json!(verdict.uid),
             _ => json!(stored.replaces),
         };
     }
@@ -167,12 +167,12 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             _ => "control",
         }));
         row["about"] = json!(stored.replaces);
-        if let Event::RulingUndo { .. } = &entry.event {
+        if let LogEvent::RulingUndo { .. } = &entry.event {
             row["about"] = json!(ruling.uid);
         }
     }
     match &entry.event {
-        Event::RunBegun {
+        LogEvent::RunBegun {
             seed,
             cycles,
             judges,
@@ -180,8 +180,8 @@ fn row(names: &mut Names<'_>, entry: &LogEntry) -> Result<Value> {
             let judges = judges.join(", ");
             row["about"] = json!(format!("{cycles} cycles, seed {seed}, judges {judges}"));
         }
-        Event::Import(import) => row["about"] = json!(import.told),
-        Event::RunEnded(state) => row["about"] = json!(state),
+        LogEvent::Import(import) => row["about"] = json!(import.told),
+        LogEvent::RunEnded(state) => row["about"] = json!(state),
         _ => {}
     }
     Ok(row)

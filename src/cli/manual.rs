@@ -1,6 +1,6 @@
 //! `overrule manual`: the manual in the terminal.
 
-use super::{Failure, Outcome, output};
+use super::{CommandFailure, CommandResult, output};
 use crate::app::manual::{CHAPTERS, Chapter};
 use clap::Args;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const WIDTHS: (u16, u16) = (80, 100);
   overrule manual                the chapters
   overrule manual adjudication   one of them; a beginning of its name will do (adj)
   overrule manual keys | less")]
-pub(super) struct Manual {
+pub(super) struct ManualCommand {
     /// The chapter [default: a list of them]
     topic: Option<String>,
     /// Print JSON
@@ -22,8 +22,8 @@ pub(super) struct Manual {
     json: bool,
 }
 
-impl Manual {
-    pub(super) fn run(self) -> Outcome {
+impl ManualCommand {
+    pub(super) fn run(self) -> CommandResult {
         let Some(topic) = &self.topic else {
             return Ok(if self.json {
                 output::json(&CHAPTERS.iter().map(row).collect::<Vec<_>>())?
@@ -32,7 +32,7 @@ impl Manual {
             });
         };
         let Some(chapter) = Chapter::find(topic) else {
-            return Err(Failure::usage(anyhow::anyhow!(
+            return Err(CommandFailure::usage(anyhow::anyhow!(
                 "no chapter {topic:?}; there are:\n\n{}",
                 contents()
             )));

@@ -1,7 +1,7 @@
 //! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
 
-use super::{Context, Failure, Outcome, output};
-use crate::domain::ranking::{Order, View};
+use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
 use crate::formats::csv_cell::spreadsheet_safe;
 use crate::formats::svg;
@@ -18,7 +18,7 @@ const WHOLE: usize = 2_000;
 const DRAWN: usize = 200;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Layout {
+enum MatrixFormat {
     Text,
     Json,
     Csv,
@@ -26,7 +26,7 @@ enum Layout {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum By {
+enum MatrixOrder {
     /// The order of the input
     Hybrid,
     /// By score, best first
@@ -41,16 +41,16 @@ Examples:
   overrule matrix --query scifact-641
   overrule matrix --query scifact-641 --order hybrid --format svg --out matrix.svg"
 )]
-pub(super) struct Matrix {
+pub(super) struct MatrixCommand {
     /// The query's identifier
     #[arg(long)]
     query: String,
     /// Order of rows and columns
     #[arg(long, value_enum, default_value = "zelo")]
-    order: By,
+    order: MatrixOrder,
     /// Output format
     #[arg(long, value_enum, default_value = "text")]
-    format: Layout,
+    format: MatrixFormat,
     /// The same as --format json
     #[arg(long)]
     json: bool,
@@ -59,8 +59,8 @@ pub(super) struct Matrix {
     out: Option<PathBuf>,
 }
 
-impl Matrix {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl MatrixCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if let Some(path) = &self.out {
             super::export::check_target(context, path, &[])?;
         }
@@ -72,26 +72,30 @@ impl Matrix {
             Ok((db.query(key)?, db.documents(key)?, db.view(key)?, offline))
         })?;
         let order = view.order(match self.order {
-            By::Hybrid => Order::Hybrid,
-            By::Zelo => Order::Zelo,
+            MatrixOrder::Hybrid => DocumentOrder::Hybrid,
+            MatrixOrder::Zelo => DocumentOrder::Zelo,
         });
-        let layout = if self.json { Layout::Json } else { self.format };
-        if matches!(layout, Layout::Json | Layout::Svg) && order.len() > WHOLE {
-            return Err(Failure::usage(anyhow::anyhow!(
+        let layout = if self.json {
+            MatrixFormat::Json
+        } else {
+            self.format
+        };
+        if matches!(layout, MatrixFormat::Json | MatrixFormat::Svg) && order.len() > WHOLE {
+            return Err(CommandFailure::usage(anyhow::anyhow!(
                 "{} documents: the whole matrix is written as {layout:?} for up to {WHOLE}; use --format csv",
                 order.len()
             )));
         }
         let text = match layout {
-            Layout::Text => as_text(&query, &documents, &view, &order, offline),
-            Layout::Json => output::json_text(&as_json(&query, &documents, &view, &order))?,
-            Layout::Csv => as_csv(&documents, &view, &order)?,
-            Layout::Svg => as_svg(&query, &documents, &view, &order, offline),
+            MatrixFormat::Text => as_text(&query, &documents, &view, &order, offline),
+            MatrixFormat::Json => output::json_text(&as_json(&query, &documents, &view, &order))?,
+            MatrixFormat::Csv => as_csv(&documents, &view, &order)?,
+            MatrixFormat::Svg => as_svg(&query, &documents, &view, &order, offline),
         };
         match &self.out {
             None => output::text(&text)?,
             Some(path) => {
-                super::export::whole_file(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+                super::export::write_atomically(path, |out| Ok(out.write_all(text.as_bytes())?))?;
             }
         }
         Ok(())
@@ -268,7 +272,7 @@ fn as_svg(
 ) -> String {
     let cell = |row: usize, column: usize| {
         let cell = view.cell(order[row], order[column]);
-        svg::MatrixCell {
+        svg::SvgCell {
             value: cell.verdict.flatten().or(cell.observed),
             planned: cell.planned,
             missing: cell.missing > 0,
@@ -279,7 +283,7 @@ fn as_svg(
         .iter()
         .map(|row| {
             let standing = view.standings[*row];
-            svg::MatrixLabel {
+            svg::SvgLabel {
                 rank: standing.map_or("–".to_owned(), |s| s.rank.to_string()),
                 id: documents[*row].id.to_string(),
                 zelo: standing.map(|s| s.zelo),

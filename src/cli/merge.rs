@@ -1,8 +1,8 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
-use super::{Context, Failure, Outcome, output};
+use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::domain::sanitise;
-use crate::store::merge::{Merged, Snapshot};
+use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::{Context as _, anyhow};
 use clap::Args;
 use serde_json::json;
@@ -19,7 +19,7 @@ Examples:
   overrule merge ../ada/overrule.db --dry-run
   overrule --project both.db merge eve.db --json"
 )]
-pub(super) struct Merge {
+pub(super) struct MergeCommand {
     /// The other project
     #[arg(value_name = "OTHER.db")]
     other: PathBuf,
@@ -31,12 +31,12 @@ pub(super) struct Merge {
     json: bool,
 }
 
-impl Merge {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl MergeCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let real = |path: &Path| path.canonicalize().ok();
         if real(&self.other).is_some() && real(&self.other) == real(context.project()) {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "{}: is this project itself; name another one",
                 self.other.display()
             )));
@@ -52,19 +52,19 @@ impl Merge {
             output::text(&self.words(&merged))?;
         }
         for note in notes(&merged) {
-            output::complain(&format!("note: {note}"));
+            output::message(&format!("note: {note}"));
         }
         for (query, reason) in &merged.refused {
             let query = sanitise::line(query);
-            output::complain(&format!("query {query:?} is left out: {reason}"));
+            output::message(&format!("query {query:?} is left out: {reason}"));
         }
         match merged.refused.is_empty() {
             true => Ok(()),
-            false => Err(Failure::incomplete()),
+            false => Err(CommandFailure::incomplete()),
         }
     }
 
-    fn as_json(&self, merged: &Merged) -> serde_json::Value {
+    fn as_json(&self, merged: &MergeCounts) -> serde_json::Value {
         let refused: Vec<_> = merged
             .refused
             .iter()
@@ -97,7 +97,7 @@ impl Merge {
         })
     }
 
-    fn words(&self, merged: &Merged) -> String {
+    fn words(&self, merged: &MergeCounts) -> String {
         let what = if self.dry_run {
             "would be taken over"
         } else {
@@ -128,7 +128,7 @@ impl Merge {
 }
 
 /// What should not go unsaid.
-fn notes(merged: &Merged) -> Vec<String> {
+fn notes(merged: &MergeCounts) -> Vec<String> {
     let mut notes = Vec::new();
     if merged.vote_clashes > 0 {
         notes.push(format!(

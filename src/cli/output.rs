@@ -8,9 +8,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 /// JSON in which no string can steer a terminal: what [`sanitise`] would replace is escaped, and reads back the same.
-struct Harmless<F>(F);
+struct TerminalSafe<F>(F);
 
-impl<F: Formatter> Formatter for Harmless<F> {
+impl<F: Formatter> Formatter for TerminalSafe<F> {
     fn write_string_fragment<W: ?Sized + Write>(
         &mut self,
         writer: &mut W,
@@ -79,7 +79,7 @@ impl<F: Formatter> Formatter for Harmless<F> {
 /// Writes a value as JSON on one line.
 pub(super) fn json_line<T: serde::Serialize>(out: &mut dyn Write, value: &T) -> anyhow::Result<()> {
     let mut serializer =
-        serde_json::Serializer::with_formatter(&mut *out, Harmless(CompactFormatter));
+        serde_json::Serializer::with_formatter(&mut *out, TerminalSafe(CompactFormatter));
     value.serialize(&mut serializer)?;
     writeln!(out)?;
     Ok(())
@@ -89,7 +89,7 @@ pub(super) fn json_line<T: serde::Serialize>(out: &mut dyn Write, value: &T) -> 
 pub(super) fn json_text<T: serde::Serialize>(value: &T) -> anyhow::Result<String> {
     let mut text = Vec::new();
     let mut serializer =
-        serde_json::Serializer::with_formatter(&mut text, Harmless(PrettyFormatter::new()));
+        serde_json::Serializer::with_formatter(&mut text, TerminalSafe(PrettyFormatter::new()));
     value.serialize(&mut serializer)?;
     text.push(b'\n');
     Ok(String::from_utf8(text)?)
@@ -107,17 +107,17 @@ pub(super) fn text(text: &str) -> anyhow::Result<()> {
 }
 
 /// Tells a person something, on stderr. A closed stderr is nobody to tell.
-pub(super) fn complain(line: &str) {
+pub(super) fn message(line: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitise::block(line)));
 }
 
 /// Problems of one file on their way to stderr: the first ones in full, the others counted.
-pub(super) struct Complaints {
+pub(super) struct ProblemPrinter {
     file: String,
     count: usize,
 }
 
-impl Complaints {
+impl ProblemPrinter {
     /// Problems printed before the rest is only counted.
     const SHOWN: usize = 50;
 
@@ -133,14 +133,14 @@ impl Complaints {
     pub(super) fn tell(&mut self, problem: &Problem) {
         self.count += 1;
         if self.count <= Self::SHOWN {
-            complain(&problem.to_string());
+            message(&problem.to_string());
         }
     }
 
     /// How many there were in all; says how many were not told.
     pub(super) fn end(self) -> usize {
         if let Some(more) = self.count.checked_sub(Self::SHOWN).filter(|more| *more > 0) {
-            complain(&format!("{}: and {more} more", self.file));
+            message(&format!("{}: and {more} more", self.file));
         }
         self.count
     }
@@ -237,7 +237,7 @@ pub(super) fn start_log(
 const NAMED: usize = 5;
 
 /// The first of some names, and how many more there are.
-pub(super) fn some(names: &[&str]) -> String {
+pub(super) fn first_names(names: &[&str]) -> String {
     let first: Vec<_> = names
         .iter()
         .take(NAMED)

@@ -1,23 +1,23 @@
 //! `overrule pick`: judges pick the relevant documents of pools.
 
+mod answers;
 mod plan;
-mod sheet;
 mod watch;
 
-use super::judges::{self, is_paid};
-use super::{Context, Failure, Outcome, benchmark, import, output};
+use super::choose_judges::{self, is_paid};
+use super::{CommandContext, CommandFailure, CommandResult, benchmark, import, output};
+use crate::domain::adjudication::{PickMode, PickRecord};
 use crate::domain::corpus::Pool;
-use crate::domain::court::{PickRecord, Way};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
-use crate::engine::Control;
-use crate::engine::lock::RunLock;
-use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
+use crate::engine::RunControl;
+use crate::engine::run_lock::RunLock;
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
+use answers::{PickAnswers, QuestionState};
 use anyhow::anyhow;
 use clap::Args;
-use plan::{Plan, Wish};
+use plan::{PickOptions, PickPlan};
 use serde_json::{Value, json};
-use sheet::{Sheet, State};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -30,7 +30,7 @@ A wrong number of slots, a slot named twice or one that does not exist, a docume
 document lacks, and what is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
 
 Every answer is in the project as soon as it comes. Run the same command again to go on where it stopped; what has been
-answered is not asked again. `overrule court` holds the picks against the labels.
+answered is not asked again. `overrule adjudication` holds the picks against the labels.
 
 Examples:
   overrule pick
@@ -38,7 +38,7 @@ Examples:
   overrule pick --open --dry-run
   overrule pick --per-document --judges local"
 )]
-pub(super) struct Pick {
+pub(super) struct PickCommand {
     /// Pools to bring into the project first, and to ask about: any dataset [default: all that the project holds]
     dataset: Option<PathBuf>,
     /// Only this query, repeatable
@@ -87,26 +87,26 @@ pub(super) struct Pick {
 
 /// Pools, their labels, and what judges have picked from them.
 #[derive(Default)]
-struct Held {
+struct PickInputs {
     pools: Vec<Pool>,
     labels: Qrels,
     picks: Vec<PickRecord>,
 }
 
-impl Pick {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl PickCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let way = match (self.open, self.per_document) {
-            (_, true) => Way::PerDocument,
-            (true, false) => Way::AnyNumber,
-            (false, false) => Way::Exactly,
+            (_, true) => PickMode::PerDocument,
+            (true, false) => PickMode::AnyNumber,
+            (false, false) => PickMode::Exactly,
         };
-        let chosen = judges::choose_pickers(context, &self.judges, way, self.insecure_http)?;
+        let chosen = choose_judges::choose_pickers(context, &self.judges, way, self.insecure_http)?;
         for note in &chosen.notes {
-            output::complain(note);
+            output::message(note);
         }
         let ensemble = chosen.ensemble;
         if let Some(budget) = self.budget {
-            judges::check_budget(budget, &ensemble)?;
+            choose_judges::check_budget(budget, &ensemble)?;
         }
         // What another run is buying must not be planned here too. Where there is no project nobody runs.
         let _lock = match self.dry_run || (self.dataset.is_none() && !context.project().exists()) {
@@ -115,43 +115,43 @@ impl Pick {
         };
         let held = self.held(context)?;
         let pools = self.pools(held)?;
-        let mut sheet = Sheet::new(pools.picks);
-        let wish = Wish {
+        let mut sheet = PickAnswers::new(pools.picks);
+        let options = PickOptions {
             way,
             permutations: self.permutations as usize,
             level: self.level,
             seed: self.seed.unwrap_or(context.config.run.seed),
             retry_failed: self.retry_failed,
         };
-        let plan =
-            Plan::new(&pools.pools, &pools.labels, &ensemble, &wish, &sheet).map_err(|what| {
+        let plan = PickPlan::new(&pools.pools, &pools.labels, &ensemble, &options, &sheet)
+            .map_err(|what| {
                 let place = self.dataset.as_deref().unwrap_or(context.project());
-                Failure::usage(anyhow!("{}: {what}", place.display()))
+                CommandFailure::usage(anyhow!("{}: {what}", place.display()))
             })?;
         for note in &plan.notes {
-            output::complain(&format!("note: {note}"));
+            output::message(&format!("note: {note}"));
         }
         if self.dry_run {
             return self.tell_estimate(&plan);
         }
         if ensemble.iter().any(|judge| judge.spec().is_offline()) {
-            output::complain(OFFLINE_LABEL);
+            output::message(OFFLINE_LABEL);
         }
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         if paid && plan.calls() > 0 {
-            judges::agree(&words(&plan), self.yes)?;
+            choose_judges::confirm_spending(&words(&plan), self.yes)?;
         }
         let store = context.open_or_create()?;
         if let Some(path) = &self.dataset {
             import::checked(path, false)?.take_in(&store)?;
         }
-        let control = Control {
+        let control = RunControl {
             concurrency: self
                 .concurrency
                 .unwrap_or(context.config.run.concurrency)
                 .max(1),
             budget_usd: self.budget,
-            ..Control::default()
+            ..RunControl::default()
         };
         let ended = watch::watch(&plan, &ensemble, control, &store, &mut sheet)?;
         let rows = rows(&plan, &ensemble, &sheet);
@@ -163,25 +163,25 @@ impl Pick {
             }))?;
         } else {
             output::text(&table(&rows))?;
-            output::complain("`overrule court` holds the picks against the labels");
+            output::message("`overrule adjudication` holds the picks against the labels");
         }
         let missing: u64 = rows.iter().filter_map(|row| row["missing"].as_u64()).sum();
         let failed: u64 = rows.iter().filter_map(|row| row["failed"].as_u64()).sum();
         if ended.interrupted && missing > 0 {
             let what = output::counted(missing as usize, "answer");
-            output::complain(&format!(
+            output::message(&format!(
                 "stopped; {what} missing, and the same command goes on"
             ));
-            return Err(Failure::interrupted());
+            return Err(CommandFailure::interrupted());
         }
         match (missing, failed) {
             (0, 0) => Ok(()),
             (0, failed) => {
                 let what = output::counted(failed as usize, "call");
-                output::complain(&format!(
+                output::message(&format!(
                     "{what} failed; ask again for them with --retry-failed"
                 ));
-                Err(Failure::incomplete())
+                Err(CommandFailure::incomplete())
             }
             (missing, _) => {
                 let what = output::counted(missing as usize, "answer");
@@ -189,22 +189,22 @@ impl Pick {
                     true => "the budget is reached; go on with a larger --budget",
                     false => "run the same command again",
                 };
-                output::complain(&format!("missing: {what}; {why}"));
-                Err(Failure::incomplete())
+                output::message(&format!("missing: {what}; {why}"));
+                Err(CommandFailure::incomplete())
             }
         }
     }
 
     /// What the project holds, or nothing where there is none yet and a dataset is to make one.
-    fn held(&self, context: &Context) -> Result<Held, Failure> {
+    fn held(&self, context: &CommandContext) -> Result<PickInputs, CommandFailure> {
         if self.dataset.is_some() && !context.project().exists() {
-            return Ok(Held::default());
+            return Ok(PickInputs::default());
         }
         let whole = self.dataset.is_none();
         Ok(context.open()?.read_blocking(move |db| {
             let queries = if whole { db.queries()? } else { Vec::new() };
             let pools = queries.into_iter().map(|query| db.pool(query.key));
-            Ok(Held {
+            Ok(PickInputs {
                 pools: pools.collect::<Result<_, _>>()?,
                 labels: db.labels()?,
                 picks: db.picks()?,
@@ -213,7 +213,7 @@ impl Pick {
     }
 
     /// What is asked about.
-    fn pools(&self, mut held: Held) -> Result<Held, Failure> {
+    fn pools(&self, mut held: PickInputs) -> Result<PickInputs, CommandFailure> {
         if let Some(path) = &self.dataset {
             held.pools = benchmark::pools(path)?;
             for (query, grades) in benchmark::grades_of(&held.pools, path)? {
@@ -223,7 +223,7 @@ impl Pick {
         for name in &self.query {
             if !held.pools.iter().any(|pool| pool.query.id.as_str() == name) {
                 let name = sanitise::line(name);
-                return Err(Failure::usage(anyhow!(
+                return Err(CommandFailure::usage(anyhow!(
                     "--query: there is no query {name:?}"
                 )));
             }
@@ -235,7 +235,7 @@ impl Pick {
         Ok(held)
     }
 
-    fn tell_estimate(&self, plan: &Plan) -> Outcome {
+    fn tell_estimate(&self, plan: &PickPlan) -> CommandResult {
         if self.json {
             output::json(&json!({
                 "pools": plan.pools,
@@ -253,14 +253,14 @@ impl Pick {
 }
 
 /// What the plan would need.
-fn words(plan: &Plan) -> String {
+fn words(plan: &PickPlan) -> String {
     let mut text = format!(
         "{}, {} to make, {} there already\n",
         output::counted(plan.pools, "pool"),
         output::counted(plan.calls(), "call"),
         output::counted(plan.already, "answer")
     );
-    text.push_str(&judges::estimate_table(&plan.estimates));
+    text.push_str(&choose_judges::estimate_table(&plan.estimates));
     if plan.estimates.iter().any(|judge| !judge.offline) {
         text.push_str(&format!("{}\n", provider::ESTIMATE));
     }
@@ -268,13 +268,13 @@ fn words(plan: &Plan) -> String {
 }
 
 /// One row a judge: how its questions stand.
-fn rows(plan: &Plan, ensemble: &Ensemble, sheet: &Sheet) -> Vec<Value> {
+fn rows(plan: &PickPlan, ensemble: &JudgeEnsemble, sheet: &PickAnswers) -> Vec<Value> {
     ensemble
         .iter()
         .enumerate()
         .map(|(seat, judge)| {
             let calls = plan.questions_of(seat);
-            let count = |state: fn(&State) -> bool| {
+            let count = |state: fn(&QuestionState) -> bool| {
                 calls
                     .iter()
                     .filter(|call| sheet.state(call).is_some_and(state))
@@ -312,7 +312,7 @@ fn table(rows: &[Value]) -> String {
         for key in ["questions", "valid", "invalid", "failed", "missing"] {
             cells.push(row[key].to_string());
         }
-        cells.push(judges::usd(row["cost_usd"].as_f64()));
+        cells.push(choose_judges::usd(row["cost_usd"].as_f64()));
         cells
     };
     output::table(&header, &rows.iter().map(cells).collect::<Vec<_>>())

@@ -6,17 +6,17 @@ mod hybrid;
 mod stage;
 mod summary;
 
-use super::{Context, Failure, Outcome, benchmark, export, output};
+use super::{CommandContext, CommandFailure, CommandResult, benchmark, export, output};
 use crate::domain::corpus::{DocId, Pool, QueryId};
-use crate::domain::metrics::{Qrels, Run};
-use crate::domain::retrieval::{JudgingPool, Layout, Profile, build_pool};
+use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::retrieval::{AnalysisProfile, JudgingPool, PoolLayout, build_pool};
 use crate::engine::now_ms;
-use crate::formats::beir::Question;
+use crate::formats::beir::BeirQuery;
 use crate::formats::{dataset, trec};
 use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
-use hybrid::Hybrid;
-use stage::{FirstStage, Folder};
+use hybrid::FusedRankings;
+use stage::{BenchmarkFolder, FirstStage};
 use std::collections::HashSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -25,19 +25,19 @@ use summary::words;
 #[derive(Debug, Args)]
 pub(super) struct PoolCommand {
     #[command(subcommand)]
-    action: Action,
+    action: PoolAction,
 }
 
 #[derive(Debug, Subcommand)]
-enum Action {
+enum PoolAction {
     /// Search every query of a benchmark and put its labelled documents among the first ones found
-    Build(Build),
+    Build(PoolBuildOptions),
 }
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "A pool holds all labelled documents of a query, filled up to --depth with the best of the first stage. Pools, labels and
-the first stage's ranking go into the project, where `pick`, `court` and `annotate` find them; with --out the pools are written as a
+the first stage's ranking go into the project, where `pick`, `adjudication` and `annotate` find them; with --out the pools are written as a
 dataset (JSON lines in zBench's form) instead. Each document's metadata says its grade, where it comes from (source:
 label-found, label-missed or fill), its first_stage_rank and its slot; no judge is shown any of that.
 
@@ -53,7 +53,7 @@ Examples:
   overrule pool build --beir scifact --profile duckdb --layout original --out pools.jsonl --json
   overrule pool build --beir scifact --out pools.jsonl --embed minilm --stage-runs runs"
 )]
-struct Build {
+struct PoolBuildOptions {
     /// The benchmark: a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv
     #[arg(long, value_name = "DIR")]
     beir: PathBuf,
@@ -70,7 +70,7 @@ struct Build {
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     candidates: Option<PathBuf>,
     #[command(flatten)]
-    dense: embed::Dense,
+    dense: embed::DenseOptions,
     /// The order of the documents in a pool
     #[arg(long, value_enum, default_value = "shuffled")]
     layout: LayoutName,
@@ -107,21 +107,26 @@ enum LayoutName {
 }
 
 impl PoolCommand {
-    pub(super) fn run(self, context: &Context) -> Outcome {
-        let Action::Build(build) = self.action;
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let PoolAction::Build(build) = self.action;
         build.run(context)
     }
 }
 
 /// Builds the pools of a benchmark's folder with the default settings, into the project.
-pub(super) fn import(context: &Context, folder: &Path, split: &str, json: bool) -> Outcome {
-    let build = Build {
+pub(super) fn import(
+    context: &CommandContext,
+    folder: &Path,
+    split: &str,
+    json: bool,
+) -> CommandResult {
+    let build = PoolBuildOptions {
         beir: folder.to_owned(),
         split: split.to_owned(),
         depth: 10,
         profile: ProfileName::Overrule,
         candidates: None,
-        dense: embed::Dense::default(),
+        dense: embed::DenseOptions::default(),
         layout: LayoutName::Shuffled,
         seed: None,
         level: 1,
@@ -134,16 +139,16 @@ pub(super) fn import(context: &Context, folder: &Path, split: &str, json: bool) 
 }
 
 /// What was built.
-struct Built {
-    queries: Vec<Question>,
-    run: Run,
+struct BuiltPools {
+    queries: Vec<BeirQuery>,
+    run: RankedRun,
     pools: Vec<JudgingPool>,
     notes: Vec<String>,
 }
 
-impl Build {
-    fn run(&self, context: &Context) -> Outcome {
-        let folder = Folder::new(&self.beir, &self.split)?;
+impl PoolBuildOptions {
+    fn run(&self, context: &CommandContext) -> CommandResult {
+        let folder = BenchmarkFolder::new(&self.beir, &self.split)?;
         let inputs = folder.files();
         let inputs: Vec<(&str, &std::path::Path)> = inputs
             .iter()
@@ -163,35 +168,35 @@ impl Build {
             return Ok(());
         };
         let layout = match self.layout {
-            LayoutName::Original => Layout::Original,
-            LayoutName::Shuffled => Layout::Shuffled {
+            LayoutName::Original => PoolLayout::Original,
+            LayoutName::Shuffled => PoolLayout::Shuffled {
                 seed: self.seed.unwrap_or(context.config.run.seed),
             },
         };
         let built = self.build(&folder, &qrels, &stage, layout)?;
         if let Some(path) = &self.run_out {
-            export::whole_file(path, |out| self.write_run(&built, out))?;
+            export::write_atomically(path, |out| self.write_run(&built, out))?;
         }
         self.dense.write_runs(&built.queries, &stage)?;
         let pools = form::pools(&folder, &built.queries, &built.pools, &qrels, &stage)?;
         let summary = self.summary(&built, &qrels, &stage, layout)?;
         match &self.out {
-            Some(path) => export::whole_file(path, |mut out| {
+            Some(path) => export::write_atomically(path, |mut out| {
                 for pool in &pools {
                     dataset::write_pool(&mut out, pool)?;
                 }
                 Ok(())
             })?,
             None => {
-                let stages = stage.hybrid().map_or_else(Vec::new, Hybrid::runs);
-                let mut rankings: Vec<(&'static str, Run)> = stages;
+                let stages = stage.hybrid().map_or_else(Vec::new, FusedRankings::runs);
+                let mut rankings: Vec<(&'static str, RankedRun)> = stages;
                 // What the pools were filled from has the last word on its name.
                 rankings.push((self.stage_name(), built.run.clone()));
                 self.keep(context, rankings, qrels, pools)?;
             }
         }
         for note in &built.notes {
-            output::complain(&format!("note: {note}"));
+            output::message(&format!("note: {note}"));
         }
         if self.json {
             output::json(&summary)?;
@@ -199,8 +204,8 @@ impl Build {
         }
         output::text(&words(&summary))?;
         match &self.out {
-            Some(path) => output::complain(&format!("wrote {}", path.display())),
-            None => output::complain(&format!(
+            Some(path) => output::message(&format!("wrote {}", path.display())),
+            None => output::message(&format!(
                 "in {}: `overrule pick` has judges pick from the pools",
                 context.project().display()
             )),
@@ -211,11 +216,11 @@ impl Build {
     /// Puts pools, labels and rankings into the project: all of it, or nothing.
     fn keep(
         &self,
-        context: &Context,
-        rankings: Vec<(&'static str, Run)>,
+        context: &CommandContext,
+        rankings: Vec<(&'static str, RankedRun)>,
         qrels: Qrels,
         pools: Vec<Pool>,
-    ) -> Outcome {
+    ) -> CommandResult {
         let store = context.open_or_create()?;
         let dataset = super::import::label(&self.beir);
         store.write_blocking(move |db| {
@@ -234,16 +239,16 @@ impl Build {
     /// What finds the documents; `None` after a dry run.
     fn first_stage(
         &self,
-        context: &Context,
-        folder: &Folder,
+        context: &CommandContext,
+        folder: &BenchmarkFolder,
         qrels: &Qrels,
-    ) -> Result<Option<FirstStage>, Failure> {
+    ) -> Result<Option<FirstStage>, CommandFailure> {
         if let Some(path) = &self.candidates {
             return FirstStage::given(folder, qrels, path).map(Some);
         }
         let profile = match self.profile {
-            ProfileName::Overrule => Profile::Overrule,
-            ProfileName::Duckdb => Profile::Duckdb,
+            ProfileName::Overrule => AnalysisProfile::Overrule,
+            ProfileName::Duckdb => AnalysisProfile::Duckdb,
         };
         let bm25 = FirstStage::search(folder, qrels, profile)?;
         let Some(name) = &self.dense.embed else {
@@ -255,16 +260,16 @@ impl Build {
 
     fn build(
         &self,
-        folder: &Folder,
+        folder: &BenchmarkFolder,
         qrels: &Qrels,
         stage: &FirstStage,
-        layout: Layout,
-    ) -> Result<Built, Failure> {
+        layout: PoolLayout,
+    ) -> Result<BuiltPools, CommandFailure> {
         let depth = self.depth as usize;
         let run_depth = self.run_depth.map_or(depth, |depth| depth as usize);
-        let mut built = Built {
+        let mut built = BuiltPools {
             queries: folder.queries(qrels)?,
-            run: Run::new(),
+            run: RankedRun::new(),
             pools: Vec::new(),
             notes: Vec::new(),
         };
@@ -278,7 +283,7 @@ impl Build {
             let what = output::counted(unknown.len(), "query");
             built.notes.push(format!(
                 "{what} of the labels missing from queries.jsonl: no pool ({})",
-                output::some(&unknown)
+                output::first_names(&unknown)
             ));
         }
         let mut left_out: Vec<String> = Vec::new();
@@ -315,7 +320,7 @@ impl Build {
             let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
             built.notes.push(format!(
                 "{what} missing from the corpus, or empty there: in no pool ({})",
-                output::some(&names)
+                output::first_names(&names)
             ));
         }
         built.notes.extend(stage.note());
@@ -332,7 +337,7 @@ impl Build {
         }
     }
 
-    fn write_run(&self, built: &Built, mut out: &mut dyn Write) -> Outcome {
+    fn write_run(&self, built: &BuiltPools, mut out: &mut dyn Write) -> CommandResult {
         let name = self.stage_name();
         for question in &built.queries {
             if let Some(ranking) = built.run.get(&question.id) {
@@ -344,7 +349,7 @@ impl Build {
 }
 
 /// Queries in the order of their numbers where all ids are numbers, else as they came.
-fn in_order(mut queries: Vec<Question>) -> Vec<Question> {
+fn in_order(mut queries: Vec<BeirQuery>) -> Vec<BeirQuery> {
     let number = |id: &QueryId| id.as_str().parse::<u64>().ok();
     if queries.iter().all(|query| number(&query.id).is_some()) {
         queries.sort_by_key(|query| number(&query.id));
@@ -353,6 +358,6 @@ fn in_order(mut queries: Vec<Question>) -> Vec<Question> {
 }
 
 /// Bad input, in a file's own words.
-fn usage(message: String) -> Failure {
-    Failure::usage(anyhow!("{message}"))
+fn usage(message: String) -> CommandFailure {
+    CommandFailure::usage(anyhow!("{message}"))
 }

@@ -1,9 +1,9 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
-use super::{Context, Failure, Outcome, output};
-use crate::domain::priority::{Draw, Policy};
+use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
-use crate::store::queue::{QueueItem, QueueRequest, Standing};
+use crate::store::queue::{QueueItem, QueueItemState, QueueRequest};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ the probability with which the pair comes at its turn: 1 by priority, one in so 
 Examples:
   overrule queue --policy impact --limit 12
   overrule queue --policy mixed --query 36 --json | jq '.[0]'")]
-pub(super) struct Queue {
+pub(super) struct QueueCommand {
     /// What comes first [default: judging.policy, value]
     #[arg(long)]
     policy: Option<Policy>,
@@ -59,8 +59,8 @@ pub(super) struct Queue {
     json: bool,
 }
 
-impl Queue {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl QueueCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let scope = match &self.query {
             Some(query) => {
@@ -70,9 +70,9 @@ impl Queue {
             None => None,
         };
         let at_terminal = std::io::stderr().is_terminal();
-        store.freshen(&mut |left| {
+        store.refresh_priorities(&mut |left| {
             if at_terminal && left > 0 && left % 100 == 0 {
-                output::complain(&format!("working out priorities: {left} queries left"));
+                output::message(&format!("working out priorities: {left} queries left"));
             }
         })?;
         let against = match &self.against {
@@ -80,7 +80,7 @@ impl Queue {
                 let judges = store.read_blocking(|db| db.all_judges())?;
                 let found = judges.iter().find(|(_, spec)| spec.name == *name);
                 Some(found.map(|(id, _)| *id).ok_or_else(|| {
-                    Failure::usage(anyhow!(
+                    CommandFailure::usage(anyhow!(
                         "--against: no judge of this project is called {:?}",
                         sanitise::line(name)
                     ))
@@ -160,7 +160,7 @@ impl Queue {
             .collect();
         let header = [">", "query", "a", "b", ">priority", "by", ""];
         output::text(&output::table(&header, &rows))?;
-        output::complain(&format!("{policy}: {}", policy.words()));
+        output::message(&format!("{policy}: {}", policy.words()));
         Ok(())
     }
 }
@@ -174,18 +174,18 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-fn draw_name(draw: Draw) -> &'static str {
+fn draw_name(draw: DrawReason) -> &'static str {
     match draw {
-        Draw::Priority => "priority",
-        Draw::Control { .. } => "control",
-        Draw::Repeat => "repeat",
+        DrawReason::Priority => "priority",
+        DrawReason::Control { .. } => "control",
+        DrawReason::Repeat => "repeat",
     }
 }
 
-fn standing_name(standing: Standing) -> &'static str {
+fn standing_name(standing: QueueItemState) -> &'static str {
     match standing {
-        Standing::Fresh => "",
-        Standing::Again => "taken back",
-        Standing::Later => "put off",
+        QueueItemState::Fresh => "",
+        QueueItemState::Again => "taken back",
+        QueueItemState::Later => "put off",
     }
 }

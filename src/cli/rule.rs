@@ -1,8 +1,10 @@
 //! `overrule rule`: a person's ruling on a label.
 
-use super::{Context, Outcome, output};
+use super::{CommandContext, CommandResult, output};
+use crate::domain::adjudication::{
+    DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
+};
 use crate::domain::corpus::DocId;
-use crate::domain::court::{Correction, Fault, Finding, Ruling, settle};
 use crate::domain::sanitise;
 use crate::engine::now_ms;
 use crate::store::rulings::NewRuling;
@@ -12,13 +14,13 @@ use serde_json::json;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Any document of a pool can be ruled on, also one on which picks and label agree. A ruling changes no file: `overrule export qrels
---corrected` writes the labels that follow, `overrule court` shows what that makes of the rankings, `overrule undo
+--corrected` writes the labels that follow, `overrule adjudication` shows what that makes of the rankings, `overrule undo
 --ruling` takes the latest one back. In the workbench (key C) label and picks stay hidden until you have ruled.
 
 Example:
   overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing --note \"states the effect\""
 )]
-pub(super) struct Rule {
+pub(super) struct RuleCommand {
     /// The query's identifier
     #[arg(long)]
     query: String,
@@ -30,7 +32,7 @@ pub(super) struct Rule {
     ruling: Finding,
     /// Why label and picks differ: label-wrong, label-missing, judge-wrong, both-defensible or query-unclear
     #[arg(long)]
-    cause: Option<Fault>,
+    cause: Option<DisagreementCause>,
     /// Why, in your words
     #[arg(long)]
     note: Option<String>,
@@ -42,8 +44,8 @@ pub(super) struct Rule {
     json: bool,
 }
 
-impl Rule {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl RuleCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (name, document) = (self.query.clone(), DocId::new(self.document.as_str()));
         let (finding, fault, note) = (self.ruling, self.cause, self.note.clone());
@@ -66,8 +68,8 @@ impl Rule {
             let rule = db.final_rule()?;
             let standing = db.rulings_on(query, &document)?.into_iter();
             let standing: Vec<Ruling> = standing.map(|row| row.ruling).collect();
-            let in_force = settle(&rule, &standing).0.pop();
-            let correction = in_force.map(|ruling| Correction::of(ruling, before));
+            let in_force = rulings_in_force(&rule, &standing).0.pop();
+            let correction = in_force.map(|ruling| LabelCorrection::of(ruling, before));
             Ok((uid, correction, rule))
         })?;
         let in_force = correction.as_ref().is_some_and(|one| one.ruling.uid == uid);
@@ -104,8 +106,10 @@ impl Rule {
         };
         let (query, document) = (sanitise::line(&self.query), sanitise::line(&self.document));
         let words = finding.words();
-        if fault == Some(Fault::LabelMissing) && before.is_some_and(|grade| grade >= level) {
-            output::complain(
+        if fault == Some(DisagreementCause::LabelMissing)
+            && before.is_some_and(|grade| grade >= level)
+        {
+            output::message(
                 "note: the document is labelled relevant; label-missing says that nobody labelled it",
             );
         }

@@ -1,9 +1,9 @@
 //! What tells a command to stop.
 
-use crate::client::Control;
+use crate::client::RunControl;
 
 /// What to say when a signal has come.
-pub(super) fn stopping(control: &Control) -> String {
+pub(super) fn stopping(control: &RunControl) -> String {
     if control.grace.is_zero() {
         return "leaving now: calls in flight count as spent and are asked again by the next run"
             .to_owned();

@@ -1,11 +1,11 @@
 //! `overrule override` and `overrule undo`.
 
-use super::{Context, Failure, Outcome, output};
+use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::domain::battle::Pair;
-use crate::domain::ranking::Stance;
+use crate::domain::ranking::VerdictRelation;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
-use crate::domain::verdict::{Cause, Confidence, Decision, FinalRule, OverrideMode, Verdict};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, OverrideMode, Verdict};
 use crate::engine::now_ms;
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
@@ -21,7 +21,7 @@ Example:
   overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the trial\" \\
       --confidence high --cause judge-wrong --annotator ada"
 )]
-pub(super) struct Override {
+pub(super) struct OverrideCommand {
     /// The query's identifier
     #[arg(long)]
     query: String,
@@ -42,14 +42,14 @@ pub(super) struct Override {
     confidence: Option<Confidence>,
     /// Why the judges differ: judge-wrong, both-defensible, query-unclear, guideline-gap, document-broken or other
     #[arg(long)]
-    cause: Option<Cause>,
+    cause: Option<ErrorCause>,
     /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
 #[derive(Debug, Args)]
-pub(super) struct Undo {
+pub(super) struct UndoCommand {
     /// Take back your latest ruling on a label instead of your latest verdict on a pair
     #[arg(long)]
     ruling: bool,
@@ -58,11 +58,13 @@ pub(super) struct Undo {
     json: bool,
 }
 
-impl Override {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl OverrideCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         if self.a == self.b {
-            return Err(Failure::usage(anyhow!("--a and --b are the same document")));
+            return Err(CommandFailure::usage(anyhow!(
+                "--a and --b are the same document"
+            )));
         }
         let annotator = context.annotator();
         let (query, a, b) = (self.query.clone(), self.a.clone(), self.b.clone());
@@ -112,9 +114,11 @@ impl Override {
         let weight = after.settings.override_weight;
         let stance = pair.and_then(|pair| after.stance(pair));
         let counted = match (decision, decision.score(), stance) {
-            (Decision::A | Decision::B, _, Some(Stance::Confirms | Stance::Alone)) => {
-                "it says which way, not how far".to_owned()
-            }
+            (
+                Decision::A | Decision::B,
+                _,
+                Some(VerdictRelation::Confirms | VerdictRelation::Alone),
+            ) => "it says which way, not how far".to_owned(),
             (_, score, _) => format!(
                 "score {:.2} with the weight of {weight} battles",
                 score.unwrap_or(0.5)
@@ -123,14 +127,14 @@ impl Override {
         let effect = match (stance, after.settings.override_mode) {
             _ if !counts => format!("stored; {}", other(&rule, in_force, &documents)),
             (None, _) => "stored; the judges' votes stay as they are".to_owned(),
-            (Some(Stance::Alone), _) => format!("no votes on the pair: {counted}"),
-            (Some(Stance::Contradicts), OverrideMode::Replace) => {
+            (Some(VerdictRelation::Alone), _) => format!("no votes on the pair: {counted}"),
+            (Some(VerdictRelation::Contradicts), OverrideMode::Replace) => {
                 format!("replaces the judges' votes on the pair: {counted}")
             }
-            (Some(Stance::Contradicts), OverrideMode::Beside) => {
+            (Some(VerdictRelation::Contradicts), OverrideMode::Beside) => {
                 format!("contradicts the judges' votes and stands beside them: {counted}")
             }
-            (Some(Stance::Confirms), _) => {
+            (Some(VerdictRelation::Confirms), _) => {
                 format!("confirms the judges' votes and stands beside them: {counted}")
             }
         };
@@ -173,8 +177,8 @@ fn moves(before: &View, after: &View, documents: &[DocumentInfo]) -> Vec<(String
         .collect()
 }
 
-impl Undo {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl UndoCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if self.ruling {
             return self.ruling(context);
         }
@@ -186,11 +190,11 @@ impl Undo {
                 return Ok(None);
             };
             let (query, documents) = (db.query(undone.query)?, db.documents(undone.query)?);
-            let words = crate::tui::effects::undone_words(db, &undone)?;
+            let words = crate::tui::effects::undone_text(db, &undone)?;
             Ok(Some((undone.verdict, query, documents, words)))
         })?;
         let Some((verdict, query, documents, words)) = undone else {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "no verdict by {:?} to take back",
                 sanitise::line(&who)
             )));
@@ -207,14 +211,14 @@ impl Undo {
         Ok(())
     }
 
-    fn ruling(&self, context: &Context) -> Outcome {
+    fn ruling(&self, context: &CommandContext) -> CommandResult {
         let annotator = context.annotator();
         let who = annotator.clone();
         let undone = context
             .open()?
             .write_blocking(move |db| db.undo_ruling(&annotator, now_ms()))?;
         let Some(undone) = undone else {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "no ruling by {:?} to take back",
                 sanitise::line(&who)
             )));

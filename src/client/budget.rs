@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Default)]
-struct Money {
+struct BudgetState {
     limit_usd: Option<f64>,
     spent_usd: f64,
     reserved_usd: f64,
@@ -11,11 +11,11 @@ struct Money {
 
 /// The project's money, shared by all calls of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Budget(Arc<Mutex<Money>>);
+pub struct Budget(Arc<Mutex<BudgetState>>);
 
 /// Money set aside for one call; given back when dropped.
 #[derive(Debug)]
-pub struct Reserved {
+pub struct Reservation {
     budget: Budget,
     usd: f64,
 }
@@ -23,7 +23,7 @@ pub struct Reserved {
 impl Budget {
     /// A budget of which `spent_usd` is gone already.
     pub fn new(limit_usd: Option<f64>, spent_usd: f64) -> Self {
-        Self(Arc::new(Mutex::new(Money {
+        Self(Arc::new(Mutex::new(BudgetState {
             limit_usd,
             spent_usd,
             reserved_usd: 0.0,
@@ -31,14 +31,14 @@ impl Budget {
     }
 
     /// Sets aside what a call costs at worst, or says no.
-    pub fn reserve(&self, worst_usd: f64) -> Option<Reserved> {
+    pub fn reserve(&self, worst_usd: f64) -> Option<Reservation> {
         let mut money = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let committed = money.spent_usd + money.reserved_usd + worst_usd;
         if money.limit_usd.is_some_and(|limit| committed > limit) {
             return None;
         }
         money.reserved_usd += worst_usd;
-        Some(Reserved {
+        Some(Reservation {
             budget: self.clone(),
             usd: worst_usd,
         })
@@ -84,7 +84,7 @@ impl Budget {
     }
 }
 
-impl Drop for Reserved {
+impl Drop for Reservation {
     fn drop(&mut self) {
         let mut money = self.budget.0.lock().unwrap_or_else(PoisonError::into_inner);
         money.reserved_usd -= self.usd;

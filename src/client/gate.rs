@@ -2,14 +2,14 @@
 
 use super::health::Health;
 use super::pace::{Pace, TOO_LONG};
-use super::window::Window;
-use crate::judge::{CallError, Cause, Exchange, JudgeLimits};
+use super::window::CallWindow;
+use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// A call that has begun.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Begun {
+pub(crate) struct BegunCall {
     pub(crate) at: Instant,
     /// How many had begun before it.
     number: u64,
@@ -17,8 +17,8 @@ pub(crate) struct Begun {
 
 /// The state of one service, as its worker and whoever watches see it.
 #[derive(Debug)]
-pub(crate) struct Gate {
-    pub(crate) window: Window,
+pub(crate) struct RateGate {
+    pub(crate) window: CallWindow,
     pub(crate) pace: Pace,
     pub(crate) health: Health,
     /// Why no more calls are made.
@@ -28,7 +28,7 @@ pub(crate) struct Gate {
     refused_since: Option<Instant>,
 }
 
-impl Gate {
+impl RateGate {
     /// Nothing known yet of a service that may have `most` calls in flight and begins with `first`.
     pub(crate) fn new(
         limits: JudgeLimits,
@@ -38,7 +38,7 @@ impl Gate {
         now: Instant,
     ) -> Self {
         Self {
-            window: Window::new(most, first, adapts),
+            window: CallWindow::new(most, first, adapts),
             pace: Pace::new(limits, now),
             health: Health::new(limits.give_up_after),
             stopped: None,
@@ -66,10 +66,10 @@ impl Gate {
     }
 
     /// A call that needs `tokens` begins.
-    pub(crate) fn begin(&mut self, tokens: u64, now: Instant) -> Begun {
+    pub(crate) fn begin(&mut self, tokens: u64, now: Instant) -> BegunCall {
         self.window.begin(now);
         let number = self.pace.begin(tokens, now);
-        Begun { at: now, number }
+        BegunCall { at: now, number }
     }
 
     /// An answer came for a call, `in_flight` others still being out.
@@ -78,7 +78,7 @@ impl Gate {
         exchange: &Exchange,
         tokens: u64,
         in_flight: usize,
-        begun: Begun,
+        begun: BegunCall,
         now: Instant,
     ) {
         self.refused_since = None;
@@ -94,7 +94,7 @@ impl Gate {
         error: &CallError,
         tokens: u64,
         in_flight: usize,
-        begun: Begun,
+        begun: BegunCall,
         now: Instant,
     ) -> Option<String> {
         let limits = &error.exchange.limits;
@@ -109,14 +109,19 @@ impl Gate {
             self.too_long(wait, now.saturating_duration_since(since))
         } else {
             let reply = error.raw.is_some() && !error.no_answer;
-            if reply && matches!(error.cause, Cause::Malformed | Cause::Truncated) {
+            if reply
+                && matches!(
+                    error.cause,
+                    FailureCause::Malformed | FailureCause::Truncated
+                )
+            {
                 // The provider took the call, whatever the answer is worth.
                 self.refused_since = None;
                 self.window.answered(error.exchange.latency);
                 self.health.answered(error.exchange.latency, now);
                 self.pace.answered(begun.number);
             }
-            if error.cause == Cause::TimedOut && self.health.answers > 0 {
+            if error.cause == FailureCause::TimedOut && self.health.answers > 0 {
                 // It answers some and not others: more than it can do at a time.
                 self.window.refused();
             }
@@ -173,7 +178,7 @@ impl Gate {
 pub(crate) fn is_refusal(error: &CallError) -> bool {
     let overloaded = matches!(error.exchange.status, Some(503 | 529))
         && error.exchange.limits.retry_after.is_some();
-    !error.stops_judge && (error.cause == Cause::RateLimited || overloaded)
+    !error.stops_judge && (error.cause == FailureCause::RateLimited || overloaded)
 }
 
 /// A time in words.
@@ -191,7 +196,7 @@ mod tests {
     use crate::judge::RateLimits;
 
     fn refusal(wait_s: u64) -> CallError {
-        let mut error = CallError::new(Cause::RateLimited, "slow down");
+        let mut error = CallError::new(FailureCause::RateLimited, "slow down");
         error.exchange.limits = RateLimits {
             retry_after: Some(Duration::from_secs(wait_s)),
             ..RateLimits::default()
@@ -202,7 +207,7 @@ mod tests {
     #[test]
     fn a_wait_of_hours_stops_the_judge_and_one_of_minutes_does_not() {
         let now = Instant::now();
-        let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
+        let mut gate = RateGate::new(JudgeLimits::default(), 64, 64, true, now);
         let begun = gate.begin(1, now);
         assert_eq!(gate.failed(&refusal(500), 1, 0, begun, now), None);
         let why = gate.failed(&refusal(7_300), 1, 0, begun, now).unwrap();
@@ -217,14 +222,14 @@ mod tests {
     #[test]
     fn an_answer_that_is_junk_opens_what_refusals_have_closed() {
         let now = Instant::now();
-        let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
+        let mut gate = RateGate::new(JudgeLimits::default(), 64, 64, true, now);
         for _ in 0..8 {
             let begun = gate.begin(1, now);
             gate.failed(&refusal(1), 1, 0, begun, now);
         }
         assert_eq!(gate.places(64), 1);
         let later = now + Duration::from_secs(2);
-        let mut junk = CallError::new(Cause::Malformed, "no JSON").with_raw("hm");
+        let mut junk = CallError::new(FailureCause::Malformed, "no JSON").with_raw("hm");
         junk.exchange.latency = Duration::from_secs(1);
         for _ in 0..3 {
             let begun = gate.begin(1, later);
@@ -237,7 +242,7 @@ mod tests {
     #[test]
     fn a_hold_is_told_with_its_cause() {
         let now = Instant::now();
-        let mut gate = Gate::new(JudgeLimits::default(), 64, 64, true, now);
+        let mut gate = RateGate::new(JudgeLimits::default(), 64, 64, true, now);
         for _ in 0..8 {
             let begun = gate.begin(1, now);
             gate.failed(&refusal(45), 1, 0, begun, now);

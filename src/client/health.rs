@@ -1,7 +1,7 @@
 //! Whether a service answers at all: a run of broken calls lets one probe through at a time, and after a while the service
 //! stops, with its cause and what to do.
 
-use crate::judge::{CallError, Cause};
+use crate::judge::{CallError, FailureCause};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -99,8 +99,8 @@ impl Health {
         }
         self.is_there(now);
         let what = match error.cause {
-            Cause::BadRequest => "calls in a row were refused like this",
-            Cause::Malformed => "answers in a row could not be read",
+            FailureCause::BadRequest => "calls in a row were refused like this",
+            FailureCause::Malformed => "answers in a row could not be read",
             _ => return None,
         };
         self.useless += 1;
@@ -117,7 +117,7 @@ impl Health {
         // A call that was cut off may have gone well for minutes until then; and whatever came since a call began came from
         // a server that worked.
         let from = match error.cause {
-            Cause::TimedOut => began,
+            FailureCause::TimedOut => began,
             _ => now,
         };
         let from = self.spoke.map_or(from, |spoke| from.max(spoke));
@@ -173,7 +173,11 @@ impl Health {
 /// or a page of some server in between.
 pub(crate) fn is_broken(error: &CallError) -> bool {
     let cause = error.cause;
-    error.no_answer || matches!(cause, Cause::Connection | Cause::TimedOut | Cause::Server)
+    error.no_answer
+        || matches!(
+            cause,
+            FailureCause::Connection | FailureCause::TimedOut | FailureCause::Server
+        )
 }
 
 #[cfg(test)]
@@ -181,7 +185,7 @@ mod tests {
     use super::*;
 
     fn broken() -> CallError {
-        CallError::new(Cause::Connection, "cannot connect to host")
+        CallError::new(FailureCause::Connection, "cannot connect to host")
     }
 
     #[test]
@@ -226,7 +230,7 @@ mod tests {
         let at = start + Duration::from_secs(300);
         health.answered(Duration::from_secs(2), at);
         for _ in 0..8 {
-            let hung = CallError::new(Cause::TimedOut, "no answer within 300 s");
+            let hung = CallError::new(FailureCause::TimedOut, "no answer within 300 s");
             assert_eq!(health.failed(&hung, start, at), None);
         }
     }
@@ -247,7 +251,7 @@ mod tests {
     #[test]
     fn junk_stops_a_judge_as_refused_requests_do() {
         let now = Instant::now();
-        for cause in [Cause::Malformed, Cause::BadRequest] {
+        for cause in [FailureCause::Malformed, FailureCause::BadRequest] {
             let mut health = Health::new(Duration::from_secs(60));
             for _ in 0..24 {
                 assert_eq!(

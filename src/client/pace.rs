@@ -83,7 +83,7 @@ impl Bucket {
 
 /// What refusals have taught.
 #[derive(Clone, Copy, Debug)]
-enum Learned {
+enum LearnedLimit {
     /// No limit was met.
     Nothing,
     /// A limit was met at `since`: calls, from the number `from` on, are let through in growing numbers until one is refused.
@@ -111,7 +111,7 @@ pub struct Pace {
     tokens: Option<Bucket>,
     told_requests: Option<Bucket>,
     told_tokens: Option<Bucket>,
-    learned: Learned,
+    learned: LearnedLimit,
     /// Calls begun so far: the number of the next one.
     begun: u64,
     /// The numbers of the latest calls that were refused.
@@ -131,7 +131,7 @@ impl Pace {
             tokens: limits.tokens_per_minute.map(bucket),
             told_requests: None,
             told_tokens: None,
-            learned: Learned::Nothing,
+            learned: LearnedLimit::Nothing,
             begun: 0,
             refused: BTreeSet::new(),
             hold: None,
@@ -159,20 +159,20 @@ impl Pace {
     /// Calls in flight at most, where a limit that was met is being felt out.
     pub fn places(&self) -> Option<usize> {
         match self.learned {
-            Learned::Probing { admitted, .. } => Some(admitted as usize + 1),
+            LearnedLimit::Probing { admitted, .. } => Some(admitted as usize + 1),
             _ => None,
         }
     }
 
     /// Whether a limit was met.
     pub fn is_limited(&self) -> bool {
-        !matches!(self.learned, Learned::Nothing)
+        !matches!(self.learned, LearnedLimit::Nothing)
     }
 
     /// Calls a second that refusals have taught.
     pub fn learned_per_s(&self) -> Option<f64> {
         match self.learned {
-            Learned::Rate { per_s, .. } => Some(per_s),
+            LearnedLimit::Rate { per_s, .. } => Some(per_s),
             _ => None,
         }
     }
@@ -189,7 +189,7 @@ impl Pace {
                 bucket.take(amount, now);
             }
         }
-        if let Learned::Rate { per_s, since, .. } = &mut self.learned {
+        if let LearnedLimit::Rate { per_s, since, .. } = &mut self.learned {
             // While nothing was to be asked, or no place was free, nothing could be admitted.
             if let Some(idle) = self.next.and_then(|next| now.checked_duration_since(next)) {
                 *since += idle;
@@ -220,9 +220,9 @@ impl Pace {
     /// An answer came to the call of this number.
     pub fn answered(&mut self, number: u64) {
         match &mut self.learned {
-            Learned::Nothing => {}
-            Learned::Probing { from, admitted, .. } => *admitted += u32::from(number >= *from),
-            Learned::Rate {
+            LearnedLimit::Nothing => {}
+            LearnedLimit::Probing { from, admitted, .. } => *admitted += u32::from(number >= *from),
+            LearnedLimit::Rate {
                 per_s,
                 from,
                 admitted,
@@ -243,14 +243,15 @@ impl Pace {
     pub fn refused(&mut self, number: u64, wait: Option<Duration>, now: Instant) {
         let named = wait.unwrap_or(UNNAMED).min(LONGEST);
         match self.learned {
-            Learned::Nothing => {
+            LearnedLimit::Nothing => {
                 if self.meets_limit(number) {
                     self.probe(named, now);
                 }
             }
             // A call of before says nothing new.
-            Learned::Probing { from, .. } | Learned::Rate { from, .. } if number < from => {}
-            Learned::Probing {
+            LearnedLimit::Probing { from, .. } | LearnedLimit::Rate { from, .. }
+                if number < from => {}
+            LearnedLimit::Probing {
                 since,
                 from,
                 admitted: 0,
@@ -258,7 +259,7 @@ impl Pace {
             } => {
                 // Still closed; each time twice as long, where the provider does not ask for more.
                 let wait = named.max((wait * 2).min(Duration::from_secs(60)));
-                self.learned = Learned::Probing {
+                self.learned = LearnedLimit::Probing {
                     since,
                     from,
                     admitted: 0,
@@ -266,15 +267,17 @@ impl Pace {
                 };
                 self.hold_until(now + wait);
             }
-            Learned::Probing {
+            LearnedLimit::Probing {
                 since, admitted, ..
             } => {
                 let seconds = now.saturating_duration_since(since).as_secs_f64();
                 let per_s = f64::from(admitted) / seconds.max(1e-3);
                 self.rate(per_s, per_s, 0, now);
             }
-            Learned::Rate { refused_in_row, .. } if refused_in_row >= 2 => self.probe(named, now),
-            Learned::Rate {
+            LearnedLimit::Rate { refused_in_row, .. } if refused_in_row >= 2 => {
+                self.probe(named, now)
+            }
+            LearnedLimit::Rate {
                 per_s,
                 found,
                 since,
@@ -290,7 +293,7 @@ impl Pace {
                 let lower = LOWER * per_s.min(admitted_per_s);
                 if lower < NO_LIMIT * found {
                     self.refused.clear();
-                    (self.learned, self.next) = (Learned::Nothing, None);
+                    (self.learned, self.next) = (LearnedLimit::Nothing, None);
                 } else {
                     self.rate(lower, found, refused_in_row + 1, now);
                 }
@@ -312,7 +315,7 @@ impl Pace {
     }
 
     fn probe(&mut self, wait: Duration, now: Instant) {
-        self.learned = Learned::Probing {
+        self.learned = LearnedLimit::Probing {
             since: now,
             from: self.begun,
             admitted: 0,
@@ -324,7 +327,7 @@ impl Pace {
     }
 
     fn rate(&mut self, per_s: f64, found: f64, refused_in_row: u32, now: Instant) {
-        self.learned = Learned::Rate {
+        self.learned = LearnedLimit::Rate {
             per_s,
             found,
             since: now,

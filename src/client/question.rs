@@ -5,11 +5,11 @@ use crate::store::{Db, StoreError};
 use futures::future::BoxFuture;
 
 /// Work on the project that goes into the transaction in which an attempt is charged.
-pub(crate) type Job = Box<dyn FnOnce(&mut Db) -> Result<Kept, StoreError> + Send>;
+pub(crate) type RecordJob = Box<dyn FnOnce(&mut Db) -> Result<RecordOutcome, StoreError> + Send>;
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum RecordOutcome {
     /// It has a row.
     Row,
     /// There was an answer already; this one was paid for and is kept as a failure.
@@ -19,7 +19,7 @@ pub(crate) enum Kept {
 }
 
 /// How one attempt ended.
-pub(crate) enum End<'a, A> {
+pub(crate) enum AttemptEnd<'a, A> {
     /// With an answer.
     Answered(&'a A),
     /// With a failure; `again` says that the question will be asked once more, so that it is not the last word.
@@ -28,7 +28,7 @@ pub(crate) enum End<'a, A> {
 
 /// What a question needs of the gate and the budget.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Needs {
+pub(crate) struct CallNeeds {
     /// Tokens, in and out, as far as they can be foretold.
     pub(crate) tokens: u64,
     /// Dollars at the very most; `None` where the price is not known.
@@ -38,7 +38,7 @@ pub(crate) struct Needs {
 }
 
 /// One question to a service.
-pub(crate) trait Question: Sized + Send + Sync + 'static {
+pub(crate) trait ServiceQuestion: Sized + Send + Sync + 'static {
     /// What comes back when all goes well.
     type Answer: Send + 'static;
 
@@ -52,7 +52,7 @@ pub(crate) trait Question: Sized + Send + Sync + 'static {
     fn exchange(answer: &Self::Answer) -> &Exchange;
 
     /// What an attempt needs.
-    fn needs(&self) -> Needs;
+    fn needs(&self) -> CallNeeds;
 
     /// The question to ask once more after an answer that was paid for and says nothing; `None` where that is useless, or
     /// where this is that question already.
@@ -67,11 +67,11 @@ pub(crate) trait Question: Sized + Send + Sync + 'static {
     fn name(&self) -> String;
 
     /// What is kept of an attempt.
-    fn keep(&self, end: End<'_, Self::Answer>) -> Option<Job>;
+    fn keep(&self, end: AttemptEnd<'_, Self::Answer>) -> Option<RecordJob>;
 
     /// Lets the answer of the same question, which is on its way into the project, count for this one too; the job says
-    /// [`Kept::Nothing`] where there is none.
-    fn share(&self) -> Option<Job> {
+    /// [`RecordOutcome::Nothing`] where there is none.
+    fn share(&self) -> Option<RecordJob> {
         None
     }
 }

@@ -32,7 +32,7 @@ const MANY: f64 = 0.5;
 
 /// Calls in flight at most. Never past the configured limit.
 #[derive(Clone, Debug)]
-pub struct Window {
+pub struct CallWindow {
     limit: usize,
     size: f64,
     /// Calls that begin at once, calls begun, and when the first of them began; nothing where calls may begin as they like.
@@ -47,7 +47,7 @@ pub struct Window {
     seen: u32,
 }
 
-impl Window {
+impl CallWindow {
     /// A window that begins with `first` places; `adapts` is false for services on this machine's own cores.
     pub fn new(limit: usize, first: usize, adapts: bool) -> Self {
         let limit = limit.max(1);
@@ -157,7 +157,7 @@ mod tests {
     #[test]
     fn answers_widen_it_at_once_and_calls_begin_in_growing_numbers() {
         let start = Instant::now();
-        let mut window = Window::new(450, FIRST, true);
+        let mut window = CallWindow::new(450, FIRST, true);
         for _ in 0..FIRST {
             assert!(window.ready(start) <= start);
             window.begin(start);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn sporadic_refusals_leave_it_and_many_halve_it() {
-        let mut window = Window::new(128, 128, true);
+        let mut window = CallWindow::new(128, 128, true);
         for at in 0..1_000u64 {
             match at % 5 {
                 0 => window.refused(),
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_server_whose_answers_slow_down_is_not_pressed_further() {
-        let mut window = Window::new(2_000, 8, true);
+        let mut window = CallWindow::new(2_000, 8, true);
         for _ in 0..2_000u64 {
             // One call at a time: the more are in flight, the longer each takes.
             window.answered(Duration::from_millis(10 * window.size() as u64));
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn judges_on_this_machine_have_all_their_places_at_once() {
-        let mut window = Window::new(256, FIRST, false);
+        let mut window = CallWindow::new(256, FIRST, false);
         let now = Instant::now();
         for _ in 0..1_000 {
             assert_eq!(window.ready(now), now);

@@ -9,20 +9,20 @@
 mod admission;
 mod outcome;
 
-use super::Control;
-use super::budget::{Budget, Reserved};
-use super::gate::{Begun, Gate};
-use super::ledger::Ledger;
+use super::RunControl;
+use super::budget::{Budget, Reservation};
+use super::call_ledger::CallLedger;
+use super::gate::{BegunCall, RateGate};
 use super::now_ms;
-use super::question::{Kept, Question};
-use crate::judge::{CallError, Cause, panic_words};
+use super::question::{RecordOutcome, ServiceQuestion};
+use crate::judge::{CallError, FailureCause, panic_message};
 use crate::store::StoreError;
-use crate::store::ledger::{Charge, Purpose};
+use crate::store::ledger::{CallPurpose, Charge};
 use crate::store::runs::RunId;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesOrdered, FuturesUnordered};
 use futures::{FutureExt as _, StreamExt as _};
-use outcome::Remembered;
+use outcome::RecentKeys;
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
@@ -36,11 +36,11 @@ use tokio::time::Instant;
 const ABSENT: Duration = Duration::from_secs(30);
 
 /// What a worker tells.
-pub(crate) enum Event<Q: Question> {
+pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
     /// A question is over, and what came of it is on disk.
     Ended {
         question: Q,
-        end: Ended<Q::Answer>,
+        end: QuestionEnd<Q::Answer>,
         charge: Charge,
     },
     /// An attempt is over, and the question is asked again; in words, where there is something to say.
@@ -58,7 +58,7 @@ pub(crate) enum Event<Q: Question> {
 }
 
 /// How a question ended.
-pub(crate) enum Ended<A> {
+pub(crate) enum QuestionEnd<A> {
     /// With an answer.
     Answered(A),
     /// With an answer, where there was one already.
@@ -71,12 +71,12 @@ pub(crate) enum Ended<A> {
 
 /// What all workers of a run have in common.
 #[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) ledger: Ledger,
+pub(crate) struct WorkerContext {
+    pub(crate) ledger: CallLedger,
     pub(crate) budget: Budget,
-    pub(crate) purpose: Purpose,
+    pub(crate) purpose: CallPurpose,
     pub(crate) run: Option<RunId>,
-    pub(crate) control: watch::Receiver<Control>,
+    pub(crate) control: watch::Receiver<RunControl>,
     /// True once every worker that goes on is one that a person has dropped.
     pub(crate) over: watch::Receiver<bool>,
     /// When the run's own pace allows the next call of any service.
@@ -84,10 +84,10 @@ pub(crate) struct Shared {
 }
 
 /// A question on its way.
-struct Call<Q> {
+struct CallTask<Q> {
     question: Q,
     uid: [u8; 16],
-    reserved: Option<Reserved>,
+    reserved: Option<Reservation>,
     attempts: u32,
     adaptions: usize,
     /// Answers the service had given when this question was refused last.
@@ -99,54 +99,54 @@ struct Call<Q> {
 }
 
 /// A call that has been sent.
-struct Sent {
+struct SentCall {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
-    begun: Begun,
+    begun: BegunCall,
     /// Given back when the call is charged, whatever becomes of its task.
-    _reserved: Option<Reserved>,
+    _reserved: Option<Reservation>,
 }
 
 /// A call that has come back.
-struct Landed<Q: Question> {
-    call: Call<Q>,
+struct ReturnedCall<Q: ServiceQuestion> {
+    call: CallTask<Q>,
     result: Result<Q::Answer, CallError>,
 }
 
 /// What was put into the project.
-struct Written<Q: Question> {
-    kept: Result<Kept, StoreError>,
-    question: Option<(Q, Ended<Q::Answer>)>,
+struct RecordedCall<Q: ServiceQuestion> {
+    kept: Result<RecordOutcome, StoreError>,
+    question: Option<(Q, QuestionEnd<Q::Answer>)>,
     charge: Charge,
     line: String,
 }
 
-type Noting<Q> = BoxFuture<'static, (Call<Q>, Result<(), StoreError>)>;
-type Writing<Q> = BoxFuture<'static, Written<Q>>;
+type EntryWrite<Q> = BoxFuture<'static, (CallTask<Q>, Result<(), StoreError>)>;
+type RecordWrite<Q> = BoxFuture<'static, RecordedCall<Q>>;
 
 /// One service at work.
-pub(crate) struct Worker<Q: Question> {
-    shared: Arc<Shared>,
-    seat: usize,
+pub(crate) struct Worker<Q: ServiceQuestion> {
+    shared: Arc<WorkerContext>,
+    judge_index: usize,
     service: String,
-    gate: Arc<Mutex<Gate>>,
-    control: watch::Receiver<Control>,
+    gate: Arc<Mutex<RateGate>>,
+    control: watch::Receiver<RunControl>,
     questions: mpsc::Receiver<Q>,
-    events: mpsc::Sender<(usize, Event<Q>)>,
+    events: mpsc::Sender<(usize, WorkerEvent<Q>)>,
     /// Whether more questions may come.
     more: bool,
     /// Questions that go before those that come.
-    first: VecDeque<Call<Q>>,
-    noting: FuturesOrdered<Noting<Q>>,
-    ready: VecDeque<Call<Q>>,
-    later: BTreeMap<(Instant, u64), Call<Q>>,
+    first: VecDeque<CallTask<Q>>,
+    noting: FuturesOrdered<EntryWrite<Q>>,
+    ready: VecDeque<CallTask<Q>>,
+    later: BTreeMap<(Instant, u64), CallTask<Q>>,
     laters: u64,
-    flying: JoinSet<Landed<Q>>,
-    sent: HashMap<Id, Sent>,
-    writing: FuturesUnordered<Writing<Q>>,
+    flying: JoinSet<ReturnedCall<Q>>,
+    sent: HashMap<Id, SentCall>,
+    writing: FuturesUnordered<RecordWrite<Q>>,
     /// Questions that wait for the answer of the same one, by its key.
     same: HashMap<[u8; 32], Vec<Q>>,
-    answered: Remembered,
+    answered: RecentKeys,
     absence: Option<bool>,
     broke: bool,
     failed: bool,
@@ -156,20 +156,20 @@ pub(crate) struct Worker<Q: Question> {
     salt: u64,
 }
 
-impl<Q: Question> Worker<Q> {
+impl<Q: ServiceQuestion> Worker<Q> {
     /// A worker at a place of the ensemble, for the questions that come.
     pub(crate) fn new(
-        shared: Arc<Shared>,
-        seat: usize,
+        shared: Arc<WorkerContext>,
+        judge_index: usize,
         service: String,
-        gate: Arc<Mutex<Gate>>,
+        gate: Arc<Mutex<RateGate>>,
         questions: mpsc::Receiver<Q>,
-        events: mpsc::Sender<(usize, Event<Q>)>,
+        events: mpsc::Sender<(usize, WorkerEvent<Q>)>,
     ) -> Self {
         let control = shared.control.clone();
         Self {
             shared,
-            seat,
+            judge_index,
             service,
             gate,
             control,
@@ -185,7 +185,7 @@ impl<Q: Question> Worker<Q> {
             sent: HashMap::new(),
             writing: FuturesUnordered::new(),
             same: HashMap::new(),
-            answered: Remembered::default(),
+            answered: RecentKeys::default(),
             absence: None,
             broke: false,
             failed: false,
@@ -204,7 +204,7 @@ impl<Q: Question> Worker<Q> {
                 break;
             }
             let now = Instant::now();
-            let dropped = control.is_dropped(self.seat);
+            let dropped = control.is_dropped(self.judge_index);
             let mut wake = None;
             if dropped {
                 self.take_back().await;
@@ -247,7 +247,7 @@ impl<Q: Question> Worker<Q> {
                 Some(noted) = self.noting.next(), if !self.noting.is_empty() => self.noted(noted).await,
                 Some(written) = self.writing.next(), if !self.writing.is_empty() => self.written(written).await,
                 question = self.questions.recv(), if self.more && room => match question {
-                    Some(question) => self.first.push_back(Call::new(question)),
+                    Some(question) => self.first.push_back(CallTask::new(question)),
                     None => self.more = false,
                 },
                 changed = self.control.changed() => if changed.is_err() {
@@ -281,18 +281,18 @@ impl<Q: Question> Worker<Q> {
 
     async fn fail(&mut self, error: StoreError) {
         self.failed = true;
-        self.tell(Event::Failed(error)).await;
+        self.tell(WorkerEvent::Failed(error)).await;
     }
 
     async fn stop(&mut self, why: String) {
         if lock(&self.gate).stop(&why) {
-            self.tell(Event::Stopped(why)).await;
+            self.tell(WorkerEvent::Stopped(why)).await;
         }
     }
 
-    async fn tell(&mut self, event: Event<Q>) {
+    async fn tell(&mut self, event: WorkerEvent<Q>) {
         // Whoever does not listen any more has ended the run.
-        drop(self.events.send((self.seat, event)).await);
+        drop(self.events.send((self.judge_index, event)).await);
     }
 
     /// Says when nobody should wait for this service, and when it is back.
@@ -311,7 +311,7 @@ impl<Q: Question> Worker<Q> {
             return;
         }
         self.absence = absence;
-        let event = absence.map_or(Event::Back, |dropped| Event::Away { dropped });
+        let event = absence.map_or(WorkerEvent::Back, |dropped| WorkerEvent::Away { dropped });
         self.tell(event).await;
     }
 
@@ -349,7 +349,7 @@ impl<Q: Question> Worker<Q> {
     }
 }
 
-impl<Q> Call<Q> {
+impl<Q> CallTask<Q> {
     fn new(question: Q) -> Self {
         Self {
             question,
@@ -365,15 +365,15 @@ impl<Q> Call<Q> {
 }
 
 /// One attempt; a question that panics has failed.
-async fn attempt<Q: Question>(call: Call<Q>) -> Landed<Q> {
+async fn attempt<Q: ServiceQuestion>(call: CallTask<Q>) -> ReturnedCall<Q> {
     let result = AssertUnwindSafe(call.question.ask()).catch_unwind().await;
     let result = result.unwrap_or_else(|panic| Err(crashed(panic.as_ref())));
-    Landed { call, result }
+    ReturnedCall { call, result }
 }
 
 /// The failure of a call that panicked.
 fn crashed(panic: &(dyn Any + Send)) -> CallError {
-    let mut error = CallError::new(Cause::Crashed, panic_words(panic));
+    let mut error = CallError::new(FailureCause::Crashed, panic_message(panic));
     // Nobody knows how far it came.
     error.exchange.sent = true;
     error

@@ -8,10 +8,12 @@ mod bootstrap;
 mod kappa;
 mod survey;
 
-pub use alpha::{Alpha, Scale, alpha, units};
-pub use bootstrap::{Estimate, RESAMPLES, bootstrap, bootstrap_difference, bootstrap_mean};
+pub use alpha::{Alpha, LabelScale, alpha, units};
+pub use bootstrap::{
+    BootstrapEstimate, RESAMPLES, bootstrap, bootstrap_difference, bootstrap_mean,
+};
 pub use kappa::{Kappa, kappa, kappa_of_table};
-pub use survey::{Sampled, SurveyShare, Target, WeightedShare, survey_share};
+pub use survey::{SampledItem, SurveyShare, SurveyTarget, WeightedShare, survey_share};
 
 use super::analysis::wilson_share;
 use serde::Serialize;

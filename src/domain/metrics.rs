@@ -3,18 +3,19 @@
 //! Values equal trec_eval's: documents are ordered by score, ties by descending document id; an unjudged document is
 //! not relevant; a query without relevant documents counts as 0 in every mean (SEEDS §5).
 
-mod correlation;
 mod evaluate;
 mod measure;
+mod rank_correlation;
 mod significance;
 pub mod zbench;
 
-pub use correlation::{kendall_tau_b, rank_biased_overlap, spearman};
 pub use evaluate::{
-    Evaluation, EvaluationError, Qrels, QueryValues, Rules, Run, ScoreWidth, evaluate, ranking,
+    Evaluation, EvaluationError, EvaluationRules, Qrels, QueryValues, RankedRun, ScoreWidth,
+    evaluate, ranked_documents,
 };
 pub use measure::{Measure, Metric, MetricError};
+pub use rank_correlation::{kendall_tau_b, rank_biased_overlap, spearman};
 pub use significance::{
-    Comparison, Estimate, Resampling, TTest, bootstrap, bootstraps, compare, estimate,
+    Comparison, MeanEstimate, Resampling, TTest, bootstrap, bootstraps, compare, estimate,
     randomisation_p, t_test,
 };

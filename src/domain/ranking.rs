@@ -4,14 +4,14 @@ mod inputs;
 mod rows;
 mod warning;
 
-pub use rows::{BattleRecord, JudgeWeights, Rows, Settings};
-pub use warning::{Warning, fit_warnings};
+pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
+pub use warning::{ScoreWarning, fit_warnings};
 
 use super::analysis;
 use super::battle::Pair;
 use super::rating::{self, Covariance, Fit, Observation, RankInterval, RatingError};
 use super::verdict::{OverrideMode, Verdict};
-use inputs::{Inputs, consensus, votes_in_force};
+use inputs::{FitInputs, consensus, votes_in_force};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -40,7 +40,7 @@ pub struct Standing {
 /// Where a verdict that states a preference or a tie stands towards the judges' votes on its pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Stance {
+pub enum VerdictRelation {
     /// The votes say something else. It replaces them, or stands beside them where that is asked for.
     Contradicts,
     /// The votes say the same: it stands beside them.
@@ -67,7 +67,7 @@ pub struct BattleView {
 /// The columns or rows of a matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Order {
+pub enum DocumentOrder {
     /// The order of the input: the first stage's.
     Hybrid,
     /// By score, best first.
@@ -77,7 +77,7 @@ pub enum Order {
 
 /// What a pair of documents looks like from the row's side.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Cell {
+pub struct PairCell {
     /// Battles fought over the pair that have a vote.
     pub games: usize,
     /// Mean ensemble score for the row document in 0..=1 (1: row better), or `None` without a vote.
@@ -98,7 +98,7 @@ pub struct Cell {
 #[derive(Clone, Debug)]
 pub struct View {
     /// What it was computed with.
-    pub settings: Settings,
+    pub settings: RankingSettings,
     /// The dispersion in use.
     pub phi: f64,
     /// By pool index; `None` for documents that were not entered, and for all where the fit has no solution.
@@ -110,12 +110,12 @@ pub struct View {
     /// Iterations and final gradient of the fit, or why there is none.
     pub fit: Result<Fit, RatingError>,
     /// What is to be said about the scores.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<ScoreWarning>,
     /// Battles with two votes or more whose judges all prefer the same document, and all battles with two or more.
     pub consensus: (usize, usize),
     /// Cyclic triads and all triads whose three pairs are decided.
     pub triads: (usize, usize),
-    rows: Rows,
+    rows: QueryRows,
     by_pair: HashMap<Pair, Vec<usize>>,
     verdict_of: HashMap<Pair, usize>,
     compact: Vec<Option<usize>>,
@@ -127,23 +127,23 @@ pub struct View {
 impl View {
     /// Fits the rows, always from zero: a view depends on its rows alone, down to the last bit, so that undoing a
     /// verdict restores every score exactly.
-    pub fn new(rows: Rows, settings: Settings) -> Self {
+    pub fn new(rows: QueryRows, settings: RankingSettings) -> Self {
         Self::build(rows, settings, rating::MAX_DENSE)
     }
 
     /// The same view where that is a matter of milliseconds, and without errors and intervals where they take longer: for
     /// a screen that must not wait and asks for the whole view at once.
-    pub fn quick(rows: Rows, settings: Settings) -> Self {
+    pub fn quick(rows: QueryRows, settings: RankingSettings) -> Self {
         Self::build(rows, settings, QUICK_DOCUMENTS)
     }
 
-    fn build(rows: Rows, settings: Settings, errors_up_to: usize) -> Self {
-        let Inputs {
+    fn build(rows: QueryRows, settings: RankingSettings, errors_up_to: usize) -> Self {
+        let FitInputs {
             entered,
             compact,
             verdict_of,
             observations,
-        } = Inputs::new(&rows, &settings);
+        } = FitInputs::new(&rows, &settings);
         let mut by_pair: HashMap<Pair, Vec<usize>> = HashMap::new();
         for (index, record) in rows.battles.iter().enumerate() {
             if let Some(pair) = Pair::new(record.battle.a, record.battle.b) {
@@ -208,15 +208,15 @@ impl View {
     }
 
     /// The rows the view was computed from.
-    pub fn rows(&self) -> &Rows {
+    pub fn rows(&self) -> &QueryRows {
         &self.rows
     }
 
     /// Pool indexes in an order.
-    pub fn order(&self, order: Order) -> Vec<usize> {
+    pub fn order(&self, order: DocumentOrder) -> Vec<usize> {
         match order {
-            Order::Hybrid => (0..self.rows.documents).collect(),
-            Order::Zelo => self.by_zelo.clone(),
+            DocumentOrder::Hybrid => (0..self.rows.documents).collect(),
+            DocumentOrder::Zelo => self.by_zelo.clone(),
         }
     }
 
@@ -279,8 +279,8 @@ impl View {
     }
 
     /// Where the verdict in force on a pair stands towards the votes; `None` without one, and for *cannot tell*.
-    pub fn stance(&self, pair: Pair) -> Option<Stance> {
-        inputs::stance(&self.rows, &self.settings, self.verdict(pair)?)
+    pub fn stance(&self, pair: Pair) -> Option<VerdictRelation> {
+        inputs::verdict_relation(&self.rows, &self.settings, self.verdict(pair)?)
     }
 
     /// The fit's probability that `row` is better than `column`.
@@ -309,13 +309,13 @@ impl View {
     }
 
     /// The pair as seen from `row`. The diagonal is empty.
-    pub fn cell(&self, row: usize, column: usize) -> Cell {
+    pub fn cell(&self, row: usize, column: usize) -> PairCell {
         let Some(pair) = Pair::new(row, column) else {
-            return Cell::default();
+            return PairCell::default();
         };
-        let mut cell = Cell {
+        let mut cell = PairCell {
             fitted: self.expected(row, column),
-            ..Cell::default()
+            ..PairCell::default()
         };
         let mut sum = 0.0;
         for index in self.battles_of(pair) {
@@ -386,7 +386,7 @@ impl View {
             .score(record.votes.iter().map(|vote| vote.margin));
         let replaced = self.settings.override_mode == OverrideMode::Replace
             && Pair::new(battle.a, battle.b).and_then(|pair| self.stance(pair))
-                == Some(Stance::Contradicts);
+                == Some(VerdictRelation::Contradicts);
         BattleView {
             score,
             expected: self.expected(battle.b, battle.a),
@@ -435,8 +435,11 @@ const EVEN: f64 = 1e-9;
 
 /// The fit's score of every document by pool index, without errors, intervals and warnings; equal to [`View::standings`]
 /// to the last bit.
-pub fn scores(rows: &Rows, settings: &Settings) -> Result<Vec<Option<f64>>, RatingError> {
-    let inputs = Inputs::new(rows, settings);
+pub fn scores(
+    rows: &QueryRows,
+    settings: &RankingSettings,
+) -> Result<Vec<Option<f64>>, RatingError> {
+    let inputs = FitInputs::new(rows, settings);
     let fit = rating::fit(
         inputs.entered.len(),
         &inputs.observations,

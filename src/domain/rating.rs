@@ -58,7 +58,7 @@ impl Observation {
     }
 
     /// The probability that B wins this battle under the fitted scores, its slope and its offset.
-    pub fn expected(&self, model: Model, scores: &[f64]) -> f64 {
+    pub fn expected(&self, model: RatingModel, scores: &[f64]) -> f64 {
         link::probability(model, self.argument(scores))
     }
 
@@ -75,7 +75,7 @@ impl Observation {
 /// How battles become scores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Model {
+pub enum RatingModel {
     /// Bradley–Terry with a Gaussian prior: one finite answer whatever the battles are.
     #[default]
     Map,
@@ -87,7 +87,7 @@ pub enum Model {
     Thurstone,
 }
 
-impl Model {
+impl RatingModel {
     /// Every model, the default first.
     pub const ALL: [Self; 4] = [Self::Map, Self::Mle, Self::Zbench, Self::Thurstone];
 
@@ -102,13 +102,13 @@ impl Model {
     }
 }
 
-impl fmt::Display for Model {
+impl fmt::Display for RatingModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Model {
+impl FromStr for RatingModel {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -124,26 +124,26 @@ impl FromStr for Model {
 /// What to fit and how strong the prior is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Options {
+pub struct RatingOptions {
     /// The model.
-    pub model: Model,
+    pub model: RatingModel,
     /// Prior precision per document where one battle weighs 1, above 0. Used by `Map` as it is, and by `Thurstone`
     /// times 2.376², which is the same belief on the erf scale; `Mle` and `Zbench` have no prior.
     pub lambda: f64,
 }
 
-impl Default for Options {
+impl Default for RatingOptions {
     fn default() -> Self {
         Self {
-            model: Model::Map,
+            model: RatingModel::Map,
             lambda: 0.05,
         }
     }
 }
 
-impl Options {
+impl RatingOptions {
     /// The default prior with another model.
-    pub fn with_model(model: Model) -> Self {
+    pub fn with_model(model: RatingModel) -> Self {
         Self {
             model,
             ..Self::default()
@@ -153,9 +153,9 @@ impl Options {
     /// The precision on the scale of the model's own scores: 0 where it has no prior.
     fn precision(&self) -> f64 {
         match self.model {
-            Model::Map => self.lambda,
-            Model::Mle | Model::Zbench => 0.0,
-            Model::Thurstone => self.lambda * ERF_SCALE * ERF_SCALE,
+            RatingModel::Map => self.lambda,
+            RatingModel::Mle | RatingModel::Zbench => 0.0,
+            RatingModel::Thurstone => self.lambda * ERF_SCALE * ERF_SCALE,
         }
     }
 }
@@ -237,14 +237,14 @@ fn why(unbounded: &[usize], components: usize) -> String {
 pub fn fit(
     documents: usize,
     observations: &[Observation],
-    options: &Options,
+    options: &RatingOptions,
     warm: Option<&[f64]>,
 ) -> Result<Fit, RatingError> {
     check(documents, observations)?;
     match options.model {
-        Model::Zbench => return Ok(zbench::fit(documents, observations)),
-        Model::Mle => refuse_unbounded(documents, observations)?,
-        Model::Map | Model::Thurstone => {
+        RatingModel::Zbench => return Ok(zbench::fit(documents, observations)),
+        RatingModel::Mle => refuse_unbounded(documents, observations)?,
+        RatingModel::Map | RatingModel::Thurstone => {
             if !(options.lambda.is_finite() && options.lambda > 0.0) {
                 return Err(RatingError::BadPrior {
                     lambda: options.lambda,
@@ -253,7 +253,7 @@ pub fn fit(
         }
     }
     let precision = options.precision();
-    Ok(if options.model == Model::Thurstone {
+    Ok(if options.model == RatingModel::Thurstone {
         newton::maximise(documents, observations, precision, warm, link::erf_link)
     } else {
         newton::maximise(documents, observations, precision, warm, link::logistic)
@@ -290,6 +290,6 @@ fn check(documents: usize, observations: &[Observation]) -> Result<(), RatingErr
 }
 
 /// The fitted probability that `b` beats `a` in a plain battle.
-pub fn expected(model: Model, scores: &[f64], a: usize, b: usize) -> f64 {
+pub fn expected(model: RatingModel, scores: &[f64], a: usize, b: usize) -> f64 {
     link::probability(model, scores[b] - scores[a])
 }

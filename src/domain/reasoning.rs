@@ -4,7 +4,7 @@ mod conclusion;
 mod quote;
 
 pub use conclusion::conclusion;
-pub use quote::{Folded, occurs, quotes};
+pub use quote::{FoldedText, occurs, quotes};
 
 use std::borrow::Cow;
 

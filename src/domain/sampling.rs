@@ -8,11 +8,11 @@
 
 pub mod adaptive;
 mod cycles;
-mod dice;
+mod rng;
 mod walecki;
 
-pub use cycles::{Planned, plan, presentations};
-pub use dice::Dice;
+pub use cycles::{PlannedBattle, plan, presentations};
+pub use rng::SeededRng;
 
 /// Cycles a query when nothing else is asked: every document fights about eight battles.
 pub const DEFAULT_CYCLES: usize = 4;

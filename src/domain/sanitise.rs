@@ -8,12 +8,12 @@ use std::borrow::Cow;
 
 /// Text for one line: safe, without a line break. Tabs and line breaks become a space.
 pub fn line(text: &str) -> Cow<'_, str> {
-    clean(text, Breaks::Space)
+    clean(text, LineBreaks::Space)
 }
 
 /// Text for several lines: safe, with `\n` as its only line break and only control character. Tabs become four spaces.
 pub fn block(text: &str) -> Cow<'_, str> {
-    clean(text, Breaks::Newline)
+    clean(text, LineBreaks::Newline)
 }
 
 /// Whether a character has no business in a message: a control, bidirectional or invisible character.
@@ -37,30 +37,30 @@ const CONTROL_PICTURES: [&str; 32] = [
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Breaks {
+enum LineBreaks {
     Space,
     Newline,
 }
 
 /// What the characters before the current one allow it to be; removed characters leave it as it was.
 #[derive(Default)]
-struct Context {
+struct CleanContext {
     previous: Option<char>,
     marks: u8,
     joins: u8,
 }
 
-fn clean(text: &str, breaks: Breaks) -> Cow<'_, str> {
+fn clean(text: &str, breaks: LineBreaks) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
-    let mut context = Context::default();
+    let mut context = CleanContext::default();
     let mut at = 0;
     while let Some(rest) = text.get(at..) {
         let plain = plain_ascii(rest.as_bytes(), breaks);
         if plain > 0 {
-            context = Context {
+            context = CleanContext {
                 previous: rest[..plain].chars().next_back(),
-                ..Context::default()
+                ..CleanContext::default()
             };
         }
         at += plain;
@@ -86,21 +86,21 @@ fn clean(text: &str, breaks: Breaks) -> Cow<'_, str> {
 }
 
 /// How many bytes at the start are printable ASCII, or newlines that stay.
-fn plain_ascii(bytes: &[u8], breaks: Breaks) -> usize {
+fn plain_ascii(bytes: &[u8], breaks: LineBreaks) -> usize {
     bytes
         .iter()
         .position(|byte| {
-            !matches!(byte, b' '..=b'~') && (*byte != b'\n' || breaks == Breaks::Space)
+            !matches!(byte, b' '..=b'~') && (*byte != b'\n' || breaks == LineBreaks::Space)
         })
         .unwrap_or(bytes.len())
 }
 
-impl Context {
-    fn replacement(&mut self, ch: char, breaks: Breaks) -> Option<&'static str> {
+impl CleanContext {
+    fn replacement(&mut self, ch: char, breaks: LineBreaks) -> Option<&'static str> {
         match ch {
-            '\n' | '\r' if breaks == Breaks::Newline => self.replaced("\n"),
+            '\n' | '\r' if breaks == LineBreaks::Newline => self.replaced("\n"),
             '\n' | '\r' => self.replaced(" "),
-            '\t' if breaks == Breaks::Newline => self.replaced("    "),
+            '\t' if breaks == LineBreaks::Newline => self.replaced("    "),
             '\t' => self.replaced(" "),
             '\u{7f}' => self.replaced("␡"),
             SOFT_HYPHEN => Some(""),

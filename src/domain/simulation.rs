@@ -1,33 +1,35 @@
 //! Simulated campaigns: what a sampling strategy is worth before any judge is paid (SCIENCE §0, §5).
 //!
-//! A [`World`] is one query whose true scores are known and whose judges answer by the noise model. [`run`] plays one
+//! A [`SimulatedQuery`] is one query whose true scores are known and whose judges answer by the noise model. [`run`] plays one
 //! strategy on one world, so that a caller can show progress, stop early and use as many threads as it likes; strategies
 //! played on the same worlds meet the same votes and can be compared world by world. Simulated numbers are simulated
 //! numbers: no model was asked.
 
 mod coverage;
-mod fitted;
+mod fitted_noise;
 mod noise;
 mod quality;
-mod world;
+mod simulated_query;
 
 pub use coverage::Coverage;
-pub use fitted::{Cast, NoiseError, Table, fitted_noise, plausible};
+pub use fitted_noise::{NoiseError, ObservedQuery, ObservedVote, fitted_noise, plausible_scores};
 pub use noise::{JudgeNoise, Noise};
-pub use quality::{Mean, Quality, Summary, differences, quality, summary};
-pub use world::{Theta, World};
+pub use quality::{
+    MeanInterval, Quality, QualitySummary, quality, quality_differences, summarise_quality,
+};
+pub use simulated_query::{SimulatedQuery, Theta};
 
 use super::battle::Pair;
-use super::sampling::adaptive::{self, Asked, Round, State, Strategy, next_round};
+use super::sampling::adaptive::{self, AskedPair, Round, SamplingState, Strategy, next_round};
 use std::collections::HashMap;
 
 /// A campaign that was played to its end.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Played {
+pub struct SimulationResult {
     /// How good its final scores are.
     pub quality: Quality,
     /// What is known at the end; its scores, one a document, are natural-log strengths with mean 0.
-    pub state: State,
+    pub state: SamplingState,
     /// Judge calls made: the budget, or fewer where nothing was left to ask.
     pub calls: usize,
     /// Pairs that met.
@@ -40,13 +42,18 @@ pub struct Played {
 /// call more, and fits the votes by the default MAP.
 ///
 /// The world and the seed decide everything. Every call returns a vote.
-pub fn run(world: &World, strategy: &Strategy, battles: f64, seed: u64) -> Played {
+pub fn run(
+    world: &SimulatedQuery,
+    strategy: &Strategy,
+    battles: f64,
+    seed: u64,
+) -> SimulationResult {
     let (documents, judges) = (world.truth().len(), world.judges());
     let budget = adaptive::calls(battles, documents, judges);
-    let mut asked: Vec<Asked> = Vec::new();
+    let mut asked: Vec<AskedPair> = Vec::new();
     let mut place: HashMap<Pair, usize> = HashMap::new();
     let (mut spent, mut rounds) = (0, 0);
-    let mut state = State::new(documents, judges, &asked);
+    let mut state = SamplingState::new(documents, judges, &asked);
     while spent < budget {
         let round = Round {
             seed,
@@ -70,7 +77,7 @@ pub fn run(world: &World, strategy: &Strategy, battles: f64, seed: u64) -> Playe
                     entry.judges = entry.judges.with(task.judges);
                     entry.votes.extend(votes);
                 }
-                None => asked.push(Asked {
+                None => asked.push(AskedPair {
                     pair: task.pair,
                     judges: task.judges,
                     votes: votes.collect(),
@@ -78,9 +85,9 @@ pub fn run(world: &World, strategy: &Strategy, battles: f64, seed: u64) -> Playe
             }
         }
         rounds += 1;
-        state = State::new(documents, judges, &asked);
+        state = SamplingState::new(documents, judges, &asked);
     }
-    Played {
+    SimulationResult {
         quality: quality(&state.scores(), world.truth()),
         state,
         calls: spent,
@@ -92,15 +99,15 @@ pub fn run(world: &World, strategy: &Strategy, battles: f64, seed: u64) -> Playe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::sampling::adaptive::{Judging, Sampler};
+    use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
 
-    fn world(index: usize) -> World {
-        World::synthetic(Theta::Gaussian, 24, Noise::standard(3), 4, index)
+    fn world(index: usize) -> SimulatedQuery {
+        SimulatedQuery::synthetic(Theta::Gaussian, 24, Noise::standard(3), 4, index)
     }
 
     #[test]
     fn the_same_campaign_ends_the_same() {
-        let strategy = Strategy::new(Sampler::Top, Judging::Escalate);
+        let strategy = Strategy::new(Sampler::Top, JudgeChoice::Escalate);
         let played = run(&world(0), &strategy, 2.0, 1);
         assert_eq!(played, run(&world(0), &strategy, 2.0, 1));
         let scores = played.state.scores();
@@ -112,7 +119,7 @@ mod tests {
     #[test]
     fn the_budget_is_spent_to_the_last_call() {
         for sampler in Sampler::ALL {
-            for judging in Judging::ALL {
+            for judging in JudgeChoice::ALL {
                 let played = run(&world(0), &Strategy::new(sampler, judging), 1.5, 1);
                 assert_eq!(played.calls, 108, "{sampler} {judging}");
                 assert!(played.state.scores().iter().sum::<f64>().abs() < 1e-9);
@@ -122,9 +129,9 @@ mod tests {
 
     #[test]
     fn small_worlds_end_when_everything_is_asked() {
-        let strategy = Strategy::new(Sampler::Eig, Judging::Rotate);
+        let strategy = Strategy::new(Sampler::Eig, JudgeChoice::Rotate);
         for (documents, pairs) in [(0, 0), (1, 0), (2, 1), (3, 3), (4, 6)] {
-            let world = World::synthetic(Theta::Skew, documents, Noise::standard(2), 1, 0);
+            let world = SimulatedQuery::synthetic(Theta::Skew, documents, Noise::standard(2), 1, 0);
             let played = run(&world, &strategy, 99.0, 1);
             assert_eq!((played.pairs, played.calls), (pairs, 2 * pairs));
         }
@@ -137,12 +144,12 @@ mod tests {
             let played = (0..8).map(|index| run(&world(index), &strategy, 2.0, 1));
             played.map(|played| played.quality).collect()
         };
-        let random = play(Sampler::Cycles, Judging::All);
+        let random = play(Sampler::Cycles, JudgeChoice::All);
         for (sampler, judging) in [
-            (Sampler::Swiss, Judging::Rotate),
-            (Sampler::Top, Judging::Escalate),
+            (Sampler::Swiss, JudgeChoice::Rotate),
+            (Sampler::Top, JudgeChoice::Escalate),
         ] {
-            let gain = differences(&play(sampler, judging), &random);
+            let gain = quality_differences(&play(sampler, judging), &random);
             assert!(gain.tau.unwrap().mean > 0.02, "{sampler}: {gain:?}");
             assert!(gain.ndcg.unwrap().mean > 0.02, "{sampler}: {gain:?}");
         }

@@ -1,14 +1,14 @@
 //! Verdicts: a person's judgment of a pair. Append-only; undo is one more row.
 
+mod final_rule;
 mod gold;
 mod history;
-mod rule;
-mod why;
+mod reason;
 
+pub use final_rule::{AnnotatorVerdicts, FinalRule};
 pub use gold::{GoldItem, GoldScore, gold_score};
-pub use history::{Change, Deed, history};
-pub use rule::{FinalRule, People};
-pub use why::{Cause, Confidence};
+pub use history::{DecisionChange, VerdictEvent, decision_changes};
+pub use reason::{Confidence, ErrorCause};
 
 use super::vote::Outcome;
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,7 @@ const APPLICATION_ID: i64 = 0x4f56_4543;
 
 /// Why vectors cannot be kept.
 #[derive(Debug, thiserror::Error)]
-pub enum CacheError {
+pub enum VectorCacheError {
     /// The file is something else, or cannot be opened.
     #[error("{}: holds no embeddings: {reason}; name another file with --vectors", path.display())]
     NotACache {
@@ -28,12 +28,12 @@ pub enum CacheError {
 
 /// A file of vectors by the hash of model and text.
 #[derive(Debug)]
-pub struct Cache(Connection);
+pub struct VectorCache(Connection);
 
-impl Cache {
+impl VectorCache {
     /// Opens the file, which is made where it is not there.
-    pub fn open(path: &Path) -> Result<Self, CacheError> {
-        let not = |reason: String| CacheError::NotACache {
+    pub fn open(path: &Path) -> Result<Self, VectorCacheError> {
+        let not = |reason: String| VectorCacheError::NotACache {
             path: path.to_owned(),
             reason,
         };
@@ -76,7 +76,7 @@ impl Cache {
     }
 
     /// A text's vector, where it was made before.
-    pub fn get(&self, key: &[u8; 32]) -> Result<Option<Vec<f32>>, CacheError> {
+    pub fn get(&self, key: &[u8; 32]) -> Result<Option<Vec<f32>>, VectorCacheError> {
         let mut statement = self
             .0
             .prepare_cached("SELECT vector FROM vector WHERE key = ?1")?;
@@ -89,7 +89,7 @@ impl Cache {
     pub fn put<'a>(
         &mut self,
         vectors: impl IntoIterator<Item = (&'a [u8; 32], &'a Vec<f32>)>,
-    ) -> Result<(), CacheError> {
+    ) -> Result<(), VectorCacheError> {
         let transaction = self.0.transaction()?;
         {
             let mut statement = transaction
@@ -112,10 +112,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vectors.db");
         let vector = vec![0.1f32, -0.0, f32::MIN_POSITIVE];
-        let mut cache = Cache::open(&path).unwrap();
+        let mut cache = VectorCache::open(&path).unwrap();
         cache.put([(&[1; 32], &vector)]).unwrap();
         drop(cache);
-        let cache = Cache::open(&path).unwrap();
+        let cache = VectorCache::open(&path).unwrap();
         assert_eq!(cache.get(&[1; 32]).unwrap(), Some(vector));
         assert_eq!(cache.get(&[2; 32]).unwrap(), None);
 
@@ -125,7 +125,7 @@ mod tests {
             .unwrap();
         std::fs::write(folder.path().join("text"), "not a database, by any means").unwrap();
         for name in ["other.db", "text"] {
-            let error = Cache::open(&folder.path().join(name)).unwrap_err();
+            let error = VectorCache::open(&folder.path().join(name)).unwrap_err();
             assert!(error.to_string().contains("--vectors"), "{error}");
         }
     }

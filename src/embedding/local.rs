@@ -1,6 +1,6 @@
 //! A sentence-transformers folder on this machine's processor: BERT, its tokenizer, pooling, by candle.
 
-use super::Embedded;
+use super::EmbeddedTexts;
 use crate::judge::{Exchange, Usage};
 use candle_core::{DType, Device, Error, Tensor};
 use candle_nn::VarBuilder;
@@ -25,7 +25,7 @@ enum Pooling {
 }
 
 /// A loaded model.
-pub(super) struct Local {
+pub(super) struct LocalModel {
     /// The hash of every file that was read.
     pub(super) identity: String,
     model: BertModel,
@@ -33,9 +33,9 @@ pub(super) struct Local {
     pooling: Pooling,
 }
 
-impl fmt::Debug for Local {
+impl fmt::Debug for LocalModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Local")
+        f.debug_struct("LocalModel")
             .field("identity", &self.identity)
             .finish_non_exhaustive()
     }
@@ -59,11 +59,11 @@ struct LengthFile {
     max_seq_length: Option<usize>,
 }
 
-impl Local {
+impl LocalModel {
     /// Reads config.json, tokenizer.json and model.safetensors, and where they are there modules.json, 1_Pooling/config.json
     /// and sentence_bert_config.json.
     pub(super) fn load(folder: &Path) -> Result<Self, String> {
-        let mut files = Files {
+        let mut files = ModelFiles {
             folder,
             hash: Sha256::new(),
         };
@@ -120,7 +120,7 @@ impl Local {
     }
 
     /// A vector for each text, of any length.
-    pub(super) fn embed(&self, texts: &[String]) -> Result<Embedded, String> {
+    pub(super) fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, String> {
         let encodings = self
             .tokenizer
             .encode_batch(texts.to_vec(), true)
@@ -130,7 +130,7 @@ impl Local {
             let numbers: Vec<u32> = encodings.iter().flat_map(of).copied().collect();
             Tensor::from_vec(numbers, (texts.len(), width), &Device::Cpu)
         };
-        let run = || -> Result<Embedded, Error> {
+        let run = || -> Result<EmbeddedTexts, Error> {
             let mask = all(|encoding| encoding.get_attention_mask())?;
             let (ids, types) = (
                 all(|encoding| encoding.get_ids())?,
@@ -148,7 +148,7 @@ impl Local {
             let tokens = encodings
                 .iter()
                 .flat_map(|encoding| encoding.get_attention_mask());
-            Ok(Embedded {
+            Ok(EmbeddedTexts {
                 vectors: pooled.to_vec2()?,
                 exchange: Exchange {
                     usage: Usage {
@@ -165,12 +165,12 @@ impl Local {
 }
 
 /// The files of a folder, hashed as they are read.
-struct Files<'a> {
+struct ModelFiles<'a> {
     folder: &'a Path,
     hash: Sha256,
 }
 
-impl Files<'_> {
+impl ModelFiles<'_> {
     fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }

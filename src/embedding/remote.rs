@@ -1,13 +1,13 @@
 //! Embedders behind HTTP: `/embeddings` of OpenAI and of whoever speaks like it, and Ollama's `/api/embed`.
 
-use super::Embedded;
+use super::EmbeddedTexts;
 use crate::judge::price::Price;
 use crate::judge::provider::batch::join;
-use crate::judge::provider::http::Received;
-use crate::judge::provider::limits;
-use crate::judge::provider::{Connection, Settings, merge};
-use crate::judge::provider::{counts, failure};
-use crate::judge::{CallError, Cause, Exchange, JudgeLimits, Usage, caught};
+use crate::judge::provider::http::HttpResponse;
+use crate::judge::provider::rate_limits;
+use crate::judge::provider::{ApiConnection, JudgeSettings, merge};
+use crate::judge::provider::{error_response, token_counts};
+use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits, Usage, catch_panic};
 use jiff::Timestamp;
 use reqwest::Url;
 use serde::Deserialize;
@@ -16,18 +16,18 @@ use serde_json::{Map, Value, json};
 
 /// A server with what is sent to it.
 #[derive(Debug)]
-pub(super) struct Remote {
-    settings: Settings,
-    connection: Connection,
+pub(super) struct RemoteEmbedder {
+    settings: JudgeSettings,
+    connection: ApiConnection,
     url: Url,
     ollama: bool,
     params: Map<String, Value>,
 }
 
-impl Remote {
+impl RemoteEmbedder {
     pub(super) fn new(
-        settings: Settings,
-        connection: Connection,
+        settings: JudgeSettings,
+        connection: ApiConnection,
         params: Map<String, Value>,
     ) -> Self {
         let ollama = settings.spec.provider == "ollama";
@@ -66,7 +66,7 @@ impl Remote {
     }
 
     /// What is known of a call that read so many tokens.
-    fn exchange(&self, received: &Received, tokens: Option<u64>, now: Timestamp) -> Exchange {
+    fn exchange(&self, received: &HttpResponse, tokens: Option<u64>, now: Timestamp) -> Exchange {
         let usage = Usage {
             input: tokens.unwrap_or(0),
             ..Usage::default()
@@ -78,7 +78,7 @@ impl Remote {
             usage,
             cost_usd: price.map(|price| price.cost(&usage, 0)),
             latency: received.latency,
-            limits: limits::read(received, now),
+            limits: rate_limits::read(received, now),
             sent: true,
             ..Exchange::default()
         }
@@ -99,7 +99,7 @@ impl Remote {
         body
     }
 
-    pub(super) async fn embed(&self, texts: &[String]) -> Result<Embedded, CallError> {
+    pub(super) async fn embed(&self, texts: &[String]) -> Result<EmbeddedTexts, CallError> {
         let connection = &self.connection;
         let body = self.body(texts).to_string().into_bytes();
         let headers = connection.headers.clone();
@@ -109,13 +109,13 @@ impl Remote {
     }
 
     /// What an answer holds. It may have been paid for, so that even a panic here keeps its beginning.
-    fn take(&self, received: &Received) -> Result<Embedded, CallError> {
-        let read = caught(|| self.read(received));
-        let read = read.unwrap_or_else(|panic| Err(failure::crashed(received, &panic)));
-        read.map_err(|error| failure::sent(error, received))
+    fn take(&self, received: &HttpResponse) -> Result<EmbeddedTexts, CallError> {
+        let read = catch_panic(|| self.read(received));
+        let read = read.unwrap_or_else(|panic| Err(error_response::crashed(received, &panic)));
+        read.map_err(|error| error_response::sent(error, received))
     }
 
-    fn read(&self, received: &Received) -> Result<Embedded, CallError> {
+    fn read(&self, received: &HttpResponse) -> Result<EmbeddedTexts, CallError> {
         if self.ollama {
             let reply: OllamaReply = self.parse(received).map_err(|mut error| {
                 if error.exchange.status == Some(404) {
@@ -124,7 +124,7 @@ impl Remote {
                 }
                 error
             })?;
-            return Ok(Embedded {
+            return Ok(EmbeddedTexts {
                 vectors: reply.embeddings,
                 exchange: self.exchange(
                     received,
@@ -137,9 +137,9 @@ impl Remote {
         reply.data.sort_by_key(|datum| datum.index);
         if (0..).zip(&reply.data).any(|(at, datum)| at != datum.index) {
             let message = "the vectors of the answer are not numbered from 0 on";
-            return Err(CallError::new(Cause::Malformed, message));
+            return Err(CallError::new(FailureCause::Malformed, message));
         }
-        Ok(Embedded {
+        Ok(EmbeddedTexts {
             vectors: reply
                 .data
                 .into_iter()
@@ -153,12 +153,12 @@ impl Remote {
         })
     }
 
-    fn parse<T: DeserializeOwned>(&self, received: &Received) -> Result<T, CallError> {
+    fn parse<T: DeserializeOwned>(&self, received: &HttpResponse) -> Result<T, CallError> {
         let now = Timestamp::now();
         if !received.is_ok() {
-            return Err(failure::failure(&self.settings, received, now));
+            return Err(error_response::from_response(&self.settings, received, now));
         }
-        serde_json::from_slice(&received.body).map_err(|_| failure::not_json(received, now))
+        serde_json::from_slice(&received.body).map_err(|_| error_response::not_json(received, now))
     }
 }
 
@@ -186,5 +186,5 @@ struct OllamaReply {
 
 /// A count of the tokens of some texts that makes sense.
 fn count(value: &Value) -> Option<u64> {
-    counts::whole(value).filter(|count| (1..=counts::MOST).contains(count))
+    token_counts::whole(value).filter(|count| (1..=token_counts::MOST).contains(count))
 }

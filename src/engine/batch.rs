@@ -7,16 +7,16 @@
 mod fetch;
 mod submit;
 
-pub use fetch::{Fetched, fetch};
-pub use submit::{Submitted, submit};
+pub use fetch::{BatchFetch, fetch};
+pub use submit::{BatchSubmission, submit};
 
-use super::{EngineError, now_ms};
+use super::{RunError, now_ms};
 use crate::client::pace::back_off;
-use crate::domain::sampling::Dice;
-use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, Sought};
-use crate::judge::{CallError, Cause, Ensemble, Judge, Retry};
+use crate::domain::sampling::SeededRng;
+use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, UnconfirmedBatch};
+use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, Retry};
 use crate::store::Store;
-use crate::store::batches::{BatchRow, Stage};
+use crate::store::batches::{BatchRow, BatchStage};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ const SETTLED_MS: i64 = 120_000;
 
 /// What is known of a batch after asking.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct PolledBatch {
     /// The batch as the project now has it.
     pub row: BatchRow,
     /// Lines in all, as far as the provider says.
@@ -39,7 +39,7 @@ pub struct Known {
 }
 
 /// The judge of a batch as it is configured now, or what is to be done where it is not the same any more.
-fn judge_of(ensemble: &Ensemble, row: &BatchRow) -> Result<Arc<dyn Judge>, String> {
+fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, String> {
     let spec = &row.spec;
     let Some(judge) = ensemble.iter().find(|judge| judge.spec().name == spec.name) else {
         return Err(format!(
@@ -96,7 +96,7 @@ async fn patiently<T, F: Future<Output = Result<T, CallError>>>(
         tries += 1;
         match ask().await {
             Err(error) if tries < ATTEMPTS && again(&error) => {
-                let draw = Dice::new(now_ms().cast_unsigned(), &["batch"]).unit();
+                let draw = SeededRng::new(now_ms().cast_unsigned(), &["batch"]).unit();
                 let wait = match error.retry {
                     Retry::After(Some(wait)) => wait,
                     _ => back_off(tries, draw),
@@ -117,9 +117,9 @@ fn passes(error: &CallError) -> bool {
 /// lock: only then is a batch that the provider does not know one that never arrived, and not one on its way.
 pub async fn refresh(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     alone: bool,
-) -> Result<Vec<Known>, EngineError> {
+) -> Result<Vec<PolledBatch>, RunError> {
     let rows = store.read(|db| db.batches(false)).await?;
     let mut named: Vec<String> = rows.iter().filter_map(|row| row.remote.clone()).collect();
     let mut known = Vec::new();
@@ -133,12 +133,12 @@ pub async fn refresh(
 
 async fn ask_about(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     mut row: BatchRow,
     named: &[String],
     alone: bool,
-) -> Result<Known, EngineError> {
-    let troubled = |row, trouble| Known {
+) -> Result<PolledBatch, RunError> {
+    let troubled = |row, trouble| PolledBatch {
         row,
         total: None,
         trouble: Some(trouble),
@@ -166,9 +166,9 @@ async fn ask_about(
         Err(error) => return Ok(troubled(row, error.to_string())),
     };
     row.stage = match status.state {
-        BatchState::Running => Stage::Running,
-        BatchState::Failed => Stage::Failed,
-        BatchState::Ended | BatchState::Expired | BatchState::Cancelled => Stage::Over,
+        BatchState::Running => BatchStage::Running,
+        BatchState::Failed => BatchStage::Failed,
+        BatchState::Ended | BatchState::Expired | BatchState::Cancelled => BatchStage::Over,
     };
     row.told = (status.done, status.failed);
     row.message = status.message.clone().or_else(|| match status.state {
@@ -180,7 +180,7 @@ async fn ask_about(
     store
         .write(move |db| db.note_batch(id, stage, told, message.as_deref(), now_ms()))
         .await?;
-    Ok(Known {
+    Ok(PolledBatch {
         row,
         total: Some(status.total),
         trouble: None,
@@ -195,14 +195,14 @@ async fn look_for(
     row: &mut BatchRow,
     named: &[String],
     alone: bool,
-) -> Result<Option<String>, EngineError> {
+) -> Result<Option<String>, RunError> {
     let uid = row.uid.clone();
-    let sought = Sought {
+    let unconfirmed = UnconfirmedBatch {
         name: &uid,
         lines: row.calls,
         since_ms: row.submitted_ms,
     };
-    let (found, all) = match patiently(|| api.find(sought), passes).await {
+    let (found, all) = match patiently(|| api.find(unconfirmed), passes).await {
         Ok(found) => found,
         Err(error) => return Ok(Some(error.to_string())),
     };
@@ -232,12 +232,12 @@ async fn look_for(
             id.0
         ))),
         (None, _) => {
-            row.stage = Stage::Failed;
+            row.stage = BatchStage::Failed;
             row.message = Some("never arrived at the provider".to_owned());
             let message = row.message.clone();
             store
                 .write(move |db| {
-                    db.note_batch(id, Stage::Failed, (0, 0), message.as_deref(), now_ms())
+                    db.note_batch(id, BatchStage::Failed, (0, 0), message.as_deref(), now_ms())
                 })
                 .await?;
             Ok(row.message.clone())
@@ -246,7 +246,7 @@ async fn look_for(
 }
 
 /// Follows new votes up: the noise of the battles is estimated anew, and with it every interval.
-pub async fn settle(store: &Store) -> Result<(), EngineError> {
+pub async fn settle(store: &Store) -> Result<(), RunError> {
     for ensemble in store.read(|db| db.ensembles_in_force()).await? {
         let changed = store
             .write(move |db| {
@@ -260,13 +260,13 @@ pub async fn settle(store: &Store) -> Result<(), EngineError> {
         let store = store.clone();
         tokio::task::spawn_blocking(move || store.summarise_all(&changed, |_, _| true))
             .await
-            .map_err(|error| EngineError::Crashed(error.to_string()))??;
+            .map_err(|error| RunError::Crashed(error.to_string()))??;
     }
     Ok(())
 }
 
 /// Asks the provider to stop a batch.
-pub async fn cancel(ensemble: &Ensemble, row: &BatchRow) -> Result<(), String> {
+pub async fn cancel(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<(), String> {
     let judge = judge_of(ensemble, row)?;
     let api = api(judge.as_ref())?;
     let remote = row
@@ -282,7 +282,7 @@ pub async fn cancel(ensemble: &Ensemble, row: &BatchRow) -> Result<(), String> {
 fn is_refusal(error: &CallError) -> bool {
     !matches!(
         error.cause,
-        Cause::Connection | Cause::TimedOut | Cause::Server
+        FailureCause::Connection | FailureCause::TimedOut | FailureCause::Server
     )
 }
 

@@ -1,21 +1,21 @@
 //! The task that owns a run: it plans, lets each judge go its way, counts what is on disk, and refits.
 
-mod play;
+mod event_loop;
 
-use super::feeder::Fed;
-use super::lock::RunLock;
+use super::battle_question::{BattleQuestion, VoteReply};
 use super::plan::{enter_plan, share};
-use super::progress::{Phase, Progress};
-use super::question::{BattleQuestion, Voted};
-use super::rounds::{Open, Rounds, Visit};
-use super::{Control, EngineError, Outcome, Request, now_ms};
+use super::progress::{RunPhase, RunProgress};
+use super::question_source::SourceEvent;
+use super::rounds::{RoundPlanner, SourceTask, UnfinishedQuery};
+use super::run_lock::RunLock;
+use super::{RunControl, RunError, RunOutcome, RunRequest, now_ms};
 use crate::client::budget::Budget;
-use crate::client::gate::Gate;
-use crate::client::question::Question as _;
+use crate::client::gate::RateGate;
+use crate::client::question::ServiceQuestion as _;
 use crate::client::window;
-use crate::client::worker::{Ended, Event, lock};
+use crate::client::worker::{QuestionEnd, WorkerEvent, lock};
 use crate::domain::vote::JudgeId;
-use crate::judge::{Ensemble, Judge, Usage};
+use crate::judge::{Judge, JudgeEnsemble, Usage};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::ledger::{Charge, Spent};
@@ -39,22 +39,22 @@ const PLANNED_TOGETHER: usize = 64;
 
 struct Dispatcher {
     store: Store,
-    ensemble: Ensemble,
+    ensemble: JudgeEnsemble,
     judges: Vec<JudgeId>,
     run: RunId,
-    control: watch::Receiver<Control>,
-    progress_to: watch::Sender<Progress>,
-    progress: Progress,
+    control: watch::Receiver<RunControl>,
+    progress_to: watch::Sender<RunProgress>,
+    progress: RunProgress,
     budget: Budget,
-    gates: Vec<Arc<Mutex<Gate>>>,
+    gates: Vec<Arc<Mutex<RateGate>>>,
     started: Instant,
     reported: Instant,
     /// The queries that are not done.
-    open: HashMap<QueryKey, Open>,
+    open: HashMap<QueryKey, UnfinishedQuery>,
     /// Where the run is played in rounds.
-    rounds: Option<Rounds>,
+    rounds: Option<RoundPlanner>,
     /// The way to each judge's feeder, while there may be more for it to do.
-    visits: Vec<mpsc::UnboundedSender<Visit>>,
+    visits: Vec<mpsc::UnboundedSender<SourceTask>>,
     /// Judges nobody waits for: their workers have ended, or make no calls for now while others do.
     gone: Vec<bool>,
     /// Judges whose workers have ended.
@@ -75,21 +75,21 @@ struct Dispatcher {
 
 pub(super) async fn run(
     store: Store,
-    ensemble: Ensemble,
-    request: Request,
-    control: watch::Receiver<Control>,
-    progress_to: watch::Sender<Progress>,
-) -> Result<Outcome, EngineError> {
+    ensemble: JudgeEnsemble,
+    request: RunRequest,
+    control: watch::Receiver<RunControl>,
+    progress_to: watch::Sender<RunProgress>,
+) -> Result<RunOutcome, RunError> {
     if ensemble.is_empty() {
-        return Err(EngineError::NoJudge);
+        return Err(RunError::NoJudge);
     }
-    for (seat, judge) in ensemble.iter().enumerate() {
+    for (judge_index, judge) in ensemble.iter().enumerate() {
         let name = &judge.spec().name;
-        if ensemble[..seat]
+        if ensemble[..judge_index]
             .iter()
             .any(|other| other.spec().name == *name)
         {
-            return Err(EngineError::TwiceNamed(name.clone()));
+            return Err(RunError::TwiceNamed(name.clone()));
         }
     }
     let _lock = RunLock::take(store.path())?;
@@ -129,7 +129,7 @@ pub(super) async fn run(
         })
         .await?;
     let now = Instant::now();
-    let Control {
+    let RunControl {
         budget_usd: limit_usd,
         dropped: dropped_before,
         ..
@@ -148,7 +148,7 @@ pub(super) async fn run(
     progress.spent_before_usd = spent_usd;
     let rounds = request
         .campaign
-        .map(|campaign| Rounds::new(store.clone(), campaign, request.clone(), &judges));
+        .map(|campaign| RoundPlanner::new(store.clone(), campaign, request.clone(), &judges));
     let mut dispatcher = Dispatcher {
         store: store.clone(),
         gone: vec![false; judges.len()],
@@ -199,9 +199,9 @@ pub(super) async fn run(
     // What went wrong first says more.
     result?;
     ended?;
-    dispatcher.progress.phase = Phase::Done;
+    dispatcher.progress.phase = RunPhase::Done;
     dispatcher.report(true);
-    Ok(Outcome {
+    Ok(RunOutcome {
         run,
         cancelled,
         broke: dispatcher.broke,
@@ -212,13 +212,13 @@ pub(super) async fn run(
 }
 
 impl Dispatcher {
-    async fn work(&mut self, request: &Request, ensemble: EnsembleId) -> Result<(), EngineError> {
+    async fn work(&mut self, request: &RunRequest, ensemble: EnsembleId) -> Result<(), RunError> {
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
             None => self.store.read(|db| db.runnable_queries()).await?,
         };
         let waiting = self.plan(request, ensemble, queries).await?;
-        self.progress.phase = Phase::Judging;
+        self.progress.phase = RunPhase::Judging;
         self.report(true);
         for (judge, gate) in self.progress.judges.iter().zip(&self.gates) {
             lock(gate).window.expect(judge.total);
@@ -236,10 +236,10 @@ impl Dispatcher {
     /// Enters every query's plan and returns the queries with calls to make.
     async fn plan(
         &mut self,
-        request: &Request,
+        request: &RunRequest,
         ensemble: EnsembleId,
         queries: Vec<QueryKey>,
-    ) -> Result<Vec<QueryKey>, EngineError> {
+    ) -> Result<Vec<QueryKey>, RunError> {
         self.progress.queries = queries.len();
         let names: Arc<[String]> = self
             .ensemble
@@ -265,17 +265,18 @@ impl Dispatcher {
                 .await?;
             for (query, plan) in queries.iter().zip(plans) {
                 let total = plan.calls.iter().sum::<usize>() + plan.unplanned;
-                for (seat, judge) in self.progress.judges.iter_mut().enumerate() {
-                    judge.total += plan.calls[seat] + share(plan.unplanned, judges.len(), seat);
+                for (judge_index, judge) in self.progress.judges.iter_mut().enumerate() {
+                    judge.total +=
+                        plan.calls[judge_index] + share(plan.unplanned, judges.len(), judge_index);
                 }
                 self.progress.total += total;
                 self.progress.battles += plan.battles;
                 self.progress.already += plan.already;
                 self.progress.queries_planned += 1;
-                self.missing += plan.holes;
+                self.missing += plan.missing;
                 self.waited_for += total - plan.unplanned;
                 if total > 0 {
-                    let open = Open {
+                    let open = UnfinishedQuery {
                         place: waiting.len(),
                         calls: plan.calls,
                         unplanned: plan.unplanned,
@@ -298,15 +299,15 @@ impl Dispatcher {
         Ok(waiting)
     }
 
-    fn steer(&mut self, control: Control) {
+    fn steer(&mut self, control: RunControl) {
         if self.progress.paused != control.paused {
             self.progress.paused = control.paused;
             self.progress
                 .say(if control.paused { "paused" } else { "resumed" }.to_owned());
         }
         self.budget.set_limit(control.budget_usd);
-        for (seat, judge) in self.progress.judges.iter_mut().enumerate() {
-            judge.dropped = control.is_dropped(seat);
+        for (judge_index, judge) in self.progress.judges.iter_mut().enumerate() {
+            judge.dropped = control.is_dropped(judge_index);
         }
         for (judge, gate) in self.ensemble.iter().zip(&self.gates) {
             let most = judge.limits().concurrency.unwrap_or(control.concurrency);
@@ -336,69 +337,74 @@ impl Dispatcher {
     /// Takes in what a worker tells; returns what ends the run.
     async fn hear(
         &mut self,
-        seat: usize,
-        event: Event<BattleQuestion>,
-    ) -> Result<Option<EngineError>, EngineError> {
+        judge_index: usize,
+        event: WorkerEvent<BattleQuestion>,
+    ) -> Result<Option<RunError>, RunError> {
         match event {
-            Event::Ended {
+            WorkerEvent::Ended {
                 question,
                 end,
                 charge,
-            } => self.ended(seat, question.query, end, charge).await?,
-            Event::Again { charge, line } => {
-                self.charge(seat, charge);
+            } => self.ended(judge_index, question.query, end, charge).await?,
+            WorkerEvent::Again { charge, line } => {
+                self.charge(judge_index, charge);
                 if !line.is_empty() {
-                    let judge = &mut self.progress.judges[seat];
+                    let judge = &mut self.progress.judges[judge_index];
                     judge.retries += 1;
                     let line = format!("{}: {line}", judge.name);
                     // The same refusal of hundreds of calls would push everything else out of the log.
                     let what = line.split(';').next().unwrap_or_default().to_owned();
-                    let said = self.said[seat].as_ref();
+                    let said = self.said[judge_index].as_ref();
                     if said.is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN) {
-                        self.said[seat] = Some((what, Instant::now()));
+                        self.said[judge_index] = Some((what, Instant::now()));
                         self.progress.say(line);
                     }
                 }
             }
-            Event::Stopped(why) => {
-                let judge = &mut self.progress.judges[seat];
+            WorkerEvent::Stopped(why) => {
+                let judge = &mut self.progress.judges[judge_index];
                 if judge.stopped.is_none() {
                     let line = format!("{} stopped: {why}", judge.name);
                     judge.stopped = Some(why);
                     self.progress.say(line);
                 }
             }
-            Event::Broke => self.is_broke(),
-            Event::Away { dropped } => {
-                (self.away[seat], self.resting[seat]) = (true, dropped);
-                let waiting = lock(&self.gates[seat]).waiting(Instant::now());
+            WorkerEvent::Broke => self.is_broke(),
+            WorkerEvent::Away { dropped } => {
+                (self.away[judge_index], self.resting[judge_index]) = (true, dropped);
+                let waiting = lock(&self.gates[judge_index]).waiting(Instant::now());
                 if let Some((wait, why)) = waiting.filter(|_| !dropped) {
-                    let name = &self.progress.judges[seat].name;
+                    let name = &self.progress.judges[judge_index].name;
                     let line = format!("{name} waits {:.0} s: {why}", wait.as_secs_f64().ceil());
                     self.progress.say(line);
                 }
                 self.weigh_absences().await?;
             }
-            Event::Back => {
-                (self.away[seat], self.resting[seat]) = (false, false);
-                let line = format!("{} goes on", self.progress.judges[seat].name);
+            WorkerEvent::Back => {
+                (self.away[judge_index], self.resting[judge_index]) = (false, false);
+                let line = format!("{} goes on", self.progress.judges[judge_index].name);
                 self.progress.say(line);
                 self.weigh_absences().await?;
             }
-            Event::Failed(error) => return Ok(Some(error.into())),
+            WorkerEvent::Failed(error) => return Ok(Some(error.into())),
         }
         Ok(None)
     }
 
     /// Takes in what a feeder tells; returns what ends the run.
-    async fn fed(&mut self, fed: Fed) -> Result<Option<EngineError>, EngineError> {
+    async fn fed(&mut self, fed: SourceEvent) -> Result<Option<RunError>, RunError> {
         match fed {
-            Fed::Found { seat, query, calls } => self.found(seat, query, calls).await?,
-            Fed::Reused { seat, query } => {
+            SourceEvent::Found {
+                judge_index,
+                query,
+                calls,
+            } => self.found(judge_index, query, calls).await?,
+            SourceEvent::Reused { judge_index, query } => {
                 let charge = Charge::Known(0.0);
-                self.ended(seat, query, Ended::Shared, charge).await?;
+                self.ended(judge_index, query, QuestionEnd::Shared, charge)
+                    .await?;
             }
-            Fed::Failed(error) => return Ok(Some(error)),
+            SourceEvent::Failed(error) => return Ok(Some(error)),
         }
         Ok(None)
     }
@@ -411,8 +417,8 @@ impl Dispatcher {
         self.broke = true;
     }
 
-    fn charge(&mut self, seat: usize, charge: Charge) {
-        let judge = &mut self.progress.judges[seat];
+    fn charge(&mut self, judge_index: usize, charge: Charge) {
+        let judge = &mut self.progress.judges[judge_index];
         match charge {
             Charge::Known(usd) => judge.spent_usd += usd,
             Charge::Assumed(usd) => judge.assumed_usd += usd,
@@ -420,8 +426,8 @@ impl Dispatcher {
         }
     }
 
-    fn used(&mut self, seat: usize, usage: Usage, latency: Duration) {
-        let judge = &mut self.progress.judges[seat];
+    fn used(&mut self, judge_index: usize, usage: Usage, latency: Duration) {
+        let judge = &mut self.progress.judges[judge_index];
         let sum = |a: u64, b: u64| a.saturating_add(b);
         judge.usage.input = sum(judge.usage.input, usage.input);
         judge.usage.cached = sum(judge.usage.cached, usage.cached);
@@ -432,22 +438,22 @@ impl Dispatcher {
 
     async fn ended(
         &mut self,
-        seat: usize,
+        judge_index: usize,
         query: QueryKey,
-        end: Ended<Voted>,
+        end: QuestionEnd<VoteReply>,
         charge: Charge,
-    ) -> Result<(), EngineError> {
-        self.charge(seat, charge);
+    ) -> Result<(), RunError> {
+        self.charge(judge_index, charge);
         match end {
-            Ended::Answered(voted) => {
+            QuestionEnd::Answered(voted) => {
                 let exchange = BattleQuestion::exchange(&voted);
-                self.used(seat, exchange.usage, exchange.latency);
-                self.progress.judges[seat].votes += 1;
+                self.used(judge_index, exchange.usage, exchange.latency);
+                self.progress.judges[judge_index].votes += 1;
             }
-            Ended::Duplicate(voted) => {
+            QuestionEnd::Duplicate(voted) => {
                 let exchange = BattleQuestion::exchange(&voted);
-                self.used(seat, exchange.usage, exchange.latency);
-                let judge = &mut self.progress.judges[seat];
+                self.used(judge_index, exchange.usage, exchange.latency);
+                let judge = &mut self.progress.judges[judge_index];
                 (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
                 let line = format!(
                     "{}: a vote on the same battle had come from elsewhere; the second one does not count",
@@ -455,13 +461,13 @@ impl Dispatcher {
                 );
                 self.progress.say(line);
             }
-            Ended::Shared => {
-                let judge = &mut self.progress.judges[seat];
+            QuestionEnd::Shared => {
+                let judge = &mut self.progress.judges[judge_index];
                 (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
             }
-            Ended::Failed(error) => {
-                self.used(seat, error.exchange.usage, error.exchange.latency);
-                let judge = &mut self.progress.judges[seat];
+            QuestionEnd::Failed(error) => {
+                self.used(judge_index, error.exchange.usage, error.exchange.latency);
+                let judge = &mut self.progress.judges[judge_index];
                 judge.failed(error.cause);
                 let line = format!("{}: {error}", judge.name);
                 self.progress.say(line);
@@ -469,9 +475,9 @@ impl Dispatcher {
         }
         // Nobody waits any more for the calls of a judge that has left.
         if let Some(open) = self.open.get_mut(&query)
-            && open.calls[seat] > 0
+            && open.calls[judge_index] > 0
         {
-            open.calls[seat] -= 1;
+            open.calls[judge_index] -= 1;
             self.waited_for -= 1;
             self.settle(query).await?;
         }
@@ -479,13 +485,13 @@ impl Dispatcher {
     }
 
     /// Refits a query and keeps its summary.
-    async fn summarise(&self, query: QueryKey) -> Result<(), EngineError> {
+    async fn summarise(&self, query: QueryKey) -> Result<(), RunError> {
         self.store.summarise(query).await?;
         Ok(())
     }
 
     /// With all votes in, the noise of the battles can be estimated; the intervals of every query follow it.
-    async fn estimate_dispersion(&mut self, ensemble: EnsembleId) -> Result<(), EngineError> {
+    async fn estimate_dispersion(&mut self, ensemble: EnsembleId) -> Result<(), RunError> {
         let changed = self
             .store
             .write(move |db| {
@@ -501,11 +507,11 @@ impl Dispatcher {
 
     /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are
     /// known to be out of date.
-    async fn summarise_all(&mut self, queries: Vec<QueryKey>) -> Result<(), EngineError> {
+    async fn summarise_all(&mut self, queries: Vec<QueryKey>) -> Result<(), RunError> {
         if queries.is_empty() {
             return Ok(());
         }
-        self.progress.enter(Phase::Refitting, queries.len());
+        self.progress.enter(RunPhase::Refitting, queries.len());
         self.report(true);
         let (counts, mut counted) = watch::channel(0);
         let (store, control) = (self.store.clone(), self.control.clone());
@@ -521,7 +527,7 @@ impl Dispatcher {
             self.report(false);
         }
         work.await
-            .map_err(|error| EngineError::Crashed(error.to_string()))??;
+            .map_err(|error| RunError::Crashed(error.to_string()))??;
         Ok(())
     }
 
@@ -548,11 +554,11 @@ impl Dispatcher {
 /// What a judge has to pass. `remembered` is the window that it ended with last time; judges of one server share what a
 /// service begins with.
 pub(super) fn gate(
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     judge: &dyn Judge,
     concurrency: usize,
     remembered: Option<usize>,
-) -> Gate {
+) -> RateGate {
     let limits = judge.limits();
     let most = limits.concurrency.unwrap_or(concurrency).min(concurrency);
     let neighbours = ensemble
@@ -562,7 +568,7 @@ pub(super) fn gate(
     let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
     let first = remembered.unwrap_or(first as usize).max(1);
     let adapts = !judge.spec().is_offline();
-    Gate::new(limits, most, first, adapts, Instant::now())
+    RateGate::new(limits, most, first, adapts, Instant::now())
 }
 
 /// Where a judge's window is remembered.

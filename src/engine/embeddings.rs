@@ -2,17 +2,17 @@
 //!
 //! The calls are the caller's: limits, retries, money and dead servers are handled as for votes.
 
-use crate::client::Control;
+use crate::client::RunControl;
 use crate::client::budget::Budget;
-use crate::client::gate::Gate;
-use crate::client::ledger::Ledger;
-use crate::client::question::{End, Job, Needs, Question};
+use crate::client::call_ledger::CallLedger;
+use crate::client::gate::RateGate;
+use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, ServiceQuestion};
 use crate::client::window;
-use crate::client::worker::{Ended, Event, Shared, Worker};
-use crate::embedding::cache::{Cache, CacheError};
-use crate::embedding::{Embedded, Embedder};
-use crate::judge::{CallError, Cause, Exchange};
-use crate::store::ledger::Purpose;
+use crate::client::worker::{QuestionEnd, Worker, WorkerContext, WorkerEvent};
+use crate::embedding::cache::{VectorCache, VectorCacheError};
+use crate::embedding::{EmbeddedTexts, Embedder};
+use crate::judge::{CallError, Exchange, FailureCause};
+use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -47,7 +47,7 @@ pub enum EmbedError {
     },
     /// The cache failed.
     #[error(transparent)]
-    Cache(#[from] CacheError),
+    Cache(#[from] VectorCacheError),
     /// The project failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -58,7 +58,7 @@ pub enum EmbedError {
 
 /// Where the vectors came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Origins {
+pub struct VectorOrigins {
     /// Texts whose vectors were known.
     pub cached: usize,
     /// Texts embedded now.
@@ -71,13 +71,13 @@ pub struct Origins {
 
 /// An embedder with its cache.
 #[derive(Debug)]
-pub struct Vectors {
+pub struct CachedEmbedder {
     embedder: Arc<Embedder>,
-    cache: Cache,
-    shared: Arc<Shared>,
-    gate: Arc<Mutex<Gate>>,
+    cache: VectorCache,
+    shared: Arc<WorkerContext>,
+    gate: Arc<Mutex<RateGate>>,
     _over: watch::Sender<bool>,
-    origins: Origins,
+    origins: VectorOrigins,
     dimension: Option<usize>,
 }
 
@@ -90,20 +90,20 @@ struct EmbedQuestion {
     once_more: bool,
 }
 
-impl Question for EmbedQuestion {
-    type Answer = Embedded;
+impl ServiceQuestion for EmbedQuestion {
+    type Answer = EmbeddedTexts;
 
-    fn ask(&self) -> BoxFuture<'_, Result<Embedded, CallError>> {
+    fn ask(&self) -> BoxFuture<'_, Result<EmbeddedTexts, CallError>> {
         self.embedder.embed(&self.texts).boxed()
     }
 
-    fn exchange(answer: &Embedded) -> &Exchange {
+    fn exchange(answer: &EmbeddedTexts) -> &Exchange {
         &answer.exchange
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CallNeeds {
         let bytes: usize = self.texts.iter().map(String::len).sum();
-        Needs {
+        CallNeeds {
             tokens: (bytes / BYTES_PER_TOKEN) as u64,
             worst_usd: self.embedder.worst_usd(&self.texts),
             sent: self.embedder.is_remote(),
@@ -128,28 +128,28 @@ impl Question for EmbedQuestion {
     }
 
     // Vectors are kept in their cache, not in the project.
-    fn keep(&self, _: End<'_, Embedded>) -> Option<Job> {
+    fn keep(&self, _: AttemptEnd<'_, EmbeddedTexts>) -> Option<RecordJob> {
         None
     }
 }
 
-impl Vectors {
+impl CachedEmbedder {
     /// Nothing is called yet. What calls cost is written into `project`, where there is one.
     pub fn new(
         embedder: Embedder,
-        cache: Cache,
-        control: watch::Receiver<Control>,
+        cache: VectorCache,
+        control: watch::Receiver<RunControl>,
         project: Option<Store>,
     ) -> Self {
         let now = Instant::now();
         let most = embedder.concurrency;
         let first = most.min(window::FIRST);
-        let gate = Gate::new(embedder.limits(), most, first, embedder.is_remote(), now);
+        let gate = RateGate::new(embedder.limits(), most, first, embedder.is_remote(), now);
         let (_over, over) = watch::channel(false);
-        let shared = Shared {
-            ledger: project.map_or(Ledger::Nowhere, Ledger::Project),
+        let shared = WorkerContext {
+            ledger: project.map_or(CallLedger::Nowhere, CallLedger::Project),
             budget: Budget::new(None, 0.0),
-            purpose: Purpose::Embedding,
+            purpose: CallPurpose::Embedding,
             run: None,
             control,
             over,
@@ -161,7 +161,7 @@ impl Vectors {
             shared: Arc::new(shared),
             gate: Arc::new(Mutex::new(gate)),
             _over,
-            origins: Origins::default(),
+            origins: VectorOrigins::default(),
             dimension: None,
         }
     }
@@ -172,7 +172,7 @@ impl Vectors {
     }
 
     /// Where the vectors so far came from.
-    pub fn origins(&self) -> Origins {
+    pub fn origins(&self) -> VectorOrigins {
         self.origins
     }
 
@@ -211,7 +211,7 @@ impl Vectors {
                      file with --vectors",
                     vector.len()
                 );
-                return Err(self.failed(CallError::new(Cause::Malformed, message)));
+                return Err(self.failed(CallError::new(FailureCause::Malformed, message)));
             }
             vectors.push(vector);
         }
@@ -257,9 +257,9 @@ impl Vectors {
         while let Some((_, event)) = heard.recv().await {
             let embedder = self.embedder.name.clone();
             match event {
-                Event::Ended {
+                WorkerEvent::Ended {
                     question,
-                    end: Ended::Answered(embedded),
+                    end: QuestionEnd::Answered(embedded),
                     charge,
                 } => {
                     let vectors = question.keys.iter().zip(&embedded.vectors);
@@ -273,8 +273,8 @@ impl Vectors {
                     self.origins.tokens += embedded.exchange.usage.input;
                     self.origins.spent_usd += charge.usd();
                 }
-                Event::Ended {
-                    end: Ended::Failed(error),
+                WorkerEvent::Ended {
+                    end: QuestionEnd::Failed(error),
                     ..
                 } => {
                     feeder.abort();
@@ -283,18 +283,18 @@ impl Vectors {
                         failure = Some(EmbedError::Call { embedder, error });
                     }
                 }
-                Event::Stopped(why) => {
+                WorkerEvent::Stopped(why) => {
                     failure.get_or_insert(EmbedError::Gone { embedder, why });
                 }
-                Event::Failed(error) => {
+                WorkerEvent::Failed(error) => {
                     failure.get_or_insert(error.into());
                 }
-                Event::Again { line, .. } if !line.is_empty() => tracing::warn!("{line}"),
+                WorkerEvent::Again { line, .. } if !line.is_empty() => tracing::warn!("{line}"),
                 _ => {}
             }
         }
         if worker.await.is_err() {
-            let error = CallError::new(Cause::Crashed, "the calls ended unexpectedly");
+            let error = CallError::new(FailureCause::Crashed, "the calls ended unexpectedly");
             return Err(self.failed(error));
         }
         match failure {

@@ -1,12 +1,12 @@
 //! What a run would need, without making a call or changing the project.
 
-mod need;
+mod query;
 
-use super::Request;
+use super::RunRequest;
 use crate::domain::corpus::Pool;
-use crate::judge::{Case, Ensemble, PoolText};
+use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::{Store, StoreError};
-use need::Need;
+use query::QueryEstimate;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub struct JudgeEstimate {
 
 /// What a run would need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Estimate {
+pub struct CostEstimate {
     /// Queries of the run.
     pub queries: usize,
     /// Battles of the plan, those already fought included; at most so many in rounds.
@@ -52,7 +52,7 @@ pub struct Estimate {
     pub judges: Vec<JudgeEstimate>,
 }
 
-impl Estimate {
+impl CostEstimate {
     /// The same at the price of batches.
     #[must_use]
     pub fn in_batches(self) -> Self {
@@ -63,7 +63,7 @@ impl Estimate {
     }
 
     /// An estimate of nothing yet, for an ensemble.
-    pub fn new(ensemble: &Ensemble) -> Self {
+    pub fn new(ensemble: &JudgeEnsemble) -> Self {
         let judges = ensemble
             .iter()
             .map(|judge| JudgeEstimate {
@@ -98,8 +98,8 @@ impl Estimate {
     /// Everything that a run on a project would need; loads every text of the project.
     pub fn of_project(
         store: &Store,
-        ensemble: &Ensemble,
-        request: &Request,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
     ) -> Result<Self, StoreError> {
         let mut estimate = Self::new(ensemble);
         let queries = match &request.queries {
@@ -123,8 +123,8 @@ impl Estimate {
     pub fn add(
         &mut self,
         pool: &Pool,
-        ensemble: &Ensemble,
-        request: &Request,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<(), StoreError> {
         let documents = pool
@@ -139,8 +139,8 @@ impl Estimate {
         &mut self,
         id: &str,
         text: &Arc<PoolText>,
-        ensemble: &Ensemble,
-        request: &Request,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
         store: Option<&Store>,
     ) -> Result<(), StoreError> {
         let names: Vec<String> = ensemble
@@ -149,10 +149,12 @@ impl Estimate {
             .collect();
         self.rounds = request.campaign.is_some();
         let need = match &request.campaign {
-            None => Need::of_plan(id, text.documents.len(), &names, ensemble, request, store)?,
+            None => {
+                QueryEstimate::of_plan(id, text.documents.len(), &names, ensemble, request, store)?
+            }
             Some(campaign) => {
                 let documents = text.documents.len();
-                Need::of_rounds(id, documents, campaign, &names, ensemble, request, store)?
+                QueryEstimate::of_rounds(id, documents, campaign, &names, ensemble, request, store)?
             }
         };
         self.queries += 1;
@@ -168,7 +170,7 @@ impl Estimate {
             let (mut input, mut output, mut looked_at) = (0, 0, 0u64);
             let (mut cost, mut worst) = (Some(0.0), Some(0.0));
             for pair in need.pairs.iter().step_by(step) {
-                let case = Case {
+                let case = PresentedPair {
                     pool: Arc::clone(text),
                     first: pair.low(),
                     second: pair.high(),

@@ -2,20 +2,21 @@
 //!
 //! The calls are the caller's; a pick differs from a vote only in what is asked and kept.
 
+use super::battle_question::key_of;
 use super::dispatch::gate;
 use super::now_ms;
-use super::question::key_of;
-use crate::client::Control;
+use crate::client::RunControl;
 use crate::client::budget::Budget;
-use crate::client::ledger::Ledger;
-use crate::client::question::{End, Job, Kept, Needs, Question};
-use crate::client::worker::{self, Shared, Worker};
+use crate::client::call_ledger::CallLedger;
+use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
+use crate::client::worker::{self, Worker, WorkerContext};
+use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResult, SlotVerdict};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Ask, Invalid, PickRecord, PickResult, SlotVerdict};
 use crate::judge::{
-    CallError, Cause, Ensemble, Exchange, Judge, JudgeSpec, Lineup, Prompt, Reply, caught, parse,
+    CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
+    PresentedPool, catch_panic, parse,
 };
-use crate::store::ledger::Purpose;
+use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -29,7 +30,7 @@ const WAITING: usize = 16;
 
 /// A question to be put to a judge.
 #[derive(Clone, Debug)]
-pub struct PickJob {
+pub struct PickTask {
     /// The judge's place in the ensemble.
     pub seat: usize,
     /// The query.
@@ -41,7 +42,7 @@ pub struct PickJob {
     /// The hash of judge and question.
     pub call: String,
     /// What it is shown.
-    pub lineup: Lineup,
+    pub lineup: PresentedPool,
     /// Answers to it so far that broke the rules or were cut off.
     pub asked: usize,
 }
@@ -72,7 +73,7 @@ pub enum PickEvent {
 }
 
 /// The hash of a judge and of every character it is sent: what makes two questions the same.
-pub fn call_id(spec: &JudgeSpec, prompt: &Prompt) -> String {
+pub fn call_id(spec: &JudgeSpec, prompt: &JudgePrompt) -> String {
     key_of(spec, prompt)
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -80,17 +81,17 @@ pub fn call_id(spec: &JudgeSpec, prompt: &Prompt) -> String {
 }
 
 /// One question at work.
-struct PickQuestion {
+struct PoolQuestion {
     judge: Arc<dyn Judge>,
-    job: Arc<PickJob>,
-    prompt: Prompt,
+    job: Arc<PickTask>,
+    prompt: JudgePrompt,
     asked: usize,
     /// Records on their way, in the order of the attempts.
     records: mpsc::UnboundedSender<PickEvent>,
 }
 
 /// An answer that keeps the rules.
-struct Picked {
+struct PickReply {
     result: PickResult,
     thoughts: Vec<String>,
     raw: String,
@@ -98,10 +99,10 @@ struct Picked {
 }
 
 /// What a reply says, or why it breaks the rules.
-fn read(lineup: &Lineup, text: &str) -> Result<(PickResult, Vec<String>), Invalid> {
-    let Lineup { pool, ask } = lineup;
+fn read(lineup: &PresentedPool, text: &str) -> Result<(PickResult, Vec<String>), InvalidPick> {
+    let PresentedPool { pool, ask } = lineup;
     match ask {
-        Ask::PerDocument => parse::verdicts(text, &pool.documents).map(
+        PickRequest::PerDocument => parse::verdicts(text, &pool.documents).map(
             |(verdicts, thoughts): (Vec<SlotVerdict>, _)| {
                 (PickResult::Verdicts(verdicts), thoughts)
             },
@@ -113,7 +114,7 @@ fn read(lineup: &Lineup, text: &str) -> Result<(PickResult, Vec<String>), Invali
     }
 }
 
-impl PickQuestion {
+impl PoolQuestion {
     fn record(
         &self,
         result: PickResult,
@@ -138,7 +139,7 @@ impl PickQuestion {
             thoughts,
             answered_by: exchange.model.clone(),
             raw,
-            truncated: self.judge.cuts(&self.job.lineup),
+            truncated: self.judge.truncates_pool(&self.job.lineup),
             tokens_input: exchange.usage.input,
             tokens_output: exchange.usage.output,
             cost_usd: exchange.cost_usd,
@@ -148,45 +149,45 @@ impl PickQuestion {
     }
 }
 
-impl Question for PickQuestion {
-    type Answer = Picked;
+impl ServiceQuestion for PoolQuestion {
+    type Answer = PickReply;
 
     // How often a judge breaks the rules is a result, for which each of its answers counts.
     const JUNK_STOPS: bool = false;
 
-    fn ask(&self) -> BoxFuture<'_, Result<Picked, CallError>> {
+    fn ask(&self) -> BoxFuture<'_, Result<PickReply, CallError>> {
         async {
             let lineup = &self.job.lineup;
-            let reply: Reply = self.judge.pick(lineup, &self.prompt).await?;
+            let reply: JudgeReply = self.judge.pick(lineup, &self.prompt).await?;
             // The reply is paid for: a parser that panics must not take it along.
-            match caught(|| read(lineup, &reply.text)) {
-                Ok(Ok((result, thoughts))) => Ok(Picked {
+            match catch_panic(|| read(lineup, &reply.text)) {
+                Ok(Ok((result, thoughts))) => Ok(PickReply {
                     result,
                     thoughts,
                     exchange: reply.exchange(),
                     raw: reply.text,
                 }),
                 Ok(Err(invalid)) => Err(CallError::in_reply(
-                    Cause::Malformed,
+                    FailureCause::Malformed,
                     invalid.to_string(),
                     reply,
                 )),
-                Err(panic) => Err(CallError::in_reply(Cause::Crashed, panic, reply)),
+                Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic, reply)),
             }
         }
         .boxed()
     }
 
-    fn exchange(answer: &Picked) -> &Exchange {
+    fn exchange(answer: &PickReply) -> &Exchange {
         &answer.exchange
     }
 
-    fn needs(&self) -> Needs {
+    fn needs(&self) -> CallNeeds {
         if self.judge.spec().is_offline() {
-            return Needs::default();
+            return CallNeeds::default();
         }
         let usage = self.judge.estimate(&self.prompt).0;
-        Needs {
+        CallNeeds {
             tokens: usage.input + usage.output,
             worst_usd: self.judge.worst(&self.prompt).1,
             sent: true,
@@ -211,16 +212,16 @@ impl Question for PickQuestion {
         self.job.call.clone()
     }
 
-    fn keep(&self, end: End<'_, Picked>) -> Option<Job> {
+    fn keep(&self, end: AttemptEnd<'_, PickReply>) -> Option<RecordJob> {
         let (record, last) = match end {
-            End::Answered(picked) => {
+            AttemptEnd::Answered(picked) => {
                 let raw = Some(picked.raw.clone());
                 let (result, thoughts) = (picked.result.clone(), picked.thoughts.clone());
                 (self.record(result, thoughts, raw, &picked.exchange), true)
             }
-            End::Failed { error, again } => {
+            AttemptEnd::Failed { error, again } => {
                 let text = error.raw.as_deref().unwrap_or_default();
-                let broken = (error.cause == Cause::Malformed && !error.no_answer)
+                let broken = (error.cause == FailureCause::Malformed && !error.no_answer)
                     .then(|| read(&self.job.lineup, text).err())
                     .flatten();
                 let result = broken.map_or_else(
@@ -237,20 +238,20 @@ impl Question for PickQuestion {
             // A transaction that fails ends the run with an error, and nothing of it is reported.
             let record = Box::new(record);
             drop(records.send(PickEvent::Recorded { record, last }));
-            Ok(Kept::Row)
+            Ok(RecordOutcome::Row)
         }))
     }
 }
 
 /// What picks are made with.
 #[derive(Debug)]
-pub struct Picking {
+pub struct PickSession {
     /// The project.
     pub store: Store,
     /// The judges.
-    pub ensemble: Ensemble,
+    pub ensemble: JudgeEnsemble,
     /// The way to steer.
-    pub control: watch::Receiver<Control>,
+    pub control: watch::Receiver<RunControl>,
 }
 
 /// Puts the jobs to the judges, each judge at its own speed. Ends when all are done, when it is told to end and calls in
@@ -259,11 +260,11 @@ pub struct Picking {
 /// # Errors
 /// The project cannot be read.
 pub async fn run(
-    picking: Picking,
-    jobs: Vec<PickJob>,
+    picking: PickSession,
+    jobs: Vec<PickTask>,
     events: mpsc::UnboundedSender<PickEvent>,
 ) -> Result<(), StoreError> {
-    let Picking {
+    let PickSession {
         store,
         ensemble,
         control,
@@ -277,16 +278,16 @@ pub async fn run(
         .await?;
     let (concurrency, limit) = (control.borrow().concurrency, control.borrow().budget_usd);
     let (_over, over) = watch::channel(false);
-    let shared = Arc::new(Shared {
-        ledger: Ledger::Project(store),
+    let shared = Arc::new(WorkerContext {
+        ledger: CallLedger::Project(store),
         budget: Budget::new(limit, committed),
-        purpose: Purpose::Pick,
+        purpose: CallPurpose::Pick,
         run: None,
         control,
         over,
         next_call: Mutex::new(Instant::now()),
     });
-    let mut by_judge: Vec<Vec<PickJob>> = ensemble.iter().map(|_| Vec::new()).collect();
+    let mut by_judge: Vec<Vec<PickTask>> = ensemble.iter().map(|_| Vec::new()).collect();
     for job in jobs {
         if let Some(jobs) = by_judge.get_mut(job.seat) {
             jobs.push(job);
@@ -307,12 +308,12 @@ pub async fn run(
     while let Some((seat, event)) = told.recv().await {
         let event = match event {
             // Told with its record.
-            worker::Event::Ended { .. } => continue,
-            worker::Event::Again { line, .. } => PickEvent::Again(line),
-            worker::Event::Stopped(why) => PickEvent::Stopped { seat, why },
-            worker::Event::Broke => PickEvent::Broke,
-            worker::Event::Failed(error) => PickEvent::Failed(error),
-            worker::Event::Away { .. } | worker::Event::Back => continue,
+            worker::WorkerEvent::Ended { .. } => continue,
+            worker::WorkerEvent::Again { line, .. } => PickEvent::Again(line),
+            worker::WorkerEvent::Stopped(why) => PickEvent::Stopped { seat, why },
+            worker::WorkerEvent::Broke => PickEvent::Broke,
+            worker::WorkerEvent::Failed(error) => PickEvent::Failed(error),
+            worker::WorkerEvent::Away { .. } | worker::WorkerEvent::Back => continue,
         };
         drop(events.send(event));
     }
@@ -323,18 +324,20 @@ pub async fn run(
 /// Hands a judge its questions as it takes them.
 async fn feed(
     judge: Arc<dyn Judge>,
-    jobs: Vec<PickJob>,
-    questions: mpsc::Sender<PickQuestion>,
+    jobs: Vec<PickTask>,
+    questions: mpsc::Sender<PoolQuestion>,
     records: mpsc::UnboundedSender<PickEvent>,
 ) {
     for job in jobs {
-        let Some(mut prompt) = judge.lineup(&job.lineup) else {
+        let Some(mut prompt) = judge.pick_prompt(&job.lineup) else {
             continue;
         };
         if job.asked > 0 {
-            prompt = judge.reask(&prompt, Cause::Malformed).unwrap_or(prompt);
+            prompt = judge
+                .reask(&prompt, FailureCause::Malformed)
+                .unwrap_or(prompt);
         }
-        let question = PickQuestion {
+        let question = PoolQuestion {
             judge: Arc::clone(&judge),
             asked: job.asked,
             job: Arc::new(job),

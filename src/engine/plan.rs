@@ -1,10 +1,10 @@
 //! A query's plan: its battles, and a presentation for each judge that is asked about them.
 
-use super::Request;
-use crate::domain::sampling::adaptive::Campaign;
-use crate::domain::sampling::{self, Planned};
+use super::RunRequest;
+use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;
-use crate::store::calls::Holes;
+use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::rounds::TaskRow;
 use crate::store::runs::EnsembleId;
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 /// What a request means for one query.
 pub(super) struct QueryPlan {
     /// The battles, in order.
-    pub(super) planned: Vec<Planned>,
+    pub(super) planned: Vec<PlannedBattle>,
     /// For each judge, in the order of `planned`, whether it is shown B first; `None` where it is not asked.
     pub(super) shown: Vec<Vec<Option<bool>>>,
     /// Documents entered, from the top.
@@ -23,7 +23,7 @@ pub(super) struct QueryPlan {
 
 /// The plain plan: random cycles, every judge asked about every battle.
 pub(super) fn plan_query(
-    request: &Request,
+    request: &RunRequest,
     name: &str,
     documents: usize,
     judges: &[String],
@@ -45,7 +45,7 @@ pub(super) fn plan_query(
 }
 
 /// Documents of a pool that a request enters.
-pub(super) fn entered(request: &Request, documents: usize) -> usize {
+pub(super) fn entered(request: &RunRequest, documents: usize) -> usize {
     request
         .depth
         .map_or(documents, |limit| limit.min(documents))
@@ -55,7 +55,7 @@ pub(super) fn entered(request: &Request, documents: usize) -> usize {
 pub(super) fn plan_so_far(
     db: &Db,
     query: QueryKey,
-    request: &Request,
+    request: &RunRequest,
     names: &[String],
     judges: &[JudgeId],
 ) -> Result<QueryPlan, StoreError> {
@@ -79,8 +79,8 @@ fn in_rounds(
     tasks: &[TaskRow],
     names: &[String],
     judges: &[JudgeId],
-) -> (Vec<Planned>, Vec<Vec<Option<bool>>>) {
-    let mut planned: Vec<Planned> = Vec::new();
+) -> (Vec<PlannedBattle>, Vec<Vec<Option<bool>>>) {
+    let mut planned: Vec<PlannedBattle> = Vec::new();
     let mut place = HashMap::new();
     for TaskRow { battle, .. } in tasks {
         place.entry((battle.pair, battle.game)).or_insert_with(|| {
@@ -90,7 +90,7 @@ fn in_rounds(
     }
     let shown = names.iter().zip(judges).map(|(judge, id)| {
         let mine = tasks.iter().filter(|task| task.judge == *id);
-        let mine: Vec<Planned> = mine.map(|task| task.battle).collect();
+        let mine: Vec<PlannedBattle> = mine.map(|task| task.battle).collect();
         let swapped = sampling::presentations(seed, name, judge, &mine);
         let mut shown = vec![None; planned.len()];
         for (battle, swapped) in mine.iter().zip(swapped) {
@@ -105,7 +105,7 @@ fn in_rounds(
 }
 
 /// What a query's plan comes to.
-pub(super) struct Ahead {
+pub(super) struct CallForecast {
     /// Battles that are there.
     pub(super) battles: usize,
     /// Calls to make, for each judge.
@@ -115,50 +115,50 @@ pub(super) struct Ahead {
     /// Votes that are there.
     pub(super) already: usize,
     /// Votes that are not there, whether or not this run is to ask for them.
-    pub(super) holes: usize,
+    pub(super) missing: usize,
 }
 
 /// Enters a query's plain plan, or makes the query ready for its rounds, and counts.
 pub(super) fn enter_plan(
     db: &Db,
     query: QueryKey,
-    request: &Request,
+    request: &RunRequest,
     ensemble: EnsembleId,
     names: &[String],
     judges: &[JudgeId],
-) -> Result<Ahead, StoreError> {
+) -> Result<CallForecast, StoreError> {
     if let Some(campaign) = &request.campaign {
         let depth = entered(request, db.query(query)?.documents);
         db.add_plan(query, &[], depth, ensemble)?;
-        return ahead(db, query, request, campaign, names, judges);
+        return forecast_calls(db, query, request, campaign, names, judges);
     }
     let plan = plan_so_far(db, query, request, names, judges)?;
     db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
-    let (calls, holes) = count(db, query, request, &plan, judges)?;
-    Ok(Ahead {
+    let (calls, missing) = count(db, query, request, &plan, judges)?;
+    Ok(CallForecast {
         battles: plan.planned.len(),
-        already: (plan.planned.len() * judges.len()).saturating_sub(holes),
+        already: (plan.planned.len() * judges.len()).saturating_sub(missing),
         calls,
         unplanned: 0,
-        holes,
+        missing,
     })
 }
 
 /// What is to be asked of a query that is played in rounds; changes nothing.
-pub(super) fn ahead(
+pub(super) fn forecast_calls(
     db: &Db,
     query: QueryKey,
-    request: &Request,
-    campaign: &Campaign,
+    request: &RunRequest,
+    campaign: &AdaptivePlan,
     names: &[String],
     judges: &[JudgeId],
-) -> Result<Ahead, StoreError> {
+) -> Result<CallForecast, StoreError> {
     let plan = plan_so_far(db, query, request, names, judges)?;
     let played = db.played(query, plan.depth, judges)?;
-    let (calls, holes) = count(db, query, request, &plan, judges)?;
-    let unplanned = match request.holes {
-        Holes::Failed => 0,
-        Holes::Fresh | Holes::FreshAndFailed => campaign
+    let (calls, missing) = count(db, query, request, &plan, judges)?;
+    let unplanned = match request.selection {
+        CallSelection::Failed => 0,
+        CallSelection::Fresh | CallSelection::FreshAndFailed => campaign
             .calls(plan.depth, judges.len())
             .saturating_sub(played.calls())
             .min(
@@ -168,12 +168,12 @@ pub(super) fn ahead(
             ),
     };
     let fought = played.asked.iter().filter(|entry| !entry.judges.is_empty());
-    Ok(Ahead {
+    Ok(CallForecast {
         battles: fought.count(),
         calls,
         unplanned,
         already: played.votes(),
-        holes: holes + unplanned,
+        missing: missing + unplanned,
     })
 }
 
@@ -181,21 +181,22 @@ pub(super) fn ahead(
 fn count(
     db: &Db,
     query: QueryKey,
-    request: &Request,
+    request: &RunRequest,
     plan: &QueryPlan,
     judges: &[JudgeId],
 ) -> Result<(Vec<usize>, usize), StoreError> {
-    let outstanding = |holes| db.outstanding(query, &plan.planned, judges, &plan.shown, holes);
+    let outstanding =
+        |selection| db.outstanding(query, &plan.planned, judges, &plan.shown, selection);
     let mut calls = vec![0; judges.len()];
-    for call in outstanding(request.holes)? {
+    for call in outstanding(request.selection)? {
         calls[call.judge] += 1;
     }
-    let holes =
-        outstanding(Holes::FreshAndFailed)?.len() + db.pending(query, &plan.planned, judges)?;
-    Ok((calls, holes))
+    let missing = outstanding(CallSelection::FreshAndFailed)?.len()
+        + db.pending(query, &plan.planned, judges)?;
+    Ok((calls, missing))
 }
 
 /// A judge's part of calls that are not planned yet: all judges get the same, but for a rest.
-pub(super) fn share(calls: usize, judges: usize, seat: usize) -> usize {
-    calls / judges.max(1) + usize::from(seat < calls % judges.max(1))
+pub(super) fn share(calls: usize, judges: usize, judge_index: usize) -> usize {
+    calls / judges.max(1) + usize::from(judge_index < calls % judges.max(1))
 }

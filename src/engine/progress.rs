@@ -1,6 +1,6 @@
 //! How far a run is: counts, rate, time left, spend.
 
-use crate::judge::{Cause, JudgeSpec, Usage};
+use crate::judge::{FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,7 +14,7 @@ const RATE_WINDOW: Duration = Duration::from_secs(5);
 /// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Phase {
+pub enum RunPhase {
     /// Choosing pairs and counting what is there.
     #[default]
     Planning,
@@ -43,7 +43,7 @@ pub struct JudgeProgress {
     /// Calls ended without one.
     pub failures: usize,
     /// Why they did, and how often.
-    pub causes: BTreeMap<Cause, usize>,
+    pub causes: BTreeMap<FailureCause, usize>,
     /// Tokens used.
     pub usage: Usage,
     /// Dollars spent, as far as prices are known.
@@ -72,7 +72,7 @@ pub struct JudgeProgress {
 
 impl JudgeProgress {
     /// Counts a call that ended without a vote.
-    pub fn failed(&mut self, cause: Cause) {
+    pub fn failed(&mut self, cause: FailureCause) {
         self.failures += 1;
         *self.causes.entry(cause).or_default() += 1;
     }
@@ -91,9 +91,9 @@ impl JudgeProgress {
 
 /// A run's state at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Progress {
+pub struct RunProgress {
     /// What it is doing.
-    pub phase: Phase,
+    pub phase: RunPhase,
     /// Whether new calls are held back.
     pub paused: bool,
     /// Queries planned so far.
@@ -102,7 +102,7 @@ pub struct Progress {
     pub queries: usize,
     /// Queries whose calls have all ended.
     pub queries_done: usize,
-    /// Queries that the phase has been through, where it is [`Phase::Refitting`] or [`Phase::Writing`].
+    /// Queries that the phase has been through, where it is [`RunPhase::Refitting`] or [`RunPhase::Writing`].
     pub step_done: usize,
     /// Queries that it has to go through.
     pub step_total: usize,
@@ -129,7 +129,7 @@ pub struct Progress {
     recent: VecDeque<(f64, usize)>,
 }
 
-impl Progress {
+impl RunProgress {
     pub(super) fn new(specs: &[JudgeSpec]) -> Self {
         Self {
             judges: specs
@@ -145,7 +145,7 @@ impl Progress {
     }
 
     /// Begins a phase that goes through so many queries.
-    pub fn enter(&mut self, phase: Phase, queries: usize) {
+    pub fn enter(&mut self, phase: RunPhase, queries: usize) {
         self.phase = phase;
         self.step_done = 0;
         self.step_total = queries;
@@ -156,10 +156,10 @@ impl Progress {
     /// calling judges, and when it is over.
     pub fn step(&self) -> Option<(&'static str, usize, usize)> {
         match self.phase {
-            Phase::Planning => Some(("planning", self.queries_planned, self.queries)),
-            Phase::Refitting => Some(("refitting", self.step_done, self.step_total)),
-            Phase::Writing => Some(("writing", self.step_done, self.step_total)),
-            Phase::Judging | Phase::Done => None,
+            RunPhase::Planning => Some(("planning", self.queries_planned, self.queries)),
+            RunPhase::Refitting => Some(("refitting", self.step_done, self.step_total)),
+            RunPhase::Writing => Some(("writing", self.step_done, self.step_total)),
+            RunPhase::Judging | RunPhase::Done => None,
         }
     }
 
@@ -201,7 +201,7 @@ impl Progress {
 
     pub(super) fn tick(&mut self, elapsed: Duration) {
         self.elapsed_s = elapsed.as_secs_f64();
-        if self.phase != Phase::Judging {
+        if self.phase != RunPhase::Judging {
             return;
         }
         let done = self.done();
@@ -245,9 +245,9 @@ mod tests {
     fn failures_are_told_by_cause_the_most_frequent_first() {
         let mut judge = JudgeProgress::default();
         assert_eq!(judge.failure_words(), None);
-        judge.failed(Cause::TimedOut);
+        judge.failed(FailureCause::TimedOut);
         for _ in 0..2 {
-            judge.failed(Cause::RateLimited);
+            judge.failed(FailureCause::RateLimited);
         }
         assert_eq!(judge.failures, 3);
         let words = judge.failure_words();
@@ -256,18 +256,18 @@ mod tests {
 
     #[test]
     fn there_is_a_rate_only_while_judges_are_called() {
-        let mut progress = Progress {
-            phase: Phase::Judging,
+        let mut progress = RunProgress {
+            phase: RunPhase::Judging,
             total: 10,
             judges: vec![JudgeProgress::default()],
-            ..Progress::default()
+            ..RunProgress::default()
         };
         progress.tick(Duration::from_secs(1));
         progress.judges[0].votes = 4;
         progress.tick(Duration::from_secs(2));
         assert_eq!((progress.rate, progress.eta_s()), (4.0, Some(1.5)));
         assert_eq!(progress.step(), None);
-        progress.enter(Phase::Writing, 7);
+        progress.enter(RunPhase::Writing, 7);
         progress.tick(Duration::from_secs(3));
         assert_eq!((progress.rate, progress.eta_s()), (0.0, None));
         assert_eq!(progress.step(), Some(("writing", 0, 7)));

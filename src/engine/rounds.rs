@@ -5,11 +5,11 @@
 //! that is killed goes on with the round it was in, and plans the same rounds after it.
 
 use super::plan::entered;
-use super::{EngineError, Request};
-use crate::domain::sampling::adaptive::{Campaign, Round, State, next_round};
+use super::{RunError, RunRequest};
+use crate::domain::sampling::adaptive::{AdaptivePlan, Round, SamplingState, next_round};
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
-use crate::store::calls::Holes;
+use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,15 +20,15 @@ const PLANNERS: usize = 4;
 
 /// A query that a lane is to look at, by its place in the run: earlier queries go first.
 #[derive(Debug)]
-pub(super) struct Visit {
+pub(super) struct SourceTask {
     /// Its place in the run.
     pub(super) place: usize,
     /// Which of its calls are to be made.
-    pub(super) holes: Holes,
+    pub(super) selection: CallSelection,
 }
 
 /// A query that is not done.
-pub(super) struct Open {
+pub(super) struct UnfinishedQuery {
     /// Its place in the run.
     pub(super) place: usize,
     /// Calls that have not ended, for each judge.
@@ -40,7 +40,7 @@ pub(super) struct Open {
 }
 
 /// A round that has been entered; without calls where nothing was left to ask.
-pub(super) struct Entered {
+pub(super) struct EnteredRound {
     pub(super) query: QueryKey,
     /// Battles added.
     pub(super) battles: usize,
@@ -49,21 +49,21 @@ pub(super) struct Entered {
 }
 
 /// The rounds of a run.
-pub(super) struct Rounds {
+pub(super) struct RoundPlanner {
     store: Store,
-    campaign: Campaign,
-    request: Arc<Request>,
+    campaign: AdaptivePlan,
+    request: Arc<RunRequest>,
     judges: Arc<[JudgeId]>,
     /// Queries whose next round can be planned, by their place in the run.
     due: BTreeSet<(usize, QueryKey)>,
-    planning: JoinSet<Result<Entered, EngineError>>,
+    planning: JoinSet<Result<EnteredRound, RunError>>,
 }
 
-impl Rounds {
+impl RoundPlanner {
     pub(super) fn new(
         store: Store,
-        campaign: Campaign,
-        request: Request,
+        campaign: AdaptivePlan,
+        request: RunRequest,
         judges: &[JudgeId],
     ) -> Self {
         Self {
@@ -94,10 +94,10 @@ impl Rounds {
     }
 
     /// The next round that has been entered; never while none is planned.
-    pub(super) async fn entered(&mut self) -> Result<Entered, EngineError> {
+    pub(super) async fn entered(&mut self) -> Result<EnteredRound, RunError> {
         match self.planning.join_next().await {
             Some(Ok(entered)) => entered,
-            Some(Err(error)) => Err(EngineError::Crashed(error.to_string())),
+            Some(Err(error)) => Err(RunError::Crashed(error.to_string())),
             None => std::future::pending().await,
         }
     }
@@ -106,11 +106,11 @@ impl Rounds {
 /// Plans a query's next round and enters it.
 async fn next(
     store: Store,
-    campaign: Campaign,
-    request: Arc<Request>,
+    campaign: AdaptivePlan,
+    request: Arc<RunRequest>,
     judges: Arc<[JudgeId]>,
     query: QueryKey,
-) -> Result<Entered, EngineError> {
+) -> Result<EnteredRound, RunError> {
     let (of, seats) = (Arc::clone(&request), Arc::clone(&judges));
     let (name, depth, played) = store
         .read(move |db| {
@@ -128,14 +128,14 @@ async fn next(
             number,
             calls: campaign.calls(depth, seats).saturating_sub(played.calls()),
         };
-        let state = State::new(depth, seats, &played.asked);
+        let state = SamplingState::new(depth, seats, &played.asked);
         next_round(&state, &campaign.strategy, &round)
     })
     .await
-    .map_err(|error| EngineError::Crashed(error.to_string()))?;
+    .map_err(|error| RunError::Crashed(error.to_string()))?;
     let mut calls = vec![0; judges.len()];
-    for seat in tasks.iter().flat_map(|task| task.judges.iter()) {
-        calls[seat] += 1;
+    for judge_index in tasks.iter().flat_map(|task| task.judges.iter()) {
+        calls[judge_index] += 1;
     }
     let battles = if tasks.is_empty() {
         0
@@ -143,7 +143,7 @@ async fn next(
         let add = store.write(move |db| db.add_round(query, number, &tasks, &judges));
         add.await?
     };
-    Ok(Entered {
+    Ok(EnteredRound {
         query,
         battles,
         calls,

@@ -8,7 +8,7 @@ mod read;
 mod scan;
 mod write;
 
-pub use read::{Ensemble, ScoredPairs, read_scored_pairs};
+pub use read::{ExpectedJudges, ScoredPairs, read_scored_pairs};
 pub use write::ScoredPairsWriter;
 
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
@@ -52,8 +52,8 @@ pub enum RecordedVote {
 
 /// Two documents and the judges' votes on them. A file may hold a pair several times, in either orientation.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ScoredPair {
-    /// The file's name for the pair; zBench's own is [`ScoredPair::zbench_id`].
+pub struct ZbenchPair {
+    /// The file's name for the pair; zBench's own is [`ZbenchPair::zbench_id`].
     pub pair_id: String,
     /// The query's identifier.
     pub query_id: QueryId,
@@ -67,7 +67,7 @@ pub struct ScoredPair {
     pub votes: Vec<(String, RecordedVote)>,
 }
 
-impl ScoredPair {
+impl ZbenchPair {
     /// The name zBench gives a pair: the three identifiers joined by hyphens.
     pub fn zbench_id(query: &QueryId, a: &DocId, b: &DocId) -> String {
         format!("{query}-{a}-{b}")

@@ -2,9 +2,9 @@
 
 use super::json::{Members, kind, object, string};
 use super::jsonl::{self, required, text};
-use super::lines::Lines;
-use super::problem::{Findings, Problem, quoted};
-use super::trec::{Label, Rows, columns, grade};
+use super::lines::TextLines;
+use super::problem::{LineProblems, Problem, quoted};
+use super::trec::{GradedDocument, TrecRows, columns, grade};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise::is_hazard;
@@ -18,7 +18,7 @@ const HEADER: [&str; 3] = ["query-id", "corpus-id", "score"];
 
 /// One document of a corpus. Title and text may both be empty.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Passage {
+pub struct BeirDocument {
     /// `_id`
     pub id: DocId,
     /// `title`, empty where there is none.
@@ -29,7 +29,7 @@ pub struct Passage {
     pub metadata: JsonObject,
 }
 
-impl Passage {
+impl BeirDocument {
     /// What a judge reads: the title, an empty line, the text.
     pub fn content(&self) -> String {
         let (title, text) = (self.title.trim(), self.text.trim());
@@ -42,7 +42,7 @@ impl Passage {
 
 /// One query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Question {
+pub struct BeirQuery {
     /// `_id`
     pub id: QueryId,
     /// `text`
@@ -52,10 +52,10 @@ pub struct Question {
 }
 
 /// The records of a file of JSON lines; see [`read_corpus`].
-pub struct Records<R, T> {
-    lines: Lines<R>,
+pub struct BeirRecords<R, T> {
+    lines: TextLines<R>,
     noun: &'static str,
-    read: fn(Members<'_>, &mut Findings) -> Option<T>,
+    read: fn(Members<'_>, &mut LineProblems) -> Option<T>,
     id: fn(&T) -> &str,
     /// Hashes of the ids so far: eight bytes an id, where the ids would be many times that.
     seen: HashSet<u64>,
@@ -65,22 +65,22 @@ pub struct Records<R, T> {
 
 /// Reads `corpus.jsonl`. A bad line gives its problems and the next one follows; only one line is in memory at a time.
 /// `file` is what problems call the file.
-pub fn read_corpus<R: BufRead>(reader: R, file: &str) -> Records<R, Passage> {
-    Records::new(reader, file, "document", passage, |passage| {
+pub fn read_corpus<R: BufRead>(reader: R, file: &str) -> BeirRecords<R, BeirDocument> {
+    BeirRecords::new(reader, file, "document", passage, |passage| {
         passage.id.as_str()
     })
 }
 
 /// Reads `queries.jsonl`, as [`read_corpus`] does.
-pub fn read_queries<R: BufRead>(reader: R, file: &str) -> Records<R, Question> {
-    Records::new(reader, file, "query", question, |question| {
+pub fn read_queries<R: BufRead>(reader: R, file: &str) -> BeirRecords<R, BeirQuery> {
+    BeirRecords::new(reader, file, "query", question, |question| {
         question.id.as_str()
     })
 }
 
 /// Reads `qrels/SPLIT.tsv`: a header, then query, document and grade between tabs.
-pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> Rows<R, Label> {
-    Rows::new(reader, file, |text, first| {
+pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> TrecRows<R, GradedDocument> {
+    TrecRows::new(reader, file, |text, first| {
         let cells = text.split('\t').map(str::trim_ascii);
         let cells: [&str; 3] = columns(
             cells,
@@ -99,7 +99,7 @@ pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> Rows<R, Label> {
         if query.is_empty() || document.is_empty() {
             return Err("an identifier is empty".to_owned());
         }
-        Ok(Some(Label {
+        Ok(Some(GradedDocument {
             query: QueryId::new(query),
             document: DocId::new(document),
             grade: grade(value)?,
@@ -132,16 +132,16 @@ fn cell(text: &str) -> io::Result<&str> {
     Ok(text)
 }
 
-impl<R: BufRead, T> Records<R, T> {
+impl<R: BufRead, T> BeirRecords<R, T> {
     fn new(
         reader: R,
         file: &str,
         noun: &'static str,
-        read: fn(Members<'_>, &mut Findings) -> Option<T>,
+        read: fn(Members<'_>, &mut LineProblems) -> Option<T>,
         id: fn(&T) -> &str,
     ) -> Self {
         Self {
-            lines: Lines::new(reader, file),
+            lines: TextLines::new(reader, file),
             noun,
             read,
             id,
@@ -152,7 +152,7 @@ impl<R: BufRead, T> Records<R, T> {
     }
 }
 
-impl<R: BufRead, T> Iterator for Records<R, T> {
+impl<R: BufRead, T> Iterator for BeirRecords<R, T> {
     type Item = Result<T, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -160,7 +160,7 @@ impl<R: BufRead, T> Iterator for Records<R, T> {
             if let Some(problem) = self.pending.pop_front() {
                 return Some(Err(problem));
             }
-            let mut findings = Findings::default();
+            let mut findings = LineProblems::default();
             let record = match self.lines.next()? {
                 Ok(line) => jsonl::members(&line, self.noun),
                 Err(problem) => return Some(Err(problem)),
@@ -185,14 +185,14 @@ impl<R: BufRead, T> Iterator for Records<R, T> {
     }
 }
 
-fn passage(mut members: Members<'_>, findings: &mut Findings) -> Option<Passage> {
+fn passage(mut members: Members<'_>, findings: &mut LineProblems) -> Option<BeirDocument> {
     let id = text(&mut members, "_id", format_args!("_id"), findings);
     let title = member(&mut members, "title", findings)
         .and_then(|value| findings.check(format_args!("title"), string(value)));
     let text = required(&mut members, "text", format_args!("text"), findings)
         .and_then(|value| findings.check(format_args!("text"), string(value)));
     let metadata = metadata(&mut members, findings);
-    Some(Passage {
+    Some(BeirDocument {
         id: DocId::new(id?),
         title: title.unwrap_or_default(),
         text: text?,
@@ -200,11 +200,11 @@ fn passage(mut members: Members<'_>, findings: &mut Findings) -> Option<Passage>
     })
 }
 
-fn question(mut members: Members<'_>, findings: &mut Findings) -> Option<Question> {
+fn question(mut members: Members<'_>, findings: &mut LineProblems) -> Option<BeirQuery> {
     let id = text(&mut members, "_id", format_args!("_id"), findings);
     let text = text(&mut members, "text", format_args!("text"), findings);
     let metadata = metadata(&mut members, findings);
-    Some(Question {
+    Some(BeirQuery {
         id: QueryId::new(id?),
         text: text?,
         metadata,
@@ -215,13 +215,13 @@ fn question(mut members: Members<'_>, findings: &mut Findings) -> Option<Questio
 fn member<'a>(
     members: &mut Members<'a>,
     key: &str,
-    findings: &mut Findings,
+    findings: &mut LineProblems,
 ) -> Option<&'a RawValue> {
     let value = findings.check(format_args!("{key}"), members.take(key))?;
     value.filter(|value| kind(value) != "null")
 }
 
-fn metadata(members: &mut Members<'_>, findings: &mut Findings) -> JsonObject {
+fn metadata(members: &mut Members<'_>, findings: &mut LineProblems) -> JsonObject {
     member(members, "metadata", findings)
         .and_then(|value| findings.check(format_args!("metadata"), object(value)))
         .unwrap_or_default()

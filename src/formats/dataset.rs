@@ -3,14 +3,14 @@
 //! One line is one pool: `{"query":{"id","query"},"documents":[{"id","content","metadata"?,"score"?}]}`. Members the
 //! format does not know are kept as `extra` and written after the known ones; `metadata` is kept as it is spelled.
 
+mod benchmark;
 mod line;
-mod marks;
 mod write;
 
-pub use marks::Marks;
+pub use benchmark::BenchmarkLabels;
 pub use write::{Unscored, write_annotated, write_pool};
 
-use super::lines::Lines;
+use super::lines::TextLines;
 use super::problem::Problem;
 use crate::domain::corpus::Pool;
 use std::collections::VecDeque;
@@ -18,8 +18,8 @@ use std::collections::hash_map::{Entry, HashMap};
 use std::io::BufRead;
 
 /// The pools of a file, one line at a time; see [`read_pools`].
-pub struct Pools<R> {
-    lines: Lines<R>,
+pub struct PoolRecords<R> {
+    lines: TextLines<R>,
     first_lines: HashMap<String, u64>,
     pending: VecDeque<Problem>,
 }
@@ -28,15 +28,15 @@ pub struct Pools<R> {
 /// follows; a byte order mark, CRLF and blank lines are fine. Only one line is in memory at a time.
 ///
 /// `file` is what problems call the file.
-pub fn read_pools<R: BufRead>(reader: R, file: &str) -> Pools<R> {
-    Pools {
-        lines: Lines::new(reader, file),
+pub fn read_pools<R: BufRead>(reader: R, file: &str) -> PoolRecords<R> {
+    PoolRecords {
+        lines: TextLines::new(reader, file),
         first_lines: HashMap::new(),
         pending: VecDeque::new(),
     }
 }
 
-impl<R: BufRead> Iterator for Pools<R> {
+impl<R: BufRead> Iterator for PoolRecords<R> {
     type Item = Result<Pool, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -61,7 +61,7 @@ impl<R: BufRead> Iterator for Pools<R> {
     }
 }
 
-impl<R: BufRead> Pools<R> {
+impl<R: BufRead> PoolRecords<R> {
     /// The number of the line the last item came from, from 1.
     pub fn line(&self) -> u64 {
         self.lines.number()

@@ -3,8 +3,8 @@
 
 use super::json::string;
 use super::jsonl::{members, optional, required, text};
-use super::lines::{Line, Lines};
-use super::problem::{Findings, Problem, quoted};
+use super::lines::{TextLine, TextLines};
+use super::problem::{LineProblems, Problem, quoted};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
 use std::io::Read;
@@ -45,7 +45,7 @@ pub fn read_gold(mut reader: impl Read, file: &str) -> (Vec<GoldLine>, Vec<Probl
 
 fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
-    let mut lines = Lines::new(bytes, file);
+    let mut lines = TextLines::new(bytes, file);
     while let Some(line) = lines.next() {
         match line.map(|line| item(&line)) {
             Err(problem) => problems.push(problem),
@@ -58,10 +58,10 @@ fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     (items, problems)
 }
 
-fn item(line: &Line<'_>) -> Result<GoldLine, Vec<String>> {
+fn item(line: &TextLine<'_>) -> Result<GoldLine, Vec<String>> {
     let mut members = members(line, "item")?;
-    let mut findings = Findings::default();
-    let mut id = |key: &str, findings: &mut Findings| {
+    let mut findings = LineProblems::default();
+    let mut id = |key: &str, findings: &mut LineProblems| {
         text(&mut members, key, format_args!("{key}"), findings)
     };
     let (query, a, b) = (

@@ -61,9 +61,9 @@ impl<'a> Members<'a> {
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Collect;
+        struct MembersVisitor;
 
-        impl<'de> Visitor<'de> for Collect {
+        impl<'de> Visitor<'de> for MembersVisitor {
             type Value = Vec<(Cow<'de, str>, &'de RawValue)>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,25 +72,25 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut members = Vec::with_capacity(map.size_hint().unwrap_or(4));
-                while let Some(Key(name)) = map.next_key()? {
+                while let Some(MemberName(name)) = map.next_key()? {
                     members.push((name, map.next_value()?));
                 }
                 Ok(members)
             }
         }
 
-        deserializer.deserialize_map(Collect).map(Self)
+        deserializer.deserialize_map(MembersVisitor).map(Self)
     }
 }
 
 /// A member's name, a slice of the input unless it has escapes.
-struct Key<'a>(Cow<'a, str>);
+struct MemberName<'a>(Cow<'a, str>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for MemberName<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
+        struct NameVisitor;
 
-        impl<'de> Visitor<'de> for Name {
+        impl<'de> Visitor<'de> for NameVisitor {
             type Value = Cow<'de, str>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,7 +106,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
             }
         }
 
-        deserializer.deserialize_str(Name).map(Self)
+        deserializer.deserialize_str(NameVisitor).map(Self)
     }
 }
 

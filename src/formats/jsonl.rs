@@ -1,13 +1,13 @@
 //! JSON Lines: a line's object, and its members.
 
 use super::json::{Members, kind, reason, string};
-use super::lines::Line;
-use super::problem::{Findings, quoted};
+use super::lines::TextLine;
+use super::problem::{LineProblems, quoted};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 /// The object on a line, one `unit` a line.
-pub(super) fn members<'a>(line: &Line<'a>, unit: &str) -> Result<Members<'a>, Vec<String>> {
+pub(super) fn members<'a>(line: &TextLine<'a>, unit: &str) -> Result<Members<'a>, Vec<String>> {
     let text = line.text().map_err(|what| vec![what])?;
     let last = line.last;
     // The usual line is an object: its members are found at once, without a pass over the text as a whole before.
@@ -94,7 +94,7 @@ pub(super) fn required<'a>(
     members: &mut Members<'a>,
     key: &str,
     path: std::fmt::Arguments<'_>,
-    findings: &mut Findings,
+    findings: &mut LineProblems,
 ) -> Option<&'a RawValue> {
     let value = findings.check(path, members.take(key))?;
     if value.is_none() {
@@ -108,7 +108,7 @@ pub(super) fn text(
     members: &mut Members<'_>,
     key: &str,
     path: std::fmt::Arguments<'_>,
-    findings: &mut Findings,
+    findings: &mut LineProblems,
 ) -> Option<String> {
     let value = required(members, key, path, findings)?;
     let text = findings.check(path, string(value))?;
@@ -124,7 +124,7 @@ pub(super) fn optional<T>(
     members: &mut Members<'_>,
     key: &str,
     path: std::fmt::Arguments<'_>,
-    findings: &mut Findings,
+    findings: &mut LineProblems,
     read: impl Fn(&RawValue) -> Result<T, String>,
 ) -> Option<T> {
     let value = findings.check(path, members.take(key))??;

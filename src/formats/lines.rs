@@ -9,7 +9,7 @@ const KEPT_CAPACITY: usize = 64 << 20;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A file's lines that are not blank. A byte order mark and CRLF are fine.
-pub(super) struct Lines<R> {
+pub(super) struct TextLines<R> {
     reader: R,
     file: String,
     number: u64,
@@ -21,7 +21,7 @@ pub(super) struct Lines<R> {
 
 /// A line without its break and the white space before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Line<'a> {
+pub(super) struct TextLine<'a> {
     /// From 1.
     pub(super) number: u64,
     pub(super) bytes: &'a [u8],
@@ -29,7 +29,7 @@ pub(super) struct Line<'a> {
     pub(super) last: bool,
 }
 
-impl<R: BufRead> Lines<R> {
+impl<R: BufRead> TextLines<R> {
     /// The lines of what problems call `file`.
     pub(super) fn new(reader: R, file: &str) -> Self {
         Self {
@@ -58,12 +58,12 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// The next line that is not blank. Nothing follows a problem: the file is no text, or cannot be read further.
-    pub(super) fn next(&mut self) -> Option<Result<Line<'_>, Problem>> {
+    pub(super) fn next(&mut self) -> Option<Result<TextLine<'_>, Problem>> {
         if let Err(problem) = self.advance()? {
             self.done = true;
             return Some(Err(problem));
         }
-        Some(Ok(Line {
+        Some(Ok(TextLine {
             number: self.number,
             bytes: content(&self.bytes, self.number == 1),
             last: self.bytes.last() != Some(&b'\n'),
@@ -90,7 +90,7 @@ impl<R: BufRead> Lines<R> {
             }
             let bytes = content(&self.bytes, self.number == 1);
             if self.number == 1
-                && let Some(what) = foreign(bytes)
+                && let Some(what) = non_text_kind(bytes)
             {
                 return Some(Err(Problem::new(&self.file, None, what)));
             }
@@ -102,7 +102,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-impl<'a> Line<'a> {
+impl<'a> TextLine<'a> {
     /// The line's text, or why it has none.
     pub(super) fn text(&self) -> Result<&'a str, String> {
         std::str::from_utf8(self.bytes).map_err(|error| {
@@ -133,7 +133,7 @@ fn content(bytes: &[u8], first: bool) -> &[u8] {
 }
 
 /// What the file is where its first bytes show that it is not text.
-fn foreign(bytes: &[u8]) -> Option<&'static str> {
+fn non_text_kind(bytes: &[u8]) -> Option<&'static str> {
     const GZIP: &[u8] = b"\x1f\x8b";
     const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
     if bytes.starts_with(GZIP) {

@@ -1,24 +1,24 @@
 //! Picks as JSON lines: one line a call that was answered, or that failed for good. Lines are only ever added.
 
-use super::lines::Lines;
+use super::lines::TextLines;
 use super::problem::{Problem, quoted};
-use crate::domain::court::PickRecord;
+use crate::domain::adjudication::PickRecord;
 use crate::formats::json::reason;
 use std::io::BufRead;
 
 /// The records of a file, one line in memory at a time, with their line numbers.
-pub struct Records<R> {
-    lines: Lines<R>,
+pub struct PickRecords<R> {
+    lines: TextLines<R>,
 }
 
 /// Reads picks; `file` is what problems call the file. A bad line gives a problem, and the next one follows.
-pub fn read_picks<R: BufRead>(reader: R, file: &str) -> Records<R> {
-    Records {
-        lines: Lines::new(reader, file),
+pub fn read_picks<R: BufRead>(reader: R, file: &str) -> PickRecords<R> {
+    PickRecords {
+        lines: TextLines::new(reader, file),
     }
 }
 
-impl<R: BufRead> Iterator for Records<R> {
+impl<R: BufRead> Iterator for PickRecords<R> {
     type Item = Result<(u64, PickRecord), Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -50,8 +50,8 @@ fn record(text: &str) -> Result<PickRecord, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::adjudication::{InvalidPick, PickRequest, PickResult, SlotVerdict};
     use crate::domain::corpus::{DocId, QueryId};
-    use crate::domain::court::{Ask, Invalid, PickResult, SlotVerdict};
 
     fn example(result: PickResult) -> PickRecord {
         PickRecord {
@@ -62,7 +62,7 @@ mod tests {
             prompt: "0123".to_owned(),
             call: "ab".to_owned(),
             permutation: 1,
-            ask: Ask::Exactly(1),
+            ask: PickRequest::Exactly(1),
             order: vec![DocId::new("a"), DocId::new("b")],
             attempt: 1,
             result,
@@ -93,7 +93,7 @@ mod tests {
         for (result, spelt) in [
             (PickResult::Slots(vec![2]), r#""slots":[2]"#),
             (
-                PickResult::Invalid(Invalid::WrongCount { given: 2, asked: 1 }),
+                PickResult::Invalid(InvalidPick::WrongCount { given: 2, asked: 1 }),
                 r#""invalid":{"wrong-count":{"given":2,"asked":1}}"#,
             ),
             (
@@ -101,7 +101,7 @@ mod tests {
                 r#""verdicts":[{"slot":1,"verdict":"not_enough","sentence":null},{"slot":2,"verdict":"refutes","sentence":"so"}]"#,
             ),
             (
-                PickResult::Invalid(Invalid::NotJson),
+                PickResult::Invalid(InvalidPick::NotJson),
                 r#""invalid":"not-json""#,
             ),
             (

@@ -62,12 +62,12 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// Messages of one line or element: the first few, and how many more there were.
 #[derive(Default)]
-pub(super) struct Findings {
+pub(super) struct LineProblems {
     messages: Vec<String>,
     more: usize,
 }
 
-impl Findings {
+impl LineProblems {
     const SHOWN: usize = 5;
 
     /// Notes what is wrong with the member at `path`.
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn only_the_first_findings_are_spelled_out() {
-        let mut findings = Findings::default();
+        let mut findings = LineProblems::default();
         for index in 0..9 {
             findings.add(format_args!("documents[{index}].id"), "is missing");
         }

@@ -1,13 +1,13 @@
 //! What a file of labels or rankings is, told by its first line.
 
-use super::lines::Lines;
+use super::lines::TextLines;
 use super::problem::{Problem, quoted};
 use super::trec::{LONGEST, candidate_cells, is_heading};
 use std::io::BufRead;
 
 /// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileKind {
     /// Labels in TREC's four columns.
     Qrels,
     /// Labels in BEIR's three columns, with a header.
@@ -20,7 +20,7 @@ pub enum Kind {
     Dataset,
 }
 
-impl Kind {
+impl FileKind {
     /// What it is, in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -33,16 +33,16 @@ impl Kind {
 }
 
 /// The kind of a file by its first line that is not blank; `file` is what the problem calls it.
-pub fn recognise(mut reader: impl BufRead, file: &str) -> Result<Kind, Problem> {
+pub fn recognise(mut reader: impl BufRead, file: &str) -> Result<FileKind, Problem> {
     let start = reader
         .fill_buf()
         .map_err(|error| Problem::new(file, None, &format!("cannot be read: {error}")))?;
     // A pool may be longer than any line of columns.
     let start = start.strip_prefix(b"\xef\xbb\xbf").unwrap_or(start);
     if start.trim_ascii_start().starts_with(b"{") {
-        return Ok(Kind::Dataset);
+        return Ok(FileKind::Dataset);
     }
-    let mut lines = Lines::new(reader, file).at_most(LONGEST);
+    let mut lines = TextLines::new(reader, file).at_most(LONGEST);
     let (kind, number) = match lines.next() {
         None => return Err(Problem::new(file, None, "is empty")),
         Some(Err(problem)) => return Err(problem),
@@ -51,21 +51,21 @@ pub fn recognise(mut reader: impl BufRead, file: &str) -> Result<Kind, Problem> 
     kind.map_err(|what| Problem::new(file, Some(number), &what))
 }
 
-fn kind(line: &str) -> Result<Kind, String> {
+fn kind(line: &str) -> Result<FileKind, String> {
     let cells = candidate_cells(line)?;
     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
     match cells[..] {
-        ["query-id", "corpus-id", "score"] => Ok(Kind::BeirQrels),
-        [_, _] => Ok(Kind::Candidates),
-        [_, _, _, _] | [_, _, _] if is_heading(&cells) => Ok(Kind::Candidates),
+        ["query-id", "corpus-id", "score"] => Ok(FileKind::BeirQrels),
+        [_, _] => Ok(FileKind::Candidates),
+        [_, _, _, _] | [_, _, _] if is_heading(&cells) => Ok(FileKind::Candidates),
         // Neither qrels nor runs have commas between their columns.
-        [_, _, _, _] | [_, _, _] if !line.trim().contains([' ', '\t']) => Ok(Kind::Candidates),
+        [_, _, _, _] | [_, _, _] if !line.trim().contains([' ', '\t']) => Ok(FileKind::Candidates),
         // A rank and a score, which has a fraction, where qrels have a document and a grade.
         [_, _, rank, score] if rank.parse::<i64>().is_ok() && score.contains('.') => {
-            Ok(Kind::Candidates)
+            Ok(FileKind::Candidates)
         }
-        [_, _, _, _] => Ok(Kind::Qrels),
-        [_, _, _, _, _, _] => Ok(Kind::Run),
+        [_, _, _, _] => Ok(FileKind::Qrels),
+        [_, _, _, _, _, _] => Ok(FileKind::Run),
         [_, _, _] => Err(
             "has 3 columns and no header; BEIR's qrels begin with query-id, corpus-id, score, candidates with query_id, corpus_id, rank"
                 .to_owned(),

@@ -22,7 +22,7 @@ const EDGES: [(u8, u8, u8); 5] = [
 
 /// One cell of a matrix picture, as seen from its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct MatrixCell {
+pub struct SvgCell {
     /// How the row's document does: 0 worse, 1 better, `None` where nothing is known.
     pub value: Option<f64>,
     /// The battle is planned but has no value yet.
@@ -35,7 +35,7 @@ pub struct MatrixCell {
 
 /// What a matrix picture says about a document.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MatrixLabel {
+pub struct SvgLabel {
     /// The document's rank, as text.
     pub rank: String,
     /// The document's id, in any characters.
@@ -87,8 +87,8 @@ pub fn ramp(value: f64) -> String {
 ///
 /// Up to sixty documents every fought cell has a `<title>`, and up to forty its value in hundredths.
 pub fn matrix_svg(
-    cell: &dyn Fn(usize, usize) -> MatrixCell,
-    labels: &[MatrixLabel],
+    cell: &dyn Fn(usize, usize) -> SvgCell,
+    labels: &[SvgLabel],
     title: &str,
     caption: &str,
 ) -> String {
@@ -166,10 +166,10 @@ fn open(svg: &mut String, (width, height): (usize, usize), title: &str, caption:
 
 fn square(
     svg: &mut String,
-    cell: MatrixCell,
+    cell: SvgCell,
     (x, y): (usize, usize),
     k: usize,
-    (row, col): (&MatrixLabel, &MatrixLabel),
+    (row, col): (&SvgLabel, &SvgLabel),
 ) {
     let Some(value) = cell.value else {
         if cell.overruled {

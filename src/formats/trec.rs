@@ -12,16 +12,16 @@ mod collect;
 mod read;
 mod write;
 
-pub use collect::{Candidates, collect_candidates, collect_qrels, collect_run};
+pub use collect::{CandidateLists, collect_candidates, collect_qrels, collect_run};
 pub(super) use read::{LONGEST, candidate_cells, columns, grade, is_heading, named};
-pub use read::{Rows, read_candidates, read_qrels, read_run};
+pub use read::{TrecRows, read_candidates, read_qrels, read_run};
 pub use write::{cell, write_qrels, write_run};
 
 use crate::domain::corpus::{DocId, QueryId};
 
 /// How relevant a person holds a document to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
+pub struct GradedDocument {
     /// The query.
     pub query: QueryId,
     /// The document.
@@ -32,7 +32,7 @@ pub struct Label {
 
 /// A document of a ranking.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub struct RankedDocument {
     /// The query.
     pub query: QueryId,
     /// The document.

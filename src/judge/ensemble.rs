@@ -2,19 +2,19 @@
 //! they go into headers and nowhere else, and the process's own environment is never changed.
 
 mod build;
+mod dotenv;
 mod embedder;
-mod keys;
-mod kinds;
-mod trust;
+mod key_destination;
+mod provider_profile;
 
+pub use dotenv::Dotenv;
 pub use embedder::{EmbedderConfig, connect};
-pub use keys::Dotenv;
 
 use super::offline;
-use super::price::{Prices, Rates};
-use super::provider::http::{Http, Patience};
-use super::{Ensemble, Judge};
-use crate::domain::court::Way;
+use super::price::{PriceTable, TokenRates};
+use super::provider::http::{Http, Timeouts};
+use super::{Judge, JudgeEnsemble};
+use crate::domain::adjudication::PickMode;
 use crate::formats::file;
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -89,7 +89,7 @@ pub struct JudgeConfig {
     /// Seconds that the server may fail or stay silent before the judge stops.
     pub give_up_after_s: Option<f64>,
     /// Its price, where the table's is not to be used.
-    pub price: Option<Rates>,
+    pub price: Option<TokenRates>,
     /// What the model really is, where `model` is only a name for it.
     pub base_model: Option<String>,
     /// The version of the interface, for Azure and Gemini.
@@ -101,7 +101,7 @@ pub struct JudgeConfig {
 
 /// A judge that cannot be used for want of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Missing {
+pub struct MissingKey {
     /// The judge's name.
     pub judge: String,
     /// The variables any of which would do.
@@ -138,7 +138,7 @@ pub enum EnsembleError {
 }
 
 /// What judges are made from.
-pub struct Sources<'a> {
+pub struct JudgeSources<'a> {
     /// Looks a variable of the environment up.
     pub env: &'a dyn Fn(&str) -> Option<String>,
     /// The `.env` beside the project.
@@ -150,7 +150,7 @@ pub struct Sources<'a> {
     /// Lets every key travel unencrypted.
     pub insecure_http: bool,
     /// How long calls may take, where a judge does not say otherwise.
-    pub patience: Patience,
+    pub timeouts: Timeouts,
     /// Servers to which the user's own configuration lets the keys of well-known variables go.
     pub trusted_hosts: &'a [String],
 }
@@ -184,42 +184,42 @@ impl JudgesFile {
 /// for the caller to take, and to say so.
 pub fn ensemble_from(
     file: &JudgesFile,
-    sources: &Sources<'_>,
-) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
-    judges_from(file, sources, Task::Battle)
+    sources: &JudgeSources<'_>,
+) -> Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError> {
+    judges_from(file, sources, JudgeTask::Battle)
 }
 
 /// The same judges with the prompt that asks for picks in that way. Some can only compare two documents; their
 /// [`Judge::lineup`] gives nothing.
 pub fn pickers_from(
     file: &JudgesFile,
-    sources: &Sources<'_>,
-    way: Way,
-) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
-    judges_from(file, sources, Task::Pick(way))
+    sources: &JudgeSources<'_>,
+    way: PickMode,
+) -> Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError> {
+    judges_from(file, sources, JudgeTask::Pick(way))
 }
 
 /// What judges are asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Task {
+enum JudgeTask {
     /// Compare two documents.
     Battle,
     /// Pick the relevant ones of many.
-    Pick(Way),
+    Pick(PickMode),
 }
 
 fn judges_from(
     file: &JudgesFile,
-    sources: &Sources<'_>,
-    task: Task,
-) -> Result<(Ensemble, Vec<Missing>), EnsembleError> {
+    sources: &JudgeSources<'_>,
+    task: JudgeTask,
+) -> Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError> {
     let mut names = HashSet::new();
     let own = match &file.prices {
         Some(path) => Some(read_prices(&sources.folder.join(path))?),
         None => None,
     };
-    let http = Http::new(sources.patience);
-    let (mut ensemble, mut missing) = (Ensemble::new(), Vec::new());
+    let http = Http::new(sources.timeouts);
+    let (mut ensemble, mut missing) = (JudgeEnsemble::new(), Vec::new());
     for config in &file.judges {
         let wrong = |message: String| EnsembleError::Judge {
             judge: config.name.clone(),
@@ -243,7 +243,7 @@ fn judges_from(
         }
         match build::judge(config, sources, task, own.as_ref(), &http).map_err(wrong)? {
             Ok(judge) => ensemble.push(Arc::new(judge) as Arc<dyn Judge>),
-            Err(key_env) => missing.push(Missing {
+            Err(key_env) => missing.push(MissingKey {
                 judge: config.name.clone(),
                 key_env,
             }),
@@ -252,14 +252,14 @@ fn judges_from(
     Ok((ensemble, missing))
 }
 
-fn read_prices(path: &Path) -> Result<Prices, EnsembleError> {
+fn read_prices(path: &Path) -> Result<PriceTable, EnsembleError> {
     let wrong = |message: String| EnsembleError::File {
         path: path.to_owned(),
         message,
     };
     let text =
         file::read_to_string(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    Prices::parse(&text).map_err(wrong)
+    PriceTable::parse(&text).map_err(wrong)
 }
 
 #[cfg(test)]

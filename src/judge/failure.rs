@@ -1,6 +1,6 @@
 //! Calls that end without a vote: why, whether to try again, and what they cost all the same.
 
-use super::{RateLimits, Reply, Usage};
+use super::{JudgeReply, RateLimits, Usage};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Why a call ended without a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub enum FailureCause {
     /// No connection, or one that broke.
     Connection,
     /// No answer in time.
@@ -39,7 +39,7 @@ pub enum Cause {
     Duplicate,
 }
 
-impl Cause {
+impl FailureCause {
     /// The cause in words.
     pub fn words(self) -> &'static str {
         match self {
@@ -60,7 +60,7 @@ impl Cause {
     }
 }
 
-impl fmt::Display for Cause {
+impl fmt::Display for FailureCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.words())
     }
@@ -105,7 +105,7 @@ pub struct Exchange {
 #[error("{cause}: {message}")]
 pub struct CallError {
     /// The class of the failure.
-    pub cause: Cause,
+    pub cause: FailureCause,
     /// What happened and what to do about it.
     pub message: String,
     /// What came back, where anything did.
@@ -122,11 +122,12 @@ pub struct CallError {
 
 impl CallError {
     /// A failure that may be tried again if its cause usually passes.
-    pub fn new(cause: Cause, message: impl Into<String>) -> Self {
+    pub fn new(cause: FailureCause, message: impl Into<String>) -> Self {
         let retry = match cause {
-            Cause::Connection | Cause::TimedOut | Cause::RateLimited | Cause::Server => {
-                Retry::After(None)
-            }
+            FailureCause::Connection
+            | FailureCause::TimedOut
+            | FailureCause::RateLimited
+            | FailureCause::Server => Retry::After(None),
             _ => Retry::Never,
         };
         Self {
@@ -141,7 +142,7 @@ impl CallError {
     }
 
     /// The failure that a reply amounts to; it was paid for all the same, and nothing of it is lost.
-    pub fn in_reply(cause: Cause, message: impl Into<String>, reply: Reply) -> Self {
+    pub fn in_reply(cause: FailureCause, message: impl Into<String>, reply: JudgeReply) -> Self {
         Self {
             exchange: Box::new(reply.exchange()),
             raw: Some(reply.text),
@@ -170,13 +171,13 @@ impl CallError {
 ///
 /// # Errors
 /// The panic's words.
-pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     // What a panic leaves half done is dropped with the error: nothing of it is looked at again.
-    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_words(panic.as_ref()))
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(panic.as_ref()))
 }
 
 /// What a panic said.
-pub fn panic_words(panic: &(dyn Any + Send)) -> String {
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_default()

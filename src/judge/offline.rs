@@ -12,13 +12,13 @@ mod proximity;
 mod reading;
 mod wording;
 
-pub use analysis::Analysis;
+pub use analysis::LexicalAnalysis;
 
 use super::{
-    CallError, Case, Ensemble, Judge, JudgeSpec, Lineup, OFFLINE, PoolText, Prompt, RateLimits,
-    Reply, Usage, prompt,
+    CallError, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec, OFFLINE, PoolText,
+    PresentedPair, PresentedPool, RateLimits, Usage, prompt,
 };
-use crate::domain::court::Ask;
+use crate::domain::adjudication::PickRequest;
 use crate::domain::text;
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
@@ -38,7 +38,7 @@ const TYPICAL_NOTE: u64 = 130;
 
 /// How an embedded judge measures a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Method {
+pub enum LexicalMethod {
     /// BM25 over stems.
     Bm25,
     /// Coverage of the query's terms, their closeness and their order.
@@ -47,7 +47,7 @@ pub enum Method {
     Ngram,
 }
 
-impl Method {
+impl LexicalMethod {
     /// All methods, in the order of [`NAMES`].
     pub const ALL: [Self; 3] = [Self::Bm25, Self::Proximity, Self::Ngram];
 
@@ -98,13 +98,13 @@ impl Method {
 
 /// One of the embedded judges.
 #[derive(Debug)]
-struct Lexical {
-    method: Method,
+struct LexicalJudge {
+    method: LexicalMethod,
     spec: JudgeSpec,
 }
 
-impl Lexical {
-    fn new(method: Method) -> Self {
+impl LexicalJudge {
+    fn new(method: LexicalMethod) -> Self {
         let model = format!("lexical {} v1", method.name());
         let digest = Sha256::digest(format!("overrule offline {model}"));
         Self {
@@ -124,9 +124,9 @@ impl Lexical {
     }
 }
 
-impl Lexical {
-    fn reply(&self, text: String, usage: Usage, started: Instant) -> Reply {
-        Reply {
+impl LexicalJudge {
+    fn reply(&self, text: String, usage: Usage, started: Instant) -> JudgeReply {
+        JudgeReply {
             text,
             model: Some(self.spec.model.clone()),
             stop_reason: Some("stop".to_owned()),
@@ -141,25 +141,25 @@ impl Lexical {
 }
 
 /// All embedded judges.
-pub fn ensemble() -> Ensemble {
-    Method::ALL
+pub fn ensemble() -> JudgeEnsemble {
+    LexicalMethod::ALL
         .iter()
-        .map(|method| Arc::new(Lexical::new(*method)) as Arc<dyn Judge>)
+        .map(|method| Arc::new(LexicalJudge::new(*method)) as Arc<dyn Judge>)
         .collect()
 }
 
 /// The embedded judge of that name, one of [`NAMES`].
 pub fn judge(name: &str) -> Option<Arc<dyn Judge>> {
-    let method = Method::ALL
+    let method = LexicalMethod::ALL
         .into_iter()
         .find(|method| method.name() == name)?;
-    Some(Arc::new(Lexical::new(method)))
+    Some(Arc::new(LexicalJudge::new(method)))
 }
 
 /// The findings on a pool, worked out at the first request and kept with it.
-pub fn analysis(pool: &PoolText) -> &Analysis {
+pub fn analysis(pool: &PoolText) -> &LexicalAnalysis {
     pool.analysis
-        .get_or_init(|| Analysis::new(&pool.query, &pool.documents))
+        .get_or_init(|| LexicalAnalysis::new(&pool.query, &pool.documents))
 }
 
 /// The words between white space, as far as a text is read.
@@ -167,18 +167,18 @@ fn count_words(text: &str) -> u64 {
     text::readable(text).split_whitespace().count() as u64
 }
 
-impl Judge for Lexical {
+impl Judge for LexicalJudge {
     fn spec(&self) -> &JudgeSpec {
         &self.spec
     }
 
-    fn prompt(&self, case: &Case) -> Prompt {
+    fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
         let query = text::readable(&case.pool.query);
         let (first, second) = (
             text::readable(case.first_text()),
             text::readable(case.second_text()),
         );
-        Prompt {
+        JudgePrompt {
             system: String::new(),
             user: format!("Query:\n{query}\n\nDocument A:\n{first}\n\nDocument B:\n{second}\n"),
             longer: false,
@@ -187,9 +187,9 @@ impl Judge for Lexical {
 
     fn call<'a>(
         &'a self,
-        case: &'a Case,
-        _: &'a Prompt,
-    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        case: &'a PresentedPair,
+        _: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         let started = Instant::now();
         let analysis = analysis(&case.pool);
         let thoughts = analysis.thoughts(self.method, case.first, case.second);
@@ -208,36 +208,36 @@ impl Judge for Lexical {
         ready(Ok(self.reply(text, usage, started))).boxed()
     }
 
-    fn lineup(&self, lineup: &Lineup) -> Option<Prompt> {
+    fn pick_prompt(&self, lineup: &PresentedPool) -> Option<JudgePrompt> {
         let pool = &lineup.pool;
         let mut user = format!("Query:\n{}\n", text::readable(&pool.query));
         for (at, document) in pool.documents.iter().enumerate() {
             let document = text::readable(document);
             user.push_str(&format!("\nDocument {}:\n{document}\n", at + 1));
         }
-        let task = prompt::task(lineup.ask, pool.documents.len());
+        let task = prompt::task_text(lineup.ask, pool.documents.len());
         user.push_str(&format!("\n{task}\n"));
-        Some(Prompt {
+        Some(JudgePrompt {
             user,
-            ..Prompt::default()
+            ..JudgePrompt::default()
         })
     }
 
     fn pick<'a>(
         &'a self,
-        lineup: &'a Lineup,
-        prompt: &'a Prompt,
-    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        lineup: &'a PresentedPool,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         let started = Instant::now();
         let (answer, output) = match lineup.ask {
-            Ask::PerDocument => {
+            PickRequest::PerDocument => {
                 let verdicts = picks::verdicts(self.method, lineup);
                 let quotes = verdicts.iter().filter_map(|given| given.sentence.as_ref());
                 let words: u64 = quotes.map(|quote| count_words(quote)).sum();
                 let output = words + verdicts.len() as u64;
                 (json!({ "verdicts": verdicts }), output)
             }
-            Ask::Exactly(_) | Ask::AnyNumber => {
+            PickRequest::Exactly(_) | PickRequest::AnyNumber => {
                 let slots = picks::slots(self.method, lineup);
                 let output = slots.len() as u64;
                 (json!({ "slots": slots }), output)
@@ -253,7 +253,7 @@ impl Judge for Lexical {
     }
 
     /// Words; the output is the length of a typical note.
-    fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+    fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         let usage = Usage {
             input: prompt.user.split_whitespace().count() as u64,
             output: TYPICAL_NOTE,
@@ -268,21 +268,21 @@ mod tests {
     use super::*;
     use crate::judge::parse::parse;
 
-    fn case(first: usize, second: usize) -> Case {
+    fn case(first: usize, second: usize) -> PresentedPair {
         let texts = [
             "Aspirin reduces fever,\nthey \"say\".",
             "Fever is\u{1b}[31m common.",
             "Nothing.",
         ];
         let documents = texts.iter().map(|text| (*text).into()).collect();
-        Case {
+        PresentedPair {
             pool: Arc::new(PoolText::new("Does aspirin reduce fever?", documents)),
             first,
             second,
         }
     }
 
-    fn reply(judge: &dyn Judge, case: &Case) -> Reply {
+    fn reply(judge: &dyn Judge, case: &PresentedPair) -> JudgeReply {
         futures::executor::block_on(judge.call(case, &judge.prompt(case))).unwrap()
     }
 

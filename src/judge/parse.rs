@@ -30,7 +30,7 @@ pub use choice::{choice, letter};
 pub use slots::slots;
 pub use verdicts::verdicts;
 
-use super::{Cause, Opinion};
+use super::{FailureCause, Opinion};
 use crate::domain::vote::Margin;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -80,10 +80,10 @@ pub enum ParseError {
 
 impl ParseError {
     /// The class of the failure.
-    pub fn cause(&self) -> Cause {
+    pub fn cause(&self) -> FailureCause {
         match self {
-            Self::Declined(_) => Cause::Refused,
-            _ => Cause::Malformed,
+            Self::Declined(_) => FailureCause::Refused,
+            _ => FailureCause::Malformed,
         }
     }
 }
@@ -99,7 +99,7 @@ pub fn strict(text: &str) -> Result<Opinion, ParseError> {
     if !object.starts_with('{') {
         return Err(ParseError::NotAnObject);
     }
-    let fields = Fields::read(object)?;
+    let fields = ReplyFields::read(object)?;
     Ok(Opinion {
         margin: number::strict(fields.one("score")?)?,
         thoughts: thoughts(fields.one("thoughts")?)?,
@@ -127,7 +127,7 @@ fn tolerant(text: &str, key: &'static str, error: &ParseError) -> Result<Opinion
             } else {
                 object.into()
             };
-            let fields = Fields::read(&object)?;
+            let fields = ReplyFields::read(&object)?;
             let found = margin(fields.one(key)?)?;
             if tagged.is_some_and(|(tagged, _)| tagged != found) {
                 return Err(ParseError::Duplicate(key));
@@ -191,9 +191,9 @@ const KEYS: [&str; 3] = ["score", "choice", "thoughts"];
 
 /// The values of the keys that count, each as often as it occurs: a JSON map would silently keep the last.
 #[derive(Default)]
-struct Fields<'a>([Vec<&'a RawValue>; KEYS.len()]);
+struct ReplyFields<'a>([Vec<&'a RawValue>; KEYS.len()]);
 
-impl<'a> Fields<'a> {
+impl<'a> ReplyFields<'a> {
     fn read(object: &'a str) -> Result<Self, ParseError> {
         serde_json::from_str(object).map_err(|error| ParseError::Json(error.to_string()))
     }
@@ -208,23 +208,23 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for ReplyFields<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(Collect)
+        deserializer.deserialize_map(ReplyFieldsVisitor)
     }
 }
 
-struct Collect;
+struct ReplyFieldsVisitor;
 
-impl<'de> Visitor<'de> for Collect {
-    type Value = Fields<'de>;
+impl<'de> Visitor<'de> for ReplyFieldsVisitor {
+    type Value = ReplyFields<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with \"thoughts\" and \"score\"")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Self::Value, M::Error> {
-        let mut fields = Fields::default();
+        let mut fields = ReplyFields::default();
         while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
             if let Some(at) = KEYS.iter().position(|known| *known == key) {
                 fields.0[at].push(value);

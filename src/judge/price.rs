@@ -13,7 +13,7 @@ const MILLION: f64 = 1e6;
 /// US dollars for a million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rates {
+pub struct TokenRates {
     /// Input.
     pub input: f64,
     /// Output, thinking included.
@@ -26,18 +26,18 @@ pub struct Rates {
 /// What a model costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
-    rates: Rates,
+    rates: TokenRates,
     /// Input written to a cache.
     written: Option<f64>,
     /// Above so many input tokens, the whole call has these rates.
-    long: Option<(u64, Rates)>,
+    long: Option<(u64, TokenRates)>,
     /// What a call in a batch costs of one outside, with cached input apart.
     batch: Option<(f64, Option<f64>)>,
 }
 
-impl From<Rates> for Price {
+impl From<TokenRates> for Price {
     /// The user's own price; batches at half of it, as at all three providers that have them.
-    fn from(rates: Rates) -> Self {
+    fn from(rates: TokenRates) -> Self {
         Self {
             rates,
             written: None,
@@ -50,7 +50,7 @@ impl From<Rates> for Price {
 impl Price {
     /// What nobody charges for.
     pub const FREE: Self = Self {
-        rates: Rates {
+        rates: TokenRates {
             input: 0.0,
             output: 0.0,
             cached: None,
@@ -62,7 +62,7 @@ impl Price {
 
     /// Whether nothing is ever charged.
     pub fn is_free(&self) -> bool {
-        let free = |rates: Rates| [Some(rates.input), Some(rates.output), rates.cached];
+        let free = |rates: TokenRates| [Some(rates.input), Some(rates.output), rates.cached];
         let long = self.long.map(|(_, rates)| free(rates));
         let all = free(self.rates)
             .into_iter()
@@ -90,7 +90,7 @@ impl Price {
     /// The prices within a batch, or `None` where the model has none there.
     pub fn batched(&self) -> Option<Self> {
         let (factor, cached) = self.batch?;
-        let cut = |rates: Rates| Rates {
+        let cut = |rates: TokenRates| TokenRates {
             input: rates.input * factor,
             output: rates.output * factor,
             cached: rates.cached.map(|price| price * factor),
@@ -115,7 +115,7 @@ impl Price {
         self.cost(&none, 0).max(self.cost(&none, none.input))
     }
 
-    fn at(&self, input: u64) -> Rates {
+    fn at(&self, input: u64) -> TokenRates {
         match self.long {
             Some((above, rates)) if input > above => rates,
             _ => self.rates,
@@ -129,14 +129,14 @@ fn ratio(a: f64, b: f64) -> f64 {
 
 /// A table of prices.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Prices {
-    models: Vec<Row>,
+pub struct PriceTable {
+    models: Vec<PriceRow>,
     #[serde(default)]
-    not_in_litellm_1_109_1: Vec<Row>,
+    not_in_litellm_1_109_1: Vec<PriceRow>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Row {
+struct PriceRow {
     id: String,
     provider: String,
     #[serde(default = "chat")]
@@ -148,7 +148,7 @@ struct Row {
     batch_factor: Option<f64>,
     cached_batch: Option<f64>,
     long_context: Option<LongContext>,
-    price_change: Option<Change>,
+    price_change: Option<PriceChange>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -160,7 +160,7 @@ struct LongContext {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Change {
+struct PriceChange {
     from: Date,
     input: f64,
     output: f64,
@@ -171,10 +171,10 @@ fn chat() -> String {
     "chat".to_owned()
 }
 
-impl Prices {
+impl PriceTable {
     /// The embedded table.
     pub fn embedded() -> &'static Self {
-        static PRICES: OnceLock<Prices> = OnceLock::new();
+        static PRICES: OnceLock<PriceTable> = OnceLock::new();
         // A test reads the table, so that the default is never met.
         PRICES.get_or_init(|| serde_json::from_str(TABLE).unwrap_or_default())
     }
@@ -195,17 +195,17 @@ impl Prices {
     }
 }
 
-impl Row {
+impl PriceRow {
     fn price(&self, day: Date) -> Option<Price> {
         let mut price = Price {
-            rates: Rates {
+            rates: TokenRates {
                 input: self.input?,
                 output: self.output?,
                 cached: self.cached,
             },
             written: self.cache_write.filter(|price| *price > 0.0),
             long: self.long_context.as_ref().map(|long| {
-                let rates = Rates {
+                let rates = TokenRates {
                     input: long.input,
                     output: long.output,
                     cached: long.cached,
@@ -222,7 +222,7 @@ impl Row {
             let before = price.rates;
             // A new price without one for cached input: that one is taken to rise with the rest.
             let rise = ratio(change.input, before.input);
-            price.rates = Rates {
+            price.rates = TokenRates {
                 input: change.input,
                 output: change.output,
                 cached: change.cached.or(before.cached.map(|cached| cached * rise)),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     fn find(provider: &str, model: &str) -> Option<Price> {
-        Prices::embedded().find(provider, "chat", model, date(2026, 11, 21))
+        PriceTable::embedded().find(provider, "chat", model, date(2026, 11, 21))
     }
 
     fn near(a: f64, b: f64) {
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn the_embedded_table_is_a_table() {
-        let prices = Prices::parse(TABLE).unwrap();
+        let prices = PriceTable::parse(TABLE).unwrap();
         assert!(prices.models.len() > 50);
         for (provider, model) in [
             ("openai", "gpt-6.1-terra"),
@@ -320,7 +320,7 @@ mod tests {
     #[test]
     fn an_announced_price_is_used_from_its_day() {
         let cost = |day| {
-            let price = Prices::embedded().find("gemini", "chat", "gemini-3.8-flash", day);
+            let price = PriceTable::embedded().find("gemini", "chat", "gemini-3.8-flash", day);
             price.unwrap().cost(&usage(1_000_000, 0, 0), 0)
         };
         near(cost(date(2026, 12, 31)), 0.75);
@@ -330,7 +330,7 @@ mod tests {
     #[test]
     fn decisions_are_priced_apart_from_chat() {
         let day = date(2026, 11, 21);
-        let decisions = Prices::embedded().find("openai", "decisions", "gpt-6-luna", day);
+        let decisions = PriceTable::embedded().find("openai", "decisions", "gpt-6-luna", day);
         near(decisions.unwrap().cost(&usage(1_000_000, 0, 5), 0), 0.1);
     }
 }

@@ -10,13 +10,13 @@
 //! messages have `{{query}}`, `{{documents}}`, `{{task}}` and `{{mark}}`.
 
 mod document;
-mod lineup;
+mod pool;
 
-pub use document::Cut;
-pub(super) use lineup::task;
+pub use document::DocumentCut;
+pub(super) use pool::task_text;
 
-use super::{Case, Prompt};
-use crate::domain::court::{Stance, Way};
+use super::{JudgePrompt, PresentedPair};
+use crate::domain::adjudication::{EvidenceLabel, PickMode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::borrow::Cow;
@@ -43,7 +43,7 @@ const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
 
 /// What a template asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Answer {
+pub enum AnswerForm {
     /// `{"thoughts": […], "score": -1..1}`
     Score,
     /// `{"thoughts": […], "choice": "A" | "B" | "tie"}`
@@ -56,7 +56,7 @@ pub enum Answer {
     Verdicts,
 }
 
-impl Answer {
+impl AnswerForm {
     const ALL: [Self; 5] = [
         Self::Score,
         Self::Choice,
@@ -66,10 +66,10 @@ impl Answer {
     ];
 
     /// What picks are asked for in this way.
-    pub fn of(way: Way) -> Self {
+    pub fn of(way: PickMode) -> Self {
         match way {
-            Way::Exactly | Way::AnyNumber => Self::Slots,
-            Way::PerDocument => Self::Verdicts,
+            PickMode::Exactly | PickMode::AnyNumber => Self::Slots,
+            PickMode::PerDocument => Self::Verdicts,
         }
     }
 
@@ -91,7 +91,7 @@ impl Answer {
             Self::Choice => json!({"choice": {"type": "string", "enum": ["A", "B", "tie"]}}),
             Self::Slots => json!({"slots": {"type": "array", "items": {"type": "integer"}}}),
             Self::Verdicts => {
-                let words = Stance::ALL.map(Stance::name);
+                let words = EvidenceLabel::ALL.map(EvidenceLabel::name);
                 let item = json!({
                     "slot": {"type": "integer"},
                     "sentence": {"type": ["string", "null"]},
@@ -186,15 +186,15 @@ pub enum TemplateError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     /// What it asks for.
-    pub answer: Answer,
+    pub answer: AnswerForm,
     /// The first 16 hexadecimal digits of a hash of its text: two prompts with one hash are one prompt.
     pub hash: String,
     system: String,
-    case: Vec<Piece>,
+    case: Vec<TemplatePiece>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Piece {
+enum TemplatePiece {
     Text(String),
     Slot(usize),
 }
@@ -205,7 +205,7 @@ impl Template {
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let (first, rest) = text.split_once('\n').ok_or(TemplateError::Answer)?;
         let named = first.trim().strip_prefix("answer: ");
-        let answer = Answer::ALL
+        let answer = AnswerForm::ALL
             .into_iter()
             .find(|answer| named == Some(answer.name()))
             .ok_or(TemplateError::Answer)?;
@@ -213,7 +213,7 @@ impl Template {
         let (system, case) = divide(rest, CASE).ok_or(TemplateError::Divider(CASE))?;
         let names = answer.names();
         let case = pieces(case.trim(), names)?;
-        let shown = |slot: &usize| case.contains(&Piece::Slot(*slot));
+        let shown = |slot: &usize| case.contains(&TemplatePiece::Slot(*slot));
         if let Some(slot) = (0..TEXTS).find(|slot| !shown(slot)) {
             return Err(TemplateError::Missing(names[slot]));
         }
@@ -227,7 +227,7 @@ impl Template {
     }
 
     /// The prompt for a case, its documents cut to `cut`. For a template that asks about two documents.
-    pub fn fill(&self, case: &Case, cut: Cut) -> Prompt {
+    pub fn fill(&self, case: &PresentedPair, cut: DocumentCut) -> JudgePrompt {
         let query = document::clean(&case.pool.query);
         let (a, said_a) = cut.apply(case.first_text());
         let (b, said_b) = cut.apply(case.second_text());
@@ -237,16 +237,18 @@ impl Template {
         self.filled(&[query, a, b, mark.into(), said_a.into(), said_b.into()])
     }
 
-    fn filled(&self, values: &[Cow<'_, str>]) -> Prompt {
+    fn filled(&self, values: &[Cow<'_, str>]) -> JudgePrompt {
         let texts: usize = values.iter().map(|value| value.len()).sum();
         let mut user = String::with_capacity(texts + 2048);
         for piece in &self.case {
             match piece {
-                Piece::Text(text) => user.push_str(text),
-                Piece::Slot(name) => user.push_str(values.get(*name).map_or("", |value| value)),
+                TemplatePiece::Text(text) => user.push_str(text),
+                TemplatePiece::Slot(name) => {
+                    user.push_str(values.get(*name).map_or("", |value| value))
+                }
             }
         }
-        Prompt {
+        JudgePrompt {
             system: self.system.clone(),
             user,
             longer: false,
@@ -254,8 +256,8 @@ impl Template {
     }
 
     /// The same message with a reminder of the form of the answer.
-    pub fn remind(&self, prompt: &Prompt) -> Prompt {
-        Prompt {
+    pub fn remind(&self, prompt: &JudgePrompt) -> JudgePrompt {
+        JudgePrompt {
             user: format!("{}\n\n{}", prompt.user, self.answer.reminder()),
             ..prompt.clone()
         }
@@ -274,7 +276,7 @@ fn divide<'a>(text: &'a str, divider: &str) -> Option<(&'a str, &'a str)> {
     None
 }
 
-fn pieces(text: &str, names: &[&str]) -> Result<Vec<Piece>, TemplateError> {
+fn pieces(text: &str, names: &[&str]) -> Result<Vec<TemplatePiece>, TemplateError> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("{{") {
@@ -286,11 +288,11 @@ fn pieces(text: &str, names: &[&str]) -> Result<Vec<Piece>, TemplateError> {
             name: name.trim().to_owned(),
             known: names.join(", "),
         })?;
-        found.push(Piece::Text(before.to_owned()));
-        found.push(Piece::Slot(slot));
+        found.push(TemplatePiece::Text(before.to_owned()));
+        found.push(TemplatePiece::Slot(slot));
         rest = after;
     }
-    found.push(Piece::Text(rest.to_owned()));
+    found.push(TemplatePiece::Text(rest.to_owned()));
     Ok(found)
 }
 

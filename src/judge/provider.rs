@@ -1,40 +1,40 @@
-//! Judges behind HTTP. A [`Wire`] knows one provider's format and is pure; [`Network`] adds the settings, the
+//! Judges behind HTTP. A [`WireFormat`] knows one provider's format and is pure; [`RemoteJudge`] adds the settings, the
 //! connection and what was learnt about the server, and is the [`Judge`].
 
 pub(crate) mod address;
 pub mod anthropic;
 pub mod azure;
 pub mod batch;
-mod bound;
 pub mod chat;
 pub mod compatible;
-pub(crate) mod counts;
 pub mod decisions;
-pub mod failure;
+pub mod error_response;
 pub mod gemini;
 pub mod http;
-pub mod limits;
 pub mod ollama;
 pub mod openai;
+mod output_cap;
+pub mod rate_limits;
 mod redact;
 mod settings;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+pub(crate) mod token_counts;
 
-pub use settings::{ESTIMATE, Settings};
+pub use settings::{ESTIMATE, JudgeSettings};
 
 use super::parse::{self, ParseError};
-use super::prompt::Answer;
+use super::prompt::AnswerForm;
 use super::{
-    CallError, Case, Cause, Judge, JudgeLimits, JudgeSpec, Lineup, Opinion, Prompt, Reply, Retry,
-    Usage, caught,
+    CallError, FailureCause, Judge, JudgeLimits, JudgePrompt, JudgeReply, JudgeSpec, Opinion,
+    PresentedPair, PresentedPool, Retry, Usage, catch_panic,
 };
-use batch::{Batch, BatchApi};
+use batch::{BatchApi, BatchProvider};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use http::{Http, Received};
+use http::{Http, HttpResponse};
 use jiff::Timestamp;
 use reqwest::Url;
 use reqwest::header::HeaderMap;
@@ -52,25 +52,25 @@ pub fn calls_in_flight() -> usize {
 }
 
 /// One call in flight, until it is dropped: a call that is cut short is over too.
-struct InFlight;
+struct CallInFlight;
 
-impl InFlight {
+impl CallInFlight {
     fn begin() -> Self {
         IN_FLIGHT.fetch_add(1, Ordering::Relaxed);
         Self
     }
 }
 
-impl Drop for InFlight {
+impl Drop for CallInFlight {
     fn drop(&mut self) {
         IN_FLIGHT.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// One provider's format. `state` is what was learnt about the server, 0 at first; it means something to the wire only.
-pub trait Wire: Send + Sync + fmt::Debug {
+pub trait WireFormat: Send + Sync + fmt::Debug {
     /// The JSON that is sent.
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value;
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value;
 
     /// Where a request limits the answer, as JSON pointers, one of which must be there; none where nothing is written.
     fn caps(&self) -> &'static [&'static str];
@@ -78,31 +78,31 @@ pub trait Wire: Send + Sync + fmt::Debug {
     /// The reply in an answer of any status, or why there is none. Looks at the stop reason before the text.
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError>;
+    ) -> Result<JudgeReply, CallError>;
 
     /// What to know from now on, where the server refused something that it can do without.
-    fn adapt(&self, _settings: &Settings, _state: u8, _error: &CallError) -> Option<u8> {
+    fn adapt(&self, _settings: &JudgeSettings, _state: u8, _error: &CallError) -> Option<u8> {
         None
     }
 
     /// The opinion in a reply.
-    fn opinion(&self, settings: &Settings, reply: &Reply) -> Result<Opinion, ParseError> {
+    fn opinion(&self, settings: &JudgeSettings, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         match settings.template.answer {
-            Answer::Score => parse::parse(&reply.text),
-            Answer::Choice => parse::choice(&reply.text),
-            Answer::Letter => parse::letter(&reply.text, reply.odds),
+            AnswerForm::Score => parse::parse(&reply.text),
+            AnswerForm::Choice => parse::choice(&reply.text),
+            AnswerForm::Letter => parse::letter(&reply.text, reply.odds),
             // Picks are no opinion on two documents.
-            Answer::Slots | Answer::Verdicts => Err(ParseError::Missing("score")),
+            AnswerForm::Slots | AnswerForm::Verdicts => Err(ParseError::Missing("score")),
         }
     }
 }
 
 /// Where calls go, with the key in the headers.
 #[derive(Clone)]
-pub struct Connection {
+pub struct ApiConnection {
     /// The client, shared by all judges.
     pub http: Http,
     /// Where a single call goes.
@@ -115,39 +115,39 @@ pub struct Connection {
     pub key: Option<SecretString>,
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for ApiConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection")
+        f.debug_struct("ApiConnection")
             .field("url", &self.url.as_str())
-            .field("patience", &self.http.patience())
+            .field("timeouts", &self.http.timeouts())
             .finish_non_exhaustive()
     }
 }
 
 /// A judge behind HTTP.
 #[derive(Debug)]
-pub struct Network {
-    pub(crate) settings: Settings,
-    pub(crate) wire: Box<dyn Wire>,
-    pub(crate) connection: Connection,
+pub struct RemoteJudge {
+    pub(crate) settings: JudgeSettings,
+    pub(crate) wire: Box<dyn WireFormat>,
+    pub(crate) connection: ApiConnection,
     /// The batch endpoint, with the settings at a batch's prices.
-    pub(crate) batch: Option<(Batch, Settings)>,
+    pub(crate) batch: Option<(BatchProvider, JudgeSettings)>,
     state: AtomicU8,
 }
 
-impl Network {
+impl RemoteJudge {
     /// A judge with these settings, this format and this connection.
     pub fn new(
-        settings: Settings,
-        wire: Box<dyn Wire>,
-        connection: Connection,
-        batch: Option<Batch>,
+        settings: JudgeSettings,
+        wire: Box<dyn WireFormat>,
+        connection: ApiConnection,
+        batch: Option<BatchProvider>,
     ) -> Self {
         let batch = batch.map(|batch| {
             let price = settings.price.and_then(|price| price.batched());
             (
                 batch,
-                Settings {
+                JudgeSettings {
                     price,
                     ..settings.clone()
                 },
@@ -163,21 +163,21 @@ impl Network {
     }
 
     /// The JSON that a call on `prompt` sends.
-    pub fn request(&self, prompt: &Prompt) -> Value {
+    pub fn request(&self, prompt: &JudgePrompt) -> Value {
         self.wire
             .build_request(&self.settings, prompt, self.state.load(Ordering::Relaxed))
     }
 
-    fn send<'a>(&'a self, prompt: &'a Prompt) -> BoxFuture<'a, Result<Reply, CallError>> {
+    fn send<'a>(&'a self, prompt: &'a JudgePrompt) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         async move {
-            let _in_flight = InFlight::begin();
+            let _in_flight = CallInFlight::begin();
             self.connection.redact_result(self.exchange(prompt).await)
         }
         .boxed()
     }
 
     /// One request, and what came of it.
-    async fn exchange(&self, prompt: &Prompt) -> Result<Reply, CallError> {
+    async fn exchange(&self, prompt: &JudgePrompt) -> Result<JudgeReply, CallError> {
         let state = self.state.load(Ordering::Relaxed);
         let body = self.wire.build_request(&self.settings, prompt, state);
         let connection = &self.connection;
@@ -190,8 +190,8 @@ impl Network {
     }
 
     /// What an answer to a request of that state says. It was paid for, so that even a panic here keeps all of it.
-    fn read(&self, received: &Received, state: u8) -> Result<Reply, CallError> {
-        let read = caught(|| {
+    fn read(&self, received: &HttpResponse, state: u8) -> Result<JudgeReply, CallError> {
+        let read = catch_panic(|| {
             let reply = self
                 .wire
                 .parse_response(&self.settings, received, Timestamp::now());
@@ -206,81 +206,81 @@ impl Network {
                 error
             })
         });
-        let read = read.unwrap_or_else(|panic| Err(failure::crashed(received, &panic)));
-        read.map_err(|error| failure::sent(error, received))
+        let read = read.unwrap_or_else(|panic| Err(error_response::crashed(received, &panic)));
+        read.map_err(|error| error_response::sent(error, received))
     }
 
     /// What a call on `prompt` can use at the very most with these settings, as its request says.
-    fn bound(&self, settings: &Settings, prompt: &Prompt) -> (Usage, Option<f64>) {
+    fn bound(&self, settings: &JudgeSettings, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         let places = self.wire.caps();
         if places.is_empty() {
             return settings.worst(prompt, Some(settings.cap(prompt)));
         }
-        let bare = Prompt {
+        let bare = JudgePrompt {
             longer: prompt.longer,
-            ..Prompt::default()
+            ..JudgePrompt::default()
         };
         let of = |state: u8| {
             let request = self.wire.build_request(settings, &bare, state);
-            bound::output(&request, places)
+            output_cap::of_request(&request, places)
         };
         let mut output = of(self.state.load(Ordering::Relaxed));
         // A server that refuses everything that can be refused gets a letter without probabilities, which may be longer.
-        if settings.template.answer == Answer::Letter {
+        if settings.template.answer == AnswerForm::Letter {
             output = output.zip(of(u8::MAX)).map(|(now, then)| now.max(then));
         }
         settings.worst(prompt, output)
     }
 }
 
-impl Judge for Network {
+impl Judge for RemoteJudge {
     fn spec(&self) -> &JudgeSpec {
         &self.settings.spec
     }
 
-    fn prompt(&self, case: &Case) -> Prompt {
+    fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
         self.settings.template.fill(case, self.settings.cut)
     }
 
     fn call<'a>(
         &'a self,
-        _: &'a Case,
-        prompt: &'a Prompt,
-    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        _: &'a PresentedPair,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         self.send(prompt)
     }
 
-    fn lineup(&self, lineup: &Lineup) -> Option<Prompt> {
+    fn pick_prompt(&self, lineup: &PresentedPool) -> Option<JudgePrompt> {
         let template = &self.settings.template;
-        let asks = template.answer == Answer::of(lineup.ask.way());
-        asks.then(|| template.fill_lineup(lineup, self.settings.cut))
+        let asks = template.answer == AnswerForm::of(lineup.ask.way());
+        asks.then(|| template.fill_pool(lineup, self.settings.cut))
     }
 
     fn pick<'a>(
         &'a self,
-        _: &'a Lineup,
-        prompt: &'a Prompt,
-    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        _: &'a PresentedPool,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         self.send(prompt)
     }
 
-    fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+    fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         self.settings.estimate(prompt)
     }
 
-    fn worst(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+    fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         self.bound(&self.settings, prompt)
     }
 
-    fn parse(&self, reply: &Reply) -> Result<Opinion, ParseError> {
+    fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         self.wire.opinion(&self.settings, reply)
     }
 
-    fn reask(&self, prompt: &Prompt, cause: Cause) -> Option<Prompt> {
+    fn reask(&self, prompt: &JudgePrompt, cause: FailureCause) -> Option<JudgePrompt> {
         match cause {
-            Cause::Malformed => Some(self.settings.template.remind(prompt)),
+            FailureCause::Malformed => Some(self.settings.template.remind(prompt)),
             // A cut answer is never fed back: the same message again, with room for twice as much.
-            Cause::Truncated if !prompt.longer => Some(Prompt {
+            FailureCause::Truncated if !prompt.longer => Some(JudgePrompt {
                 longer: true,
                 ..prompt.clone()
             }),
@@ -288,12 +288,12 @@ impl Judge for Network {
         }
     }
 
-    fn truncated(&self, case: &Case) -> bool {
+    fn truncated(&self, case: &PresentedPair) -> bool {
         let cut = self.settings.cut;
         cut.cuts(case.first_text()) || cut.cuts(case.second_text())
     }
 
-    fn cuts(&self, lineup: &Lineup) -> bool {
+    fn truncates_pool(&self, lineup: &PresentedPool) -> bool {
         let documents = &lineup.pool.documents;
         let cut = self.settings.cut.shared(documents.len());
         documents.iter().any(|text| cut.cuts(text))

@@ -36,7 +36,7 @@ pub struct BatchCall {
 /// How far a batch is, as far as the project knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stage {
+pub enum BatchStage {
     /// Written down, perhaps handed over; the provider has not confirmed it.
     Submitting,
     /// The provider works on it.
@@ -51,7 +51,7 @@ pub enum Stage {
     Forgotten,
 }
 
-impl Stage {
+impl BatchStage {
     const ALL: [Self; 6] = [
         Self::Submitting,
         Self::Running,
@@ -95,7 +95,7 @@ pub struct BatchRow {
     /// The provider's name for it, once confirmed.
     pub remote: Option<String>,
     /// How far it is.
-    pub stage: Stage,
+    pub stage: BatchStage,
     /// Its calls.
     pub calls: usize,
     /// Its calls whose results are not in the project.
@@ -128,7 +128,7 @@ impl Db {
             .prepare_cached(
                 "INSERT INTO batch (uid, judge, run, state, submitted_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
             )?
-            .execute(params![uid, judge.0, run.0, Stage::Submitting.name(), submitted_ms])?;
+            .execute(params![uid, judge.0, run.0, BatchStage::Submitting.name(), submitted_ms])?;
         let id = BatchId(self.connection.last_insert_rowid());
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO batch_call (batch, number, battle, swapped, attempt, truncated, call_key, worst_usd)
@@ -155,7 +155,7 @@ impl Db {
             .prepare_cached(
                 "UPDATE batch SET remote = ?2, state = ?3, closed_ms = NULL WHERE id = ?1",
             )?
-            .execute(params![batch.0, remote, Stage::Running.name()])?;
+            .execute(params![batch.0, remote, BatchStage::Running.name()])?;
         Ok(())
     }
 
@@ -163,7 +163,7 @@ impl Db {
     pub fn note_batch(
         &self,
         batch: BatchId,
-        stage: Stage,
+        stage: BatchStage,
         told: (u64, u64),
         message: Option<&str>,
         now_ms: i64,
@@ -271,7 +271,9 @@ impl Db {
 
 fn batch_of(row: &Row<'_>) -> Result<BatchRow> {
     let state: String = row.get(10)?;
-    let stage = Stage::ALL.into_iter().find(|stage| stage.name() == state);
+    let stage = BatchStage::ALL
+        .into_iter()
+        .find(|stage| stage.name() == state);
     Ok(BatchRow {
         id: BatchId(row.get(0)?),
         uid: row.get(1)?,

@@ -4,9 +4,9 @@ use super::corpus::QueryKey;
 use super::runs::RunId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
-use crate::domain::sampling::Planned;
+use crate::domain::sampling::PlannedBattle;
 use crate::domain::vote::{JudgeId, Margin};
-use crate::judge::{Cause, JudgeSpec, Usage};
+use crate::judge::{FailureCause, JudgeSpec, Usage};
 use rusqlite::{OptionalExtension, params};
 use std::collections::HashMap;
 
@@ -38,12 +38,12 @@ pub struct CallRecord {
     /// The reply as it came, `None` where it can be made again from the same input or was never known.
     pub raw: Option<String>,
     /// A vote, or why there is none.
-    pub result: CallResult,
+    pub result: CallOutcome,
 }
 
 /// The end of a call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum CallResult {
+pub enum CallOutcome {
     /// The judge voted.
     Vote {
         /// The preference, oriented to the battle's A and B.
@@ -60,7 +60,7 @@ pub enum CallResult {
     /// It did not.
     Failure {
         /// The class.
-        cause: Cause,
+        cause: FailureCause,
         /// In words.
         message: String,
     },
@@ -68,7 +68,7 @@ pub enum CallResult {
 
 /// A call that a plan still needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outstanding {
+pub struct OutstandingCall {
     /// The battle.
     pub battle: BattleId,
     /// Position of document A in the pool.
@@ -82,7 +82,7 @@ pub struct Outstanding {
     /// 1 plus the calls that failed before.
     pub attempt: u32,
     /// Why the question is to be asked once more, where that was still owed when a run ended.
-    pub again: Option<Cause>,
+    pub again: Option<FailureCause>,
 }
 
 /// What became of a call that was to be recorded.
@@ -95,17 +95,17 @@ pub enum Recorded {
 }
 
 /// The failed calls of a judge on a battle.
-struct Failures {
+struct FailedCalls {
     count: u32,
     /// Whether one of them was the last word.
     last: bool,
     /// Why the question was to be asked once more.
-    again: Option<Cause>,
+    again: Option<FailureCause>,
 }
 
 /// Which calls of a plan are still to be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holes {
+pub enum CallSelection {
     /// Those never made.
     Fresh,
     /// Those never made and those that failed.
@@ -132,11 +132,11 @@ impl Db {
     pub fn outstanding(
         &self,
         query: QueryKey,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         judges: &[JudgeId],
         shown: &[Vec<Option<bool>>],
-        holes: Holes,
-    ) -> Result<Vec<Outstanding>> {
+        selection: CallSelection,
+    ) -> Result<Vec<OutstandingCall>> {
         let battles = self.battle_index(query)?;
         let votes = self.pairs_of(
             "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
@@ -158,10 +158,10 @@ impl Db {
                 let call = (*id, judge_id.0);
                 let failures = failures.get(&call);
                 let failed = failures.is_some_and(|failures| failures.last);
-                let wanted = match holes {
-                    Holes::Fresh => !failed,
-                    Holes::FreshAndFailed => true,
-                    Holes::Failed => failed,
+                let wanted = match selection {
+                    CallSelection::Fresh => !failed,
+                    CallSelection::FreshAndFailed => true,
+                    CallSelection::Failed => failed,
                 };
                 if !wanted || votes.contains_key(&call) || pending.contains_key(&call) {
                     continue;
@@ -170,7 +170,7 @@ impl Db {
                 let later_first = in_rounds
                     .get(&(a, b, judge_id.0))
                     .map_or(*later_first, |before| !before);
-                outstanding.push(Outstanding {
+                outstanding.push(OutstandingCall {
                     battle: BattleId(*id),
                     a: if *reversed { b } else { a },
                     b: if *reversed { a } else { b },
@@ -191,10 +191,10 @@ impl Db {
     pub fn calls_left(
         &self,
         query: &str,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         specs: &[JudgeSpec],
         shown: &[Vec<Option<bool>>],
-        holes: Holes,
+        selection: CallSelection,
     ) -> Result<Option<(Vec<usize>, usize)>> {
         let query = match self.find_query(query) {
             Ok(query) => query,
@@ -202,12 +202,12 @@ impl Db {
             Err(error) => return Err(error),
         };
         let judges = self.known_judges(specs)?;
-        let entered = self.outstanding(query, planned, &judges, shown, holes)?;
+        let entered = self.outstanding(query, planned, &judges, shown, selection)?;
         let known = self.battle_index(query)?;
-        let new = |battle: &&Planned| {
+        let new = |battle: &&PlannedBattle| {
             !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))
         };
-        let fresh = if holes == Holes::Failed {
+        let fresh = if selection == CallSelection::Failed {
             0
         } else {
             planned.iter().filter(new).count()
@@ -223,7 +223,7 @@ impl Db {
     pub fn pending(
         &self,
         query: QueryKey,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         judges: &[JudgeId],
     ) -> Result<usize> {
         let open = self.pairs_of(PENDING, query)?;
@@ -256,7 +256,7 @@ impl Db {
     pub fn record_attempt(&self, call: &CallRecord, again: bool) -> Result<Recorded> {
         let usage = call.usage;
         match &call.result {
-            CallResult::Vote {
+            CallOutcome::Vote {
                 margin,
                 reasoning,
                 model,
@@ -297,8 +297,8 @@ impl Db {
                     ])?;
                 if added == 0 {
                     let second = CallRecord {
-                        result: CallResult::Failure {
-                            cause: Cause::Duplicate,
+                        result: CallOutcome::Failure {
+                            cause: FailureCause::Duplicate,
                             message: "the judge had voted on this battle already".to_owned(),
                         },
                         ..call.clone()
@@ -307,7 +307,7 @@ impl Db {
                     return Ok(Recorded::Duplicate);
                 }
             }
-            CallResult::Failure { cause, message } => {
+            CallOutcome::Failure { cause, message } => {
                 self.connection
                     .prepare_cached(
                         "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
@@ -466,7 +466,7 @@ impl Db {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), Failures>> {
+    fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), FailedCalls>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT failure.battle, failure.judge, count(*), max(again = 0), max(cause) FILTER (WHERE again)
              FROM failure JOIN battle ON battle.id = failure.battle WHERE query = ?1 GROUP BY 1, 2",
@@ -476,7 +476,7 @@ impl Db {
         while let Some(row) = rows.next()? {
             let again: Option<String> = row.get(4)?;
             let again = again.map(|cause| serde_json::from_value(cause.into()));
-            let found = Failures {
+            let found = FailedCalls {
                 count: row.get(2)?,
                 last: row.get(3)?,
                 again: again
@@ -498,7 +498,7 @@ impl Db {
 }
 
 /// The cause as stored: its kebab-case name.
-fn cause_name(cause: Cause) -> Result<String> {
+fn cause_name(cause: FailureCause) -> Result<String> {
     match serde_json::to_value(cause) {
         Ok(serde_json::Value::String(name)) => Ok(name),
         _ => Err(StoreError::Corrupt(format!(

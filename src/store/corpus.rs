@@ -92,7 +92,7 @@ impl Db {
     /// Enters the labels that a pool's documents carry in their metadata.
     fn put_grades(&self, pool: &Pool) -> Result<()> {
         for document in &pool.documents {
-            if let Some(grade) = super::court::whole(&document.metadata, "grade")
+            if let Some(grade) = super::labels::whole(&document.metadata, "grade")
                 && let Ok(grade) = i32::try_from(grade)
             {
                 self.put_label(&pool.query.id, &document.id, grade)?;

@@ -1,6 +1,6 @@
 //! The file behind a project: one name a file, nothing in it that runs, and whether it is still where it was.
 
-use super::{PATIENCE, Result, StoreError};
+use super::{BUSY_TIMEOUT, Result, StoreError};
 use crate::formats::file as files;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -74,12 +74,12 @@ fn names(_: &Metadata) -> u64 {
 
 /// Which file a path led to: device and number, where the system tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Identity {
+pub(super) struct FileIdentity {
     path: PathBuf,
     number: Option<(u64, u64)>,
 }
 
-impl Identity {
+impl FileIdentity {
     /// Of the file at `path` now.
     pub(super) fn of(path: &Path) -> io::Result<Self> {
         Ok(Self {
@@ -219,5 +219,5 @@ pub(super) fn harden(connection: &Connection) -> rusqlite::Result<()> {
         connection.set_db_config(option, on)?;
     }
     connection.pragma_update(None, "cell_size_check", true)?;
-    connection.busy_timeout(PATIENCE)
+    connection.busy_timeout(BUSY_TIMEOUT)
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 /// A file that was taken in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
+pub struct ImportRow {
     /// Globally unique.
     pub uid: String,
     /// Who took it in.
@@ -17,7 +17,7 @@ pub struct Import {
     pub imported_ms: i64,
 }
 
-impl Import {
+impl ImportRow {
     /// One that is new.
     pub fn new(by: &str, told: &str, now_ms: i64) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Import {
 
 impl Db {
     /// Keeps an import, and says whether it was new.
-    pub fn add_import(&self, import: &Import) -> Result<bool> {
+    pub fn add_import(&self, import: &ImportRow) -> Result<bool> {
         let added = self
             .connection
             .prepare_cached(
@@ -48,12 +48,12 @@ impl Db {
     }
 
     /// Every import, earliest first.
-    pub fn imports(&self) -> Result<Vec<Import>> {
+    pub fn imports(&self) -> Result<Vec<ImportRow>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT uid, annotator, told, imported_ms FROM import ORDER BY imported_ms, uid",
         )?;
         let rows = statement.query_map([], |row| {
-            Ok(Import {
+            Ok(ImportRow {
                 uid: row.get(0)?,
                 by: row.get(1)?,
                 told: row.get(2)?,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// What paid calls are made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Purpose {
+pub enum CallPurpose {
     /// A judge's vote on a battle.
     Vote,
     /// A judge's picks from a pool.
@@ -16,7 +16,7 @@ pub enum Purpose {
     Embedding,
 }
 
-impl Purpose {
+impl CallPurpose {
     /// The name in the project and in reports.
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ pub struct Attempt {
     /// Globally unique.
     pub uid: [u8; 16],
     /// What it is for.
-    pub purpose: Purpose,
+    pub purpose: CallPurpose,
     /// The judge's or embedder's name.
     pub service: String,
     /// The run that makes it.
@@ -205,7 +205,7 @@ mod tests {
     fn attempt(number: u8, worst_usd: Option<f64>) -> Attempt {
         Attempt {
             uid: [number; 16],
-            purpose: Purpose::Embedding,
+            purpose: CallPurpose::Embedding,
             service: "e".to_owned(),
             run: None,
             worst_usd,

@@ -1,13 +1,13 @@
 //! The audit log: every verdict and ruling, every one that was taken back, every file taken in and every run, as facts from rows that are never changed.
 
 use super::corpus::QueryKey;
-use super::imports::Import;
+use super::imports::ImportRow;
 use super::rulings::StoredRuling;
 use super::runs::EnsembleId;
 use super::verdicts::StoredVerdict;
 use super::{Db, Result};
-use crate::domain::court::Finding;
-use crate::domain::verdict::{Change, Deed, history};
+use crate::domain::adjudication::Finding;
+use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
 use std::collections::HashMap;
 
 /// Something that happened.
@@ -18,14 +18,14 @@ pub struct LogEntry {
     /// Globally unique: of the verdict, the undo, the import or the run.
     pub uid: String,
     /// What.
-    pub event: Event,
+    pub event: LogEvent,
 }
 
 /// What happened.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum LogEvent {
     /// Somebody gave a verdict.
-    Verdict(Box<StoredVerdict>, Change),
+    Verdict(Box<StoredVerdict>, DecisionChange),
     /// Somebody took a verdict back.
     Undo {
         /// Who.
@@ -33,7 +33,7 @@ pub enum Event {
         /// The verdict.
         verdict: Box<StoredVerdict>,
         /// What it changed.
-        change: Change,
+        change: DecisionChange,
     },
     /// Somebody ruled on a label.
     Ruling(Box<StoredRuling>, RulingChange),
@@ -47,7 +47,7 @@ pub enum Event {
         change: RulingChange,
     },
     /// Somebody took a file in.
-    Import(Import),
+    Import(ImportRow),
     /// A run began.
     RunBegun {
         /// Seed of plan and presentations.
@@ -74,19 +74,19 @@ impl LogEntry {
     /// Who did it, where it was a person.
     pub fn who(&self) -> Option<&str> {
         match &self.event {
-            Event::Verdict(verdict, _) => Some(&verdict.verdict.annotator),
-            Event::Undo { by, .. } | Event::RulingUndo { by, .. } => Some(by),
-            Event::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
-            Event::Import(import) => Some(&import.by),
-            Event::RunBegun { .. } | Event::RunEnded(_) => None,
+            LogEvent::Verdict(verdict, _) => Some(&verdict.verdict.annotator),
+            LogEvent::Undo { by, .. } | LogEvent::RulingUndo { by, .. } => Some(by),
+            LogEvent::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
+            LogEvent::Import(import) => Some(&import.by),
+            LogEvent::RunBegun { .. } | LogEvent::RunEnded(_) => None,
         }
     }
 
     /// The verdict that was given or taken back, and what that changed.
-    pub fn verdict(&self) -> Option<(&StoredVerdict, Change)> {
+    pub fn verdict(&self) -> Option<(&StoredVerdict, DecisionChange)> {
         match &self.event {
-            Event::Verdict(verdict, change)
-            | Event::Undo {
+            LogEvent::Verdict(verdict, change)
+            | LogEvent::Undo {
                 verdict, change, ..
             } => Some((verdict, *change)),
             _ => None,
@@ -96,7 +96,7 @@ impl LogEntry {
     /// The ruling that was made or taken back, and what that changed.
     pub fn ruling(&self) -> Option<(&StoredRuling, RulingChange)> {
         match &self.event {
-            Event::Ruling(ruling, change) | Event::RulingUndo { ruling, change, .. } => {
+            LogEvent::Ruling(ruling, change) | LogEvent::RulingUndo { ruling, change, .. } => {
                 Some((ruling, *change))
             }
             _ => None,
@@ -143,24 +143,24 @@ impl Db {
         });
         let mut deeds: Vec<_> = gave.chain(took).collect();
         deeds.sort_by_key(|(key, _)| *key);
-        let changes = history(deeds.iter().map(|(_, deed)| match deed {
-            Deeds::Gave(row) => Deed::Gave {
+        let changes = decision_changes(deeds.iter().map(|(_, deed)| match deed {
+            Deeds::Gave(row) => VerdictEvent::Gave {
                 query: row.query,
                 verdict: &row.verdict,
                 replaces: row.replaces.as_deref(),
             },
-            Deeds::TookBack(undo, _) => Deed::TookBack(&undo.verdict),
+            Deeds::TookBack(undo, _) => VerdictEvent::TookBack(&undo.verdict),
         }));
         let mut entries: Vec<((i64, i64), LogEntry)> = Vec::new();
         for (((when, rank, uid), deed), change) in deeds.into_iter().zip(changes) {
             let (when_ms, event) = match deed {
-                Deeds::Gave(row) => (when, Event::Verdict(Box::new(row.clone()), change)),
+                Deeds::Gave(row) => (when, LogEvent::Verdict(Box::new(row.clone()), change)),
                 Deeds::TookBack(undo, row) => {
                     let verdict = Box::new(row.clone());
                     let by = undo.by.clone();
                     (
                         undo.created_ms,
-                        Event::Undo {
+                        LogEvent::Undo {
                             by,
                             verdict,
                             change,
@@ -185,7 +185,7 @@ impl Db {
             let imports = self.imports()?.into_iter().map(|import| LogEntry {
                 when_ms: import.imported_ms,
                 uid: import.uid.clone(),
-                event: Event::Import(import),
+                event: LogEvent::Import(import),
             });
             let others = imports.chain(self.run_entries()?);
             entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
@@ -230,8 +230,8 @@ impl Db {
             let ruling = Box::new(row.clone());
             if query.is_none_or(|query| query == row.query) {
                 let event = match undo {
-                    None => Event::Ruling(ruling, change),
-                    Some(undo) => Event::RulingUndo {
+                    None => LogEvent::Ruling(ruling, change),
+                    Some(undo) => LogEvent::RulingUndo {
                         by: undo.annotator.clone(),
                         ruling,
                         change,
@@ -278,14 +278,14 @@ impl Db {
             entries.push(LogEntry {
                 when_ms: row.get(4)?,
                 uid: uid.clone(),
-                event: Event::RunBegun {
+                event: LogEvent::RunBegun {
                     seed: row.get::<_, i64>(1)?.cast_unsigned(),
                     cycles: row.get(2)?,
                     judges: judges.map(|(_, spec)| spec.name).collect(),
                 },
             });
             if let Some(when_ms) = row.get(5)? {
-                let event = Event::RunEnded(row.get(6)?);
+                let event = LogEvent::RunEnded(row.get(6)?);
                 entries.push(LogEntry {
                     when_ms,
                     uid,

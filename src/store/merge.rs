@@ -3,10 +3,10 @@
 //! repeated. The other file is never written to.
 
 mod corpus;
-mod court;
+mod labels;
 mod ledger;
-mod people;
 mod snapshot;
+mod verdicts;
 mod votes;
 
 pub use snapshot::Snapshot;
@@ -21,7 +21,7 @@ use std::collections::HashMap;
 
 /// What a merge did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Merged {
+pub struct MergeCounts {
     /// Queries that were new.
     pub queries_added: usize,
     /// Documents that were new, those of new queries included.
@@ -67,16 +67,16 @@ pub struct Merged {
 }
 
 /// A merge on its way.
-struct Merge<'a> {
+struct Merger<'a> {
     db: &'a Db,
     from: &'a Connection,
     judges: HashMap<i64, (JudgeId, String)>,
     runs: HashMap<i64, i64>,
-    merged: Merged,
+    merged: MergeCounts,
 }
 
 /// A query of the other file, and how its documents are numbered here.
-struct Matched {
+struct MatchedQuery {
     theirs: i64,
     ours: QueryKey,
     places: Vec<usize>,
@@ -84,7 +84,7 @@ struct Matched {
     changed: bool,
 }
 
-impl Matched {
+impl MatchedQuery {
     /// A position of the other file's pool in ours.
     fn place(&self, position: usize) -> Result<usize> {
         self.places.get(position).copied().ok_or_else(|| {
@@ -96,23 +96,23 @@ impl Matched {
 impl Db {
     /// Takes over what another project has and this one has not. With `keep` false nothing is changed, and what would be
     /// is reported.
-    pub fn merge(&mut self, from: &Snapshot, keep: bool) -> Result<Merged> {
+    pub fn merge(&mut self, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
         match keep {
-            true => self.atomically(|db| Merge::of(db, from.db()?)),
-            false => self.rehearsed(|db| Merge::of(db, from.db()?)),
+            true => self.atomically(|db| Merger::of(db, from.db()?)),
+            false => self.rehearsed(|db| Merger::of(db, from.db()?)),
         }
     }
 }
 
-impl<'a> Merge<'a> {
-    fn of(db: &'a Db, other: &'a Db) -> Result<Merged> {
+impl<'a> Merger<'a> {
+    fn of(db: &'a Db, other: &'a Db) -> Result<MergeCounts> {
         let from = &other.connection;
         let mut merge = Self {
             db,
             from,
             judges: HashMap::new(),
             runs: HashMap::new(),
-            merged: Merged::default(),
+            merged: MergeCounts::default(),
         };
         let mut changed = Vec::new();
         for theirs in merge.queries()? {

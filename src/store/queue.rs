@@ -1,11 +1,13 @@
 //! The queue of one person: which pairs come next, and what their verdicts so far say.
 
 use super::corpus::QueryKey;
-use super::urgency::{LedgerLine, query_number};
+use super::priority_cache::{AssignmentRow, query_number};
 use super::{Db, Result, Store};
 use crate::domain::battle::Pair;
-use crate::domain::priority::{Candidate, Design, Draw, Key, Policy, Shown, queue};
-use crate::domain::sampling::Dice;
+use crate::domain::priority::{
+    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, build_queue,
+};
+use crate::domain::sampling::SeededRng;
 use crate::domain::vote::JudgeId;
 use std::collections::{HashMap, HashSet};
 
@@ -34,7 +36,7 @@ pub struct QueueRequest {
 
 /// Where an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum QueueItemState {
     /// It has not been shown.
     Fresh,
     /// It was judged, and the verdict taken back.
@@ -51,29 +53,33 @@ pub struct QueueItem {
     /// The two documents.
     pub pair: Pair,
     /// Why it is here.
-    pub draw: Draw,
+    pub draw: DrawReason,
     /// How urgent it is on the policy's own scale, where the policy says.
     pub priority: Option<f64>,
     /// Where it stands.
-    pub standing: Standing,
+    pub standing: QueueItemState,
 }
 
 /// A person's ledger with the verdicts that were given outside of any queue in their places.
-pub struct Ledger {
+pub struct AssignmentHistory {
     /// The lines, oldest first.
-    pub lines: Vec<(QueryKey, Shown)>,
-    again: Vec<LedgerLine>,
-    later: Vec<LedgerLine>,
+    pub lines: Vec<(QueryKey, Assignment)>,
+    again: Vec<AssignmentRow>,
+    later: Vec<AssignmentRow>,
 }
 
 impl Db {
     /// Everything that a person has been shown.
-    pub fn full_ledger(&self, annotator: &str, scope: Option<QueryKey>) -> Result<Ledger> {
+    pub fn assignment_history(
+        &self,
+        annotator: &str,
+        scope: Option<QueryKey>,
+    ) -> Result<AssignmentHistory> {
         let within = |query: QueryKey| scope.is_none_or(|scope| scope == query);
-        let mut lines: Vec<LedgerLine> = self.ledger(annotator)?;
+        let mut lines: Vec<AssignmentRow> = self.assignments(annotator)?;
         lines.retain(|line| within(line.query));
-        let queued: HashSet<Key> = lines.iter().map(|line| line.shown.key).collect();
-        let mut dated: Vec<(i64, QueryKey, Shown)> = lines
+        let queued: HashSet<PairKey> = lines.iter().map(|line| line.shown.key).collect();
+        let mut dated: Vec<(i64, QueryKey, Assignment)> = lines
             .iter()
             .map(|line| (line.shown_ms, line.query, line.shown))
             .collect();
@@ -82,7 +88,7 @@ impl Db {
             .into_iter()
             .map(|(key, name)| (key, query_number(&name)))
             .collect();
-        let mut outside: HashMap<Key, i64> = HashMap::new();
+        let mut outside: HashMap<PairKey, i64> = HashMap::new();
         for stored in self.verdict_rows(scope)? {
             let verdict = &stored.verdict;
             let (Some(pair), Some(query)) = (
@@ -91,29 +97,29 @@ impl Db {
             ) else {
                 continue;
             };
-            let key = Key { query, pair };
+            let key = PairKey { query, pair };
             if verdict.annotator == annotator && stored.shown.is_none() {
                 outside.insert(key, verdict.created_ms);
             }
             if verdict.annotator == annotator && !queued.contains(&key) {
-                let draw = Draw::Priority;
-                dated.push((verdict.created_ms, stored.query, Shown { key, draw }));
+                let draw = DrawReason::Priority;
+                dated.push((verdict.created_ms, stored.query, Assignment { key, draw }));
             }
         }
         dated.sort_by_key(|(ms, ..)| *ms);
         // What was put off or taken back may have been judged since, outside of any queue.
-        let since = |line: &LedgerLine| {
+        let since = |line: &AssignmentRow| {
             outside
                 .get(&line.shown.key)
                 .is_some_and(|ms| *ms >= line.shown_ms)
         };
-        let waits = |line: &&LedgerLine| !line.judged && !since(line);
+        let waits = |line: &&AssignmentRow| !line.judged && !since(line);
         let (later, again) = lines
             .iter()
             .filter(waits)
             .cloned()
             .partition(|line| line.later);
-        Ok(Ledger {
+        Ok(AssignmentHistory {
             lines: dated
                 .into_iter()
                 .map(|(_, query, shown)| (query, shown))
@@ -137,19 +143,19 @@ impl Db {
         &self,
         policy: Policy,
         scope: Option<QueryKey>,
-    ) -> Result<(Vec<Candidate>, HashMap<u64, QueryKey>)> {
+    ) -> Result<(Vec<QueueCandidate>, HashMap<u64, QueryKey>)> {
         let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
-        for (key, name, urgency) in self.urgencies()? {
+        for (key, name, priorities) in self.cached_priorities()? {
             if scope.is_some_and(|scope| scope != key) {
                 continue;
             }
-            let urgency = match urgency {
-                Some(urgency) => urgency,
-                None => self.urgency_now(key)?.1,
+            let priorities = match priorities {
+                Some(priorities) => priorities,
+                None => self.priorities_now(key)?.1,
             };
             let number = query_number(&name);
             keys.insert(number, key);
-            candidates.extend(urgency.candidates(number, policy));
+            candidates.extend(priorities.candidates(number, policy));
         }
         Ok((candidates, keys))
     }
@@ -179,7 +185,7 @@ impl Db {
                 candidate.priority = candidate.priority.or(Some(0.0));
             }
         }
-        let ledger = self.full_ledger(&request.annotator, request.scope)?;
+        let ledger = self.assignment_history(&request.annotator, request.scope)?;
         if request.overlap > 0.0 {
             let others = self.judged_by_others(&request.annotator)?;
             for candidate in &mut candidates {
@@ -192,9 +198,9 @@ impl Db {
                 }
             }
         }
-        let shown: Vec<Shown> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
-        let design = Design::new(request.policy, request.seed, &request.annotator);
-        let waiting = |line: &LedgerLine, standing| QueueItem {
+        let shown: Vec<Assignment> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
+        let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
+        let waiting = |line: &AssignmentRow, standing| QueueItem {
             query: line.query,
             pair: line.shown.key.pair,
             draw: line.shown.draw,
@@ -204,9 +210,9 @@ impl Db {
         let mut items: Vec<QueueItem> = ledger
             .again
             .iter()
-            .map(|line| waiting(line, Standing::Again))
+            .map(|line| waiting(line, QueueItemState::Again))
             .collect();
-        for entry in queue(&candidates, &shown, &design, request.limit) {
+        for entry in build_queue(&candidates, &shown, &design, request.limit) {
             if let Some(query) = keys.get(&entry.key.query) {
                 items.push(QueueItem {
                     query: *query,
@@ -216,7 +222,7 @@ impl Db {
                     priority: entry
                         .priority
                         .filter(|priority| *priority < f64::MAX && !request.conflicts),
-                    standing: Standing::Fresh,
+                    standing: QueueItemState::Fresh,
                 });
             }
         }
@@ -224,7 +230,7 @@ impl Db {
             ledger
                 .later
                 .iter()
-                .map(|line| waiting(line, Standing::Later)),
+                .map(|line| waiting(line, QueueItemState::Later)),
         );
         let gold = if request.conflicts || request.against.is_some() {
             Vec::new()
@@ -240,13 +246,13 @@ impl Db {
     fn open_gold(
         &self,
         request: &QueueRequest,
-        shown: &[Shown],
-        candidates: &[Candidate],
+        shown: &[Assignment],
+        candidates: &[QueueCandidate],
     ) -> Result<Vec<QueueItem>> {
         if request.gold <= 0.0 {
             return Ok(Vec::new());
         }
-        let seen: HashSet<Key> = shown.iter().map(|line| line.key).collect();
+        let seen: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
         let numbers: HashMap<QueryKey, u64> = self
             .query_names()?
             .into_iter()
@@ -258,7 +264,7 @@ impl Db {
             else {
                 continue;
             };
-            let key = Key {
+            let key = PairKey {
                 query: *number,
                 pair,
             };
@@ -266,18 +272,18 @@ impl Db {
                 items.push(QueueItem {
                     query,
                     pair,
-                    draw: Draw::Priority,
+                    draw: DrawReason::Priority,
                     // As it would stand there anyway, so that it is not told from the others.
                     priority: candidates
                         .iter()
                         .find(|candidate| candidate.key == key)
                         .and_then(|candidate| candidate.priority)
                         .filter(|priority| *priority < f64::MAX),
-                    standing: Standing::Fresh,
+                    standing: QueueItemState::Fresh,
                 });
             }
         }
-        Dice::new(request.seed, &["gold", &request.annotator]).shuffle(&mut items);
+        SeededRng::new(request.seed, &["gold", &request.annotator]).shuffle(&mut items);
         Ok(items)
     }
 
@@ -319,24 +325,24 @@ fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
 }
 
 /// Where a pair falls in 0..1, for good.
-fn share_of(seed: u64, key: Key) -> f64 {
+fn share_of(seed: u64, key: PairKey) -> f64 {
     let pair = format!("{}/{}/{}", key.query, key.pair.low(), key.pair.high());
-    Dice::new(seed, &["overlap", &pair]).unit()
+    SeededRng::new(seed, &["overlap", &pair]).unit()
 }
 
 impl Store {
     /// Brings the urgencies that are out of date up to date and keeps them, a query at a time, so that others get their
     /// turn; `told` hears how many are left.
-    pub fn freshen(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
+    pub fn refresh_priorities(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
         let mut stale: Vec<QueryKey> = self.read_blocking(|db| {
-            let all = db.urgencies()?.into_iter();
+            let all = db.cached_priorities()?.into_iter();
             Ok(all
-                .filter_map(|(key, _, urgency)| urgency.is_none().then_some(key))
+                .filter_map(|(key, _, priorities)| priorities.is_none().then_some(key))
                 .collect())
         })?;
         while let Some(query) = stale.pop() {
-            let (revision, urgency) = self.read_blocking(move |db| db.urgency_now(query))?;
-            self.write_blocking(move |db| db.keep_urgency(query, revision, &urgency))?;
+            let (revision, priorities) = self.read_blocking(move |db| db.priorities_now(query))?;
+            self.write_blocking(move |db| db.keep_priorities(query, revision, &priorities))?;
             told(stale.len());
         }
         Ok(())
@@ -351,9 +357,9 @@ mod tests {
         QueueItem {
             query: QueryKey(1),
             pair: Pair::new(low, 99).unwrap_or_else(|| unreachable!()),
-            draw: Draw::Priority,
+            draw: DrawReason::Priority,
             priority: None,
-            standing: Standing::Fresh,
+            standing: QueueItemState::Fresh,
         }
     }
 
@@ -373,7 +379,7 @@ mod tests {
 
     #[test]
     fn the_overlap_is_the_share_that_is_asked_for() {
-        let key = |low: usize| Key {
+        let key = |low: usize| PairKey {
             query: 5,
             pair: Pair::new(low, 5_000).unwrap_or_else(|| unreachable!()),
         };

@@ -7,8 +7,8 @@ use super::corpus::QueryKey;
 use super::runs::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::sampling::Planned;
-use crate::domain::sampling::adaptive::{Asked, Seats, Task};
+use crate::domain::sampling::PlannedBattle;
+use crate::domain::sampling::adaptive::{AskedPair, JudgeSet, PairTask};
 use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
 use std::collections::{BTreeMap, HashMap};
@@ -18,15 +18,15 @@ const PLAIN: i64 = -1;
 
 /// What is known of a query when its next round is planned.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Played {
+pub struct RoundHistory {
     /// What was asked, one entry a battle, by pair and game. A call that failed, that a batch is to make or that a round
     /// has entered counts as asked.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<AskedPair>,
     /// Rounds entered.
     pub rounds: usize,
 }
 
-impl Played {
+impl RoundHistory {
     /// Calls made and calls entered.
     pub fn calls(&self) -> usize {
         self.asked.iter().map(|entry| entry.judges.len()).sum()
@@ -39,12 +39,12 @@ impl Played {
 
     /// Pairs and judges that have met, second battles of a pair not counted again.
     pub fn met(&self) -> usize {
-        let mut seats: HashMap<Pair, Seats> = HashMap::new();
+        let mut seats: HashMap<Pair, JudgeSet> = HashMap::new();
         for entry in &self.asked {
             let known = seats.entry(entry.pair).or_default();
             *known = known.with(entry.judges);
         }
-        seats.into_values().map(Seats::len).sum()
+        seats.into_values().map(JudgeSet::len).sum()
     }
 }
 
@@ -52,28 +52,33 @@ impl Played {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRow {
     /// The pair's first battle, its round for the cycle.
-    pub battle: Planned,
+    pub battle: PlannedBattle,
     /// The judge.
     pub judge: JudgeId,
 }
 
 impl Db {
     /// What the judges of an ensemble were asked about the first `depth` documents of a query, whoever planned it.
-    pub fn played(&self, query: QueryKey, depth: usize, judges: &[JudgeId]) -> Result<Played> {
+    pub fn played(
+        &self,
+        query: QueryKey,
+        depth: usize,
+        judges: &[JudgeId],
+    ) -> Result<RoundHistory> {
         let seats: HashMap<i64, usize> = (0..).zip(judges).map(|(at, id)| (id.0, at)).collect();
         let mut statement = self.connection.prepare_cached(
             "SELECT id, min(a, b), max(a, b), game, a > b FROM battle WHERE query = ?1",
         )?;
         let mut rows = statement.query([query.0])?;
-        let mut battles: BTreeMap<(Pair, u32), Asked> = BTreeMap::new();
+        let mut battles: BTreeMap<(Pair, u32), AskedPair> = BTreeMap::new();
         let mut place: HashMap<i64, ((Pair, u32), bool)> = HashMap::new();
         while let Some(row) = rows.next()? {
             let (low, high): (usize, usize) = (row.get(1)?, row.get(2)?);
             if let Some(pair) = Pair::new(low, high).filter(|_| high < depth) {
-                let (judges, votes) = (Seats::EMPTY, Vec::new());
+                let (judges, votes) = (JudgeSet::EMPTY, Vec::new());
                 battles.insert(
                     (pair, row.get(3)?),
-                    Asked {
+                    AskedPair {
                         pair,
                         judges,
                         votes,
@@ -84,10 +89,10 @@ impl Db {
         }
         let mut seen = |battle: i64, judge: i64, margin: Option<Margin>| {
             if let Some((key, turned)) = place.get(&battle)
-                && let Some(seat) = seats.get(&judge)
+                && let Some(judge_index) = seats.get(&judge)
                 && let Some(entry) = battles.get_mut(key)
             {
-                entry.judges = entry.judges.with(Seats::one(*seat));
+                entry.judges = entry.judges.with(JudgeSet::one(*judge_index));
                 let margin = margin.map(|margin| if *turned { margin.flipped() } else { margin });
                 entry.votes.extend(margin.map(Margin::outcome));
             }
@@ -117,7 +122,7 @@ impl Db {
             seen(row.get(0)?, row.get(1)?, None);
         }
         let rounds = self.tasks(query, judges)?;
-        Ok(Played {
+        Ok(RoundHistory {
             asked: battles.into_values().collect(),
             rounds: rounds
                 .iter()
@@ -140,7 +145,7 @@ impl Db {
             if let Some(pair) = Pair::new(row.get(0)?, row.get(1)?)
                 && judges.contains(&judge)
             {
-                let battle = Planned {
+                let battle = PlannedBattle {
                     pair,
                     game: row.get(2)?,
                     cycle: row.get(3)?,
@@ -157,7 +162,7 @@ impl Db {
         &self,
         query: QueryKey,
         round: usize,
-        tasks: &[Task],
+        tasks: &[PairTask],
         judges: &[JudgeId],
     ) -> Result<usize> {
         let mut added = 0;
@@ -170,7 +175,11 @@ impl Db {
                      ON CONFLICT DO NOTHING",
                 )?
                 .execute(params![query.0, low, high, round])?;
-            for judge in task.judges.iter().filter_map(|seat| judges.get(seat)) {
+            for judge in task
+                .judges
+                .iter()
+                .filter_map(|judge_index| judges.get(judge_index))
+            {
                 self.connection
                     .prepare_cached(
                         "INSERT INTO task (battle, judge, round) SELECT id, ?4, ?5 FROM battle
@@ -190,7 +199,7 @@ impl Db {
     pub(super) fn widen(
         &self,
         query: QueryKey,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         ensemble: EnsembleId,
     ) -> Result<usize> {
         let mut added = 0;

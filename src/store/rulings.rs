@@ -2,8 +2,8 @@
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
+use crate::domain::adjudication::{DisagreementCause, Finding, Ruling, RulingGrades};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::court::{Fault, Finding, Grades, Ruling};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -19,7 +19,7 @@ pub struct NewRuling {
     /// What was found.
     pub finding: Finding,
     /// Why pick and label differ.
-    pub fault: Option<Fault>,
+    pub fault: Option<DisagreementCause>,
     /// Why, in the person's words.
     pub note: Option<String>,
     /// Who ruled.
@@ -27,14 +27,14 @@ pub struct NewRuling {
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,
     /// What else is known of how it came about.
-    pub about: Circumstances,
+    pub about: RulingContext,
     /// Whether label and picks were shown since the annotator's ruling on the document, which this one replaces.
     pub after_reveal: bool,
 }
 
 /// How a ruling came about.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Circumstances {
+pub struct RulingContext {
     /// Whether label and picks were hidden.
     pub blind: bool,
     /// Time spent looking, in milliseconds.
@@ -57,7 +57,7 @@ pub struct StoredRuling {
     /// The ruling.
     pub ruling: Ruling,
     /// How it came about.
-    pub about: Circumstances,
+    pub about: RulingContext,
     /// When label and picks were shown, in milliseconds since the Unix epoch.
     pub revealed_ms: Option<i64>,
     /// The ruling that this one stands for.
@@ -143,7 +143,7 @@ impl Db {
                  WHERE query.dataset = (SELECT dataset FROM query WHERE id = ?1)",
             )?
             .query_row([query.0], |row| row.get(0))?;
-        Ok(Grades::of(highest).relevant)
+        Ok(RulingGrades::of(highest).relevant)
     }
 
     /// When the annotator's next ruling or undo counts as given: now, or right after the latest one, where the clock has
@@ -179,7 +179,7 @@ impl Db {
                 row.query.0,
                 ruling.document.as_str(),
                 ruling.finding.name(),
-                ruling.fault.map(Fault::name),
+                ruling.fault.map(DisagreementCause::name),
                 ruling.note,
                 ruling.annotator,
                 ruling.created_ms,
@@ -308,7 +308,10 @@ fn unreplaced(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
 fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
     let words: (String, Option<String>) = (row.get(4)?, row.get(5)?);
     let read = Finding::from_str(&words.0).and_then(|finding| {
-        let fault = words.1.map(|text| text.parse::<Fault>()).transpose()?;
+        let fault = words
+            .1
+            .map(|text| text.parse::<DisagreementCause>())
+            .transpose()?;
         Ok((finding, fault))
     });
     let (finding, fault) = match read {
@@ -330,7 +333,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
             annotator: row.get(7)?,
             created_ms: row.get(8)?,
         },
-        about: Circumstances {
+        about: RulingContext {
             blind: row.get(9)?,
             active_ms: row.get(10)?,
             grade: row.get(11)?,
@@ -347,7 +350,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
 mod tests {
     use super::*;
     use crate::store::Store;
-    use crate::store::court::tests::pool;
+    use crate::store::labels::tests::pool;
 
     #[test]
     fn a_ruling_is_blind_until_its_label_has_been_seen() {
@@ -367,10 +370,10 @@ mod tests {
                 note: None,
                 annotator: "ada".to_owned(),
                 created_ms: 1,
-                about: Circumstances {
+                about: RulingContext {
                     blind: !after_reveal,
                     active_ms: Some(active_ms),
-                    ..Circumstances::default()
+                    ..RulingContext::default()
                 },
                 after_reveal,
             };
@@ -382,7 +385,12 @@ mod tests {
         };
         assert!(rule(Finding::Relevant, None, false, 5).about.blind);
         // A reason leaves it as blind as it was; another finding does not.
-        let reasoned = rule(Finding::Relevant, Some(Fault::JudgeWrong), true, 2);
+        let reasoned = rule(
+            Finding::Relevant,
+            Some(DisagreementCause::JudgeWrong),
+            true,
+            2,
+        );
         let about = &reasoned.about;
         assert_eq!(
             (about.blind, about.active_ms, reasoned.revealed_ms),
@@ -415,7 +423,7 @@ mod tests {
                 note: None,
                 annotator: "ada".to_owned(),
                 created_ms,
-                about: Circumstances::default(),
+                about: RulingContext::default(),
                 after_reveal: false,
             };
             let rows = store.write_blocking(move |db| {

@@ -2,8 +2,8 @@
 
 use super::corpus::QueryKey;
 use super::{Db, Result, StoreError};
-use crate::domain::sampling::Planned;
-use crate::domain::sampling::adaptive::Campaign;
+use crate::domain::sampling::PlannedBattle;
+use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use rusqlite::{OptionalExtension, params};
@@ -28,7 +28,7 @@ pub struct RunRow {
     /// Documents a query at most.
     pub depth: Option<usize>,
     /// How the battles were chosen where that was done in rounds.
-    pub campaign: Option<Campaign>,
+    pub campaign: Option<AdaptivePlan>,
     /// The judges.
     pub ensemble: EnsembleId,
     /// Milliseconds since the Unix epoch.
@@ -210,7 +210,7 @@ impl Db {
     pub fn add_plan(
         &self,
         query: QueryKey,
-        planned: &[Planned],
+        planned: &[PlannedBattle],
         depth: usize,
         ensemble: EnsembleId,
     ) -> Result<()> {

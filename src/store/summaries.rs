@@ -2,8 +2,8 @@
 //! and comes in the order in which it was asked for.
 
 use super::corpus::QueryKey;
-use super::threads::Until;
-use super::views::{Numbers, Summary};
+use super::threads::Durability;
+use super::views::{QueryNumbers, QuerySummary};
 use super::{Db, Result, Store, StoreError, file, schema};
 use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
@@ -18,13 +18,13 @@ const TOGETHER: usize = 128;
 const WORTH: usize = 4;
 
 /// Why a walk over queries ended early.
-enum End {
+enum WalkEnd {
     /// Nobody wants more.
     Enough,
     Error(StoreError),
 }
 
-impl From<StoreError> for End {
+impl From<StoreError> for WalkEnd {
     fn from(error: StoreError) -> Self {
         Self::Error(error)
     }
@@ -92,15 +92,15 @@ impl Store {
     pub fn summarise_all(
         &self,
         queries: &[QueryKey],
-        mut each: impl FnMut(QueryKey, Summary) -> bool,
+        mut each: impl FnMut(QueryKey, QuerySummary) -> bool,
     ) -> Result<()> {
-        let mut found: Vec<(QueryKey, i64, Numbers)> = Vec::new();
+        let mut found: Vec<(QueryKey, i64, QueryNumbers)> = Vec::new();
         let mut kept: Option<oneshot::Receiver<Result<()>>> = None;
         // One transaction is written while the next one's summaries are computed.
-        let mut keep = |found: &mut Vec<(QueryKey, i64, Numbers)>| {
+        let mut keep = |found: &mut Vec<(QueryKey, i64, QueryNumbers)>| {
             let found = std::mem::take(found);
             let next = (!found.is_empty()).then(|| {
-                self.submit(Until::Committed, move |db| {
+                self.submit(Durability::Committed, move |db| {
                     found.iter().try_for_each(|(query, revision, numbers)| {
                         db.keep_summary(*query, *revision, numbers)
                     })
@@ -121,7 +121,7 @@ impl Store {
             |query, (revision, numbers)| {
                 let summary = numbers.summary.clone();
                 // Numbers from the cache come without urgencies and are there already.
-                if numbers.urgency.is_some() {
+                if numbers.priorities.is_some() {
                     found.push((query, revision, numbers));
                 }
                 if found.len() >= TOGETHER {
@@ -129,15 +129,15 @@ impl Store {
                 }
                 match each(query, summary) {
                     true => Ok(()),
-                    false => Err(End::Enough),
+                    false => Err(WalkEnd::Enough),
                 }
             },
         );
         keep(&mut found)?;
         keep(&mut found)?;
         match end {
-            Err(End::Error(error)) => Err(error),
-            Ok(()) | Err(End::Enough) => Ok(()),
+            Err(WalkEnd::Error(error)) => Err(error),
+            Ok(()) | Err(WalkEnd::Enough) => Ok(()),
         }
     }
 }

@@ -8,9 +8,9 @@
 //!
 //! Work goes from the writer to the sync thread with its answers and is never looked at again by the writer, so a slow
 //! disk delays answers and nothing else. What went wrong for good (a sync failed, the file has gone) is kept in
-//! [`State`], which every thread sees: after it, nothing is answered with success any more.
+//! [`WriterState`], which every thread sees: after it, nothing is answered with success any more.
 
-use super::file::{self, Identity};
+use super::file::{self, FileIdentity};
 use super::{BUSY_TRIES, Db, Result, StoreError};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -45,25 +45,25 @@ const CALM: Duration = Duration::from_secs(2);
 
 /// What became of the transaction of some work, where it was not kept.
 #[derive(Clone, Debug)]
-pub(super) enum Trouble {
+pub(super) enum WriteFailure {
     Uncommitted(String),
     Full,
     Unsynced(String),
     Gone(PathBuf),
 }
 
-impl From<Trouble> for StoreError {
-    fn from(trouble: Trouble) -> Self {
+impl From<WriteFailure> for StoreError {
+    fn from(trouble: WriteFailure) -> Self {
         match trouble {
-            Trouble::Uncommitted(why) => Self::Uncommitted(why),
-            Trouble::Full => Self::DiskFull,
-            Trouble::Unsynced(why) => Self::Unsynced(why),
-            Trouble::Gone(path) => Self::Gone { path },
+            WriteFailure::Uncommitted(why) => Self::Uncommitted(why),
+            WriteFailure::Full => Self::DiskFull,
+            WriteFailure::Unsynced(why) => Self::Unsynced(why),
+            WriteFailure::Gone(path) => Self::Gone { path },
         }
     }
 }
 
-impl From<rusqlite::Error> for Trouble {
+impl From<rusqlite::Error> for WriteFailure {
     fn from(error: rusqlite::Error) -> Self {
         match StoreError::from(error) {
             StoreError::DiskFull => Self::Full,
@@ -74,7 +74,7 @@ impl From<rusqlite::Error> for Trouble {
 
 /// When work is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Until {
+pub(super) enum Durability {
     /// When it is committed: it survives the end of the process, and not a loss of power.
     Committed,
     /// When the disk holds it.
@@ -82,16 +82,16 @@ pub(super) enum Until {
 }
 
 /// Sends the answer of a job, told why its transaction was not kept where it was not.
-type Answer = Box<dyn FnOnce(Option<&Trouble>) + Send>;
-type Job = Box<dyn FnOnce(Result<&mut Db>) -> Answer + Send>;
+type AnswerSender = Box<dyn FnOnce(Option<&WriteFailure>) + Send>;
+type StoreJob = Box<dyn FnOnce(Result<&mut Db>) -> AnswerSender + Send>;
 
-struct Task {
-    job: Job,
-    until: Until,
+struct StoreTask {
+    job: StoreJob,
+    until: Durability,
 }
 
 /// Wraps typed work so that its answer is sent only when the fate of its transaction is known.
-fn job<T, F>(work: F, answer: oneshot::Sender<Result<T>>) -> Job
+fn job<T, F>(work: F, answer: oneshot::Sender<Result<T>>) -> StoreJob
 where
     T: Send + 'static,
     F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
@@ -128,14 +128,14 @@ pub struct WriteStatistics {
 
 /// What the threads of one project know of each other.
 #[derive(Debug)]
-pub(super) struct State {
+pub(super) struct WriterState {
     /// The file as the user named it.
-    identity: Identity,
+    identity: FileIdentity,
     /// The file as SQLite names it.
     canonical: PathBuf,
     /// The log beside it.
-    log: Option<Identity>,
-    stopped: OnceLock<Trouble>,
+    log: Option<FileIdentity>,
+    stopped: OnceLock<WriteFailure>,
     /// Pages in the log at the latest commit.
     pages: AtomicU32,
     /// Pages of the log that have been copied.
@@ -148,11 +148,11 @@ pub(super) struct State {
     checkpoints: AtomicU64,
 }
 
-impl State {
-    pub(super) fn new(identity: Identity, canonical: PathBuf) -> Self {
+impl WriterState {
+    pub(super) fn new(identity: FileIdentity, canonical: PathBuf) -> Self {
         Self {
             identity,
-            log: Identity::of(&file::beside(&canonical, "-wal")).ok(),
+            log: FileIdentity::of(&file::beside(&canonical, "-wal")).ok(),
             canonical,
             stopped: OnceLock::new(),
             pages: AtomicU32::new(0),
@@ -180,12 +180,12 @@ impl State {
     }
 
     /// Keeps what ended the writing; the first trouble stays.
-    fn stop(&self, trouble: Trouble) -> Trouble {
+    fn stop(&self, trouble: WriteFailure) -> WriteFailure {
         self.stopped.get_or_init(|| trouble).clone()
     }
 
     /// Whether the project is where it was; where not, nothing is written to it any more.
-    fn look(&self) -> std::result::Result<(), Trouble> {
+    fn look(&self) -> std::result::Result<(), WriteFailure> {
         if let Some(trouble) = self.stopped.get() {
             return Err(trouble.clone());
         }
@@ -193,7 +193,7 @@ impl State {
             return Ok(());
         }
         self.put_log_aside();
-        Err(self.stop(Trouble::Gone(self.identity.path().to_owned())))
+        Err(self.stop(WriteFailure::Gone(self.identity.path().to_owned())))
     }
 
     /// Another file in place of the project would take the log beside it for its own at the next start, and be
@@ -201,7 +201,7 @@ impl State {
     fn put_log_aside(&self) {
         // A link that leads elsewhere now is no reason: the project is where it was, and its log belongs to it.
         let replaced = self.identity.is_another(&self.canonical)
-            && self.log.as_ref().is_some_and(Identity::still_there);
+            && self.log.as_ref().is_some_and(FileIdentity::still_there);
         if replaced && self.stopped.get().is_none() {
             let log = file::beside(&self.canonical, "-wal");
             let aside = file::beside(&self.canonical, "-wal-replaced");
@@ -235,16 +235,16 @@ impl State {
 }
 
 /// Makes the disk hold what has been committed.
-pub(super) type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
+pub(super) type LogSync = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 /// A thread that owns a connection, and the way to give it work.
 #[derive(Debug)]
-pub(super) struct Worker {
-    jobs: Option<mpsc::Sender<Task>>,
+pub(super) struct StoreThread {
+    jobs: Option<mpsc::Sender<StoreTask>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Worker {
+impl StoreThread {
     pub(super) fn reader(mut db: Db) -> Result<Self> {
         Self::start("store-reader", move |jobs| {
             while let Ok(task) = jobs.recv() {
@@ -254,7 +254,7 @@ impl Worker {
     }
 
     /// Starts the threads that write. `sync` stands for the disk.
-    pub(super) fn writer(mut db: Db, state: Arc<State>, sync: Sync) -> Result<Self> {
+    pub(super) fn writer(mut db: Db, state: Arc<WriterState>, sync: LogSync) -> Result<Self> {
         // SQLite's own copying would run inside of a commit, with two waits for the disk.
         db.connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let of = Arc::clone(&state);
@@ -285,7 +285,7 @@ impl Worker {
 
     fn start(
         name: &str,
-        body: impl FnOnce(&mpsc::Receiver<Task>) + Send + 'static,
+        body: impl FnOnce(&mpsc::Receiver<StoreTask>) + Send + 'static,
     ) -> Result<Self> {
         let (jobs, receiver) = mpsc::channel();
         let thread = spawn(name, move || body(&receiver))?;
@@ -296,7 +296,7 @@ impl Worker {
     }
 
     /// Puts work in the queue now; the answer comes when it is done.
-    pub(super) fn submit<T, F>(&self, until: Until, work: F) -> oneshot::Receiver<Result<T>>
+    pub(super) fn submit<T, F>(&self, until: Durability, work: F) -> oneshot::Receiver<Result<T>>
     where
         T: Send + 'static,
         F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
@@ -305,7 +305,7 @@ impl Worker {
         let job = job(work, answer);
         // A thread that is gone drops the job and with it the answer, which the asker sees.
         if let Some(jobs) = &self.jobs {
-            drop(jobs.send(Task { job, until }));
+            drop(jobs.send(StoreTask { job, until }));
         }
         receive
     }
@@ -328,15 +328,15 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 }
 
 /// A committed transaction on its way to the disk.
-struct Group {
-    answers: Vec<Answer>,
+struct TransactionGroup {
+    answers: Vec<AnswerSender>,
 }
 
 fn write_loop(
     db: &mut Db,
-    jobs: &mpsc::Receiver<Task>,
-    state: &State,
-    committed: &mpsc::Sender<Group>,
+    jobs: &mpsc::Receiver<StoreTask>,
+    state: &WriterState,
+    committed: &mpsc::Sender<TransactionGroup>,
 ) {
     let mut copy_at = COPY_NOW;
     while let Ok(first) = jobs.recv() {
@@ -356,8 +356,8 @@ fn write_loop(
         while let Some(task) = next.take() {
             let answer = (task.job)(Ok(db));
             match task.until {
-                Until::Committed => noted.push(answer),
-                Until::Synced => written.push(answer),
+                Durability::Committed => noted.push(answer),
+                Durability::Synced => written.push(answer),
             }
             // A full disk may have made SQLite give up the whole transaction. What came after it would be kept on its
             // own, and answered as if it were not.
@@ -368,7 +368,7 @@ fn write_loop(
         }
         let requests = noted.len() + written.len();
         let outcome = match rolled_back {
-            true => Err(Trouble::Uncommitted(
+            true => Err(WriteFailure::Uncommitted(
                 "SQLite gave up the whole transaction; is the disk full?".to_owned(),
             )),
             false => state.look().and_then(|()| commit(db)),
@@ -387,7 +387,7 @@ fn write_loop(
             answer(None);
         }
         // Notes alone go to the disk too; nobody waits for that.
-        drop(committed.send(Group { answers: written }));
+        drop(committed.send(TransactionGroup { answers: written }));
         let pages = state.pages.load(Ordering::Relaxed);
         if pages < COPY_AFTER {
             copy_at = COPY_NOW;
@@ -399,7 +399,7 @@ fn write_loop(
     }
 }
 
-fn commit(db: &Db) -> std::result::Result<(), Trouble> {
+fn commit(db: &Db) -> std::result::Result<(), WriteFailure> {
     Ok(db.connection.execute_batch("COMMIT")?)
 }
 
@@ -420,13 +420,13 @@ fn begin(db: &Db) -> rusqlite::Result<()> {
 }
 
 fn sync_loop(
-    committed: &mpsc::Receiver<Group>,
-    state: &State,
-    mut sync: Sync,
+    committed: &mpsc::Receiver<TransactionGroup>,
+    state: &WriterState,
+    mut sync: LogSync,
     copy: &mpsc::SyncSender<()>,
 ) {
     let mut slow: Option<Instant> = None;
-    while let Ok(Group { mut answers }) = committed.recv() {
+    while let Ok(TransactionGroup { mut answers }) = committed.recv() {
         // Everything taken in here was committed before the sync begins, so this one sync holds for all of it. What is
         // committed while it runs may or may not be on the disk after it, and waits for the next one.
         while let Ok(more) = committed.try_recv() {
@@ -436,7 +436,7 @@ fn sync_loop(
         let outcome = match state.stopped.get() {
             Some(trouble) => Err(trouble.clone()),
             // After a failed sync the kernel may drop the pages and call the next sync a success, so there is no next.
-            None => sync().map_err(|error| state.stop(Trouble::Unsynced(error.to_string()))),
+            None => sync().map_err(|error| state.stop(WriteFailure::Unsynced(error.to_string()))),
         };
         let took = began.elapsed();
         if outcome.is_ok() {
@@ -459,7 +459,7 @@ fn sync_loop(
 }
 
 /// Copies the log into the file, beside the writer and never in its way.
-fn copy_loop(wanted: &mpsc::Receiver<()>, state: &State) {
+fn copy_loop(wanted: &mpsc::Receiver<()>, state: &WriterState) {
     // Opened when it is first needed: most projects are opened for a moment.
     let mut connection = None;
     while wanted.recv().is_ok() {
@@ -480,7 +480,7 @@ fn open_copier(path: &Path) -> Result<rusqlite::Connection> {
 }
 
 /// Copies what nobody reads from the log any more. A failure costs room, not rows: they stay in the log.
-fn checkpoint(connection: &rusqlite::Connection, state: &State) {
+fn checkpoint(connection: &rusqlite::Connection, state: &WriterState) {
     if state.look().is_err() {
         return;
     }
@@ -524,9 +524,9 @@ fn ahead(_: &File, set_aside: u64) -> u64 {
 }
 
 /// Syncs the log of a project.
-pub(super) fn log_sync(project: &Path) -> Sync {
+pub(super) fn log_sync(project: &Path) -> LogSync {
     let path = file::beside(project, "-wal");
-    let mut log: Option<(File, Identity)> = None;
+    let mut log: Option<(File, FileIdentity)> = None;
     let mut set_aside = 0;
     Box::new(move || {
         // One handle for as long as the project is open: an error of the disk is told to those who had the file open.
@@ -535,7 +535,7 @@ pub(super) fn log_sync(project: &Path) -> Sync {
             Some(known) => known,
             None => {
                 let file = OpenOptions::new().read(true).write(true).open(&path)?;
-                let identity = Identity::of_open(&file, &path)?;
+                let identity = FileIdentity::of_open(&file, &path)?;
                 log.insert((file, identity))
             }
         };

@@ -1,10 +1,12 @@
 //! Verdicts: rows are only added, undoing adds one too.
 
 use super::corpus::QueryKey;
-use super::urgency::{NewShown, role_of};
+use super::priority_cache::{NewAssignment, draw_name};
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
-use crate::domain::verdict::{Cause, Confidence, Decision, FinalRule, People, Verdict};
+use crate::domain::verdict::{
+    AnnotatorVerdicts, Confidence, Decision, ErrorCause, FinalRule, Verdict,
+};
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
 use std::str::FromStr;
@@ -34,7 +36,7 @@ pub struct NewVerdict {
     /// How sure the person is.
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ, where they do.
-    pub cause: Option<Cause>,
+    pub cause: Option<ErrorCause>,
     /// The queue policy that laid the pair before the person.
     pub policy: Option<String>,
     /// What the item was in its queue, or `import`.
@@ -49,7 +51,7 @@ pub struct NewVerdict {
     /// one that it merely gives a reason for.
     pub replaces: Option<String>,
     /// The item of a queue that the verdict answers; it is entered into the ledger.
-    pub item: Option<NewShown>,
+    pub item: Option<NewAssignment>,
     /// Whether the judges' votes were shown since the annotator's verdict on the pair, which this one replaces.
     pub after_reveal: bool,
 }
@@ -82,7 +84,7 @@ pub struct StoredVerdict {
     /// How sure the person was.
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ.
-    pub cause: Option<Cause>,
+    pub cause: Option<ErrorCause>,
     /// The queue policy that laid the pair before the person.
     pub policy: Option<String>,
     /// What the item was in its queue, or `import`.
@@ -129,9 +131,9 @@ impl Db {
             let pair = Pair::new(verdict.a, verdict.b)
                 .ok_or_else(|| StoreError::Conflict("a verdict needs two documents".to_owned()))?;
             let (annotator, now) = (&verdict.annotator, verdict.created_ms);
-            new.shown = Some(self.add_shown(annotator, verdict.query, pair, item, now)?);
+            new.shown = Some(self.add_assignment(annotator, verdict.query, pair, item, now)?);
             new.policy = Some(item.policy.name().to_owned());
-            new.role = Some(role_of(item.draw).to_owned());
+            new.role = Some(draw_name(item.draw).to_owned());
             new.inclusion = item.draw.chance();
         }
         self.add_verdict_as(&uid, &new)?;
@@ -184,7 +186,7 @@ impl Db {
                 verdict.active_ms,
                 verdict.created_ms,
                 verdict.confidence.map(Confidence::name),
-                verdict.cause.map(Cause::name),
+                verdict.cause.map(ErrorCause::name),
                 verdict.policy,
                 verdict.role,
                 verdict.inclusion,
@@ -265,10 +267,10 @@ impl Db {
     }
 
     /// What each annotator says of each pair of a query, with the project's rule.
-    pub fn people(&self, query: QueryKey) -> Result<People> {
+    pub fn people(&self, query: QueryKey) -> Result<AnnotatorVerdicts> {
         let said = self.standing_verdicts(Some(query))?;
         let said = said.into_iter().map(|stored| stored.verdict);
-        Ok(People::new(self.final_rule()?, said))
+        Ok(AnnotatorVerdicts::new(self.final_rule()?, said))
     }
 
     /// Pairs on which annotators go different ways, as positions in the pool with the smaller first, of one query or all.
@@ -280,7 +282,7 @@ impl Db {
         for of_one in said.chunk_by(|one, other| one.query == other.query) {
             let key = of_one[0].query;
             let given = of_one.iter().map(|stored| stored.verdict.clone());
-            let people = People::new(FinalRule::Latest, given);
+            let people = AnnotatorVerdicts::new(FinalRule::Latest, given);
             let pairs = people.conflicts().into_iter();
             conflicts.extend(pairs.map(|pair| (key, pair.low(), pair.high())));
         }

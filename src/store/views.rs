@@ -3,15 +3,15 @@
 mod rows;
 
 use super::corpus::{QueryInfo, QueryKey};
+use super::priority_cache::QueryPriorities;
 use super::runs::EnsembleId;
-use super::urgency::Urgency;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
 use crate::domain::priority;
-use crate::domain::ranking::{self, JudgeWeights, Rows, Settings, View};
+use crate::domain::ranking::{self, JudgeWeights, QueryRows, RankingSettings, View};
 use crate::domain::rating::{Dispersion, RatingError};
 use crate::domain::vote::{JudgeId, Margin};
-use crate::judge::{Cause, JudgeSpec};
+use crate::judge::{FailureCause, JudgeSpec};
 use rusqlite::{OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
@@ -26,7 +26,7 @@ pub struct VoteDetail {
     /// Whether the judge was shown B first.
     pub swapped: bool,
     /// The preference oriented to the battle, or why there is none.
-    pub result: std::result::Result<Margin, (Cause, String)>,
+    pub result: std::result::Result<Margin, (FailureCause, String)>,
     /// The reasoning, in the judge's own presentation; empty for a failure.
     pub reasoning: String,
     /// The reply as it came, where it was kept.
@@ -45,7 +45,7 @@ pub struct VoteDetail {
 
 /// What the list of queries shows of one query; a pure function of its rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct QuerySummary {
     /// Documents in the pool.
     pub documents: usize,
     /// Documents entered into battle.
@@ -88,11 +88,11 @@ pub struct Summary {
 
 /// What is kept of a query's view.
 #[derive(Clone, Debug)]
-pub struct Numbers {
+pub struct QueryNumbers {
     /// What the list of queries shows.
-    pub summary: Summary,
+    pub summary: QuerySummary,
     /// What queues are made from, where it was computed along.
-    pub urgency: Option<Urgency>,
+    pub priorities: Option<QueryPriorities>,
 }
 
 /// The level at which a top counts as settled.
@@ -101,13 +101,13 @@ const SURE: f64 = 0.95;
 /// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
 pub const ENOUGH_BATTLES: usize = 2_000;
 
-impl Summary {
+impl QuerySummary {
     /// Summarises a view.
     pub fn of(view: &View, offline: bool) -> Self {
         let rows = view.rows();
         let (fought, battles) = view.progress();
         let entered = view.standings.iter().flatten().count();
-        let top = priority::top_of(entered, priority::DEFAULT_TOP);
+        let top = priority::effective_top(entered, priority::DEFAULT_TOP);
         let certainty = priority::certainty(view, top).filter(|_| fought > 0);
         Self {
             documents: rows.documents,
@@ -137,14 +137,14 @@ impl Summary {
 
 impl Db {
     /// The project's settings, or the defaults.
-    pub fn settings(&self) -> Result<Settings> {
+    pub fn settings(&self) -> Result<RankingSettings> {
         let stored: Option<String> = self
             .connection
             .prepare_cached("SELECT value FROM setting WHERE name = 'rating'")?
             .query_row([], |row| row.get(0))
             .optional()?;
         match stored {
-            None => Ok(Settings::default()),
+            None => Ok(RankingSettings::default()),
             Some(text) => serde_json::from_str(&text).map_err(|error| {
                 StoreError::Corrupt(format!("the rating settings cannot be read: {error}"))
             }),
@@ -152,7 +152,7 @@ impl Db {
     }
 
     /// Changes the project's settings, and with them every query's numbers.
-    pub fn set_settings(&self, settings: &Settings) -> Result<()> {
+    pub fn set_settings(&self, settings: &RankingSettings) -> Result<()> {
         let settings = settings.checked().map_err(StoreError::Conflict)?;
         let text = serde_json::to_string(&settings)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
@@ -296,7 +296,7 @@ impl Db {
     }
 
     /// A query's rows, with the judges' responses where the fit takes them.
-    fn fitted_rows(&self, query: QueryKey, settings: &Settings) -> Result<Rows> {
+    fn fitted_rows(&self, query: QueryKey, settings: &RankingSettings) -> Result<QueryRows> {
         let mut rows = self.rows(query)?;
         if settings.judge_weights == JudgeWeights::Joint {
             let known = self.judge_responses()?;
@@ -334,7 +334,7 @@ impl Db {
         let mut rows = statement.query([ensemble.0])?;
         while let Some(row) = rows.next()? {
             let text: String = row.get(0)?;
-            let summary: Summary = serde_json::from_str(&text)
+            let summary: QuerySummary = serde_json::from_str(&text)
                 .map_err(|error| StoreError::Corrupt(error.to_string()))?;
             pooled = pooled.pooled(summary.dispersion.unwrap_or_default());
         }
@@ -420,7 +420,7 @@ impl Db {
     }
 
     /// A query's summary, from the cache where it is still good.
-    fn summary(&self, query: QueryKey) -> Result<Numbers> {
+    fn summary(&self, query: QueryKey) -> Result<QueryNumbers> {
         let cached: Option<String> = self
             .connection
             .prepare_cached(
@@ -432,22 +432,22 @@ impl Db {
         if let Some(text) = cached
             && let Ok(summary) = serde_json::from_str(&text)
         {
-            return Ok(Numbers {
+            return Ok(QueryNumbers {
                 summary,
-                urgency: None,
+                priorities: None,
             });
         }
         let judges = self.judges_of(query)?;
         let offline = !judges.is_empty() && judges.iter().all(|(_, spec)| spec.is_offline());
         let view = self.view(query)?;
-        Ok(Numbers {
-            summary: Summary::of(&view, offline),
-            urgency: Some(Urgency::of(&view)),
+        Ok(QueryNumbers {
+            summary: QuerySummary::of(&view, offline),
+            priorities: Some(QueryPriorities::of(&view)),
         })
     }
 
     /// A query's summary and the revision it is of. May be computed on any connection.
-    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, Numbers)> {
+    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, QueryNumbers)> {
         let revision = self
             .connection
             .prepare_cached("SELECT revision FROM query WHERE id = ?1")?
@@ -456,9 +456,14 @@ impl Db {
     }
 
     /// Keeps a query's numbers, unless it has changed since.
-    pub fn keep_summary(&self, query: QueryKey, revision: i64, numbers: &Numbers) -> Result<()> {
-        if let Some(urgency) = &numbers.urgency {
-            self.keep_urgency(query, revision, urgency)?;
+    pub fn keep_summary(
+        &self,
+        query: QueryKey,
+        revision: i64,
+        numbers: &QueryNumbers,
+    ) -> Result<()> {
+        if let Some(priorities) = &numbers.priorities {
+            self.keep_priorities(query, revision, priorities)?;
         }
         let text = serde_json::to_string(&numbers.summary)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
@@ -473,14 +478,14 @@ impl Db {
     }
 
     /// Computes a query's summary and keeps it for the next look.
-    pub fn cache_summary(&self, query: QueryKey) -> Result<Summary> {
+    pub fn cache_summary(&self, query: QueryKey) -> Result<QuerySummary> {
         let (revision, numbers) = self.summary_now(query)?;
         self.keep_summary(query, revision, &numbers)?;
         Ok(numbers.summary)
     }
 
     /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good.
-    pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<Summary>)>> {
+    pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT query.id, query.name, query.text, query.documents, summary.value
              FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision

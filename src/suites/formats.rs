@@ -9,7 +9,7 @@ mod ai_scores;
 mod benchmarks;
 
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use crate::formats::ai_scores::{Ensemble, read_scored_pairs};
+use crate::formats::ai_scores::{ExpectedJudges, read_scored_pairs};
 use crate::formats::dataset::{Unscored, read_pools, write_annotated, write_pool};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -383,7 +383,7 @@ proptest! {
         for problem in problems(&bytes) {
             prop_assert!(!problem.chars().any(char::is_control));
         }
-        prop_assert!(read_scored_pairs(bytes.as_slice(), "a.json", Ensemble::Any).count() < 2);
+        prop_assert!(read_scored_pairs(bytes.as_slice(), "a.json", ExpectedJudges::Any).count() < 2);
     }
 
     #[test]

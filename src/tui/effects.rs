@@ -1,13 +1,13 @@
 //! Effects are carried out here, and their results come back as messages.
 
-mod court;
+mod adjudication;
 
-use super::model::{Effect, Msg, OpenQuery, Options};
+use super::model::{Effect, Msg, OpenQuery, TuiOptions};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
-use crate::engine::estimate::Estimate;
-use crate::engine::{self, Run, now_ms};
-use crate::judge::Ensemble;
+use crate::engine::estimate::CostEstimate;
+use crate::engine::{self, RunHandle, now_ms};
+use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
 use crate::store::queue::QueueRequest;
@@ -26,25 +26,25 @@ use tokio::task::JoinHandle;
 #[derive(Debug)]
 pub struct Runner {
     store: Store,
-    ensemble: Ensemble,
-    options: Options,
+    ensemble: JudgeEnsemble,
+    options: TuiOptions,
     results: mpsc::Sender<Msg>,
-    control: Option<tokio::sync::watch::Sender<engine::Control>>,
-    /// What the court was asked for last, and whose turn it is to work it out.
-    court: Arc<(AtomicU64, Mutex<()>)>,
+    control: Option<tokio::sync::watch::Sender<engine::RunControl>>,
+    /// The overview that was asked for last, and whose turn it is to work it out.
+    adjudications: Arc<(AtomicU64, Mutex<()>)>,
     /// The end of the run that is going on, and what went wrong with it.
     end: Option<JoinHandle<Option<String>>>,
 }
 
-/// After so long a wait is told.
-const TOLD_AFTER: Duration = Duration::from_millis(500);
+/// A wait longer than this is announced.
+const NOTICE_AFTER: Duration = Duration::from_millis(500);
 
 impl Runner {
     /// A runner that answers into `results`.
     pub fn new(
         store: Store,
-        ensemble: Ensemble,
-        options: Options,
+        ensemble: JudgeEnsemble,
+        options: TuiOptions,
         results: mpsc::Sender<Msg>,
     ) -> Self {
         Self {
@@ -53,18 +53,21 @@ impl Runner {
             options,
             results,
             control: None,
-            court: Arc::default(),
+            adjudications: Arc::default(),
             end: None,
         }
     }
 
     /// Begins to carry out an effect that concerns the project or a run; the terminal's effects are the loop's.
-    pub fn carry_out(&mut self, effect: Effect, control: engine::Control) {
+    pub fn carry_out(&mut self, effect: Effect, control: engine::RunControl) {
         match effect {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
             Effect::Queue(request, generation) => self.queue(request, generation),
-            effect @ (Effect::Cards | Effect::Without(_) | Effect::Court(..)) => self.apart(effect),
+            effect
+            @ (Effect::ReportJudges | Effect::Without(_) | Effect::LoadDisagreements(..)) => {
+                self.answer_apart(effect)
+            }
             Effect::Steer(control) => {
                 if let Some(sender) = &self.control {
                     sender.send_replace(control);
@@ -128,7 +131,7 @@ impl Runner {
     /// Ends a run that is going on and waits until it has ended: its calls in flight are paid for, and the run itself knows
     /// how long to wait for them. Then waits for everything that was asked of the project to be on disk. `tell` gets what a
     /// person has to know; false where `insists` came first.
-    pub async fn settle(
+    pub async fn finish(
         &mut self,
         insists: impl Future<Output = ()>,
         tell: &mut dyn FnMut(&str),
@@ -158,7 +161,7 @@ impl Runner {
         tokio::spawn(async move {
             drop(written.await);
             let found = tokio::task::spawn_blocking(move || {
-                store.freshen(&mut |_| {})?;
+                store.refresh_priorities(&mut |_| {})?;
                 store.read_blocking(move |db| queued(db, &request, generation))
             })
             .await;
@@ -172,21 +175,23 @@ impl Runner {
     }
 
     /// Answers what takes seconds on a large project over a connection of its own, so that nobody waits behind it.
-    fn apart(&self, effect: Effect) {
+    fn answer_apart(&self, effect: Effect) {
         let (path, results) = (self.store.path().to_owned(), self.results.clone());
         let annotator = self.options.annotator.clone();
         let written = self.store.write(|_| Ok(()));
-        let court = self.court.clone();
+        let adjudications = self.adjudications.clone();
         let wanted = match &effect {
-            Effect::Court(_, _, generation) => Some(*generation),
+            Effect::LoadDisagreements(_, _, generation) => Some(*generation),
             _ => None,
         };
         if let Some(generation) = wanted {
-            court.0.store(generation, Ordering::Relaxed);
+            adjudications.0.store(generation, Ordering::Relaxed);
         }
         tokio::task::spawn_blocking(move || {
-            let _turn = wanted.map(|_| court.1.lock());
-            if wanted.is_some_and(|generation| court.0.load(Ordering::Relaxed) != generation) {
+            let _turn = wanted.map(|_| adjudications.1.lock());
+            if wanted
+                .is_some_and(|generation| adjudications.0.load(Ordering::Relaxed) != generation)
+            {
                 return;
             }
             // What was asked of the project before is part of it.
@@ -211,7 +216,7 @@ impl Runner {
         );
         let request = self.options.request.clone();
         tokio::task::spawn_blocking(move || {
-            let msg = match Estimate::of_project(&store, &ensemble, &request) {
+            let msg = match CostEstimate::of_project(&store, &ensemble, &request) {
                 Ok(estimate) => Msg::Estimated(estimate),
                 Err(error) => Msg::Failed(error.to_string()),
             };
@@ -219,8 +224,8 @@ impl Runner {
         });
     }
 
-    fn start(&mut self, control: engine::Control) {
-        let run = Run::start(
+    fn start(&mut self, control: engine::RunControl) {
+        let run = RunHandle::start(
             self.store.clone(),
             self.ensemble.clone(),
             self.options.request.clone(),
@@ -238,7 +243,7 @@ impl Runner {
             }
             let end = match run.end.await {
                 Ok(end) => end,
-                Err(error) => Err(engine::EngineError::Crashed(error.to_string())),
+                Err(error) => Err(engine::RunError::Crashed(error.to_string())),
             };
             let wrong = end.as_ref().err().map(ToString::to_string);
             // Told on the screen where there is one, and by whoever waits for the end otherwise.
@@ -255,7 +260,7 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
     if !end.is_finished() {
         match calls_in_flight() {
             0 => {
-                let soon = tokio::time::timeout(TOLD_AFTER, &mut end).await;
+                let soon = tokio::time::timeout(NOTICE_AFTER, &mut end).await;
                 match soon {
                     Ok(ended) => result = Some(ended),
                     Err(_) => tell(&waiting("the run to end")),
@@ -275,7 +280,7 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
 }
 
 fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let tally = db.tally(&request.annotator, request.scope)?;
+    let tally = db.annotator_statistics(&request.annotator, request.scope)?;
     Ok(Msg::Queued(generation, db.queue(request)?, tally))
 }
 
@@ -332,8 +337,8 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             return Ok(None);
         }
         Effect::Queue(request, generation) => queued(db, &request, generation)?,
-        Effect::Guideline => Msg::Guided(db.guideline()?),
-        Effect::Cards => Msg::Cards(Box::new(db.judge_report(None)?)),
+        Effect::Guideline => Msg::GuidelineLoaded(db.guideline()?),
+        Effect::ReportJudges => Msg::JudgesReported(Box::new(db.judge_report(None)?)),
         Effect::Without(judge) => Msg::Without(judge, db.without_judge(judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
@@ -347,17 +352,17 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             None => Msg::Undone(None),
             Some(undone) => {
                 let info = db.query(undone.query)?;
-                let words = undone_words(db, &undone)?;
+                let words = undone_text(db, &undone)?;
                 Msg::Undone(Some((undone, info, words)))
             }
         },
-        Effect::Court(rule, roll, generation) => {
-            let findings = court::findings(db, &rule, roll, annotator)?;
-            Msg::Court(generation, Box::new(findings))
+        Effect::LoadDisagreements(rule, roll, generation) => {
+            let overview = adjudication::overview(db, &rule, roll, annotator)?;
+            Msg::Disagreements(generation, Box::new(overview))
         }
-        Effect::Exhibit(query, document) => {
-            Msg::Exhibit(Box::new(court::exhibit(db, query, &document)?))
-        }
+        Effect::LoadEvidence(query, document) => Msg::Evidence(Box::new(
+            adjudication::document_evidence(db, query, &document)?,
+        )),
         Effect::Rule(ruling) => {
             db.add_ruling(&NewRuling {
                 created_ms: now_ms,
@@ -377,7 +382,7 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
 }
 
 /// What was taken back and what is in force now, in words, with the documents' identifiers as they are spelt.
-pub fn undone_words(db: &Db, undone: &StoredVerdict) -> Result<String> {
+pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
     let (a, b) = (undone.verdict.a, undone.verdict.b);
     let documents = db.documents(undone.query)?;
     let name = |at: usize| {

@@ -14,7 +14,7 @@ use crossterm::event::KeyEvent;
 use serde::Serialize;
 
 pub use command::{Command, UnknownCommand};
-pub use key::Key;
+pub use key::KeyChord;
 pub use print::{KeyRow, markdown, plain, rows};
 pub use table::BINDINGS;
 
@@ -36,15 +36,15 @@ pub enum Scope {
     Battle,
     /// What to look at first.
     Queue,
-    /// A pair of the queue on the desk.
-    Judge,
+    /// A pair of the queue under review.
+    Review,
     /// A card a judge.
     Judges,
     /// Cycles of a query.
     Cycles,
     /// Picks against labels.
-    Court,
-    /// A document before the court.
+    Adjudication,
+    /// The document being ruled on.
     Ruling,
     /// Overlays that list things: help, confirmations.
     List,
@@ -62,10 +62,10 @@ impl Scope {
         Self::Document,
         Self::Battle,
         Self::Queue,
-        Self::Judge,
+        Self::Review,
         Self::Judges,
         Self::Cycles,
-        Self::Court,
+        Self::Adjudication,
         Self::Ruling,
         Self::List,
         Self::Input,
@@ -81,10 +81,10 @@ impl Scope {
             Self::Document => "Document",
             Self::Battle => "Battle",
             Self::Queue => "Queue",
-            Self::Judge => "Judging",
+            Self::Review => "Review",
             Self::Judges => "Judges",
             Self::Cycles => "Cycles",
-            Self::Court => "Label court",
+            Self::Adjudication => "Adjudication",
             Self::Ruling => "Ruling",
             Self::List => "Overlays",
             Self::Input => "Text inputs",
@@ -104,7 +104,7 @@ pub struct Binding {
     /// Where it holds.
     pub scope: Scope,
     /// The keys, the one to show first.
-    pub keys: &'static [Key],
+    pub keys: &'static [KeyChord],
     /// What they run.
     pub command: Command,
     /// The footer's label, at most twelve columns.
@@ -114,13 +114,22 @@ pub struct Binding {
 }
 
 /// Keys that a scope takes from the global table for another command.
-pub const SHADOWS: [(Scope, Key); 5] = [
+pub const SHADOWS: [(Scope, KeyChord); 5] = [
     // `q` in an overlay closes the overlay: quitting the program from its help page would surprise.
-    (Scope::List, Key::char('q')),
-    (Scope::Battle, Key::code(crossterm::event::KeyCode::Tab)),
-    (Scope::Judge, Key::code(crossterm::event::KeyCode::Tab)),
-    (Scope::Input, Key::code(crossterm::event::KeyCode::Enter)),
-    (Scope::Input, Key::code(crossterm::event::KeyCode::Esc)),
+    (Scope::List, KeyChord::char('q')),
+    (
+        Scope::Battle,
+        KeyChord::code(crossterm::event::KeyCode::Tab),
+    ),
+    (
+        Scope::Review,
+        KeyChord::code(crossterm::event::KeyCode::Tab),
+    ),
+    (
+        Scope::Input,
+        KeyChord::code(crossterm::event::KeyCode::Enter),
+    ),
+    (Scope::Input, KeyChord::code(crossterm::event::KeyCode::Esc)),
 ];
 
 /// The bindings of one scope, without the global ones.
@@ -136,8 +145,8 @@ pub fn active(scope: Scope) -> Vec<&'static Binding> {
     if scope != Scope::Global {
         let mine = all.len();
         for binding in own(Scope::Global) {
-            let hidden = |key: &Key| all[..mine].iter().any(|own| own.keys.contains(key));
-            let reaches = |key: &&Key| scope != Scope::Input || key.leaves_input();
+            let hidden = |key: &KeyChord| all[..mine].iter().any(|own| own.keys.contains(key));
+            let reaches = |key: &&KeyChord| scope != Scope::Input || key.leaves_input();
             if binding.keys.iter().filter(reaches).any(|key| !hidden(key)) {
                 all.push(binding);
             }
@@ -148,7 +157,7 @@ pub fn active(scope: Scope) -> Vec<&'static Binding> {
 
 /// The command of a key event in `scope`: its own bindings, then the global ones. A released key is no command.
 pub fn resolve(scope: Scope, event: KeyEvent) -> Option<Command> {
-    let key = Key::of(event)?;
+    let key = KeyChord::of(event)?;
     let find = |scope| own(scope).find(|binding| binding.keys.contains(&key));
     let found = find(scope).or_else(|| {
         let passes = scope != Scope::Input || key.leaves_input();
@@ -181,7 +190,7 @@ pub fn bindings_of(command: Command, scope: Scope) -> Vec<&'static Binding> {
 }
 
 /// The key to show beside `command` in `scope`, or where else it is bound; `None` when it has no key.
-pub fn key_of(command: Command, scope: Scope) -> Option<Key> {
+pub fn key_of(command: Command, scope: Scope) -> Option<KeyChord> {
     let here = bindings_of(command, scope).first().copied();
     let found = here.or_else(|| BINDINGS.iter().find(|binding| binding.command == command));
     found.and_then(|binding| binding.keys.first()).copied()

@@ -1,31 +1,34 @@
 //! The model: everything the screen shows, and nothing that draws or waits.
 
 mod adjudication;
-mod court;
 mod message;
+mod review;
 mod state;
 
-pub use adjudication::{Desk, JudgesScreen, QueueScreen};
-pub use court::{CourtFindings, CourtScreen, Exhibit, Hearing, PickRow, Said};
+pub use adjudication::{
+    AdjudicationOverview, AdjudicationScreen, CurrentRuling, DocumentEvidence, JudgePick, PickRow,
+};
 pub use message::{Effect, Msg};
+pub use review::{CurrentItem, JudgesScreen, QueueScreen};
 pub use state::{
-    BattleScreen, BattleSort, DocumentScreen, Layer, Matrix, Moved, OpenQuery, Queries, QuerySort,
+    BattleScreen, BattleSort, DocumentScreen, Layer, MatrixScreen, OpenQuery, QueriesScreen,
+    QuerySort, RankingBefore,
 };
 
 use super::keymap::Scope;
-use super::screens::document::prose::Shelf;
+use super::screens::document::prose::LayoutCache;
 use super::widgets::confirm::Confirm;
 use super::widgets::heatmap::Viewport;
 use super::widgets::help::Help;
 use super::widgets::page::Page;
 use super::widgets::palette::Palette;
-use super::widgets::prompt::Prompt;
+use super::widgets::prompt::LinePrompt;
 use super::widgets::toast::Toast;
-use crate::config::Judging;
-use crate::engine::Control;
-use crate::engine::progress::Progress;
+use crate::config::JudgingConfig;
+use crate::engine::RunControl;
+use crate::engine::progress::RunProgress;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::Summary;
+use crate::store::views::QuerySummary;
 use ratatui::layout::{Position, Rect};
 use std::time::Instant;
 
@@ -45,15 +48,15 @@ pub enum Screen {
     Battle,
     /// Which pairs to look at first.
     Queue,
-    /// A pair of the queue on the desk.
-    Judge,
+    /// A pair of the queue under review.
+    Review,
     /// A card a judge.
     Judges,
     /// Battles of a query that contradict each other.
     Cycles,
     /// Picks against labels.
-    Court,
-    /// A document before the court.
+    Adjudication,
+    /// The document being ruled on.
     Ruling,
 }
 
@@ -67,10 +70,10 @@ impl Screen {
             Self::Document => Scope::Document,
             Self::Battle => Scope::Battle,
             Self::Queue => Scope::Queue,
-            Self::Judge => Scope::Judge,
+            Self::Review => Scope::Review,
             Self::Judges => Scope::Judges,
             Self::Cycles => Scope::Cycles,
-            Self::Court => Scope::Court,
+            Self::Adjudication => Scope::Adjudication,
             Self::Ruling => Scope::Ruling,
         }
     }
@@ -84,10 +87,10 @@ impl Screen {
             Self::Document => "document",
             Self::Battle => "battle",
             Self::Queue => "queue",
-            Self::Judge => "judging",
+            Self::Review => "review",
             Self::Judges => "judges",
             Self::Cycles => "cycles",
-            Self::Court => "court",
+            Self::Adjudication => "adjudication",
             Self::Ruling => "ruling",
         }
     }
@@ -101,9 +104,9 @@ pub enum Overlay {
     /// Commands by name.
     Palette(Palette),
     /// A line being typed.
-    Prompt(Prompt, PromptFor),
+    Prompt(LinePrompt, PromptFor),
     /// A question.
-    Confirm(Confirm, Question),
+    Confirm(Confirm, ConfirmFor),
     /// A text to read.
     Page(Page),
 }
@@ -114,15 +117,15 @@ pub enum PromptFor {
     /// Rows to keep.
     Filter,
     /// A document to go to.
-    Find,
+    FindDocument,
     /// The reason for the verdict just given.
     Reason,
-    /// The reason for the verdict on the desk.
-    DeskReason,
+    /// The reason for the verdict under review.
+    ReviewReason,
     /// Items of the queue to keep.
     QueueFilter,
-    /// Matters of the court to keep.
-    CourtFilter,
+    /// Disagreements to keep.
+    AdjudicationFilter,
     /// The reason for the ruling.
     RulingReason,
     /// Dollars that the project may have spent.
@@ -131,7 +134,7 @@ pub enum PromptFor {
 
 /// What a yes is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Question {
+pub enum ConfirmFor {
     /// Leave although a run goes on.
     Quit,
     /// Stop the run.
@@ -142,15 +145,15 @@ pub enum Question {
 
 /// What the terminal can do and what the user wants of it.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct TuiOptions {
     /// Who gives verdicts.
     pub annotator: String,
     /// How a run is started from here.
-    pub request: crate::engine::Request,
+    pub request: crate::engine::RunRequest,
     /// How it is steered at first.
-    pub control: Control,
+    pub control: RunControl,
     /// How pairs are judged.
-    pub judging: Judging,
+    pub judging: JudgingConfig,
     /// What the header calls the project.
     pub project: String,
     /// Whether this is the bundled sample.
@@ -169,35 +172,35 @@ pub struct Model {
     /// What lies over them.
     pub overlays: Vec<Overlay>,
     /// The list of queries.
-    pub queries: Queries,
+    pub queries: QueriesScreen,
     /// The query that is open.
     pub open: Option<OpenQuery>,
     /// The matrix screen.
-    pub matrix: Matrix,
+    pub matrix: MatrixScreen,
     /// The document screen.
     pub document: DocumentScreen,
     /// The battle screen.
     pub battle: BattleScreen,
-    /// The queue, and the pair on the desk.
+    /// The queue, and the pair under review.
     pub queue: QueueScreen,
     /// The judges screen.
     pub judges: JudgesScreen,
-    /// The label court, and the document before it.
-    pub court: CourtScreen,
+    /// Disagreements between picks and labels, and the document being ruled on.
+    pub adjudication: AdjudicationScreen,
     /// The cycle under the cursor of the cycles screen.
     pub cycle: usize,
     /// A query that was loaded before it is wanted.
     pub prefetched: Option<OpenQuery>,
     /// The run's latest progress, of the last run where none is going on.
-    pub progress: Option<Progress>,
+    pub progress: Option<RunProgress>,
     /// Whether a run is going on.
     pub running: bool,
     /// How it is steered.
-    pub control: Control,
+    pub control: RunControl,
     /// How the last run ended, in words.
     pub ended: Option<String>,
     /// The judge that `d` on the run screen drops.
-    pub seat: usize,
+    pub chosen_judge: usize,
     /// First line of the run's log that is shown, from the end.
     pub log_scroll: usize,
     /// A line that goes away by itself.
@@ -219,13 +222,13 @@ pub struct Model {
     /// When the list was last asked for while a run goes on.
     pub listed: Instant,
     /// What the user wants.
-    pub options: Options,
+    pub options: TuiOptions,
     /// The ramp, changed on a key.
     pub ramp: super::theme::Ramp,
     /// Where things were drawn last, for clicks.
     pub areas: Areas,
     /// Texts prepared for drawing.
-    pub shelf: Shelf,
+    pub layouts: LayoutCache,
 }
 
 /// Where things were drawn last.
@@ -253,13 +256,18 @@ pub struct Areas {
 
 impl Model {
     /// A model before anything is loaded.
-    pub fn new(options: Options, ramp: super::theme::Ramp, size: (u16, u16), now: Instant) -> Self {
+    pub fn new(
+        options: TuiOptions,
+        ramp: super::theme::Ramp,
+        size: (u16, u16),
+        now: Instant,
+    ) -> Self {
         Self {
             stack: vec![Screen::Queries],
             overlays: Vec::new(),
-            queries: Queries::default(),
+            queries: QueriesScreen::default(),
             open: None,
-            matrix: Matrix::default(),
+            matrix: MatrixScreen::default(),
             document: DocumentScreen::default(),
             battle: BattleScreen {
                 together: true,
@@ -270,14 +278,14 @@ impl Model {
                 ..QueueScreen::default()
             },
             judges: JudgesScreen::default(),
-            court: CourtScreen::default(),
+            adjudication: AdjudicationScreen::default(),
             cycle: 0,
             prefetched: None,
             progress: None,
             running: false,
             control: options.control,
             ended: None,
-            seat: 0,
+            chosen_judge: 0,
             log_scroll: 0,
             toast: None,
             size,
@@ -291,7 +299,7 @@ impl Model {
             options,
             ramp,
             areas: Areas::default(),
-            shelf: Shelf::default(),
+            layouts: LayoutCache::default(),
         }
     }
 
@@ -353,7 +361,7 @@ impl Model {
     }
 
     /// The query under the cursor of the list.
-    pub fn selected_query(&self) -> Option<&(QueryInfo, Option<Summary>)> {
+    pub fn selected_query(&self) -> Option<&(QueryInfo, Option<QuerySummary>)> {
         self.queries
             .rows
             .get(*self.shown_queries().get(self.queries.cursor)?)

@@ -26,7 +26,7 @@ pub use depth::{UnknownDepth, depth_from, detect_depth};
 pub use loss::{is_loss, is_lost};
 pub use panic::{WorkerPanic, install_panic_hook};
 
-use super::theme::Depth;
+use super::theme::ColourDepth;
 use loss::Out;
 
 const RAW: u8 = 1;
@@ -113,9 +113,9 @@ pub struct TerminalGuard {
 
 impl TerminalGuard {
     /// Takes the terminal: raw mode, alternate screen, bracketed paste, no cursor, and the mouse if asked.
-    pub fn enter(depth: Depth, mouse: bool) -> io::Result<Self> {
+    pub fn enter(depth: ColourDepth, mouse: bool) -> io::Result<Self> {
         // crossterm obeys NO_COLOR by itself; a flag that asks for colours is stronger.
-        crossterm::style::force_color_output(depth != Depth::None);
+        crossterm::style::force_color_output(depth != ColourDepth::None);
         let modes = RAW | SCREEN | PASTE | CURSOR | if mouse { MOUSE } else { 0 };
         let out = BufWriter::with_capacity(BUFFER_BYTES, Out::default());
         let entered = switch_on(modes).and_then(|()| Terminal::new(CrosstermBackend::new(out)));

@@ -14,7 +14,7 @@ pub use ramp::{Heat, Ramp, UnknownRamp};
 
 /// How many colours the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Depth {
+pub enum ColourDepth {
     /// Modifiers and glyphs only.
     None,
     /// The terminal's own sixteen colours.
@@ -35,7 +35,7 @@ fn rgb(hex: u32) -> Color {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
     /// Colours available.
-    pub depth: Depth,
+    pub depth: ColourDepth,
     /// Whether the terminal's background is light.
     pub light: bool,
     /// The diverging ramp of the heatmap.
@@ -44,7 +44,7 @@ pub struct Theme {
 
 impl Theme {
     /// A theme with the default ramp.
-    pub fn new(depth: Depth, light: bool) -> Self {
+    pub fn new(depth: ColourDepth, light: bool) -> Self {
         Self {
             depth,
             light,
@@ -59,10 +59,10 @@ impl Theme {
             swatch.dark
         };
         match self.depth {
-            Depth::None => None,
-            Depth::Ansi16 => Some(own),
-            Depth::Ansi256 => Some(Color::Indexed(cube)),
-            Depth::True => Some(rgb(full)),
+            ColourDepth::None => None,
+            ColourDepth::Ansi16 => Some(own),
+            ColourDepth::Ansi256 => Some(Color::Indexed(cube)),
+            ColourDepth::True => Some(rgb(full)),
         }
     }
 
@@ -74,14 +74,14 @@ impl Theme {
     /// `swatch` as foreground, or `without` where there is no colour.
     fn ink_or(&self, swatch: &Swatch, without: Modifier) -> Style {
         match self.depth {
-            Depth::None => Style::new().add_modifier(without),
+            ColourDepth::None => Style::new().add_modifier(without),
             _ => self.ink(swatch),
         }
     }
 
     fn grey(&self, swatch: &Swatch) -> Style {
         match self.depth {
-            Depth::None | Depth::Ansi16 => Style::new().add_modifier(Modifier::DIM),
+            ColourDepth::None | ColourDepth::Ansi16 => Style::new().add_modifier(Modifier::DIM),
             _ => self.ink(swatch),
         }
     }
@@ -90,9 +90,9 @@ impl Theme {
     fn tint(&self, dark: (u32, u8), light: (u32, u8), without: Modifier) -> Style {
         let (full, cube) = if self.light { light } else { dark };
         match self.depth {
-            Depth::None | Depth::Ansi16 => Style::new().add_modifier(without),
-            Depth::Ansi256 => Style::new().bg(Color::Indexed(cube)),
-            Depth::True => Style::new().bg(rgb(full)),
+            ColourDepth::None | ColourDepth::Ansi16 => Style::new().add_modifier(without),
+            ColourDepth::Ansi256 => Style::new().bg(Color::Indexed(cube)),
+            ColourDepth::True => Style::new().bg(rgb(full)),
         }
     }
 

@@ -1,20 +1,20 @@
 //! Messages change the model and ask for effects. Nothing here waits, reads a clock or draws.
 
-mod arrived;
-mod ask;
 mod mouse;
 mod overlay;
+mod requests;
+mod results;
 
-use arrived::{on_ended, on_opened, on_progress, on_undone};
+use results::{on_ended, on_opened, on_progress, on_undone};
 
 use super::keymap::{self, Command, Scope};
-use super::model::{Effect, Model, Msg, Overlay, PromptFor, Question, Screen};
+use super::model::{ConfirmFor, Effect, Model, Msg, Overlay, PromptFor, Screen};
 use super::screens;
 use super::widgets::confirm::Confirm;
 use super::widgets::help::Help;
 use super::widgets::page::Page;
 use super::widgets::palette::Palette;
-use super::widgets::prompt::Prompt;
+use super::widgets::prompt::LinePrompt;
 use super::widgets::toast::Level;
 use std::time::{Duration, Instant};
 
@@ -80,7 +80,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             if let Some(open) = model.open.as_mut().filter(|open| open.info.key == key) {
                 open.texts.extend(texts);
             }
-            screens::judge::ready(model);
+            screens::review::ready(model);
             Vec::new()
         }
         Msg::Votes(key, votes) => {
@@ -93,7 +93,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             model.saving = model.saving.saturating_sub(1);
             let mut effects = model.forget_summary(key);
             effects.extend(model.reload());
-            if model.screen() == Screen::Judge {
+            if model.screen() == Screen::Review {
                 // What has been judged is counted where it is shown.
                 effects.extend(screens::queue::ask(model));
             }
@@ -102,15 +102,15 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::NotSaved(_, error) => {
             model.saving = model.saving.saturating_sub(1);
             model.say(Level::Error, format!("the verdict was not stored: {error}"));
-            model.battle.moved = None;
+            model.battle.before = None;
             model.reload()
         }
         Msg::Undone(undone) => on_undone(model, undone),
         Msg::Progress(progress) => on_progress(model, progress),
-        Msg::Queued(generation, items, tally) => {
-            screens::queue::arrived(model, generation, items, tally)
+        Msg::Queued(generation, items, stats) => {
+            screens::queue::arrived(model, generation, items, stats)
         }
-        Msg::Cards(report) => {
+        Msg::JudgesReported(report) => {
             model.judges.report = Some(report);
             Vec::new()
         }
@@ -118,8 +118,10 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             model.judges.without = Some((judge, without));
             Vec::new()
         }
-        Msg::Court(generation, findings) => screens::court::arrived(model, generation, findings),
-        Msg::Exhibit(exhibit) => screens::ruling::shown(model, exhibit),
+        Msg::Disagreements(generation, findings) => {
+            screens::adjudication::arrived(model, generation, findings)
+        }
+        Msg::Evidence(exhibit) => screens::ruling::shown(model, exhibit),
         Msg::Ruled => {
             model.saving = model.saving.saturating_sub(1);
             Vec::new()
@@ -127,9 +129,9 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
         Msg::NotRuled(error) => {
             model.saving = model.saving.saturating_sub(1);
             model.say(Level::Error, format!("the ruling was not stored: {error}"));
-            screens::court::not_stored(model)
+            screens::adjudication::not_stored(model)
         }
-        Msg::RulingUndone(undone) => screens::court::undone(model, undone),
+        Msg::RulingUndone(undone) => screens::adjudication::undone(model, undone),
         Msg::Prefetched(open) => {
             if model
                 .open
@@ -140,7 +142,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             }
             Vec::new()
         }
-        Msg::Guided(text) => {
+        Msg::GuidelineLoaded(text) => {
             match text {
                 Some(text) => model
                     .overlays
@@ -172,12 +174,12 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                 "A run is going on. Leave? What has been judged is kept; `s` goes on next time.";
             model.overlays.push(Overlay::Confirm(
                 Confirm::new("Quit", question),
-                Question::Quit,
+                ConfirmFor::Quit,
             ));
             Vec::new()
         }
         Command::Quit => {
-            let mut effects = screens::judge::leave(model);
+            let mut effects = screens::review::leave(model);
             effects.extend(screens::ruling::leave(model));
             effects.extend(quit(model));
             effects
@@ -185,7 +187,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::ShowQueue => screens::queue::show(model),
         Command::ShowJudges => screens::judges::show(model),
         Command::ShowCycles => screens::cycles::show(model),
-        Command::ShowCourt => screens::court::show(model),
+        Command::ShowAdjudication => screens::adjudication::show(model),
         Command::Suspend => vec![Effect::Suspend],
         Command::Redraw => {
             let mut effects = vec![Effect::Redraw, Effect::List];
@@ -208,25 +210,27 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Filter => {
             let (prompt, purpose) = match screen {
                 Screen::Queries => (
-                    Prompt::new("/", "words of the query or its id")
+                    LinePrompt::new("/", "words of the query or its id")
                         .with_text(&model.queries.filter),
                     PromptFor::Filter,
                 ),
                 Screen::Matrix | Screen::Document => (
-                    Prompt::new("/", "words of a document's title or its id"),
-                    PromptFor::Find,
+                    LinePrompt::new("/", "words of a document's title or its id"),
+                    PromptFor::FindDocument,
                 ),
                 Screen::Queue => (
-                    Prompt::new("/", "words of the query or its id").with_text(&model.queue.filter),
+                    LinePrompt::new("/", "words of the query or its id")
+                        .with_text(&model.queue.filter),
                     PromptFor::QueueFilter,
                 ),
-                Screen::Court => (
-                    Prompt::new("/", "words of the query or its id").with_text(&model.court.filter),
-                    PromptFor::CourtFilter,
+                Screen::Adjudication => (
+                    LinePrompt::new("/", "words of the query or its id")
+                        .with_text(&model.adjudication.filter),
+                    PromptFor::AdjudicationFilter,
                 ),
                 Screen::Run
                 | Screen::Battle
-                | Screen::Judge
+                | Screen::Review
                 | Screen::Judges
                 | Screen::Cycles
                 | Screen::Ruling => {
@@ -240,7 +244,7 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             model.overlays.push(Overlay::Prompt(prompt, purpose));
             Vec::new()
         }
-        Command::Undo if matches!(screen, Screen::Court | Screen::Ruling) => {
+        Command::Undo if matches!(screen, Screen::Adjudication | Screen::Ruling) => {
             vec![Effect::UndoRuling]
         }
         Command::Undo => vec![Effect::Undo],
@@ -272,10 +276,10 @@ pub fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             Screen::Document => screens::document::update(model, command),
             Screen::Battle => screens::battle::update(model, command),
             Screen::Queue => screens::queue::update(model, command),
-            Screen::Judge => screens::judge::update(model, command),
+            Screen::Review => screens::review::update(model, command),
             Screen::Judges => screens::judges::update(model, command),
             Screen::Cycles => screens::cycles::update(model, command),
-            Screen::Court => screens::court::update(model, command),
+            Screen::Adjudication => screens::adjudication::update(model, command),
             Screen::Ruling => screens::ruling::update(model, command),
         },
     }
@@ -315,33 +319,33 @@ fn back(model: &mut Model) -> Vec<Effect> {
         model.queue.cursor = 0;
         return Vec::new();
     }
-    if model.screen() == Screen::Court && !model.court.filter.is_empty() {
-        model.court.filter.clear();
-        model.court.cursor = 0;
+    if model.screen() == Screen::Adjudication && !model.adjudication.filter.is_empty() {
+        model.adjudication.filter.clear();
+        model.adjudication.cursor = 0;
         return Vec::new();
     }
     if model.stack.len() > 1 {
-        let mut effects = screens::judge::leave(model);
+        let mut effects = screens::review::leave(model);
         effects.extend(screens::ruling::leave(model));
         match model.stack.pop() {
-            Some(Screen::Judge) => model.queue.desk = None,
-            Some(Screen::Ruling) => model.court.hearing = None,
+            Some(Screen::Review) => model.queue.current = None,
+            Some(Screen::Ruling) => model.adjudication.current = None,
             _ => {}
         }
         model.battle.blind = false;
         if model.screen() == Screen::Queries {
-            model.battle.moved = None;
+            model.battle.before = None;
             effects.push(Effect::List);
             return effects;
         }
         if model.screen() == Screen::Queue {
-            model.queue.desk = None;
-            model.battle.moved = None;
+            model.queue.current = None;
+            model.battle.before = None;
             effects.extend(screens::queue::ask(model));
             return effects;
         }
-        if model.screen() == Screen::Court {
-            effects.extend(screens::court::ask(model));
+        if model.screen() == Screen::Adjudication {
+            effects.extend(screens::adjudication::ask(model));
             return effects;
         }
         if model.screen() == Screen::Document {
@@ -356,8 +360,8 @@ fn back(model: &mut Model) -> Vec<Effect> {
 }
 
 fn copy(model: &mut Model) -> Vec<Effect> {
-    if matches!(model.screen(), Screen::Court | Screen::Ruling) {
-        return screens::court::copy(model);
+    if matches!(model.screen(), Screen::Adjudication | Screen::Ruling) {
+        return screens::adjudication::copy(model);
     }
     let Some(open) = &model.open else {
         return model
@@ -377,7 +381,7 @@ fn copy(model: &mut Model) -> Vec<Effect> {
         | Screen::Run
         | Screen::Judges
         | Screen::Cycles
-        | Screen::Court
+        | Screen::Adjudication
         | Screen::Ruling => {
             return model
                 .selected_query()
@@ -395,14 +399,14 @@ fn copy(model: &mut Model) -> Vec<Effect> {
             format!("{}\t{}\t{}", open.info.id, at(row), at(column))
         }
         Screen::Document => id(model.document.document),
-        Screen::Queue | Screen::Judge if model.battle.blind || model.screen() == Screen::Queue => {
+        Screen::Queue | Screen::Review if model.battle.blind || model.screen() == Screen::Queue => {
             model.say(
                 Level::Info,
                 "names are hidden until you have decided".to_owned(),
             );
             return Vec::new();
         }
-        Screen::Battle | Screen::Queue | Screen::Judge => format!(
+        Screen::Battle | Screen::Queue | Screen::Review => format!(
             "{}\t{}\t{}",
             open.info.id,
             id(model.battle.a),

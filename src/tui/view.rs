@@ -49,10 +49,10 @@ pub fn view(
         Screen::Document => screens::document::view(model, theme, body, buf),
         Screen::Battle => screens::battle::view(model, theme, body, buf),
         Screen::Queue => screens::queue::view(model, theme, body, buf),
-        Screen::Judge => screens::judge::view(model, theme, body, buf),
+        Screen::Review => screens::review::view(model, theme, body, buf),
         Screen::Judges => screens::judges::view(model, theme, body, buf),
         Screen::Cycles => screens::cycles::view(model, theme, body, buf),
-        Screen::Court => screens::court::view(model, theme, body, buf),
+        Screen::Adjudication => screens::adjudication::view(model, theme, body, buf),
         Screen::Ruling => screens::ruling::view(model, theme, body, buf),
     };
     let mut footer = Footer::new(model.screen().scope());
@@ -89,10 +89,10 @@ fn crumbs(model: &Model) -> Vec<String> {
             (
                 Screen::Run
                 | Screen::Queue
-                | Screen::Judge
+                | Screen::Review
                 | Screen::Judges
                 | Screen::Cycles
-                | Screen::Court
+                | Screen::Adjudication
                 | Screen::Ruling,
                 _,
             )

@@ -1,4 +1,4 @@
-//! Parts of a screen: plain state, keys in, an [`Outcome`] out, drawing into a buffer.
+//! Parts of a screen: plain state, keys in, an [`KeyOutcome`] out, drawing into a buffer.
 
 pub mod confirm;
 pub mod footer;
@@ -18,7 +18,7 @@ use super::theme::Theme;
 
 /// What a widget made of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome<T = ()> {
+pub enum KeyOutcome<T = ()> {
     /// Used up.
     Consumed,
     /// Not the widget's: the screen below or the global table may use it.
@@ -29,14 +29,14 @@ pub enum Outcome<T = ()> {
     Cancelled,
 }
 
-impl<T> Outcome<T> {
+impl<T> KeyOutcome<T> {
     /// The same outcome with another result.
-    pub fn map<U>(self, with: impl FnOnce(T) -> U) -> Outcome<U> {
+    pub fn map<U>(self, with: impl FnOnce(T) -> U) -> KeyOutcome<U> {
         match self {
-            Self::Consumed => Outcome::Consumed,
-            Self::Pass => Outcome::Pass,
-            Self::Submitted(result) => Outcome::Submitted(with(result)),
-            Self::Cancelled => Outcome::Cancelled,
+            Self::Consumed => KeyOutcome::Consumed,
+            Self::Pass => KeyOutcome::Pass,
+            Self::Submitted(result) => KeyOutcome::Submitted(with(result)),
+            Self::Cancelled => KeyOutcome::Cancelled,
         }
     }
 }

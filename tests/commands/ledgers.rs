@@ -1,9 +1,9 @@
 //! What queues showed and samplers wanted, through a merge.
 
 use super::merging::{merge, rows, two};
-use overrule::domain::priority::{Draw, Policy};
+use overrule::domain::priority::{DrawReason, Policy};
 use overrule::domain::verdict::Decision;
-use overrule::store::urgency::NewShown;
+use overrule::store::priority_cache::NewAssignment;
 use overrule::store::verdicts::NewVerdict;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 fn what_a_queue_showed_and_whom_a_sampler_wanted_come_along() {
     let (ada, eve) = two();
     let store = overrule::store::Store::open_existing(&eve.project()).unwrap();
-    let item = NewShown {
+    let item = NewAssignment {
         policy: Policy::Value,
-        draw: Draw::Control { of: 8 },
+        draw: DrawReason::Control { of: 8 },
     };
     let given = NewVerdict {
         blind: true,

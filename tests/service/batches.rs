@@ -2,7 +2,7 @@
 
 use super::fake_provider::FakeProvider;
 use super::{KEY, call, case, expected, judge};
-use overrule::judge::provider::batch::{BatchState, Sought};
+use overrule::judge::provider::batch::{BatchState, UnconfirmedBatch};
 use std::collections::BTreeMap;
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_batch_can_be_cancelled_and_found_again() {
         let batch = judge.batch().unwrap();
         let lines = [batch.batch_line("i-1", &judge.prompt(&case())).to_string()];
         let id = batch.submit("run-2", &lines).await.unwrap();
-        let sought = |name, lines| Sought {
+        let sought = |name, lines| UnconfirmedBatch {
             name,
             lines,
             since_ms: 1_767_225_600_000,

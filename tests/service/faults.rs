@@ -2,7 +2,7 @@
 
 use super::fake_provider::{FakeProvider, Fault, Faults};
 use super::{PROVIDERS, call, case, judge};
-use overrule::judge::{CallError, Cause, Judge, Retry};
+use overrule::judge::{CallError, FailureCause, Judge, Retry};
 use std::time::Duration;
 
 const ANY: Retry = Retry::After(None);
@@ -24,19 +24,44 @@ async fn every_fault_has_its_cause_and_its_remedy() {
     for (provider, ..) in PROVIDERS {
         let judge = judge(&fake, provider, "");
         for (fault, cause, retry, stops) in [
-            (Fault::RateLimited, Cause::RateLimited, SOON, false),
-            (Fault::RateLimitedBare, Cause::RateLimited, ANY, false),
-            (Fault::Quota, Cause::QuotaExhausted, Retry::Never, true),
-            (Fault::Unauthorised, Cause::Unauthorised, Retry::Never, true),
-            (Fault::UnknownModel, Cause::BadRequest, Retry::Never, true),
-            (Fault::Server500, Cause::Server, ANY, false),
-            (Fault::Unavailable503, Cause::Server, ANY, false),
-            (Fault::Overloaded529, Cause::Server, ANY, false),
-            (Fault::Reset, Cause::Connection, ANY, false),
-            (Fault::CutBody, Cause::Connection, ANY, false),
-            (Fault::CutJson, Cause::Malformed, Retry::Never, false),
-            (Fault::WrongType, Cause::Malformed, Retry::Never, false),
-            (Fault::Huge, Cause::Malformed, Retry::Never, false),
+            (Fault::RateLimited, FailureCause::RateLimited, SOON, false),
+            (
+                Fault::RateLimitedBare,
+                FailureCause::RateLimited,
+                ANY,
+                false,
+            ),
+            (
+                Fault::Quota,
+                FailureCause::QuotaExhausted,
+                Retry::Never,
+                true,
+            ),
+            (
+                Fault::Unauthorised,
+                FailureCause::Unauthorised,
+                Retry::Never,
+                true,
+            ),
+            (
+                Fault::UnknownModel,
+                FailureCause::BadRequest,
+                Retry::Never,
+                true,
+            ),
+            (Fault::Server500, FailureCause::Server, ANY, false),
+            (Fault::Unavailable503, FailureCause::Server, ANY, false),
+            (Fault::Overloaded529, FailureCause::Server, ANY, false),
+            (Fault::Reset, FailureCause::Connection, ANY, false),
+            (Fault::CutBody, FailureCause::Connection, ANY, false),
+            (Fault::CutJson, FailureCause::Malformed, Retry::Never, false),
+            (
+                Fault::WrongType,
+                FailureCause::Malformed,
+                Retry::Never,
+                false,
+            ),
+            (Fault::Huge, FailureCause::Malformed, Retry::Never, false),
         ] {
             fake.fail_next(&[fault]);
             let error = outcome(judge.as_ref()).await;
@@ -67,12 +92,12 @@ async fn bad_answers_are_failures_and_were_paid_for() {
     ] {
         let judge = judge(&fake, provider, "");
         for (fault, cause) in [
-            (Fault::CutText, Cause::Malformed),
-            (Fault::Prose, Cause::Malformed),
-            (Fault::OutOfRange, Cause::Malformed),
-            (Fault::Empty, Cause::Malformed),
-            (Fault::Length, Cause::Truncated),
-            (Fault::Refusal, Cause::Refused),
+            (Fault::CutText, FailureCause::Malformed),
+            (Fault::Prose, FailureCause::Malformed),
+            (Fault::OutOfRange, FailureCause::Malformed),
+            (Fault::Empty, FailureCause::Malformed),
+            (Fault::Length, FailureCause::Truncated),
+            (Fault::Refusal, FailureCause::Refused),
         ] {
             fake.fail_next(&[fault]);
             let result = call(judge.as_ref()).await;
@@ -91,9 +116,9 @@ async fn bad_answers_are_failures_and_were_paid_for() {
             fake.fail_next(&[Fault::Filtered]);
             let error = outcome(judge.as_ref()).await;
             let cause = if provider == "anthropic" {
-                Cause::Refused
+                FailureCause::Refused
             } else {
-                Cause::Filtered
+                FailureCause::Filtered
             };
             assert_eq!(
                 (error.cause, error.stops_judge),
@@ -131,7 +156,7 @@ async fn an_answer_that_breaks_off_says_that_it_had_begun() {
         let judge = super::judge_at("openai", "gpt-6.1-terra", &url, "");
         let error = outcome(judge.as_ref()).await;
         let exchange = &error.exchange;
-        assert_eq!((error.cause, error.retry), (Cause::Connection, ANY));
+        assert_eq!((error.cause, error.retry), (FailureCause::Connection, ANY));
         assert_eq!((exchange.status, exchange.sent), (Some(200), true));
         assert_eq!(exchange.request_id.as_deref(), Some("r1"));
         assert_eq!(
@@ -169,7 +194,7 @@ async fn patience_ends() {
         let error = outcome(judge.as_ref()).await;
         assert_eq!(
             (error.cause, error.retry),
-            (Cause::TimedOut, ANY),
+            (FailureCause::TimedOut, ANY),
             "{error}"
         );
         assert!(error.exchange.latency >= Duration::from_millis(300));
@@ -184,7 +209,7 @@ async fn nobody_listening_is_no_connection() {
     };
     let judge = super::judge_at("ollama", "qwen3:8b", &url, "");
     let error = outcome(judge.as_ref()).await;
-    assert_eq!((error.cause, error.retry), (Cause::Connection, ANY));
+    assert_eq!((error.cause, error.retry), (FailureCause::Connection, ANY));
     assert!(!error.exchange.sent, "nothing can be charged");
     assert!(error.message.contains("is the server running?"), "{error}");
 }
@@ -197,7 +222,7 @@ async fn a_server_without_encryption_is_no_connection_under_https() {
     let error = outcome(judge.as_ref()).await;
     assert_eq!(
         (error.cause, error.exchange.sent),
-        (Cause::Connection, false)
+        (FailureCause::Connection, false)
     );
 }
 
@@ -206,20 +231,20 @@ async fn a_second_asking_reminds_or_gives_more_room() {
     let fake = FakeProvider::start();
     let judge = judge(&fake, "openai", "");
     let prompt = judge.prompt(&case());
-    let reminded = judge.reask(&prompt, Cause::Malformed).unwrap();
+    let reminded = judge.reask(&prompt, FailureCause::Malformed).unwrap();
     assert!(reminded.user.starts_with(&prompt.user) && reminded.user.len() > prompt.user.len());
-    let longer = judge.reask(&prompt, Cause::Truncated).unwrap();
+    let longer = judge.reask(&prompt, FailureCause::Truncated).unwrap();
     judge.call(&case(), &longer).await.unwrap();
     assert_eq!(
         fake.requests().pop().unwrap().body["max_completion_tokens"],
         8192
     );
-    assert_eq!(judge.reask(&longer, Cause::Truncated), None);
+    assert_eq!(judge.reask(&longer, FailureCause::Truncated), None);
     for last in [
-        Cause::Refused,
-        Cause::Filtered,
-        Cause::RateLimited,
-        Cause::Unauthorised,
+        FailureCause::Refused,
+        FailureCause::Filtered,
+        FailureCause::RateLimited,
+        FailureCause::Unauthorised,
     ] {
         assert_eq!(judge.reask(&prompt, last), None);
     }
@@ -243,7 +268,11 @@ async fn the_same_seed_fails_the_same_calls() {
                 Err(error) => Some(error.cause),
             });
         }
-        for cause in [None, Some(Cause::Server), Some(Cause::Malformed)] {
+        for cause in [
+            None,
+            Some(FailureCause::Server),
+            Some(FailureCause::Malformed),
+        ] {
             assert!(causes.contains(&cause), "{cause:?}");
         }
         runs.push(causes);

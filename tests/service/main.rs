@@ -15,9 +15,11 @@ mod server;
 mod tls;
 
 use fake_provider::{FakeProvider, Shown, margin};
-use overrule::judge::ensemble::{Dotenv, JudgesFile, Sources, ensemble_from};
-use overrule::judge::provider::http::Patience;
-use overrule::judge::{CallError, Case, Ensemble, Judge, PoolText, Reply, adapting};
+use overrule::judge::ensemble::{Dotenv, JudgeSources, JudgesFile, ensemble_from};
+use overrule::judge::provider::http::Timeouts;
+use overrule::judge::{
+    CallError, Judge, JudgeEnsemble, JudgeReply, PoolText, PresentedPair, call_adapting,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,15 +39,15 @@ const PROVIDERS: [(&str, &str, bool); 9] = [
     ("gemini-decisions", "gemini-decision-1", false),
 ];
 
-fn with_sources<T>(work: impl FnOnce(&Sources<'_>) -> T) -> T {
+fn with_sources<T>(work: impl FnOnce(&JudgeSources<'_>) -> T) -> T {
     let dotenv = Dotenv::parse(&format!("MISSING_NOWHERE={KEY}\n"));
-    let sources = Sources {
+    let sources = JudgeSources {
         env: &|name| (name.ends_with("_KEY")).then(|| KEY.to_owned()),
         dotenv: &dotenv,
         folder: Path::new("."),
         today: jiff::civil::date(2026, 11, 21),
         insecure_http: false,
-        patience: Patience {
+        timeouts: Timeouts {
             connect: Duration::from_secs(2),
             first_byte: Duration::from_millis(300),
             whole: Duration::from_millis(400),
@@ -56,7 +58,7 @@ fn with_sources<T>(work: impl FnOnce(&Sources<'_>) -> T) -> T {
     work(&sources)
 }
 
-fn ensemble(text: &str) -> Ensemble {
+fn ensemble(text: &str) -> JudgeEnsemble {
     let file = JudgesFile::parse(text).unwrap();
     let made = with_sources(|sources| ensemble_from(&file, sources));
     let (ensemble, missing) = made.unwrap();
@@ -84,22 +86,22 @@ fn judge(fake: &FakeProvider, provider: &str, more: &str) -> Arc<dyn Judge> {
     )
 }
 
-fn case() -> Case {
+fn case() -> PresentedPair {
     let documents = vec![
         "Aspirin lowers fever in adults.".into(),
         "Fever is common in winter.".into(),
     ];
-    Case {
+    PresentedPair {
         pool: Arc::new(PoolText::new("does aspirin lower fever", documents)),
         first: 0,
         second: 1,
     }
 }
 
-async fn call(judge: &dyn Judge) -> Result<Reply, CallError> {
+async fn call(judge: &dyn Judge) -> Result<JudgeReply, CallError> {
     let case = case();
     let prompt = judge.prompt(&case);
-    adapting(|| judge.call(&case, &prompt)).await
+    call_adapting(|| judge.call(&case, &prompt)).await
 }
 
 fn expected(model: &str) -> f64 {

@@ -4,7 +4,7 @@ use super::desk::{Desk, told};
 use super::fake_provider::{FakeProvider, Fault};
 use super::{KEY, PROVIDERS, call, judge, judge_at, with_sources};
 use overrule::embedding::Embedder;
-use overrule::judge::Cause;
+use overrule::judge::FailureCause;
 use overrule::judge::ensemble::JudgesFile;
 use std::io::{Read as _, Write as _};
 
@@ -77,7 +77,7 @@ async fn a_server_that_repeats_the_key_is_not_repeated() {
     let answer = http("401 Unauthorized", "", &body);
     let judge = judge_at("openai", "gpt-6.1-terra", &parrot(answer), "");
     let error = call(judge.as_ref()).await.unwrap_err();
-    assert_eq!(error.cause, Cause::Unauthorised);
+    assert_eq!(error.cause, FailureCause::Unauthorised);
     assert!(!format!("{error:?}").contains(KEY), "{error:?}");
     assert!(error.message.contains("wrong key [key]"), "{error:?}");
     let body = format!(
@@ -220,7 +220,7 @@ async fn a_redirect_elsewhere_is_refused_and_says_where() {
         let error = call(judge.as_ref()).await.unwrap_err();
         assert_eq!(
             (error.cause, error.stops_judge),
-            (Cause::BadRequest, true),
+            (FailureCause::BadRequest, true),
             "{error}"
         );
         assert!(error.message.contains("set base_url"), "{error}");

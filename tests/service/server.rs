@@ -2,7 +2,7 @@
 
 use super::fake_provider::{FakeProvider, Fault, Latency, RetryAfter};
 use super::{KEY, PROVIDERS, call, judge};
-use overrule::judge::{Cause, Retry};
+use overrule::judge::{FailureCause, Retry};
 use std::time::Duration;
 
 #[tokio::test]
@@ -15,7 +15,7 @@ async fn a_bucket_takes_its_burst_and_tells_when_to_come_back() {
         assert_eq!(reply.limits.requests_remaining, Some(left));
     }
     let error = call(judge.as_ref()).await.unwrap_err();
-    assert_eq!(error.cause, Cause::RateLimited);
+    assert_eq!(error.cause, FailureCause::RateLimited);
     assert_eq!(error.retry, Retry::After(Some(Duration::from_secs(7))));
     let books = fake.books();
     assert_eq!((books.requests, books.refused, books.answered), (3, 1, 2));
@@ -82,14 +82,14 @@ async fn a_server_that_went_down_comes_back_at_its_address() {
     assert!(call(judge.as_ref()).await.is_ok());
     fake.go_down();
     let error = call(judge.as_ref()).await.unwrap_err();
-    assert_eq!(error.cause, Cause::Connection);
+    assert_eq!(error.cause, FailureCause::Connection);
     fake.come_back();
     assert!(call(judge.as_ref()).await.is_ok());
     fake.go_silent();
     // The client may first find out that the connection it had is gone.
     drop(call(judge.as_ref()).await);
     let error = call(judge.as_ref()).await.unwrap_err();
-    assert_eq!(error.cause, Cause::TimedOut);
+    assert_eq!(error.cause, FailureCause::TimedOut);
     assert_eq!(fake.total_requests(), 2);
 }
 

@@ -7,7 +7,7 @@ use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response, Version};
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use overrule::judge::{Cause, Retry};
+use overrule::judge::{FailureCause, Retry};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use std::sync::{Arc, Mutex};
 use tokio_rustls::TlsAcceptor;
@@ -91,7 +91,7 @@ async fn a_certificate_that_nobody_vouches_for_stops_the_judge_at_once() {
     let error = call(judge.as_ref()).await.unwrap_err();
     assert_eq!(
         (error.cause, error.retry),
-        (Cause::Connection, Retry::Never)
+        (FailureCause::Connection, Retry::Never)
     );
     assert!(error.stops_judge && !error.exchange.sent, "{error:?}");
     let begins = "the certificate of localhost:";

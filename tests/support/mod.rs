@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "no test file needs all of it")]
 
 use overrule::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use overrule::domain::sampling::Dice;
+use overrule::domain::sampling::SeededRng;
 use serde_json::Value;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -203,27 +203,27 @@ const WORDS: [&str; 48] = [
     "quiver", "rocket",
 ];
 
-fn sentence(dice: &mut Dice, words: usize) -> String {
+fn sentence(rng: &mut SeededRng, words: usize) -> String {
     (0..words)
-        .map(|_| WORDS[dice.below(WORDS.len())])
+        .map(|_| WORDS[rng.below(WORDS.len())])
         .collect::<Vec<_>>()
         .join(" ")
 }
 
 /// A pool of made-up texts, the same for the same seed, no two of its documents alike.
 pub(crate) fn pool(seed: u64, documents: usize) -> Pool {
-    let mut dice = Dice::new(seed, &["test pool"]);
+    let mut rng = SeededRng::new(seed, &["test pool"]);
     Pool {
         query: Query {
             id: QueryId::new(format!("q{seed}")),
-            text: sentence(&mut dice, 4),
+            text: sentence(&mut rng, 4),
             extra: JsonObject::default(),
         },
         documents: (0..documents)
             .map(|at| Document {
                 id: DocId::new(format!("d{at}")),
                 title: None,
-                content: format!("{} number {at}", sentence(&mut dice, 25)),
+                content: format!("{} number {at}", sentence(&mut rng, 25)),
                 metadata: JsonObject::default(),
                 extra: JsonObject::default(),
                 input_score: None,

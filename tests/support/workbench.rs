@@ -1,13 +1,13 @@
 //! The bundled sample, judged, and the screens drawn from it without a terminal.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use overrule::engine::{Control, Request, Run};
+use overrule::engine::{RunControl, RunHandle, RunRequest};
 use overrule::formats::dataset;
 use overrule::judge::offline;
 use overrule::store::Store;
 use overrule::tui::effects::answer;
-use overrule::tui::model::{Effect, Model, Msg, Options};
-use overrule::tui::theme::{Depth, Ramp, Theme};
+use overrule::tui::model::{Effect, Model, Msg, TuiOptions};
+use overrule::tui::theme::{ColourDepth, Ramp, Theme};
 use overrule::tui::update::update;
 use overrule::tui::view::{Caches, view};
 use ratatui::buffer::Buffer;
@@ -48,11 +48,11 @@ impl Bench {
             .unwrap();
         let judge = store.clone();
         runtime.block_on(async move {
-            let run = Run::start(
+            let run = RunHandle::start(
                 judge,
                 offline::ensemble(),
-                Request::default(),
-                Control::default(),
+                RunRequest::default(),
+                RunControl::default(),
             );
             assert_eq!(run.end.await.unwrap().unwrap().missing, Some(0));
         });
@@ -83,17 +83,17 @@ impl Bench {
     }
 
     fn over(folder: TempDir, store: Store, columns: u16, rows: u16) -> Self {
-        let options = Options {
+        let options = TuiOptions {
             annotator: "ana".to_owned(),
             project: "sample".to_owned(),
-            ..Options::default()
+            ..TuiOptions::default()
         };
         let start = Instant::now();
         let mut bench = Self {
             _folder: folder,
             store,
             model: Model::new(options, Ramp::default(), (columns, rows), start),
-            theme: Theme::new(Depth::True, false),
+            theme: Theme::new(ColourDepth::True, false),
             start,
             caches: Caches::default(),
             size: (columns, rows),

@@ -51,7 +51,7 @@ fn rule(terminal: &mut Terminal, key: &str, nth: usize, from: usize) -> usize {
         "bm25",
         "ngram",
         "proximity",
-        "first-stage",
+        "hybrid rank",
     ] {
         assert!(
             !raw.contains(secret),

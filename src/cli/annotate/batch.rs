@@ -1,17 +1,17 @@
 //! A run through the providers' batch endpoints.
 
 use super::super::batch::{bring_home, runtime};
-use super::super::{Failure, Outcome, output};
+use super::super::{CommandFailure, CommandResult, output};
 use super::watch;
-use crate::engine::lock::RunLock;
-use crate::engine::{Control, Request, batch};
-use crate::judge::Ensemble;
+use crate::engine::run_lock::RunLock;
+use crate::engine::{RunControl, RunRequest, batch};
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
 use serde_json::json;
 
 /// Refuses judges without a batch endpoint.
-pub(super) fn check(ensemble: &Ensemble) -> Outcome {
+pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
     let without: Vec<&str> = ensemble
         .iter()
         .filter(|judge| judge.batch().is_none())
@@ -20,7 +20,7 @@ pub(super) fn check(ensemble: &Ensemble) -> Outcome {
     if without.is_empty() {
         return Ok(());
     }
-    Err(Failure::usage(anyhow!(
+    Err(CommandFailure::usage(anyhow!(
         "--batch: {} has no batch endpoint; name those that have one with --judges, and run again without --batch for all",
         without.join(", ")
     )))
@@ -30,11 +30,11 @@ pub(super) fn check(ensemble: &Ensemble) -> Outcome {
 /// open; else says whether the budget allowed everything.
 pub(super) fn run(
     store: &Store,
-    ensemble: &Ensemble,
-    request: &Request,
-    control: Control,
+    ensemble: &JudgeEnsemble,
+    request: &RunRequest,
+    control: RunControl,
     as_json: bool,
-) -> Result<bool, Failure> {
+) -> Result<bool, CommandFailure> {
     let runtime = runtime()?;
     let lock = RunLock::take(store.path())?;
     for known in runtime.block_on(batch::refresh(store, ensemble, true))? {
@@ -50,21 +50,21 @@ pub(super) fn run(
         |_| Ok(0),
     )?;
     if tried.cancelled {
-        output::complain("stopped; nothing was handed over");
-        return Err(Failure::interrupted());
+        output::message("stopped; nothing was handed over");
+        return Err(CommandFailure::interrupted());
     }
     let judges = tried.progress.judges.iter().enumerate();
     let (good, bad): (Vec<_>, Vec<_>) =
         judges.partition(|(_, judge)| judge.stopped.is_none() && judge.failures == 0);
     for (_, judge) in bad {
-        output::complain(&format!(
+        output::message(&format!(
             "{}: its first call failed, so nothing was handed over; mend it, then --retry-failed",
             judge.name
         ));
     }
     let seats: Vec<usize> = good.into_iter().map(|(seat, _)| seat).collect();
-    let mut tell = |line: String| output::complain(&line);
-    let request = Request {
+    let mut tell = |line: String| output::message(&line);
+    let request = RunRequest {
         at_most: None,
         ..request.clone()
     };
@@ -79,10 +79,10 @@ pub(super) fn run(
         &mut tell,
     ))?;
     for trouble in &submitted.troubles {
-        output::complain(trouble);
+        output::message(trouble);
     }
     if submitted.broke {
-        output::complain(
+        output::message(
             "the budget is reached, with what the batches may cost at most: no further batch; go on with a larger --budget",
         );
     }
@@ -95,11 +95,11 @@ pub(super) fn run(
     }
     let (owed, _) = store.read_blocking(|db| db.committed())?;
     if owed > 0 {
-        output::complain(&format!(
+        output::message(&format!(
             "{owed} calls are being made by batches; `overrule batch status` says how far they are, and the same command \
              fetches what is done and goes on"
         ));
-        return Err(Failure::incomplete());
+        return Err(CommandFailure::incomplete());
     }
     Ok(submitted.broke)
 }

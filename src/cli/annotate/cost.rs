@@ -1,32 +1,35 @@
 //! What a run would need, said beforehand.
 
+use super::super::choose_judges::{self, is_paid};
 use super::super::import::pools;
-use super::super::judges::{self, is_paid};
-use super::super::{Context, Failure};
-use crate::engine::Request;
-use crate::engine::estimate::Estimate;
-use crate::judge::{Ensemble, OFFLINE_LABEL, provider};
+use super::super::{CommandContext, CommandFailure};
+use crate::engine::RunRequest;
+use crate::engine::estimate::CostEstimate;
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 use std::path::Path;
 
 /// What is to be judged, by whom, and how.
-pub(super) struct Plan<'a> {
+pub(super) struct CostPlan<'a> {
     pub(super) dataset: &'a Path,
     pub(super) skip_bad: bool,
-    pub(super) ensemble: &'a Ensemble,
-    pub(super) request: &'a Request,
+    pub(super) ensemble: &'a JudgeEnsemble,
+    pub(super) request: &'a RunRequest,
     /// In batches, at their price.
     pub(super) batch: bool,
 }
 
-impl Plan<'_> {
+impl CostPlan<'_> {
     /// Calls, tokens and dollars that the dataset would need.
-    pub(super) fn estimate(&self, context: &Context) -> Result<Estimate, Failure> {
+    pub(super) fn estimate(
+        &self,
+        context: &CommandContext,
+    ) -> Result<CostEstimate, CommandFailure> {
         let store = if context.project().exists() {
             Some(context.open()?)
         } else {
             None
         };
-        let mut estimate = Estimate::new(self.ensemble);
+        let mut estimate = CostEstimate::new(self.ensemble);
         if self.batch {
             estimate = estimate.in_batches();
         }
@@ -37,7 +40,11 @@ impl Plan<'_> {
     }
 
     /// Asks before money is spent, where there is somebody to ask; says what it will be either way.
-    pub(super) fn confirm(&self, context: &Context, yes: bool) -> Result<(), Failure> {
+    pub(super) fn confirm(
+        &self,
+        context: &CommandContext,
+        yes: bool,
+    ) -> Result<(), CommandFailure> {
         if !self.ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
             return Ok(());
         }
@@ -45,23 +52,23 @@ impl Plan<'_> {
         if estimate.calls() == 0 {
             return Ok(());
         }
-        judges::agree(&words(&estimate), yes)
+        choose_judges::confirm_spending(&words(&estimate), yes)
     }
 }
 
 /// The estimate as a table, with what it rests on.
-pub(super) fn words(estimate: &Estimate) -> String {
+pub(super) fn words(estimate: &CostEstimate) -> String {
     let most = if estimate.rounds { "at most " } else { "" };
     let mut text = format!(
         "{} queries, {most}{} battles, {} votes there already\n",
         estimate.queries, estimate.battles, estimate.already
     );
-    text.push_str(&judges::estimate_table(&estimate.judges));
+    text.push_str(&choose_judges::estimate_table(&estimate.judges));
     text.push_str(&format!(
         "total: {most}{} calls, {} expected, {} at most\n",
         estimate.calls(),
-        judges::usd(estimate.cost_usd()),
-        judges::usd(estimate.worst_usd())
+        choose_judges::usd(estimate.cost_usd()),
+        choose_judges::usd(estimate.worst_usd())
     ));
     if estimate.pending > 0 {
         text.push_str(&format!(

@@ -1,10 +1,10 @@
 //! A run without a screen: its progress on stderr, its end on a signal.
 
-use super::super::{Failure, output, signals};
+use super::super::{CommandFailure, output, signals};
 use crate::domain::sanitise;
-use crate::engine::progress::{JudgeProgress, Phase, Progress};
-use crate::engine::{Control, Request, Run};
-use crate::judge::{Ensemble, OFFLINE_LABEL};
+use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
+use crate::engine::{RunControl, RunHandle, RunRequest};
+use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
 use anyhow::anyhow;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The way to tell how many queries are written.
-pub(super) type Written = watch::Sender<usize>;
+pub(super) type WrittenSender = watch::Sender<usize>;
 
 /// Plain progress lines come at most this often.
 const LINE_EVERY: Duration = Duration::from_secs(2);
@@ -23,14 +23,14 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 /// in order, and once more everything. What finishes tells how many queries are written.
 pub(super) fn watch(
     store: &Store,
-    ensemble: Ensemble,
-    request: Request,
-    control: Control,
+    ensemble: JudgeEnsemble,
+    request: RunRequest,
+    control: RunControl,
     json: bool,
-    finish: impl FnOnce(Written) -> Result<usize, Failure> + Send + 'static,
-) -> Result<(crate::engine::Outcome, usize), Failure> {
+    finish: impl FnOnce(WrittenSender) -> Result<usize, CommandFailure> + Send + 'static,
+) -> Result<(crate::engine::RunOutcome, usize), CommandFailure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
-        output::complain(OFFLINE_LABEL);
+        output::message(OFFLINE_LABEL);
     }
     let queries = request.queries.as_ref().map(Vec::len);
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -39,8 +39,8 @@ pub(super) fn watch(
         .build()?;
     let store = store.clone();
     let result = runtime.block_on(async move {
-        let mut run = Run::start(store, ensemble, request, control);
-        let mut display = Display::new(json);
+        let mut run = RunHandle::start(store, ensemble, request, control);
+        let mut display = RunProgressDisplay::new(json);
         let mut stops = signals::stops()?;
         loop {
             tokio::select! {
@@ -51,8 +51,8 @@ pub(super) fn watch(
                     display.show(&run.progress.borrow_and_update());
                 }
                 _ = stops.recv() => {
-                    run.control.send_modify(Control::stop);
-                    output::complain(&signals::stopping(&run.control.borrow()));
+                    run.control.send_modify(RunControl::stop);
+                    output::message(&signals::stopping(&run.control.borrow()));
                 }
             }
         }
@@ -65,7 +65,10 @@ pub(super) fn watch(
             return Ok((outcome, 0));
         }
         let mut writing = outcome.progress.clone();
-        writing.enter(Phase::Writing, queries.unwrap_or(outcome.progress.queries));
+        writing.enter(
+            RunPhase::Writing,
+            queries.unwrap_or(outcome.progress.queries),
+        );
         let (written, mut told) = watch::channel(0);
         let mut finishing = tokio::task::spawn_blocking(move || finish(written));
         let finished = loop {
@@ -77,7 +80,7 @@ pub(super) fn watch(
                 }
                 _ = stops.recv() => {
                     display.finish(&outcome.progress);
-                    return Err(Failure::interrupted());
+                    return Err(CommandFailure::interrupted());
                 }
             }
         };
@@ -92,13 +95,13 @@ pub(super) fn watch(
 }
 
 /// A bar a judge at a terminal, JSON lines where they are asked for, a line now and then elsewhere.
-struct Display {
+struct RunProgressDisplay {
     bars: Option<(MultiProgress, Vec<ProgressBar>)>,
     json: bool,
     spoke: Instant,
 }
 
-impl Display {
+impl RunProgressDisplay {
     fn new(json: bool) -> Self {
         let at_terminal = !json && std::io::stderr().is_terminal();
         Self {
@@ -113,7 +116,7 @@ impl Display {
         }
     }
 
-    fn show(&mut self, progress: &Progress) {
+    fn show(&mut self, progress: &RunProgress) {
         if let Some((all, bars)) = &mut self.bars {
             for judge in progress.judges.iter().skip(bars.len()) {
                 let bar = all.add(ProgressBar::new(0));
@@ -154,11 +157,11 @@ impl Display {
         if self.json {
             self.event("progress", progress);
         } else {
-            output::complain(&words(progress));
+            output::message(&words(progress));
         }
     }
 
-    fn event(&self, event: &str, progress: &Progress) {
+    fn event(&self, event: &str, progress: &RunProgress) {
         // A reader that has gone away misses the event and nothing else.
         drop(output::json_line(
             &mut std::io::stdout().lock(),
@@ -167,7 +170,7 @@ impl Display {
         ));
     }
 
-    fn finish(&self, progress: &Progress) {
+    fn finish(&self, progress: &RunProgress) {
         if let Some((_, bars)) = &self.bars {
             for bar in bars {
                 bar.finish_and_clear();
@@ -178,16 +181,16 @@ impl Display {
         }
         for judge in &progress.judges {
             if let Some(why) = &judge.stopped {
-                output::complain(&format!("{} stopped: {why}", judge.name));
+                output::message(&format!("{} stopped: {why}", judge.name));
             }
             if let Some(causes) = judge.failure_words() {
-                output::complain(&format!(
+                output::message(&format!(
                     "{}: {} failed: {causes}",
                     judge.name, judge.failures
                 ));
             }
         }
-        output::complain(&format!(
+        output::message(&format!(
             "{} queries, {} battles: {} votes and {} failures in {:.1} s ({:.0} calls/s), {} votes were there already, \
              spent ${:.4}{}",
             progress.queries_done,
@@ -236,7 +239,7 @@ fn step_words(step: &str, done: usize, queries: usize) -> String {
     format!("{step}: {done} of {queries} queries")
 }
 
-fn words(progress: &Progress) -> String {
+fn words(progress: &RunProgress) -> String {
     if let Some((step, done, queries)) = progress.step() {
         return step_words(step, done, queries);
     }

@@ -1,22 +1,22 @@
 //! How often rank intervals hold the true rank.
 
 use super::super::output;
-use super::{Line, Row, mean_json, words};
+use super::{StrategyOnQuery, StrategyResult, mean_json, words};
 use crate::domain::rating::Dispersion;
-use crate::domain::simulation::{Coverage, Mean, World};
+use crate::domain::simulation::{Coverage, MeanInterval, SimulatedQuery};
 use crate::store::views::ENOUGH_BATTLES;
 use serde_json::{Value, json};
 
 /// The rank intervals of one strategy, over all queries.
-pub(super) struct Intervals {
+pub(super) struct RankIntervalCoverage {
     /// The dispersion they were made with.
     phi: f64,
-    all: Mean,
-    top: Mean,
-    width: Mean,
+    all: MeanInterval,
+    top: MeanInterval,
+    width: MeanInterval,
 }
 
-impl Intervals {
+impl RankIntervalCoverage {
     pub(super) fn of(phi: f64, queries: impl Iterator<Item = Coverage>) -> Option<Self> {
         let [all, top, width] = Coverage::means(&queries.collect::<Vec<_>>())?;
         Some(Self {
@@ -40,7 +40,7 @@ impl Intervals {
 
 /// The dispersion that a project with these queries would use: estimated from all of their battles where there are
 /// enough, and one over the number of judges before.
-pub(super) fn phi(lines: &[&Line]) -> f64 {
+pub(super) fn phi(lines: &[&StrategyOnQuery]) -> f64 {
     let known = lines.iter().filter_map(|line| line.state.dispersion());
     let pooled = known.fold(Dispersion::default(), Dispersion::pooled);
     let judges = lines.first().map_or(1, |line| line.state.judges().max(1));
@@ -49,8 +49,12 @@ pub(super) fn phi(lines: &[&Line]) -> f64 {
 }
 
 /// What the intervals of one query cover, one entry a strategy.
-pub(super) fn of_query(world: &World, lines: &[Line], phis: &[f64]) -> Vec<Option<Coverage>> {
-    let of = |(line, phi): (&Line, &f64)| {
+pub(super) fn of_query(
+    world: &SimulatedQuery,
+    lines: &[StrategyOnQuery],
+    phis: &[f64],
+) -> Vec<Option<Coverage>> {
+    let of = |(line, phi): (&StrategyOnQuery, &f64)| {
         let covariance = line.state.covariance()?.with_phi(*phi);
         Coverage::of(&line.state.scores(), &covariance, world.truth())
     };
@@ -58,7 +62,7 @@ pub(super) fn of_query(world: &World, lines: &[Line], phis: &[f64]) -> Vec<Optio
 }
 
 /// One row a strategy; nothing where no strategy has intervals.
-pub(super) fn text(table: &[Row]) -> String {
+pub(super) fn text(table: &[StrategyResult]) -> String {
     let rows: Vec<Vec<String>> = table
         .iter()
         .filter_map(|row| {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const LINE_EVERY: Duration = Duration::from_secs(2);
 
 /// A bar in a terminal, a line now and then elsewhere.
-pub(super) struct Display {
+pub(super) struct SimulationProgress {
     bar: Option<ProgressBar>,
     what: &'static str,
     done: usize,
@@ -17,7 +17,7 @@ pub(super) struct Display {
     spoke: Instant,
 }
 
-impl Display {
+impl SimulationProgress {
     pub(super) fn new(queries: usize, what: &'static str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(queries as u64);
@@ -47,7 +47,7 @@ impl Display {
             }
         } else if self.spoke.elapsed() >= LINE_EVERY {
             self.spoke = Instant::now();
-            output::complain(&format!(
+            output::message(&format!(
                 "{} of {} queries {}",
                 self.done, self.queries, self.what
             ));

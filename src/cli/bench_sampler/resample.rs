@@ -1,33 +1,35 @@
 //! Worlds from the project's own votes.
 
-use super::super::{Failure, output};
+use super::super::{CommandFailure, output};
 use crate::domain::battle::Pair;
 use crate::domain::rating::Covariance;
-use crate::domain::sampling::Dice;
-use crate::domain::simulation::{Cast, Noise, Table, World, fitted_noise, plausible};
+use crate::domain::sampling::SeededRng;
+use crate::domain::simulation::{
+    Noise, ObservedQuery, ObservedVote, SimulatedQuery, fitted_noise, plausible_scores,
+};
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
 use anyhow::anyhow;
 use std::collections::BTreeMap;
 
 /// A fitted query.
-struct Real {
+struct FittedQuery {
     name: String,
     scores: Vec<f64>,
     covariance: Covariance,
-    votes: Vec<Cast>,
+    votes: Vec<ObservedVote>,
 }
 
 /// The fitted queries of the ensemble that most of them have, and how its judges err.
-pub(super) struct Resampled {
-    reals: Vec<Real>,
+pub(super) struct ProjectWorlds {
+    reals: Vec<FittedQuery>,
     noise: Noise,
 }
 
-impl Resampled {
-    pub(super) fn load(store: &Store, seed: u64) -> Result<Self, Failure> {
+impl ProjectWorlds {
+    pub(super) fn load(store: &Store, seed: u64) -> Result<Self, CommandFailure> {
         let (groups, skipped) = store.read_blocking(|db| {
-            let mut groups: BTreeMap<Vec<JudgeId>, Vec<Real>> = BTreeMap::new();
+            let mut groups: BTreeMap<Vec<JudgeId>, Vec<FittedQuery>> = BTreeMap::new();
             let mut skipped = 0;
             for (key, name) in db.query_names()? {
                 let judges: Vec<JudgeId> =
@@ -47,7 +49,7 @@ impl Resampled {
                     let (a, b) = if a < b { (low, high) } else { (high, low) };
                     for vote in &record.votes {
                         if let Some(seat) = judges.iter().position(|id| *id == vote.judge) {
-                            votes.push(Cast {
+                            votes.push(ObservedVote {
                                 a,
                                 b,
                                 seat,
@@ -61,7 +63,7 @@ impl Resampled {
                     skipped += 1;
                     continue;
                 }
-                groups.entry(judges).or_default().push(Real {
+                groups.entry(judges).or_default().push(FittedQuery {
                     name,
                     scores: fit.scores.clone(),
                     covariance: covariance.clone(),
@@ -77,13 +79,13 @@ impl Resampled {
             .rev()
             .max_by_key(|(_, reals)| reals.len())
         else {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "--resample: no query has votes and a fit with errors; judge some first (`overrule annotate`)"
             )));
         };
         let left_out = skipped + all - reals.len();
         if left_out > 0 {
-            output::complain(&format!(
+            output::message(&format!(
                 "{left_out} {} left out: no votes, no fit with errors, or other judges than most have",
                 if left_out == 1 { "query" } else { "queries" }
             ));
@@ -92,16 +94,16 @@ impl Resampled {
             .iter()
             .map(|real| real.truth(seed, 0))
             .collect::<Result<Vec<_>, _>>()?;
-        let tables: Vec<Table> = truths
+        let tables: Vec<ObservedQuery> = truths
             .iter()
             .zip(&reals)
-            .map(|(scores, real)| Table {
+            .map(|(scores, real)| ObservedQuery {
                 scores,
                 votes: &real.votes,
             })
             .collect();
         let noise = fitted_noise(judges.len(), &tables)
-            .map_err(|error| Failure::usage(anyhow!("--resample: {error}")))?;
+            .map_err(|error| CommandFailure::usage(anyhow!("--resample: {error}")))?;
         Ok(Self { reals, noise })
     }
 
@@ -114,21 +116,21 @@ impl Resampled {
     }
 
     /// The real queries in turn, each time with other scores that its votes leave possible.
-    pub(super) fn world(&self, seed: u64, index: usize) -> Result<World, Failure> {
+    pub(super) fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, CommandFailure> {
         let count = self.reals.len().max(1);
         let Some(real) = self.reals.get(index % count) else {
             return Err(anyhow!("no query to draw from").into());
         };
         let draw = index / count;
         let (name, truth) = (format!("{} {draw}", real.name), real.truth(seed, draw)?);
-        Ok(World::new(seed, &name, truth, self.noise.clone()))
+        Ok(SimulatedQuery::new(seed, &name, truth, self.noise.clone()))
     }
 }
 
-impl Real {
-    fn truth(&self, seed: u64, draw: usize) -> Result<Vec<f64>, Failure> {
-        let mut dice = Dice::new(seed, &["plausible", &self.name, &draw.to_string()]);
-        plausible(&self.scores, &self.covariance, &mut dice)
+impl FittedQuery {
+    fn truth(&self, seed: u64, draw: usize) -> Result<Vec<f64>, CommandFailure> {
+        let mut rng = SeededRng::new(seed, &["plausible", &self.name, &draw.to_string()]);
+        plausible_scores(&self.scores, &self.covariance, &mut rng)
             .ok_or_else(|| anyhow!("query {}: its errors are of another pool", self.name).into())
     }
 }

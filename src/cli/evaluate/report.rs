@@ -1,28 +1,28 @@
 //! What was measured, as a table or as JSON.
 
-use super::super::{Outcome, output};
+use super::super::{CommandResult, output};
 use crate::domain::corpus::QueryId;
-use crate::domain::metrics::{Comparison, Estimate};
+use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Map, Value, json};
 
 /// Measures of a ranking, and of how it differs from another.
-pub(super) struct Report {
+pub(super) struct EvaluationReport {
     queries: usize,
-    rows: Vec<Row>,
+    rows: Vec<MetricRow>,
     /// What the ranking is compared with: its baseline, or itself before.
     pub(super) other: &'static str,
     /// What a reader should know, a sentence each.
     pub(super) warnings: Vec<String>,
 }
 
-struct Row {
+struct MetricRow {
     name: String,
-    estimate: Option<Estimate>,
+    estimate: Option<MeanEstimate>,
     per_query: Vec<(QueryId, Option<f64>)>,
     against: Option<(Option<f64>, Option<Comparison>)>,
 }
 
-impl Report {
+impl EvaluationReport {
     /// Nothing measured yet on so many queries.
     pub(super) fn new(queries: usize) -> Self {
         Self {
@@ -37,13 +37,13 @@ impl Report {
     pub(super) fn add(
         &mut self,
         name: String,
-        estimate: Option<Estimate>,
+        estimate: Option<MeanEstimate>,
         per_query: Vec<(QueryId, Option<f64>)>,
     ) {
         if self.rows.iter().any(|row| row.name == name) {
             return;
         }
-        self.rows.push(Row {
+        self.rows.push(MetricRow {
             name,
             estimate,
             per_query,
@@ -58,13 +58,13 @@ impl Report {
         }
     }
 
-    pub(super) fn print(&self, json: bool) -> Outcome {
+    pub(super) fn print(&self, json: bool) -> CommandResult {
         if json {
             output::json(&self.json())?;
             return Ok(());
         }
         for warning in &self.warnings {
-            output::complain(&format!("note: {warning}"));
+            output::message(&format!("note: {warning}"));
         }
         let compared = self.rows.iter().any(|row| row.against.is_some());
         let mut text = format!("{}\n", output::counted(self.queries, "query"));
@@ -96,7 +96,7 @@ impl Report {
     }
 }
 
-impl Row {
+impl MetricRow {
     fn cells(&self, compared: bool) -> Vec<String> {
         let interval = self.estimate.and_then(|estimate| estimate.interval);
         let mut cells = vec![

@@ -1,11 +1,11 @@
 //! zBench's own measures: scores against scores, document by document.
 
-use super::super::{Failure, benchmark, output};
-use super::report::Report;
+use super::super::{CommandFailure, benchmark, output};
+use super::report::EvaluationReport;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
 use crate::domain::metrics::{Resampling, compare, estimate};
-use crate::formats::recognise::Kind;
+use crate::formats::recognise::FileKind;
 use anyhow::anyhow;
 use std::collections::HashMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ const METRICS: [&str; 3] = ["ndcg", "accuracy", "recall@5"];
 
 /// A measure of zBench's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measure {
+enum ZbenchMeasure {
     Ndcg,
     Accuracy,
     /// The share of the truly best so many among the best so many by test score.
@@ -25,7 +25,7 @@ enum Measure {
     },
 }
 
-impl Measure {
+impl ZbenchMeasure {
     fn parse(text: &str) -> Option<Self> {
         let lower = text.trim().to_ascii_lowercase();
         match lower.as_str() {
@@ -51,7 +51,7 @@ impl Measure {
         }
     }
 
-    fn value(self, scores: &Scores, limit: Option<usize>) -> Option<f64> {
+    fn value(self, scores: &ScorePairs, limit: Option<usize>) -> Option<f64> {
         let (test, truth) = (&scores.test, &scores.truth);
         match self {
             Self::Ndcg => ndcg(test, truth, limit),
@@ -63,7 +63,7 @@ impl Measure {
 
 /// The scores of one query's documents, in the order of the test file.
 #[derive(Default)]
-struct Scores {
+struct ScorePairs {
     test: Vec<f64>,
     truth: Vec<f64>,
 }
@@ -75,7 +75,7 @@ pub(super) fn report(
     baseline: Option<&Path>,
     metrics: &[String],
     limit: Option<usize>,
-) -> Result<Report, Failure> {
+) -> Result<EvaluationReport, CommandFailure> {
     let names: Vec<&str> = match metrics.is_empty() {
         true => METRICS.to_vec(),
         false => metrics.iter().map(String::as_str).collect(),
@@ -83,8 +83,8 @@ pub(super) fn report(
     let measures = names
         .iter()
         .map(|name| {
-            Measure::parse(name).ok_or_else(|| {
-                Failure::usage(anyhow!(
+            ZbenchMeasure::parse(name).ok_or_else(|| {
+                CommandFailure::usage(anyhow!(
                     "--metrics: {name:?} is not a metric of zBench's: expected ndcg, accuracy, recall@K, recall@K/G"
                 ))
             })
@@ -98,7 +98,7 @@ pub(super) fn report(
         None => None,
     };
     let how = Resampling::default();
-    let mut report = Report::new(tested.len());
+    let mut report = EvaluationReport::new(tested.len());
     for measure in measures {
         let values: Vec<(QueryId, Option<f64>)> = tested
             .iter()
@@ -131,12 +131,12 @@ pub(super) fn report(
     Ok(report)
 }
 
-type Known = HashMap<QueryId, HashMap<DocId, f64>>;
+type TrueScores = HashMap<QueryId, HashMap<DocId, f64>>;
 
-fn dataset(path: &Path) -> Result<Vec<Pool>, Failure> {
+fn dataset(path: &Path) -> Result<Vec<Pool>, CommandFailure> {
     match benchmark::kind(path)? {
-        Kind::Dataset => benchmark::pools(path),
-        kind => Err(Failure::usage(anyhow!(
+        FileKind::Dataset => benchmark::pools(path),
+        kind => Err(CommandFailure::usage(anyhow!(
             "{}: holds {}; --profile zbench takes datasets with scores",
             path.display(),
             kind.words()
@@ -144,7 +144,7 @@ fn dataset(path: &Path) -> Result<Vec<Pool>, Failure> {
     }
 }
 
-fn known(path: &Path) -> Result<Known, Failure> {
+fn known(path: &Path) -> Result<TrueScores, CommandFailure> {
     let of = |pool: Pool| {
         let scores = pool.documents.into_iter();
         let scores = scores.filter_map(|document| Some((document.id, document.input_score?)));
@@ -154,10 +154,10 @@ fn known(path: &Path) -> Result<Known, Failure> {
 }
 
 fn scores(
-    known: &Known,
+    known: &TrueScores,
     path: &Path,
     warnings: &mut Vec<String>,
-) -> Result<Vec<(QueryId, Scores)>, Failure> {
+) -> Result<Vec<(QueryId, ScorePairs)>, CommandFailure> {
     let (mut missing, mut alone) = (0, Vec::new());
     let mut found = Vec::new();
     for pool in dataset(path)? {
@@ -165,7 +165,7 @@ fn scores(
             alone.push(pool.query.id);
             continue;
         };
-        let mut scores = Scores::default();
+        let mut scores = ScorePairs::default();
         for document in &pool.documents {
             match (document.input_score, truth.get(&document.id)) {
                 (Some(test), Some(truth)) => {
@@ -189,7 +189,7 @@ fn scores(
         ));
     }
     if found.iter().all(|(_, scores)| scores.test.is_empty()) {
-        return Err(Failure::usage(anyhow!(
+        return Err(CommandFailure::usage(anyhow!(
             "{name}: has no document with a score in both files; compare their ids, or annotate first"
         )));
     }

@@ -1,10 +1,10 @@
 //! Labels, corrected by rulings or not, and where the corrections come from.
 
-use super::super::{Failure, Outcome, output};
-use super::{Layout, write_rows};
-use crate::domain::court::{Correction, Grades, corrected};
+use super::super::{CommandFailure, CommandResult, output};
+use super::{RowFormat, write_rows};
+use crate::domain::adjudication::{LabelCorrection, RulingGrades, corrected_labels};
 use crate::formats::{beir, trec};
-use crate::store::court::CourtRows;
+use crate::store::labels::AdjudicationData;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -34,7 +34,7 @@ const PROVENANCE: [&str; 17] = [
 
 /// How labels are written.
 #[derive(Debug, Args)]
-pub(super) struct Form {
+pub(super) struct QrelsOptions {
     /// Of qrels: with the rulings in force put in; where they come from is written beside --out, with _rulings.csv at its end
     #[arg(long)]
     corrected: bool,
@@ -43,28 +43,28 @@ pub(super) struct Form {
     diff: bool,
     /// Of qrels: the form [default: beir where --out ends in .tsv, else trec]
     #[arg(long, value_enum)]
-    form: Option<Columns>,
+    form: Option<QrelsFormat>,
     /// Of qrels: the grades that `partially` and `relevant` put in [default: 1,1, or 1,2 in a dataset with labels above 1]
     #[arg(long, value_name = "P,R", value_parser = grades)]
-    grades: Option<Grades>,
+    grades: Option<RulingGrades>,
     /// Of qrels: the grade from which on a document counts as labelled relevant
     #[arg(long, value_name = "GRADE", default_value_t = 1)]
     pub(super) level: i32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Columns {
+enum QrelsFormat {
     Trec,
     Beir,
 }
 
-fn grades(text: &str) -> Result<Grades, String> {
+fn grades(text: &str) -> Result<RulingGrades, String> {
     let read = |part: &str| part.trim().parse::<i32>().ok().filter(|grade| *grade > 0);
     match text
         .split_once(',')
         .map(|(one, two)| (read(one), read(two)))
     {
-        Some((Some(partially), Some(relevant))) if partially <= relevant => Ok(Grades {
+        Some((Some(partially), Some(relevant))) if partially <= relevant => Ok(RulingGrades {
             partially,
             relevant,
         }),
@@ -72,20 +72,20 @@ fn grades(text: &str) -> Result<Grades, String> {
     }
 }
 
-impl Form {
+impl QrelsOptions {
     /// What the rulings in force make of the labels.
-    fn corrections(&self, rows: &CourtRows) -> Vec<Correction> {
+    fn corrections(&self, rows: &AdjudicationData) -> Vec<LabelCorrection> {
         rows.corrections(self.grades)
     }
 
     pub(super) fn write(
         &self,
-        rows: &CourtRows,
+        rows: &AdjudicationData,
         path: Option<&Path>,
         mut out: &mut dyn Write,
-    ) -> Outcome {
+    ) -> CommandResult {
         if rows.labels.is_empty() && rows.rulings.is_empty() {
-            return Err(Failure::usage(anyhow!(
+            return Err(CommandFailure::usage(anyhow!(
                 "the project holds no labels; `overrule import QRELS` or `overrule pool build --beir DIR` brings some in"
             )));
         }
@@ -94,22 +94,22 @@ impl Form {
             return diff(&corrections, out);
         }
         let labels = match self.corrected {
-            true => corrected(&rows.labels, &corrections),
+            true => corrected_labels(&rows.labels, &corrections),
             false => rows.labels.clone(),
         };
         let named = path
             .and_then(Path::extension)
             .is_some_and(|end| end == "tsv");
         match self.form.unwrap_or(match named {
-            true => Columns::Beir,
-            false => Columns::Trec,
+            true => QrelsFormat::Beir,
+            false => QrelsFormat::Trec,
         }) {
-            Columns::Trec => trec::write_qrels(&mut out, &labels)?,
-            Columns::Beir => beir::write_qrels(&mut out, &labels)?,
+            QrelsFormat::Trec => trec::write_qrels(&mut out, &labels)?,
+            QrelsFormat::Beir => beir::write_qrels(&mut out, &labels)?,
         }
         let changed = corrections.iter().filter(|one| one.changes()).count();
         if self.corrected {
-            output::complain(&format!(
+            output::message(&format!(
                 "{} in force, {} changed",
                 output::counted(corrections.len(), "ruling"),
                 output::counted(changed, "label")
@@ -128,10 +128,10 @@ impl Form {
     /// Every ruling that stands, with what it makes of its label.
     pub(super) fn provenance(
         &self,
-        rows: &CourtRows,
-        layout: Layout,
+        rows: &AdjudicationData,
+        layout: RowFormat,
         out: &mut dyn Write,
-    ) -> Outcome {
+    ) -> CommandResult {
         let corrections = self.corrections(rows);
         let rows = rows.rulings.iter().map(|row| {
             let (ruling, about) = (&row.ruling, &row.about);
@@ -161,8 +161,9 @@ impl Form {
 }
 
 /// The labels that change, a line each: sign, query, document, grade.
-fn diff(corrections: &[Correction], out: &mut dyn Write) -> Outcome {
-    let mut changes: Vec<&Correction> = corrections.iter().filter(|one| one.changes()).collect();
+fn diff(corrections: &[LabelCorrection], out: &mut dyn Write) -> CommandResult {
+    let mut changes: Vec<&LabelCorrection> =
+        corrections.iter().filter(|one| one.changes()).collect();
     changes.sort_by_key(|one| (&one.ruling.query, &one.ruling.document));
     for one in changes {
         let query = trec::cell(one.ruling.query.as_str())?;

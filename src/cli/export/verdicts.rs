@@ -1,8 +1,8 @@
 //! Verdicts as a table: everyone's on every pair, and which of them is in force.
 
-use super::super::Outcome;
-use super::super::people::Said;
-use super::{Layout, write_rows};
+use super::super::CommandResult;
+use super::super::pair_verdicts::PairVerdicts;
+use super::{RowFormat, write_rows};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use serde_json::json;
@@ -33,14 +33,18 @@ const HEADER: [&str; 19] = [
 pub(super) fn write(
     store: &Store,
     keys: &[QueryKey],
-    layout: Layout,
+    layout: RowFormat,
     out: &mut dyn Write,
-) -> Outcome {
+) -> CommandResult {
     let mut rows = Vec::new();
     for key in keys {
         let key = *key;
         let (info, documents, said) = store.read_blocking(move |db| {
-            Ok((db.query(key)?, db.documents(key)?, Said::load(db, key)?))
+            Ok((
+                db.query(key)?,
+                db.documents(key)?,
+                PairVerdicts::load(db, key)?,
+            ))
         })?;
         for (row, in_force) in said.rows() {
             let verdict = &row.verdict;

@@ -1,13 +1,13 @@
 //! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
 
-use super::Report;
+use super::DatasetImport;
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::JudgeId;
 use crate::engine::now_ms;
-use crate::formats::ai_scores::{self, Ensemble, RecordedVote, ScoredPair};
-use crate::judge::{Cause, JudgeSpec, Usage};
-use crate::store::calls::{CallRecord, CallResult};
+use crate::formats::ai_scores::{self, ExpectedJudges, RecordedVote, ZbenchPair};
+use crate::judge::{FailureCause, JudgeSpec, Usage};
+use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
 use sha2::{Digest, Sha256};
@@ -16,13 +16,13 @@ use std::io::BufRead;
 
 /// What a file has called its queries and documents so far.
 #[derive(Default)]
-pub(super) struct Texts {
+pub(super) struct TextHashes {
     known: HashMap<(String, Option<String>), [u8; 32]>,
 }
 
-impl Texts {
+impl TextHashes {
     /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
-    pub(super) fn contradicted_by(&mut self, pair: &ScoredPair) -> Option<String> {
+    pub(super) fn contradicted_by(&mut self, pair: &ZbenchPair) -> Option<String> {
         let query = pair.query_id.as_str().to_owned();
         let documents = [&pair.a, &pair.b];
         let named = std::iter::once((None, pair.query.as_str())).chain(documents.into_iter().map(
@@ -51,13 +51,13 @@ impl Texts {
 
 /// The pool of a query as far as its scored pairs tell: documents in order of their first battle.
 #[derive(Default)]
-struct Gathered {
+struct PoolBuilder {
     pool: Option<Pool>,
     place: HashMap<String, usize>,
 }
 
-impl Gathered {
-    fn add(&mut self, pair: &ScoredPair) {
+impl PoolBuilder {
+    fn add(&mut self, pair: &ZbenchPair) {
         let pool = self.pool.get_or_insert_with(|| Pool {
             query: Query {
                 id: pair.query_id.clone(),
@@ -95,14 +95,14 @@ pub(super) fn import_ai_scores(
     readers: [impl BufRead; 2],
     name: &str,
     label: &str,
-) -> Result<Report, StoreError> {
+) -> Result<DatasetImport, StoreError> {
     let [first, second] = readers;
-    let mut report = Report::default();
-    let mut gathered: HashMap<String, Gathered> = HashMap::new();
+    let mut report = DatasetImport::default();
+    let mut gathered: HashMap<String, PoolBuilder> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut texts = Texts::default();
-    for pair in ai_scores::read_scored_pairs(first, name, Ensemble::Any) {
+    let mut texts = TextHashes::default();
+    for pair in ai_scores::read_scored_pairs(first, name, ExpectedJudges::Any) {
         let Some(pair) = pair
             .ok()
             .filter(|pair| texts.contradicted_by(pair).is_none())
@@ -156,9 +156,11 @@ pub(super) fn import_ai_scores(
         keys.insert(id, key);
     }
     drop(gathered);
-    let mut texts = Texts::default();
-    let mut games = Games::default();
-    for pair in ai_scores::read_scored_pairs(second, name, Ensemble::Any).filter_map(Result::ok) {
+    let mut texts = TextHashes::default();
+    let mut games = NextGames::default();
+    for pair in
+        ai_scores::read_scored_pairs(second, name, ExpectedJudges::Any).filter_map(Result::ok)
+    {
         if texts.contradicted_by(&pair).is_some() {
             continue;
         }
@@ -193,17 +195,17 @@ fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError>
 }
 
 /// The first game of each pair that the next battle of the file may be.
-type Games = HashMap<(QueryKey, usize, usize), u32>;
+type NextGames = HashMap<(QueryKey, usize, usize), u32>;
 
 /// Takes one battle's votes: into the first of the pair's games that none of its judges has voted on differently, so
 /// that a file can be imported again, and beside votes that came from elsewhere.
 fn take_votes(
     db: &Db,
     query: QueryKey,
-    pair: &ScoredPair,
+    pair: &ZbenchPair,
     judges: &HashMap<String, JudgeId>,
-    games: &mut Games,
-    report: &mut Report,
+    games: &mut NextGames,
+    report: &mut DatasetImport,
 ) -> Result<(), StoreError> {
     let a = db.find_document(query, pair.a.id.as_str())?;
     let b = db.find_document(query, pair.b.id.as_str())?;
@@ -226,15 +228,15 @@ fn take_votes(
         for (judge, call) in votes {
             match (&call.result, db.vote_on(battle, judge)?) {
                 (
-                    CallResult::Vote {
+                    CallOutcome::Vote {
                         margin, reasoning, ..
                     },
                     Some((known, known_reasoning)),
                 ) => {
                     fits &= known == *margin && known_reasoning == *reasoning;
                 }
-                (CallResult::Failure { .. }, Some(_)) => fits = false,
-                (CallResult::Failure { .. }, None) if db.has_failed(battle, judge)? => {}
+                (CallOutcome::Failure { .. }, Some(_)) => fits = false,
+                (CallOutcome::Failure { .. }, None) if db.has_failed(battle, judge)? => {}
                 (_, None) => fresh.push(call),
             }
         }
@@ -244,8 +246,8 @@ fn take_votes(
         report.battles += usize::from(new);
         for call in fresh {
             match call.result {
-                CallResult::Vote { .. } => report.votes += 1,
-                CallResult::Failure { .. } => report.failures += 1,
+                CallOutcome::Vote { .. } => report.votes += 1,
+                CallOutcome::Failure { .. } => report.failures += 1,
             }
             db.record(&call)?;
         }
@@ -261,7 +263,7 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
             swapped,
             thought,
         } => {
-            let result = CallResult::Vote {
+            let result = CallOutcome::Vote {
                 margin: if reversed { margin.flipped() } else { *margin },
                 reasoning: thought.clone(),
                 model: None,
@@ -272,8 +274,8 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
         }
         RecordedVote::Failure => {
             let message = "recorded by zBench as score 0 with an empty thought".to_owned();
-            let cause = Cause::Malformed;
-            (false, CallResult::Failure { cause, message })
+            let cause = FailureCause::Malformed;
+            (false, CallOutcome::Failure { cause, message })
         }
     };
     CallRecord {

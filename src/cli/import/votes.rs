@@ -2,11 +2,13 @@
 
 mod take;
 
-use super::{Context, Failure, Outcome, display_name, label, note, open, output, refused};
+use super::{
+    CommandContext, CommandFailure, CommandResult, display_name, label, note, open, output, refused,
+};
 use crate::domain::sanitise;
 use crate::domain::verdict::FinalRule;
 use crate::engine::now_ms;
-use crate::formats::foreign::{KnownTexts, hash, read_votes};
+use crate::formats::votes::{KnownTexts, read_votes, text_hash};
 use crate::store::{Db, Store, StoreError};
 use anyhow::anyhow;
 use clap::Args;
@@ -15,7 +17,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
-use take::Taking;
+use take::VotesImporter;
 
 /// Names that a report lists before it only counts them.
 const LISTED: usize = 8;
@@ -27,14 +29,14 @@ const LISTED: usize = 8;
 The score is in -1..1, negative where a is better; shown says which document came first (ab unless it says ba).
 kind is llm or human. A text may be left out once it is known. Optional: reasoning, created_ms; the rest is passed over.
 
-Votes of models become votes of judges: one in each game of the pair, so that a judge who saw a pair in both orders
-has voted in two. Votes of people become verdicts: a, b or tie; the strength of their scores is not used.
+ImportVotesCommand of models become votes of judges: one in each game of the pair, so that a judge who saw a pair in both orders
+has voted in two. ImportVotesCommand of people become verdicts: a, b or tie; the strength of their scores is not used.
 What is there already is not added again.
 
 Examples:
   overrule import votes judgments.jsonl --dry-run
   overrule import votes judgments.jsonl --json")]
-pub(super) struct Votes {
+pub(super) struct ImportVotesCommand {
     /// The files
     #[arg(required = true)]
     paths: Vec<PathBuf>,
@@ -51,7 +53,7 @@ pub(super) struct Votes {
 
 /// What an import did.
 #[derive(Debug, Default)]
-struct Report {
+struct VotesImport {
     queries_added: usize,
     queries_unchanged: usize,
     documents_added: usize,
@@ -70,8 +72,8 @@ struct Report {
     skipped: usize,
 }
 
-impl Votes {
-    pub(super) fn run(self, context: &Context) -> Outcome {
+impl ImportVotesCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let known = match context.project().exists() {
             true => Some(context.open()?),
             false => None,
@@ -90,7 +92,7 @@ impl Votes {
         } else {
             let store = context.open_or_create()?;
             for path in &self.paths {
-                let source = Source::open(path)?;
+                let source = VotesFile::open(path)?;
                 let report = store.write_blocking(move |db| source.take_in(db))?;
                 note(&store, context, &report.words(path))?;
                 reports.push((path, report));
@@ -113,17 +115,17 @@ impl Votes {
         for (path, report) in reports {
             output::text(&report.words(path))?;
             for note in report.notes() {
-                output::complain(&format!("note: {note}"));
+                output::message(&format!("note: {note}"));
             }
         }
         Ok(())
     }
 }
 
-impl Votes {
+impl ImportVotesCommand {
     /// What an import would do, one file after the other.
-    fn rehearse(&self, context: &Context) -> Result<Vec<Report>, Failure> {
-        let sources = self.paths.iter().map(|path| Source::open(path));
+    fn rehearse(&self, context: &CommandContext) -> Result<Vec<VotesImport>, CommandFailure> {
+        let sources = self.paths.iter().map(|path| VotesFile::open(path));
         let sources = sources.collect::<Result<Vec<_>, _>>()?;
         let take_in = move |db: &mut Db| {
             let reports = sources.into_iter().map(|source| source.take_in(db));
@@ -139,14 +141,14 @@ impl Votes {
 }
 
 /// A file that is about to be read into a project.
-struct Source {
+struct VotesFile {
     reader: BufReader<File>,
     name: String,
     label: String,
 }
 
-impl Source {
-    fn open(path: &Path) -> Result<Self, Failure> {
+impl VotesFile {
+    fn open(path: &Path) -> Result<Self, CommandFailure> {
         Ok(Self {
             reader: open(path)?,
             name: display_name(path),
@@ -154,11 +156,11 @@ impl Source {
         })
     }
 
-    fn take_in(self, db: &mut Db) -> Result<Report, StoreError> {
+    fn take_in(self, db: &mut Db) -> Result<VotesImport, StoreError> {
         let votes = read_votes(self.reader, &self.name, |query: &str| {
             known_texts(db, query)
         });
-        Taking::new(db, &self.label, now_ms()).all(votes)
+        VotesImporter::new(db, &self.label, now_ms()).all(votes)
     }
 }
 
@@ -166,7 +168,7 @@ impl Source {
 fn known_texts(db: &Db, query: &str) -> Result<Option<KnownTexts>, String> {
     let known = db.texts(query).map_err(|error| error.to_string())?;
     Ok(known.map(|known| KnownTexts {
-        query: hash(&known.query),
+        query: text_hash(&known.query),
         documents: known.documents,
     }))
 }
@@ -177,9 +179,9 @@ fn check(
     path: &Path,
     project: Option<&Store>,
     texts: &mut HashMap<String, KnownTexts>,
-) -> Result<usize, Failure> {
+) -> Result<usize, CommandFailure> {
     let name = display_name(path);
-    let mut complaints = output::Complaints::about(&name);
+    let mut problems_of_file = output::ProblemPrinter::about(&name);
     let mut votes = read_votes(open(path)?, &name, |query: &str| {
         let id = query.to_owned();
         match (texts.get(query), project) {
@@ -194,17 +196,17 @@ fn check(
     for vote in votes.by_ref() {
         any = true;
         if let Err(problem) = vote {
-            complaints.tell(&problem);
+            problems_of_file.tell(&problem);
         }
     }
     if !any {
-        return Err(Failure::usage(anyhow!(
+        return Err(CommandFailure::usage(anyhow!(
             "{name}: holds no vote; expected one JSON object a line"
         )));
     }
     let seen = votes.into_texts();
     texts.extend(seen);
-    Ok(complaints.end())
+    Ok(problems_of_file.end())
 }
 
 /// A few names, and how many more there are.
@@ -220,7 +222,7 @@ fn list(names: &[String]) -> String {
     }
 }
 
-impl Report {
+impl VotesImport {
     fn json(&self, path: &Path) -> Value {
         json!({
             "file": path.display().to_string(),

@@ -3,7 +3,7 @@
 use super::super::output;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::Summary;
+use crate::store::views::QuerySummary;
 use serde_json::{Value, json};
 
 /// Battles past which a forecast is no plan.
@@ -13,15 +13,15 @@ const FORESEEN: usize = 999;
 const LISTED: usize = 15;
 
 /// The queries whose top is open, least settled first, as a table; empty where there is none.
-pub(super) fn table(rows: &[(QueryInfo, Summary)], usd: Option<f64>) -> String {
-    let mut open: Vec<&(QueryInfo, Summary)> = rows
+pub(super) fn table(rows: &[(QueryInfo, QuerySummary)], usd: Option<f64>) -> String {
+    let mut open: Vec<&(QueryInfo, QuerySummary)> = rows
         .iter()
         .filter(|(_, summary)| summary.settled.is_some() && !summary.stop)
         .collect();
     if open.is_empty() {
         return String::new();
     }
-    let sure = |row: &(QueryInfo, Summary)| row.1.settled.unwrap_or(0.0);
+    let sure = |row: &(QueryInfo, QuerySummary)| row.1.settled.unwrap_or(0.0);
     open.sort_by(|x, y| sure(x).total_cmp(&sure(y)));
     let cells: Vec<Vec<String>> = open
         .iter()
@@ -47,7 +47,7 @@ pub(super) fn table(rows: &[(QueryInfo, Summary)], usd: Option<f64>) -> String {
     text
 }
 
-fn cells(info: &QueryInfo, summary: &Summary, usd: Option<f64>) -> Vec<String> {
+fn cells(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Vec<String> {
     let none = || "–".to_owned();
     let percent = |value: f64| format!("{:.0} %", 100.0 * value);
     let battles = summary.to_separate;
@@ -69,12 +69,12 @@ fn cells(info: &QueryInfo, summary: &Summary, usd: Option<f64>) -> Vec<String> {
     ]
 }
 
-fn consensus(summary: &Summary) -> Option<f64> {
+fn consensus(summary: &QuerySummary) -> Option<f64> {
     (summary.judged > 0).then(|| summary.unanimous as f64 / summary.judged as f64)
 }
 
 /// The same of one query as JSON.
-pub(super) fn json(info: &QueryInfo, summary: &Summary, usd: Option<f64>) -> Value {
+pub(super) fn json(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Value {
     json!({
         "query": info.id,
         "consensus": consensus(summary),

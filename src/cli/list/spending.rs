@@ -1,8 +1,8 @@
 //! What a project has spent, on what, known and assumed apart.
 
-use super::super::{Failure, output};
+use super::super::{CommandFailure, output};
 use crate::domain::sanitise;
-use crate::engine::lock::RunLock;
+use crate::engine::run_lock::RunLock;
 use crate::store::Store;
 use crate::store::ledger::Spent;
 
@@ -13,7 +13,7 @@ pub(super) struct Spending {
 
 impl Spending {
     /// Reads the ledger. Calls that are open while nobody calls were cut short: they count as assumed.
-    pub(super) fn read(store: &Store) -> Result<Self, Failure> {
+    pub(super) fn read(store: &Store) -> Result<Self, CommandFailure> {
         let mut rows = store.read_blocking(|db| db.spent())?;
         let open = rows.iter().any(|row| row.open_calls > 0);
         // Whoever has the lock may have calls in flight; nobody has it where it can be taken.

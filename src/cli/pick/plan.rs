@@ -1,14 +1,14 @@
 //! Which judge is asked about which pool in which order, and what of it is there already.
 
-use super::sheet::{Question, Sheet};
+use super::answers::{PickAnswers, PickQuestionKey};
 use crate::cli::output;
+use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
-use crate::domain::court::{Ask, Way};
 use crate::domain::metrics::Qrels;
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::engine::estimate::JudgeEstimate;
-use crate::engine::picks::{PickJob, call_id};
-use crate::judge::{Ensemble, Judge, Lineup, PoolText};
+use crate::engine::picks::{PickTask, call_id};
+use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPool};
 use std::sync::Arc;
 
 /// How often another order is drawn where one has been shown already.
@@ -17,8 +17,8 @@ const DRAWS: usize = 20;
 pub(super) const ASKED: usize = 2;
 
 /// What is wanted.
-pub(super) struct Wish {
-    pub(super) way: Way,
+pub(super) struct PickOptions {
+    pub(super) way: PickMode,
     pub(super) permutations: usize,
     pub(super) level: i32,
     pub(super) seed: u64,
@@ -26,24 +26,24 @@ pub(super) struct Wish {
 }
 
 /// A pool in one order.
-pub(super) struct Shown {
+pub(super) struct OrderedPool {
     pub(super) query: QueryId,
     /// Which order, from 1.
     pub(super) permutation: usize,
     /// The documents' ids in that order.
     pub(super) order: Arc<[DocId]>,
-    pub(super) lineup: Lineup,
+    pub(super) lineup: PresentedPool,
 }
 
 /// Every question, whether it has been answered or not.
-pub(super) struct Plan {
+pub(super) struct PickPlan {
     /// Pools that are asked about.
     pub(super) pools: usize,
-    pub(super) shown: Vec<Shown>,
+    pub(super) shown: Vec<OrderedPool>,
     /// The questions: those of a pool's order together, one a judge.
-    calls: Vec<Question>,
+    calls: Vec<PickQuestionKey>,
     seats: usize,
-    pub(super) jobs: Vec<PickJob>,
+    pub(super) jobs: Vec<PickTask>,
     /// Questions that have been settled.
     pub(super) already: usize,
     pub(super) estimates: Vec<JudgeEstimate>,
@@ -51,7 +51,7 @@ pub(super) struct Plan {
     pub(super) notes: Vec<String>,
 }
 
-impl Plan {
+impl PickPlan {
     /// What is to be asked about `pools`, beyond what is on the sheet.
     ///
     /// # Errors
@@ -59,9 +59,9 @@ impl Plan {
     pub(super) fn new(
         pools: &[Pool],
         labels: &Qrels,
-        ensemble: &Ensemble,
-        wish: &Wish,
-        sheet: &Sheet,
+        ensemble: &JudgeEnsemble,
+        options: &PickOptions,
+        sheet: &PickAnswers,
     ) -> Result<Self, String> {
         let mut plan = Self {
             pools: 0,
@@ -78,22 +78,22 @@ impl Plan {
         };
         let mut idle = 0;
         for pool in pools {
-            let wanted = match wish.way {
-                Way::Exactly => positives(pool, labels, wish.level),
-                Way::AnyNumber | Way::PerDocument => 0,
+            let wanted = match options.way {
+                PickMode::Exactly => positives(pool, labels, options.level),
+                PickMode::AnyNumber | PickMode::PerDocument => 0,
             };
-            let ask = wish.way.ask(wanted);
-            if ask == Ask::Exactly(0) {
+            let ask = options.way.ask(wanted);
+            if ask == PickRequest::Exactly(0) {
                 idle += 1;
                 continue;
             }
             plan.pools += 1;
-            plan.show(pool, ask, wish);
+            plan.show(pool, ask, options);
         }
         if plan.pools == 0 {
             return Err(format!(
                 "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document",
-                wish.level
+                options.level
             ));
         }
         if idle > 0 {
@@ -102,24 +102,24 @@ impl Plan {
                 "{what} without a relevant document: not asked about (--open and --per-document do)"
             ));
         }
-        plan.ask(ensemble, wish, sheet);
+        plan.ask(ensemble, options, sheet);
         Ok(plan)
     }
 
     /// Adds the orders of a pool.
-    fn show(&mut self, pool: &Pool, ask: Ask, wish: &Wish) {
+    fn show(&mut self, pool: &Pool, ask: PickRequest, options: &PickOptions) {
         let texts: Vec<Arc<str>> = pool
             .documents
             .iter()
             .map(|document| Arc::from(document.content.as_str()))
             .collect();
         let mut orders: Vec<Vec<usize>> = vec![(0..texts.len()).collect()];
-        for permutation in 2..=wish.permutations {
+        for permutation in 2..=options.permutations {
             let name = [pool.query.id.as_str(), &permutation.to_string()].join("\n");
-            let mut dice = Dice::new(wish.seed, &["pick order", &name]);
+            let mut rng = SeededRng::new(options.seed, &["pick order", &name]);
             let mut order: Vec<usize> = (0..texts.len()).collect();
             let fresh = (0..DRAWS).any(|_| {
-                dice.shuffle(&mut order);
+                rng.shuffle(&mut order);
                 !orders.contains(&order)
             });
             if fresh {
@@ -129,11 +129,11 @@ impl Plan {
         for (above, order) in orders.into_iter().enumerate() {
             let documents = order.iter().filter_map(|at| texts.get(*at).cloned());
             let ids = order.iter().filter_map(|at| pool.documents.get(*at));
-            self.shown.push(Shown {
+            self.shown.push(OrderedPool {
                 query: pool.query.id.clone(),
                 permutation: above + 1,
                 order: ids.map(|document| document.id.clone()).collect(),
-                lineup: Lineup {
+                lineup: PresentedPool {
                     pool: Arc::new(PoolText::new(pool.query.text.clone(), documents.collect())),
                     ask,
                 },
@@ -142,17 +142,17 @@ impl Plan {
     }
 
     /// Finds out what is still to be asked.
-    fn ask(&mut self, ensemble: &Ensemble, wish: &Wish, sheet: &Sheet) {
+    fn ask(&mut self, ensemble: &JudgeEnsemble, options: &PickOptions, sheet: &PickAnswers) {
         for shown in &self.shown {
             for (seat, judge) in ensemble.iter().enumerate() {
-                let prompt = judge.lineup(&shown.lineup).unwrap_or_default();
+                let prompt = judge.pick_prompt(&shown.lineup).unwrap_or_default();
                 let call = call_id(judge.spec(), &prompt);
                 let question = (shown.query.clone(), shown.permutation, call.clone());
                 let state = sheet.state(&question).copied();
                 self.calls.push(question);
                 let settled = state.is_some_and(|state| {
                     let failed = !state.picked && state.invalid == 0 && state.failed;
-                    state.picked || state.invalid >= ASKED || (failed && !wish.retry_failed)
+                    state.picked || state.invalid >= ASKED || (failed && !options.retry_failed)
                 });
                 if settled {
                     self.already += 1;
@@ -167,7 +167,7 @@ impl Plan {
                     estimate.cost_usd = estimate.cost_usd.zip(usd).map(|(sum, usd)| sum + usd);
                     estimate.worst_usd = estimate.worst_usd.zip(worst).map(|(sum, usd)| sum + usd);
                 }
-                self.jobs.push(PickJob {
+                self.jobs.push(PickTask {
                     seat,
                     query: shown.query.clone(),
                     permutation: shown.permutation,
@@ -186,7 +186,7 @@ impl Plan {
     }
 
     /// A judge's questions.
-    pub(super) fn questions_of(&self, seat: usize) -> Vec<&Question> {
+    pub(super) fn questions_of(&self, seat: usize) -> Vec<&PickQuestionKey> {
         let calls = self.calls.iter().skip(seat).step_by(self.seats.max(1));
         calls.collect()
     }

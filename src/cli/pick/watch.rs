@@ -1,13 +1,13 @@
 //! The questions put, the answers kept as they come.
 
-use super::super::{Failure, output, signals};
-use super::plan::Plan;
-use super::sheet::Sheet;
-use crate::client::Control;
-use crate::domain::court::{PickRecord, PickResult};
+use super::super::{CommandFailure, output, signals};
+use super::answers::PickAnswers;
+use super::plan::PickPlan;
+use crate::client::RunControl;
+use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
-use crate::engine::picks::{self, PickEvent, Picking};
-use crate::judge::Ensemble;
+use crate::engine::picks::{self, PickEvent, PickSession};
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ended {
+pub(super) struct PickRunEnd {
     /// Somebody stopped it.
     pub(super) interrupted: bool,
     /// The budget is reached.
@@ -27,7 +27,7 @@ pub(super) struct Ended {
 
 /// What has come so far.
 #[derive(Default)]
-struct Tally {
+struct PickCounts {
     done: usize,
     invalid: usize,
     failed: usize,
@@ -36,12 +36,12 @@ struct Tally {
 /// Puts the plan's questions, puts what comes into the project, and shows progress on stderr. A signal stops it in order,
 /// another one at once.
 pub(super) fn watch(
-    plan: &Plan,
-    ensemble: &Ensemble,
-    control: Control,
+    plan: &PickPlan,
+    ensemble: &JudgeEnsemble,
+    control: RunControl,
     store: &Store,
-    sheet: &mut Sheet,
-) -> Result<Ended, Failure> {
+    sheet: &mut PickAnswers,
+) -> Result<PickRunEnd, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -50,13 +50,13 @@ pub(super) fn watch(
         let (events_to, mut events) = mpsc::unbounded_channel();
         let (steer, control) = watch::channel(control);
         let mut stops = signals::stops()?;
-        let picking = Picking {
+        let picking = PickSession {
             store: store.clone(),
             ensemble: ensemble.clone(),
             control,
         };
         let run = tokio::spawn(picks::run(picking, plan.jobs.clone(), events_to));
-        let (mut ended, mut tally) = (Ended::default(), Tally::default());
+        let (mut ended, mut tally) = (PickRunEnd::default(), PickCounts::default());
         let mut failed = None;
         let mut spoke = Instant::now();
         loop {
@@ -68,13 +68,13 @@ pub(super) fn watch(
                         sheet.note(&record);
                         if spoke.elapsed() >= LINE_EVERY {
                             spoke = Instant::now();
-                            output::complain(&tally.words(plan, sheet));
+                            output::message(&tally.words(plan, sheet));
                         }
                     }
                     Some(PickEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
                     Some(PickEvent::Stopped { seat, why }) => {
                         let name = ensemble.get(seat).map_or("", |judge| &judge.spec().name);
-                        output::complain(&format!(
+                        output::message(&format!(
                             "{} stopped: {}",
                             sanitise::line(name),
                             sanitise::line(&why)
@@ -85,8 +85,8 @@ pub(super) fn watch(
                 },
                 _ = stops.recv() => {
                     ended.interrupted = true;
-                    steer.send_modify(Control::stop);
-                    output::complain(&signals::stopping(&steer.borrow()));
+                    steer.send_modify(RunControl::stop);
+                    output::message(&signals::stopping(&steer.borrow()));
                 }
             }
         }
@@ -95,14 +95,14 @@ pub(super) fn watch(
         if let Some(error) = failed {
             return Err(error.into());
         }
-        output::complain(&tally.words(plan, sheet));
+        output::message(&tally.words(plan, sheet));
         Ok(ended)
     });
     runtime.shutdown_background();
     result
 }
 
-impl Tally {
+impl PickCounts {
     fn count(&mut self, record: &PickRecord, last: bool) {
         if !last {
             return;
@@ -115,7 +115,7 @@ impl Tally {
         }
     }
 
-    fn words(&self, plan: &Plan, sheet: &Sheet) -> String {
+    fn words(&self, plan: &PickPlan, sheet: &PickAnswers) -> String {
         format!(
             "{} of {}: {} invalid, {} failed, spent ${:.4}",
             self.done,

@@ -1,15 +1,17 @@
 //! `pool build --embed`: BM25 and the nearest vectors, fused by reciprocal rank.
 
-use super::super::{Context, Failure, Outcome, export, judges, output, signals};
-use super::hybrid::{self, Hybrid};
-use super::stage::{FirstStage, Folder};
-use crate::client::Control;
+use super::super::{
+    CommandContext, CommandFailure, CommandResult, choose_judges, export, output, signals,
+};
+use super::hybrid::{self, FusedRankings};
+use super::stage::{BenchmarkFolder, FirstStage};
+use crate::client::RunControl;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
-use crate::domain::retrieval::{Nearest, RRF_K, reciprocal_rank_fusion};
-use crate::embedding::cache::Cache;
-use crate::engine::embeddings::{EmbedError, Origins, Vectors};
-use crate::formats::beir::{Passage, Question};
+use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
+use crate::embedding::cache::VectorCache;
+use crate::engine::embeddings::{CachedEmbedder, EmbedError, VectorOrigins};
+use crate::formats::beir::{BeirDocument, BeirQuery};
 use crate::formats::trec;
 use anyhow::anyhow;
 use clap::Args;
@@ -27,7 +29,7 @@ const ROUNDS: usize = 4;
 const CHARS_PER_TOKEN: usize = 4;
 
 #[derive(Debug, Default, Args)]
-pub(super) struct Dense {
+pub(super) struct DenseOptions {
     /// Fuse BM25 with the nearest vectors of this embedder of overrule.toml
     #[arg(long, value_name = "NAME", conflicts_with = "candidates")]
     pub(super) embed: Option<String>,
@@ -52,14 +54,14 @@ pub(super) struct Dense {
 }
 
 /// What the vectors are made for.
-struct Task<'a> {
-    folder: &'a Folder,
-    questions: Vec<Question>,
+struct VectorSearch<'a> {
+    folder: &'a BenchmarkFolder,
+    questions: Vec<BeirQuery>,
     depth: usize,
     documents: usize,
 }
 
-impl Dense {
+impl DenseOptions {
     /// Where runs of the stages go.
     pub(super) fn runs(&self) -> Vec<PathBuf> {
         let path = |folder: &PathBuf| {
@@ -73,19 +75,19 @@ impl Dense {
     pub(super) fn fuse(
         &self,
         name: &str,
-        context: &Context,
-        folder: &Folder,
+        context: &CommandContext,
+        folder: &BenchmarkFolder,
         qrels: &Qrels,
         mut stage: FirstStage,
         depth: usize,
-    ) -> Result<Option<FirstStage>, Failure> {
-        let embedder = judges::embedder(context, name, self.insecure_http)?;
+    ) -> Result<Option<FirstStage>, CommandFailure> {
+        let embedder = choose_judges::embedder(context, name, self.insecure_http)?;
         let beside = context.project().with_file_name("embeddings.db");
         let kept = self.vectors.as_ref().unwrap_or(&beside);
         // A dry run makes no file.
         let nowhere = self.dry_run && !kept.exists();
-        let cache = Cache::open(if nowhere { Path::new(":memory:") } else { kept });
-        let cache = cache.map_err(Failure::usage)?;
+        let cache = VectorCache::open(if nowhere { Path::new(":memory:") } else { kept });
+        let cache = cache.map_err(CommandFailure::usage)?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -93,8 +95,8 @@ impl Dense {
         // What calls cost goes into the project, where there is one.
         let project = context.project().exists() && !self.dry_run;
         let project = project.then(|| context.open()).transpose()?;
-        let mut vectors = Vectors::new(embedder, cache, stops(&runtime)?, project);
-        let task = Task {
+        let mut vectors = CachedEmbedder::new(embedder, cache, stops(&runtime)?, project);
+        let task = VectorSearch {
             folder,
             questions: folder.queries(qrels)?,
             depth: depth.max(self.stage_depth as usize),
@@ -102,7 +104,7 @@ impl Dense {
         };
         if self.dry_run {
             let (words, _) = task.estimate(&vectors)?;
-            output::complain(&format!(
+            output::message(&format!(
                 "{words}\ndry run: nothing was called and nothing was written"
             ));
             return Ok(None);
@@ -110,7 +112,7 @@ impl Dense {
         if vectors.embedder().is_paid() {
             let (words, unknown) = task.estimate(&vectors)?;
             if unknown > 0 {
-                judges::agree(&words, self.yes)?;
+                choose_judges::confirm_spending(&words, self.yes)?;
             }
         }
         let result = task.nearest(&mut vectors, &runtime);
@@ -118,15 +120,15 @@ impl Dense {
         let origins = vectors.origins();
         let dense = match result {
             Ok(dense) => dense,
-            Err(Failed::Embed(EmbedError::Stopped)) => {
+            Err(DenseError::Embed(EmbedError::Stopped)) => {
                 let what = output::counted(origins.embedded, "text");
-                output::complain(&format!(
+                output::message(&format!(
                     "stopped; {what} embedded, which are kept: the same command goes on"
                 ));
-                return Err(Failure::interrupted());
+                return Err(CommandFailure::interrupted());
             }
-            Err(Failed::Embed(error)) => return Err(Failure::from(error)),
-            Err(Failed::Input(failure)) => return Err(failure),
+            Err(DenseError::Embed(error)) => return Err(CommandFailure::from(error)),
+            Err(DenseError::Input(failure)) => return Err(failure),
         };
         let mut fused = Vec::new();
         for (question, dense) in task.questions.into_iter().zip(dense) {
@@ -149,7 +151,7 @@ impl Dense {
         made["texts_cached"] = json!(origins.cached);
         made["texts_embedded"] = json!(origins.embedded);
         made["tokens"] = json!(origins.tokens);
-        stage.fuse(Hybrid {
+        stage.fuse(FusedRankings {
             rankings: fused.into_iter().collect(),
             method,
             made,
@@ -158,12 +160,12 @@ impl Dense {
     }
 
     /// Writes a run of each stage, where that is wanted.
-    pub(super) fn write_runs(&self, queries: &[Question], stage: &FirstStage) -> Outcome {
+    pub(super) fn write_runs(&self, queries: &[BeirQuery], stage: &FirstStage) -> CommandResult {
         let (Some(folder), Some(hybrid)) = (&self.stage_runs, stage.hybrid()) else {
             return Ok(());
         };
         for (name, run) in hybrid.runs() {
-            export::whole_file(&folder.join(format!("{name}.trec")), |mut out| {
+            export::write_atomically(&folder.join(format!("{name}.trec")), |mut out| {
                 for question in queries {
                     let ranking = run.get(&question.id).map_or(&[][..], Vec::as_slice);
                     trec::write_run(&mut out, &question.id, ranking, name)?;
@@ -175,39 +177,39 @@ impl Dense {
     }
 
     /// Makes the folder of the runs.
-    pub(super) fn prepare(&self) -> Outcome {
+    pub(super) fn prepare(&self) -> CommandResult {
         let Some(folder) = self.stage_runs.as_ref().filter(|_| !self.dry_run) else {
             return Ok(());
         };
         let cannot = |error| {
             let path: &Path = folder;
-            Failure::usage(anyhow!("{}: cannot be made: {error}", path.display()))
+            CommandFailure::usage(anyhow!("{}: cannot be made: {error}", path.display()))
         };
         std::fs::create_dir_all(folder).map_err(cannot)
     }
 }
 
 /// Why there are no vectors: an embedder, or a file.
-enum Failed {
+enum DenseError {
     Embed(EmbedError),
-    Input(Failure),
+    Input(CommandFailure),
 }
 
-impl From<EmbedError> for Failed {
+impl From<EmbedError> for DenseError {
     fn from(error: EmbedError) -> Self {
         Self::Embed(error)
     }
 }
 
-impl From<Failure> for Failed {
-    fn from(failure: Failure) -> Self {
+impl From<CommandFailure> for DenseError {
+    fn from(failure: CommandFailure) -> Self {
         Self::Input(failure)
     }
 }
 
-impl Task<'_> {
+impl VectorSearch<'_> {
     /// The texts of the queries, as the embedder is sent them.
-    fn queries(&self, vectors: &Vectors) -> Vec<String> {
+    fn queries(&self, vectors: &CachedEmbedder) -> Vec<String> {
         let embedder = vectors.embedder();
         let questions = self.questions.iter();
         questions
@@ -218,11 +220,11 @@ impl Task<'_> {
     /// The nearest documents of each query.
     fn nearest(
         &self,
-        vectors: &mut Vectors,
+        vectors: &mut CachedEmbedder,
         runtime: &Runtime,
-    ) -> Result<Vec<Vec<(DocId, f64)>>, Failed> {
+    ) -> Result<Vec<Vec<(DocId, f64)>>, DenseError> {
         let queries = runtime.block_on(vectors.of(&self.queries(vectors)))?;
-        let mut nearest = Nearest::new(queries, self.depth);
+        let mut nearest = NearestDocuments::new(queries, self.depth);
         let (began, mut spoke) = (Instant::now(), Instant::now());
         let (mut done, mut told) = (0, 0);
         self.chunks(
@@ -254,9 +256,9 @@ impl Task<'_> {
     fn chunks(
         &self,
         size: usize,
-        mut take: impl FnMut(&[Passage]) -> Result<(), Failed>,
-    ) -> Result<(), Failed> {
-        let mut chunk: Vec<Passage> = Vec::new();
+        mut take: impl FnMut(&[BeirDocument]) -> Result<(), DenseError>,
+    ) -> Result<(), DenseError> {
+        let mut chunk: Vec<BeirDocument> = Vec::new();
         let mut failed = None;
         let read = self.folder.each(|passage| {
             if passage.content().is_empty() {
@@ -270,7 +272,7 @@ impl Task<'_> {
             chunk.clear();
             taken.map_err(|error| {
                 failed = Some(error);
-                Failure::incomplete()
+                CommandFailure::incomplete()
             })
         });
         match failed {
@@ -282,21 +284,21 @@ impl Task<'_> {
         }
     }
 
-    fn tell(&self, done: usize, origins: Origins, began: Instant) {
-        let Origins {
+    fn tell(&self, done: usize, origins: VectorOrigins, began: Instant) {
+        let VectorOrigins {
             embedded, tokens, ..
         } = origins;
         let documents = output::counted(self.documents, "document");
-        output::complain(&format!(
+        output::message(&format!(
             "vectors of {done} of {documents} in {:.0} s: {embedded} texts embedded, {tokens} tokens",
             began.elapsed().as_secs_f64()
         ));
     }
 
     /// What would be embedded, in words, and how many texts.
-    fn estimate(&self, vectors: &Vectors) -> Result<(String, usize), Failure> {
+    fn estimate(&self, vectors: &CachedEmbedder) -> Result<(String, usize), CommandFailure> {
         let (mut all, mut unknown, mut chars) = (0, 0, 0);
-        let mut count = |texts: Vec<String>| -> Result<(), Failed> {
+        let mut count = |texts: Vec<String>| -> Result<(), DenseError> {
             for text in texts {
                 all += 1;
                 if vectors.unknown(std::slice::from_ref(&text))? > 0 {
@@ -308,13 +310,13 @@ impl Task<'_> {
         };
         let counted = count(self.queries(vectors)).and_then(|()| {
             self.chunks(1000, |chunk| {
-                let text = |passage: &Passage| vectors.embedder().passage(&passage.content());
+                let text = |passage: &BeirDocument| vectors.embedder().passage(&passage.content());
                 count(chunk.iter().map(text).collect())
             })
         });
         counted.map_err(|error| match error {
-            Failed::Embed(error) => Failure::from(error),
-            Failed::Input(failure) => failure,
+            DenseError::Embed(error) => CommandFailure::from(error),
+            DenseError::Input(failure) => failure,
         })?;
         let (name, model) = (&vectors.embedder().name, &vectors.embedder().model);
         let words = format!(
@@ -327,13 +329,13 @@ impl Task<'_> {
 }
 
 /// What signals tell the calls to do.
-fn stops(runtime: &Runtime) -> Result<watch::Receiver<Control>, Failure> {
-    let (steer, control) = watch::channel(Control::default());
+fn stops(runtime: &Runtime) -> Result<watch::Receiver<RunControl>, CommandFailure> {
+    let (steer, control) = watch::channel(RunControl::default());
     let mut signals = runtime.block_on(async { signals::stops() })?;
     runtime.spawn(async move {
         while signals.recv().await.is_some() {
-            steer.send_modify(Control::stop);
-            output::complain(&signals::stopping(&steer.borrow()));
+            steer.send_modify(RunControl::stop);
+            output::message(&signals::stopping(&steer.borrow()));
         }
         // Without signals there is nothing to stop it; the sender must stay all the same.
         std::future::pending::<()>().await;

@@ -1,26 +1,26 @@
 //! Pools as a dataset: the documents with their texts, and in their metadata what the benchmark knows of them.
 
-use super::super::Failure;
-use super::stage::{FirstStage, Folder};
+use super::super::CommandFailure;
+use super::stage::{BenchmarkFolder, FirstStage};
 use super::usage;
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query};
 use crate::domain::metrics::Qrels;
-use crate::domain::retrieval::{JudgingPool, Slot};
-use crate::formats::beir::{Passage, Question};
+use crate::domain::retrieval::{JudgingPool, PoolSlot};
+use crate::formats::beir::{BeirDocument, BeirQuery};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeSet, HashMap};
 
 /// The pools with the texts of their documents, which are read from the corpus. Pools without documents are left out.
 pub(super) fn pools(
-    folder: &Folder,
-    queries: &[Question],
+    folder: &BenchmarkFolder,
+    queries: &[BeirQuery],
     pools: &[JudgingPool],
     qrels: &Qrels,
     stage: &FirstStage,
-) -> Result<Vec<Pool>, Failure> {
+) -> Result<Vec<Pool>, CommandFailure> {
     let slots = pools.iter().flat_map(|pool| &pool.slots);
-    let mut texts: HashMap<&DocId, Option<Passage>> =
+    let mut texts: HashMap<&DocId, Option<BeirDocument>> =
         slots.map(|slot| (&slot.document, None)).collect();
     folder.each(|passage| {
         if let Some(text) = texts.get_mut(&passage.id) {
@@ -74,11 +74,11 @@ pub(super) fn pools(
 }
 
 fn document(
-    passage: &Passage,
-    slot: &Slot,
+    passage: &BeirDocument,
+    slot: &PoolSlot,
     number: usize,
     grade: Option<i32>,
-    evidence: Option<&Evidence>,
+    evidence: Option<&LabelEvidence>,
     places: Option<Value>,
 ) -> Document {
     let mut metadata = Map::new();
@@ -123,14 +123,14 @@ fn document(
 }
 
 /// Why a document has its label.
-struct Evidence {
+struct LabelEvidence {
     label: String,
     sentences: BTreeSet<u64>,
 }
 
 /// The evidence in a query's metadata, where it is in SciFact's form: by document, a list of sentences and labels. A
 /// document with labels that differ has none.
-fn evidence(metadata: &JsonObject) -> HashMap<String, Evidence> {
+fn evidence(metadata: &JsonObject) -> HashMap<String, LabelEvidence> {
     #[derive(Deserialize)]
     struct Rationale {
         sentences: BTreeSet<u64>,
@@ -148,7 +148,7 @@ fn evidence(metadata: &JsonObject) -> HashMap<String, Evidence> {
             .into_iter()
             .flat_map(|one| one.sentences)
             .collect();
-        Some((document, Evidence { label, sentences }))
+        Some((document, LabelEvidence { label, sentences }))
     };
     by_document.into_iter().filter_map(read).collect()
 }

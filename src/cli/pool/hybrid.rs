@@ -1,8 +1,8 @@
 //! What BM25 and the nearest vectors found, fused, with the places of both.
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::Run;
-use crate::domain::retrieval::{Fused, Ranked};
+use crate::domain::metrics::RankedRun;
+use crate::domain::retrieval::{FusedItem, StageRank};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -17,17 +17,17 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Fused rankings.
-pub(super) struct Hybrid {
+pub(super) struct FusedRankings {
     /// Of each query, best first.
-    pub(super) rankings: HashMap<QueryId, Vec<Fused<DocId>>>,
+    pub(super) rankings: HashMap<QueryId, Vec<FusedItem<DocId>>>,
     /// How they were fused, for the pools.
     pub(super) method: Value,
     /// The same with what it took, for the summary.
     pub(super) made: Value,
 }
 
-impl Hybrid {
-    fn of(&self, query: &QueryId) -> &[Fused<DocId>] {
+impl FusedRankings {
+    fn of(&self, query: &QueryId) -> &[FusedItem<DocId>] {
         self.rankings.get(query).map_or(&[], Vec::as_slice)
     }
 
@@ -52,9 +52,9 @@ impl Hybrid {
     }
 
     /// The stages and what they were fused to, each as a run.
-    pub(super) fn runs(&self) -> Vec<(&'static str, Run)> {
+    pub(super) fn runs(&self) -> Vec<(&'static str, RankedRun)> {
         let stages = STAGES.into_iter().enumerate();
-        let mut runs: Vec<(&'static str, Run)> = stages
+        let mut runs: Vec<(&'static str, RankedRun)> = stages
             .map(|(at, name)| {
                 let queries = self.rankings.iter();
                 let run = queries.map(|(query, fused)| (query.clone(), stage(fused, at)));
@@ -69,12 +69,12 @@ impl Hybrid {
 }
 
 /// What one stage found, best first.
-fn stage(fused: &[Fused<DocId>], at: usize) -> Vec<(DocId, f64)> {
-    let place = |fused: &Fused<DocId>| -> Option<Ranked> { *fused.stages.get(at)? };
+fn stage(fused: &[FusedItem<DocId>], at: usize) -> Vec<(DocId, f64)> {
+    let place = |fused: &FusedItem<DocId>| -> Option<StageRank> { *fused.stages.get(at)? };
     let found = fused
         .iter()
         .filter_map(|fused| Some((place(fused)?, &fused.item)));
-    let mut found: Vec<(Ranked, &DocId)> = found.collect();
+    let mut found: Vec<(StageRank, &DocId)> = found.collect();
     found.sort_by_key(|(place, _)| place.rank);
     let scored = found.into_iter();
     scored

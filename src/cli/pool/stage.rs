@@ -1,27 +1,27 @@
 //! A benchmark's folder, and the first stage over it.
 
 use super::super::import::{display_name, open};
-use super::super::{Failure, benchmark, output};
-use super::hybrid::Hybrid;
+use super::super::{CommandFailure, benchmark, output};
+use super::hybrid::FusedRankings;
 use super::{in_order, usage};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Qrels, Rules, ranking};
-use crate::domain::retrieval::{Index, Profile};
-use crate::formats::beir::{self, Passage, Question};
+use crate::domain::metrics::{EvaluationRules, Qrels, ranked_documents};
+use crate::domain::retrieval::{AnalysisProfile, Bm25Index};
+use crate::formats::beir::{self, BeirDocument, BeirQuery};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Where a benchmark's files are.
-pub(super) struct Folder {
+pub(super) struct BenchmarkFolder {
     pub(super) corpus: PathBuf,
     queries: PathBuf,
     pub(super) qrels: PathBuf,
 }
 
-impl Folder {
+impl BenchmarkFolder {
     /// The files of a split, which is there.
-    pub(super) fn new(folder: &Path, split: &str) -> Result<Self, Failure> {
+    pub(super) fn new(folder: &Path, split: &str) -> Result<Self, CommandFailure> {
         let qrels = folder.join("qrels");
         let file = qrels.join(format!("{split}.tsv"));
         if !file.is_file() {
@@ -53,18 +53,18 @@ impl Folder {
     }
 
     /// The queries that have labels.
-    pub(super) fn queries(&self, qrels: &Qrels) -> Result<Vec<Question>, Failure> {
+    pub(super) fn queries(&self, qrels: &Qrels) -> Result<Vec<BeirQuery>, CommandFailure> {
         let name = display_name(&self.queries);
-        let mut complaints = output::Complaints::about(&name);
+        let mut problems_of_file = output::ProblemPrinter::about(&name);
         let mut queries = Vec::new();
         for question in beir::read_queries(open(&self.queries)?, &name) {
             match question {
                 Ok(question) if qrels.contains_key(&question.id) => queries.push(question),
                 Ok(_) => {}
-                Err(problem) => complaints.tell(&problem),
+                Err(problem) => problems_of_file.tell(&problem),
             }
         }
-        benchmark::refuse(&name, complaints.end())?;
+        benchmark::refuse(&name, problems_of_file.end())?;
         if queries.is_empty() {
             return Err(usage(format!(
                 "{name}: has no query of the labels; compare the ids"
@@ -76,19 +76,19 @@ impl Folder {
     /// Reads the corpus through, one document in memory at a time, until the end or the first refusal.
     pub(super) fn each(
         &self,
-        mut take: impl FnMut(Passage) -> Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        mut take: impl FnMut(BeirDocument) -> Result<(), CommandFailure>,
+    ) -> Result<(), CommandFailure> {
         let name = display_name(&self.corpus);
-        let mut complaints = output::Complaints::about(&name);
+        let mut problems_of_file = output::ProblemPrinter::about(&name);
         let mut any = false;
         for passage in beir::read_corpus(open(&self.corpus)?, &name) {
             any = true;
             match passage {
                 Ok(passage) => take(passage)?,
-                Err(problem) => complaints.tell(&problem),
+                Err(problem) => problems_of_file.tell(&problem),
             }
         }
-        benchmark::refuse(&name, complaints.end())?;
+        benchmark::refuse(&name, problems_of_file.end())?;
         match any {
             true => Ok(()),
             false => Err(usage(format!("{name}: holds no document"))),
@@ -98,7 +98,7 @@ impl Folder {
 
 /// What was found for each query, and which documents there are.
 pub(super) struct FirstStage {
-    found: Found,
+    found: StageRankings,
     documents: usize,
     /// The labelled and given documents that have a text.
     texts: HashSet<DocId>,
@@ -106,22 +106,22 @@ pub(super) struct FirstStage {
     unknown: usize,
 }
 
-enum Found {
-    Index(Box<Index>),
-    Hybrid(Hybrid),
+enum StageRankings {
+    Index(Box<Bm25Index>),
+    Hybrid(FusedRankings),
     Given(HashMap<QueryId, Vec<(DocId, f64)>>),
 }
 
 impl FirstStage {
     /// Indexes the corpus.
     pub(super) fn search(
-        folder: &Folder,
+        folder: &BenchmarkFolder,
         qrels: &Qrels,
-        profile: Profile,
-    ) -> Result<Self, Failure> {
+        profile: AnalysisProfile,
+    ) -> Result<Self, CommandFailure> {
         let began = Instant::now();
         let labelled: HashSet<&DocId> = qrels.values().flat_map(|grades| grades.keys()).collect();
-        let mut index = Index::new(profile);
+        let mut index = Bm25Index::new(profile);
         let mut texts = HashSet::new();
         folder.each(|passage| {
             if labelled.contains(&passage.id) && !passage.content().is_empty() {
@@ -130,7 +130,7 @@ impl FirstStage {
             index.add(passage.id, &passage.title, &passage.text);
             Ok(())
         })?;
-        output::complain(&format!(
+        output::message(&format!(
             "indexed {} in {:.2} s: {} terms",
             output::counted(index.documents(), "document"),
             began.elapsed().as_secs_f64(),
@@ -138,14 +138,18 @@ impl FirstStage {
         ));
         Ok(Self {
             documents: index.documents(),
-            found: Found::Index(Box::new(index)),
+            found: StageRankings::Index(Box::new(index)),
             texts,
             unknown: 0,
         })
     }
 
     /// Takes rankings from a file: a run, or a list of candidates.
-    pub(super) fn given(folder: &Folder, qrels: &Qrels, path: &Path) -> Result<Self, Failure> {
+    pub(super) fn given(
+        folder: &BenchmarkFolder,
+        qrels: &Qrels,
+        path: &Path,
+    ) -> Result<Self, CommandFailure> {
         let mut rankings = rankings(path)?;
         let given = rankings.values().flatten().map(|(document, _)| document);
         let wanted: HashSet<DocId> = qrels
@@ -169,7 +173,7 @@ impl FirstStage {
             unknown += before - ranking.len();
         }
         Ok(Self {
-            found: Found::Given(rankings),
+            found: StageRankings::Given(rankings),
             documents,
             texts,
             unknown,
@@ -179,17 +183,17 @@ impl FirstStage {
     /// The best documents of a query.
     pub(super) fn ranking(
         &self,
-        question: &Question,
+        question: &BeirQuery,
         depth: usize,
-    ) -> Result<Vec<(DocId, f64)>, Failure> {
+    ) -> Result<Vec<(DocId, f64)>, CommandFailure> {
         Ok(match &self.found {
-            Found::Index(index) => index
+            StageRankings::Index(index) => index
                 .search(&question.text, depth)
                 .into_iter()
                 .filter_map(|hit| Some((index.id(hit.document)?, hit.score)))
                 .collect(),
-            Found::Hybrid(hybrid) => hybrid.ranking(&question.id, depth),
-            Found::Given(rankings) => {
+            StageRankings::Hybrid(hybrid) => hybrid.ranking(&question.id, depth),
+            StageRankings::Given(rankings) => {
                 let ranking = rankings.get(&question.id).map_or(&[][..], Vec::as_slice);
                 ranking[..ranking.len().min(depth)].to_vec()
             }
@@ -197,14 +201,14 @@ impl FirstStage {
     }
 
     /// Goes on with fused rankings instead of its own.
-    pub(super) fn fuse(&mut self, hybrid: Hybrid) {
-        self.found = Found::Hybrid(hybrid);
+    pub(super) fn fuse(&mut self, hybrid: FusedRankings) {
+        self.found = StageRankings::Hybrid(hybrid);
     }
 
     /// The fused rankings, where there are any.
-    pub(super) fn hybrid(&self) -> Option<&Hybrid> {
+    pub(super) fn hybrid(&self) -> Option<&FusedRankings> {
         match &self.found {
-            Found::Hybrid(hybrid) => Some(hybrid),
+            StageRankings::Hybrid(hybrid) => Some(hybrid),
             _ => None,
         }
     }
@@ -231,10 +235,10 @@ impl FirstStage {
 }
 
 /// The rankings of a file, best first.
-fn rankings(path: &Path) -> Result<HashMap<QueryId, Vec<(DocId, f64)>>, Failure> {
+fn rankings(path: &Path) -> Result<HashMap<QueryId, Vec<(DocId, f64)>>, CommandFailure> {
     let run = benchmark::ranking(path, &mut Vec::new())?;
     let sorted = run.iter().map(|(query, documents)| {
-        let ranked = ranking(query, documents, Rules::default().scores)?;
+        let ranked = ranked_documents(query, documents, EvaluationRules::default().scores)?;
         Ok((query.clone(), ranked.into_iter().cloned().collect()))
     });
     sorted.collect()

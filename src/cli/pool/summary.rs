@@ -1,42 +1,44 @@
 //! What `pool build` made.
 
-use super::super::{Failure, output};
+use super::super::{CommandFailure, output};
 use super::stage::FirstStage;
-use super::{Build, Built};
-use crate::domain::metrics::{Evaluation, Measure, Metric, Qrels, Resampling, Rules, evaluate};
-use crate::domain::retrieval::{Layout, Source};
+use super::{BuiltPools, PoolBuildOptions};
+use crate::domain::metrics::{
+    Evaluation, EvaluationRules, Measure, Metric, Qrels, Resampling, evaluate,
+};
+use crate::domain::retrieval::{PoolLayout, SlotSource};
 use crate::domain::sanitise;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-impl Build {
+impl PoolBuildOptions {
     /// What was built, and how good the first stage is.
     pub(super) fn summary(
         &self,
-        built: &Built,
+        built: &BuiltPools,
         qrels: &Qrels,
         stage: &FirstStage,
-        layout: Layout,
-    ) -> Result<Value, Failure> {
+        layout: PoolLayout,
+    ) -> Result<Value, CommandFailure> {
         let depth = self.depth as usize;
-        let rules = Rules {
+        let rules = EvaluationRules {
             relevant_from: self.level,
-            ..Rules::default()
+            ..EvaluationRules::default()
         };
         let metrics = [Measure::Recall, Measure::Mrr]
             .map(|measure| Metric::new(measure, Some(depth)))
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
         let evaluation = evaluate(qrels, &built.run, &metrics, &rules)?;
-        let mut sources: BTreeMap<Source, usize> = BTreeMap::new();
+        let mut sources: BTreeMap<SlotSource, usize> = BTreeMap::new();
         for slot in built.pools.iter().flat_map(|pool| &pool.slots) {
             *sources.entry(slot.source()).or_default() += 1;
         }
         let of = |source| sources.get(&source).copied().unwrap_or(0);
         let (found, missed, fill) = (
-            of(Source::LabelFound),
-            of(Source::LabelMissed),
-            of(Source::Fill),
+            of(SlotSource::LabelFound),
+            of(SlotSource::LabelMissed),
+            of(SlotSource::Fill),
         );
         let short = built
             .pools

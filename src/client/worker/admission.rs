@@ -1,8 +1,8 @@
 //! From a question to a call in flight: money set aside, a row in the ledger, a place, the pace.
 
-use super::{Call, Event, Sent, Worker, attempt, earliest, lock};
-use crate::client::question::Question;
-use crate::client::{Control, now_ms};
+use super::{CallTask, SentCall, Worker, WorkerEvent, attempt, earliest, lock};
+use crate::client::question::ServiceQuestion;
+use crate::client::{RunControl, now_ms};
 use crate::store::StoreError;
 use crate::store::ledger::Attempt;
 use futures::{FutureExt as _, StreamExt as _};
@@ -20,7 +20,7 @@ const NOTED_WITHIN: f64 = 0.03;
 /// Lateness of a call that makes no difference.
 const SOON: Duration = Duration::from_millis(1);
 
-impl<Q: Question> Worker<Q> {
+impl<Q: ServiceQuestion> Worker<Q> {
     /// How many calls may be on their way into the ledger or ready to go, beyond those in flight.
     pub(super) fn ahead(&self, places: usize, now: Instant) -> usize {
         let gate = lock(&self.gate);
@@ -36,7 +36,7 @@ impl<Q: Question> Worker<Q> {
         free + (soon.ceil() as usize).clamp(1, 64)
     }
 
-    pub(super) fn wants(&self, control: &Control) -> bool {
+    pub(super) fn wants(&self, control: &RunControl) -> bool {
         let places = lock(&self.gate).places(control.concurrency);
         self.noting.len() + self.ready.len() < self.ahead(places, Instant::now())
     }
@@ -80,7 +80,7 @@ impl<Q: Question> Worker<Q> {
                         return earliest(wake, Some(now + LOOK_AGAIN));
                     }
                     self.broke = true;
-                    self.tell(Event::Broke).await;
+                    self.tell(WorkerEvent::Broke).await;
                     return None;
                 }
             }
@@ -110,12 +110,12 @@ impl<Q: Question> Worker<Q> {
     }
 
     /// The next question that is not the same as one on its way.
-    pub(super) fn next_fresh(&mut self) -> Option<Call<Q>> {
+    pub(super) fn next_fresh(&mut self) -> Option<CallTask<Q>> {
         loop {
             let call = match self.first.pop_front() {
                 Some(call) => call,
                 None => match self.questions.try_recv() {
-                    Ok(question) => Call::new(question),
+                    Ok(question) => CallTask::new(question),
                     Err(mpsc::error::TryRecvError::Empty) => return None,
                     Err(mpsc::error::TryRecvError::Disconnected) => {
                         self.more = false;
@@ -137,7 +137,7 @@ impl<Q: Question> Worker<Q> {
                 self.share(call.question);
             } else {
                 self.same.insert(key, Vec::new());
-                return Some(Call {
+                return Some(CallTask {
                     leads: true,
                     ..call
                 });
@@ -145,7 +145,7 @@ impl<Q: Question> Worker<Q> {
         }
     }
 
-    pub(super) async fn noted(&mut self, (call, noted): (Call<Q>, Result<(), StoreError>)) {
+    pub(super) async fn noted(&mut self, (call, noted): (CallTask<Q>, Result<(), StoreError>)) {
         match noted {
             Ok(()) if call.waited => self.ready.push_front(call),
             Ok(()) => self.ready.push_back(call),
@@ -156,7 +156,7 @@ impl<Q: Question> Worker<Q> {
     /// Sends what may be sent; returns when more may be.
     pub(super) fn launch(
         &mut self,
-        control: &Control,
+        control: &RunControl,
         places: usize,
         now: Instant,
     ) -> Option<Instant> {
@@ -172,7 +172,7 @@ impl<Q: Question> Worker<Q> {
             let mut call = self.ready.pop_front()?;
             let begun = lock(&self.gate).begin(needs.tokens, now);
             self.begin_paced(control, now);
-            let sent = Sent {
+            let sent = SentCall {
                 uid: needs.sent.then_some(call.uid),
                 worst_usd: needs.worst_usd,
                 begun,
@@ -185,14 +185,14 @@ impl<Q: Question> Worker<Q> {
     }
 
     /// When the run's own pace allows the next call.
-    pub(super) fn paced(&self, control: &Control, now: Instant) -> Instant {
+    pub(super) fn paced(&self, control: &RunControl, now: Instant) -> Instant {
         match control.pace {
             Some(pace) if pace > 0.0 => *lock(&self.shared.next_call),
             _ => now,
         }
     }
 
-    pub(super) fn begin_paced(&self, control: &Control, now: Instant) {
+    pub(super) fn begin_paced(&self, control: &RunControl, now: Instant) {
         if let Some(pace) = control.pace.filter(|pace| *pace > 0.0) {
             let mut next = lock(&self.shared.next_call);
             // A moment of lateness is made up for, a long wait is not.

@@ -1,12 +1,14 @@
 //! From a call that has come back to what is on disk: kept, charged, asked again, shared.
 
-use super::{Call, Ended, Event, Landed, Sent, Worker, Written, lock};
+use super::{
+    CallTask, QuestionEnd, RecordedCall, ReturnedCall, SentCall, Worker, WorkerEvent, lock,
+};
 use crate::client::gate::is_refusal;
 use crate::client::health::is_broken;
 use crate::client::pace::{back_off, named};
-use crate::client::question::{End, Job, Kept, Question};
-use crate::domain::sampling::Dice;
-use crate::judge::{ADAPTIONS, CallError, Cause, Retry};
+use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
+use crate::domain::sampling::SeededRng;
+use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, Retry};
 use crate::store::ledger::Charge;
 use futures::FutureExt as _;
 use std::collections::{HashSet, VecDeque};
@@ -18,9 +20,13 @@ pub(super) const ATTEMPTS: u32 = 8;
 /// Keys of answered questions that are remembered: more than can have been looked up before they were answered.
 const REMEMBERED: usize = 4_096;
 
-impl<Q: Question> Worker<Q> {
+impl<Q: ServiceQuestion> Worker<Q> {
     /// Takes a call in that has come back.
-    pub(super) async fn land(&mut self, landed: Result<(Id, Landed<Q>), JoinError>, now: Instant) {
+    pub(super) async fn land(
+        &mut self,
+        landed: Result<(Id, ReturnedCall<Q>), JoinError>,
+        now: Instant,
+    ) {
         let (id, landed) = match landed {
             Ok((id, landed)) => (id, Some(landed)),
             Err(error) => (error.id(), None),
@@ -29,7 +35,7 @@ impl<Q: Question> Worker<Q> {
             return;
         };
         match landed {
-            Some(Landed { call, result }) => match result {
+            Some(ReturnedCall { call, result }) => match result {
                 Ok(answer) => self.took(call, answer, sent, now),
                 Err(error) => self.missed(call, error, sent, now).await,
             },
@@ -49,17 +55,23 @@ impl<Q: Question> Worker<Q> {
     }
 
     /// An answer: into the project before anything else is done with it.
-    pub(super) fn took(&mut self, call: Call<Q>, answer: Q::Answer, sent: Sent, now: Instant) {
+    pub(super) fn took(
+        &mut self,
+        call: CallTask<Q>,
+        answer: Q::Answer,
+        sent: SentCall,
+        now: Instant,
+    ) {
         let exchange = Q::exchange(&answer).clone();
         let charge = exchange
             .cost_usd
             .map_or_else(|| unknown(sent.worst_usd), Charge::Known);
-        let job = call.question.keep(End::Answered(&answer));
+        let job = call.question.keep(AttemptEnd::Answered(&answer));
         if let Some(key) = call.question.key() {
             self.answered.add(key);
         }
         let tokens = call.question.needs().tokens;
-        let ended = Some((call.question, Ended::Answered(answer)));
+        let ended = Some((call.question, QuestionEnd::Answered(answer)));
         self.put(sent.uid, charge, None, job, ended, String::new());
         let mut gate = lock(&self.gate);
         gate.answered(&exchange, tokens, self.sent.len(), sent.begun, now);
@@ -69,9 +81,9 @@ impl<Q: Question> Worker<Q> {
     /// A failure: the question is asked again where that may help.
     pub(super) async fn missed(
         &mut self,
-        mut call: Call<Q>,
+        mut call: CallTask<Q>,
         error: CallError,
-        sent: Sent,
+        sent: SentCall,
         now: Instant,
     ) {
         let charge = charge_of(&error, sent.worst_usd);
@@ -81,13 +93,13 @@ impl<Q: Question> Worker<Q> {
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
         let (begun, in_flight) = (sent.begun, self.sent.len());
-        let adapted = error.retry == Retry::Adapted && call.adaptions < ADAPTIONS;
+        let adapted = error.retry == Retry::Adapted && call.adaptions < MAX_ADAPTIONS;
         let again = call
             .question
             .rephrased(&error)
             .filter(|_| !error.stops_judge && !adapted);
         if let Some(question) = again {
-            let job = call.question.keep(End::Failed {
+            let job = call.question.keep(AttemptEnd::Failed {
                 error: &error,
                 again: true,
             });
@@ -95,9 +107,9 @@ impl<Q: Question> Worker<Q> {
             self.put(sent.uid, charge, Some(cause), job, None, line);
             let leads = call.leads;
             self.later(
-                Call {
+                CallTask {
                     leads,
-                    ..Call::new(question)
+                    ..CallTask::new(question)
                 },
                 now,
             );
@@ -133,18 +145,18 @@ impl<Q: Question> Worker<Q> {
                     self.put(sent.uid, charge, Some(cause), None, None, String::new());
                 }
                 None => {
-                    let job = call.question.keep(End::Failed {
+                    let job = call.question.keep(AttemptEnd::Failed {
                         error: &error,
                         again: false,
                     });
-                    let ended = Some((call.question, Ended::Failed(error.clone())));
+                    let ended = Some((call.question, QuestionEnd::Failed(error.clone())));
                     self.put(sent.uid, charge, Some(cause), job, ended, String::new());
                 }
             }
         }
         let stop = {
             let mut gate = lock(&self.gate);
-            if error.cause == Cause::Malformed && !Q::JUNK_STOPS {
+            if error.cause == FailureCause::Malformed && !Q::JUNK_STOPS {
                 gate.health.useful();
             }
             gate.failed(&error, tokens, in_flight, begun, now)
@@ -152,21 +164,26 @@ impl<Q: Question> Worker<Q> {
         if let Some(why) = stop {
             // A server that answers nobody is not waited for; others may still answer what is in flight.
             self.abandon = is_broken(&error) && !error.stops_judge;
-            self.tell(Event::Stopped(why)).await;
+            self.tell(WorkerEvent::Stopped(why)).await;
         }
     }
 
     /// Keeps a call for later.
-    pub(super) fn later(&mut self, mut call: Call<Q>, at: Instant) {
+    pub(super) fn later(&mut self, mut call: CallTask<Q>, at: Instant) {
         call.waited = true;
         self.laters += 1;
         self.later.insert((at, self.laters), call);
     }
 
     /// A uniform number for a wait, different for every call and attempt.
-    pub(super) fn draw(&self, call: &Call<Q>) -> f64 {
-        let name = format!("{}/{}/{}", call.question.name(), self.seat, self.laters);
-        Dice::new(self.salt, &["back-off", &name]).unit()
+    pub(super) fn draw(&self, call: &CallTask<Q>) -> f64 {
+        let name = format!(
+            "{}/{}/{}",
+            call.question.name(),
+            self.judge_index,
+            self.laters
+        );
+        SeededRng::new(self.salt, &["back-off", &name]).unit()
     }
 
     /// Puts the end of an attempt into the project.
@@ -175,14 +192,14 @@ impl<Q: Question> Worker<Q> {
         uid: Option<[u8; 16]>,
         charge: Charge,
         cause: Option<String>,
-        job: Option<Job>,
-        question: Option<(Q, Ended<Q::Answer>)>,
+        job: Option<RecordJob>,
+        question: Option<(Q, QuestionEnd<Q::Answer>)>,
         line: String,
     ) {
         self.shared.budget.spend(charge.usd());
         let kept = self.shared.ledger.end(uid, charge, cause, job);
         let writing = async move {
-            Written {
+            RecordedCall {
                 kept: kept.await,
                 question,
                 charge,
@@ -197,14 +214,14 @@ impl<Q: Question> Worker<Q> {
         let Some(job) = question.share() else {
             return;
         };
-        let ended = Some((question, Ended::Shared));
+        let ended = Some((question, QuestionEnd::Shared));
         let nothing = Charge::Known(0.0);
         self.put(None, nothing, None, Some(job), ended, String::new());
     }
 
     /// Something is on disk.
-    pub(super) async fn written(&mut self, written: Written<Q>) {
-        let Written {
+    pub(super) async fn written(&mut self, written: RecordedCall<Q>) {
+        let RecordedCall {
             kept,
             question,
             charge,
@@ -215,24 +232,26 @@ impl<Q: Question> Worker<Q> {
             Err(error) => return self.fail(error).await,
         };
         let Some((question, end)) = question else {
-            return self.tell(Event::Again { charge, line }).await;
+            return self.tell(WorkerEvent::Again { charge, line }).await;
         };
         let key = question.key();
         let end = match (end, kept) {
-            (Ended::Shared, Kept::Nothing) => {
+            (QuestionEnd::Shared, RecordOutcome::Nothing) => {
                 // The answer that was to be shared did not come to be; the question is bought for itself.
                 if let Some(key) = &key {
                     self.answered.forget(key);
                 }
-                self.first.push_back(Call::new(question));
+                self.first.push_back(CallTask::new(question));
                 return;
             }
-            (Ended::Answered(answer), Kept::Duplicate) => Ended::Duplicate(answer),
+            (QuestionEnd::Answered(answer), RecordOutcome::Duplicate) => {
+                QuestionEnd::Duplicate(answer)
+            }
             (end, _) => end,
         };
-        let shared = matches!(end, Ended::Shared);
-        let answered = matches!(end, Ended::Answered(_) | Ended::Duplicate(_));
-        self.tell(Event::Ended {
+        let shared = matches!(end, QuestionEnd::Shared);
+        let answered = matches!(end, QuestionEnd::Answered(_) | QuestionEnd::Duplicate(_));
+        self.tell(WorkerEvent::Ended {
             question,
             end,
             charge,
@@ -245,7 +264,7 @@ impl<Q: Question> Worker<Q> {
             if answered {
                 self.share(question);
             } else {
-                self.first.push_back(Call::new(question));
+                self.first.push_back(CallTask::new(question));
             }
         }
     }
@@ -261,7 +280,10 @@ fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
         Some(status) => !(200..300).contains(&status),
         None => matches!(
             error.cause,
-            Cause::RateLimited | Cause::QuotaExhausted | Cause::Unauthorised | Cause::BadRequest
+            FailureCause::RateLimited
+                | FailureCause::QuotaExhausted
+                | FailureCause::Unauthorised
+                | FailureCause::BadRequest
         ),
     };
     let reached = exchange.sent || exchange.status.is_some();
@@ -277,7 +299,7 @@ fn unknown(worst_usd: Option<f64>) -> Charge {
 }
 
 /// The cause as the project stores it.
-fn cause_name(cause: Cause) -> String {
+fn cause_name(cause: FailureCause) -> String {
     serde_json::to_value(cause)
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))
@@ -286,12 +308,12 @@ fn cause_name(cause: Cause) -> String {
 
 /// The latest keys of answered questions.
 #[derive(Default)]
-pub(super) struct Remembered {
+pub(super) struct RecentKeys {
     keys: HashSet<[u8; 32]>,
     order: VecDeque<[u8; 32]>,
 }
 
-impl Remembered {
+impl RecentKeys {
     pub(super) fn add(&mut self, key: [u8; 32]) {
         if self.keys.insert(key) {
             self.order.push_back(key);

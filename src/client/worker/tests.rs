@@ -2,10 +2,10 @@
 
 use super::outcome::ATTEMPTS;
 use super::*;
-use crate::client::question::End;
-use crate::client::question::{Job, Needs};
+use crate::client::question::AttemptEnd;
+use crate::client::question::{CallNeeds, RecordJob};
 use crate::client::window::FIRST;
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::judge::Retry;
 use crate::judge::{Exchange, JudgeLimits, RateLimits};
 use crate::store::Store;
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 
 /// What a request comes to.
 #[derive(Clone, Copy, Debug)]
-enum Fate {
+enum ServerFate {
     /// An answer after so long.
     Answer(Duration),
     /// A refusal at once, which may say when to come back.
@@ -30,10 +30,10 @@ enum Fate {
     Panic,
 }
 
-type Rule = Box<dyn FnMut(&Request) -> (Fate, RateLimits) + Send>;
+type ServerRule = Box<dyn FnMut(&ServerRequest) -> (ServerFate, RateLimits) + Send>;
 
 /// A request as the server sees it.
-struct Request {
+struct ServerRequest {
     number: usize,
     /// Requests of the same question before this one.
     before: usize,
@@ -41,17 +41,17 @@ struct Request {
 }
 
 /// What becomes of each request, and what was counted.
-struct Server {
+struct SimulatedServer {
     start: Instant,
-    rule: Mutex<Rule>,
-    books: Mutex<Books>,
+    rule: Mutex<ServerRule>,
+    books: Mutex<ServerBooks>,
     /// Whether money set aside and spent is looked at with every request.
     budget: Option<Budget>,
     cost: fn(usize) -> Option<f64>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Books {
+struct ServerBooks {
     requests: usize,
     refused: usize,
     asked: HashMap<usize, usize>,
@@ -63,8 +63,8 @@ struct Books {
 }
 
 /// A question of a test.
-struct Asked {
-    server: Arc<Server>,
+struct ServerQuestion {
+    server: Arc<SimulatedServer>,
     number: usize,
     key: Option<[u8; 32]>,
     worst_usd: Option<f64>,
@@ -72,21 +72,23 @@ struct Asked {
 }
 
 /// Gives a place back, whether the call ends or is given up.
-struct InFlight<'a>(&'a Server);
+struct ServerCallGuard<'a>(&'a SimulatedServer);
 
-impl Drop for InFlight<'_> {
+impl Drop for ServerCallGuard<'_> {
     fn drop(&mut self) {
         lock(&self.0.books).in_flight -= 1;
     }
 }
 
-impl Server {
-    fn new(rule: impl FnMut(&Request) -> Fate + Send + 'static) -> Self {
+impl SimulatedServer {
+    fn new(rule: impl FnMut(&ServerRequest) -> ServerFate + Send + 'static) -> Self {
         let mut rule = rule;
         Self::telling(move |request| (rule(request), RateLimits::default()))
     }
 
-    fn telling(rule: impl FnMut(&Request) -> (Fate, RateLimits) + Send + 'static) -> Self {
+    fn telling(
+        rule: impl FnMut(&ServerRequest) -> (ServerFate, RateLimits) + Send + 'static,
+    ) -> Self {
         Self {
             start: Instant::now(),
             rule: Mutex::new(Box::new(rule)),
@@ -96,7 +98,7 @@ impl Server {
         }
     }
 
-    fn books(&self) -> Books {
+    fn books(&self) -> ServerBooks {
         lock(&self.books).clone()
     }
 
@@ -112,12 +114,12 @@ impl Server {
             *asked += 1;
             *asked - 1
         };
-        let _in_flight = InFlight(self);
+        let _in_flight = ServerCallGuard(self);
         if let Some(budget) = &self.budget {
             let within = budget.reserve(0.0).is_some();
             lock(&self.books).over_budget += usize::from(!within);
         }
-        let request = Request {
+        let request = ServerRequest {
             number,
             before,
             since_start,
@@ -128,7 +130,7 @@ impl Server {
             limits,
             ..Exchange::default()
         };
-        let fail = |exchange: Exchange, cause: Cause, words: &str| {
+        let fail = |exchange: Exchange, cause: FailureCause, words: &str| {
             let mut error = CallError::new(cause, words);
             if let Some(wait) = exchange.limits.retry_after {
                 error.retry = Retry::After(Some(wait));
@@ -137,38 +139,38 @@ impl Server {
             Err(error)
         };
         match fate {
-            Fate::Answer(latency) | Fate::Junk(latency) => {
+            ServerFate::Answer(latency) | ServerFate::Junk(latency) => {
                 tokio::time::sleep(latency).await;
                 (exchange.latency, exchange.status) = (latency, Some(200));
                 exchange.cost_usd = (self.cost)(number);
                 let mut books = lock(&self.books);
                 books.slowest = books.slowest.max(latency);
                 match fate {
-                    Fate::Answer(_) => Ok(exchange),
-                    _ => fail(exchange, Cause::Malformed, "not JSON"),
+                    ServerFate::Answer(_) => Ok(exchange),
+                    _ => fail(exchange, FailureCause::Malformed, "not JSON"),
                 }
             }
-            Fate::Refused(wait) => {
+            ServerFate::Refused(wait) => {
                 lock(&self.books).refused += 1;
                 (exchange.limits.retry_after, exchange.status) = (wait, Some(429));
-                fail(exchange, Cause::RateLimited, "slow down")
+                fail(exchange, FailureCause::RateLimited, "slow down")
             }
-            Fate::Dead => {
+            ServerFate::Dead => {
                 exchange.sent = false;
-                fail(exchange, Cause::Connection, "cannot connect")
+                fail(exchange, FailureCause::Connection, "cannot connect")
             }
-            Fate::Broken(latency) => {
+            ServerFate::Broken(latency) => {
                 tokio::time::sleep(latency).await;
                 exchange.status = Some(500);
-                fail(exchange, Cause::Server, "it broke")
+                fail(exchange, FailureCause::Server, "it broke")
             }
-            Fate::Silent => std::future::pending().await,
-            Fate::Panic => panic!("of all things"),
+            ServerFate::Silent => std::future::pending().await,
+            ServerFate::Panic => panic!("of all things"),
         }
     }
 }
 
-impl Question for Asked {
+impl ServiceQuestion for ServerQuestion {
     type Answer = Exchange;
 
     fn ask(&self) -> BoxFuture<'_, Result<Exchange, CallError>> {
@@ -179,8 +181,8 @@ impl Question for Asked {
         answer
     }
 
-    fn needs(&self) -> Needs {
-        Needs {
+    fn needs(&self) -> CallNeeds {
+        CallNeeds {
             tokens: 100,
             worst_usd: self.worst_usd,
             sent: true,
@@ -188,7 +190,7 @@ impl Question for Asked {
     }
 
     fn rephrased(&self, error: &CallError) -> Option<Self> {
-        let again = error.cause == Cause::Malformed && !self.once_more;
+        let again = error.cause == FailureCause::Malformed && !self.once_more;
         again.then(|| Self {
             server: Arc::clone(&self.server),
             once_more: true,
@@ -204,34 +206,34 @@ impl Question for Asked {
         self.number.to_string()
     }
 
-    fn keep(&self, _: End<'_, Exchange>) -> Option<Job> {
+    fn keep(&self, _: AttemptEnd<'_, Exchange>) -> Option<RecordJob> {
         None
     }
 
-    fn share(&self) -> Option<Job> {
-        Some(Box::new(|_| Ok(Kept::Row)))
+    fn share(&self) -> Option<RecordJob> {
+        Some(Box::new(|_| Ok(RecordOutcome::Row)))
     }
 }
 
 /// How a worker is set up.
 #[derive(Clone)]
-struct Setup {
+struct WorkerSetup {
     places: usize,
     first: usize,
     limits: JudgeLimits,
     worst_usd: Option<f64>,
     budget: Budget,
-    ledger: Ledger,
-    control: Arc<watch::Sender<Control>>,
-    seat: usize,
+    ledger: CallLedger,
+    control: Arc<watch::Sender<RunControl>>,
+    judge_index: usize,
     key: fn(usize) -> Option<[u8; 32]>,
 }
 
-impl Setup {
+impl WorkerSetup {
     fn new(places: usize) -> Self {
-        let control = Control {
+        let control = RunControl {
             concurrency: places,
-            ..Control::default()
+            ..RunControl::default()
         };
         Self {
             places,
@@ -239,9 +241,9 @@ impl Setup {
             limits: JudgeLimits::default(),
             worst_usd: Some(0.5),
             budget: Budget::new(None, 0.0),
-            ledger: Ledger::Nowhere,
+            ledger: CallLedger::Nowhere,
             control: Arc::new(watch::Sender::new(control)),
-            seat: 0,
+            judge_index: 0,
             key: |_| None,
         }
     }
@@ -249,7 +251,7 @@ impl Setup {
 
 /// What a worker told.
 #[derive(Debug, Default)]
-struct Played {
+struct WorkerResult {
     answered: Vec<usize>,
     shared: usize,
     failed: Vec<(usize, CallError, Charge)>,
@@ -265,7 +267,7 @@ struct Played {
     took: Duration,
 }
 
-impl Played {
+impl WorkerResult {
     fn charge(&mut self, charge: Charge) {
         match charge {
             Charge::Known(usd) => self.known_usd += usd,
@@ -276,29 +278,36 @@ impl Played {
 }
 
 /// Puts so many questions to a server and waits until the worker has ended.
-async fn play(server: &Arc<Server>, calls: usize, setup: Setup) -> Played {
+async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -> WorkerResult {
     let start = Instant::now();
     let (_over, over) = watch::channel(false);
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(WorkerContext {
         ledger: setup.ledger,
         budget: setup.budget,
-        purpose: Purpose::Vote,
+        purpose: CallPurpose::Vote,
         run: None,
         control: setup.control.subscribe(),
         over,
         next_call: Mutex::new(start),
     });
-    let gate = Gate::new(setup.limits, setup.places, setup.first, true, start);
+    let gate = RateGate::new(setup.limits, setup.places, setup.first, true, start);
     let gate = Arc::new(Mutex::new(gate));
     let (questions, asked) = mpsc::channel(64);
     let (events, mut heard) = mpsc::channel(64);
-    let mut worker = Worker::new(shared, setup.seat, "s".to_owned(), gate, asked, events);
+    let mut worker = Worker::new(
+        shared,
+        setup.judge_index,
+        "s".to_owned(),
+        gate,
+        asked,
+        events,
+    );
     worker.salt = 7;
     let worker = tokio::spawn(worker.work());
     let to_ask = Arc::clone(server);
     let feeder = tokio::spawn(async move {
         for number in 0..calls {
-            let question = Asked {
+            let question = ServerQuestion {
                 server: Arc::clone(&to_ask),
                 number,
                 key: (setup.key)(number),
@@ -310,35 +319,37 @@ async fn play(server: &Arc<Server>, calls: usize, setup: Setup) -> Played {
             }
         }
     });
-    let mut played = Played::default();
+    let mut played = WorkerResult::default();
     while let Some((_, event)) = heard.recv().await {
         match event {
-            Event::Ended {
+            WorkerEvent::Ended {
                 question,
                 end,
                 charge,
             } => {
                 played.charge(charge);
                 match end {
-                    Ended::Answered(_) | Ended::Duplicate(_) => {
+                    QuestionEnd::Answered(_) | QuestionEnd::Duplicate(_) => {
                         played.answered.push(question.number);
                     }
-                    Ended::Shared => played.shared += 1,
-                    Ended::Failed(error) => played.failed.push((question.number, error, charge)),
+                    QuestionEnd::Shared => played.shared += 1,
+                    QuestionEnd::Failed(error) => {
+                        played.failed.push((question.number, error, charge))
+                    }
                 }
             }
-            Event::Again { charge, .. } => {
+            WorkerEvent::Again { charge, .. } => {
                 played.charge(charge);
                 played.again += 1;
             }
-            Event::Stopped(why) => {
+            WorkerEvent::Stopped(why) => {
                 assert_eq!(played.stopped, None, "said once");
                 played.stopped = Some(why);
             }
-            Event::Broke => played.broke = true,
-            Event::Away { dropped } => played.away.push(dropped),
-            Event::Back => played.back += 1,
-            Event::Failed(error) => panic!("{error}"),
+            WorkerEvent::Broke => played.broke = true,
+            WorkerEvent::Away { dropped } => played.away.push(dropped),
+            WorkerEvent::Back => played.back += 1,
+            WorkerEvent::Failed(error) => panic!("{error}"),
         }
     }
     worker.await.unwrap();
@@ -348,13 +359,13 @@ async fn play(server: &Arc<Server>, calls: usize, setup: Setup) -> Played {
 }
 
 /// A uniform number for one request, the same in every run.
-fn draw(request: &Request, what: &str) -> f64 {
+fn draw(request: &ServerRequest, what: &str) -> f64 {
     let name = format!("{}/{}", request.number, request.before);
-    Dice::new(11, &[what, &name]).unit()
+    SeededRng::new(11, &[what, &name]).unit()
 }
 
 /// A latency of a lognormal distribution.
-fn lognormal(request: &Request, median_s: f64, sigma: f64) -> Duration {
+fn lognormal(request: &ServerRequest, median_s: f64, sigma: f64) -> Duration {
     let angle = std::f64::consts::TAU * draw(request, "angle");
     let radius = (-2.0 * draw(request, "radius").max(1e-12).ln()).sqrt();
     Duration::from_secs_f64(median_s * (sigma * radius * angle.cos()).exp())
@@ -369,14 +380,14 @@ fn seconds(seconds: f64) -> Duration {
 }
 
 /// A token bucket as servers have it.
-struct Limit {
+struct ServerLimit {
     per_s: f64,
     burst: f64,
     level: f64,
     at: Duration,
 }
 
-impl Limit {
+impl ServerLimit {
     fn new(per_minute: f64, burst: f64) -> Self {
         Self {
             per_s: per_minute / 60.0,
@@ -411,7 +422,7 @@ impl Limit {
 
 #[tokio::test(start_paused = true)]
 async fn a_limit_of_a_minute_is_kept_to_and_nothing_fails() {
-    type Latency = fn(&Request) -> Duration;
+    type Latency = fn(&ServerRequest) -> Duration;
     let latencies: [(&str, Latency); 4] = [
         ("5 ms", |_| ms(5)),
         ("50 ms", |request| {
@@ -424,15 +435,15 @@ async fn a_limit_of_a_minute_is_kept_to_and_nothing_fails() {
     ];
     for (name, latency) in latencies {
         for names_wait in [true, false] {
-            let mut limit = Limit::new(60.0, 120.0);
-            let server = Arc::new(Server::new(move |request| {
+            let mut limit = ServerLimit::new(60.0, 120.0);
+            let server = Arc::new(SimulatedServer::new(move |request| {
                 if limit.take(request.since_start) {
-                    Fate::Answer(latency(request))
+                    ServerFate::Answer(latency(request))
                 } else {
-                    Fate::Refused(names_wait.then(|| limit.next()))
+                    ServerFate::Refused(names_wait.then(|| limit.next()))
                 }
             }));
-            let played = play(&server, 240, Setup::new(256)).await;
+            let played = play(&server, 240, WorkerSetup::new(256)).await;
             let books = server.books();
             let what = format!(
                 "{name}, Retry-After {names_wait}: {} of {} refused, {:?}",
@@ -457,14 +468,14 @@ async fn sporadic_refusals_cost_little() {
         (0.2, true, 12.0),
         (0.2, false, 12.0),
     ] {
-        let server = Arc::new(Server::new(move |request| {
+        let server = Arc::new(SimulatedServer::new(move |request| {
             if draw(request, "refused") < share {
-                Fate::Refused(names_wait.then_some(seconds(1.0)))
+                ServerFate::Refused(names_wait.then_some(seconds(1.0)))
             } else {
-                Fate::Answer(ms(50))
+                ServerFate::Answer(ms(50))
             }
         }));
-        let played = play(&server, 3_000, Setup::new(256)).await;
+        let played = play(&server, 3_000, WorkerSetup::new(256)).await;
         assert_eq!((played.answered.len(), played.failed.len()), (3_000, 0));
         assert!(
             played.took <= seconds(at_most),
@@ -480,17 +491,21 @@ async fn all_places_are_used_at_the_speed_of_real_models() {
         for workers in [3, 1] {
             let (calls, places) = (3_000 / workers, 450 / workers);
             let server = |worker: usize| {
-                let rule = move |request: &Request| {
+                let rule = move |request: &ServerRequest| {
                     let number = worker * 10_000 + request.number;
-                    Fate::Answer(lognormal(&Request { number, ..*request }, median_s, 0.5))
+                    ServerFate::Answer(lognormal(
+                        &ServerRequest { number, ..*request },
+                        median_s,
+                        0.5,
+                    ))
                 };
-                Arc::new(Server::new(rule))
+                Arc::new(SimulatedServer::new(rule))
             };
             let start = Instant::now();
             let servers: Vec<_> = (0..workers).map(server).collect();
             let plays = servers
                 .iter()
-                .map(|server| play(server, calls, Setup::new(places)));
+                .map(|server| play(server, calls, WorkerSetup::new(places)));
             let played = futures::future::join_all(plays).await;
             assert!(played.iter().all(|played| played.answered.len() == calls));
             let mean_s = median_s * (0.5f64 * 0.5 / 2.0).exp();
@@ -515,16 +530,16 @@ async fn limits_told_in_headers_are_used_up_without_refusals_or_stops() {
         (400, 600.0, 100.0, 50),
         (400, 600.0, 100.0, 1_000),
     ] {
-        let mut limit = Limit::new(per_minute, burst);
-        let server = Arc::new(Server::telling(move |request| {
+        let mut limit = ServerLimit::new(per_minute, burst);
+        let server = Arc::new(SimulatedServer::telling(move |request| {
             let fate = if limit.take(request.since_start) {
-                Fate::Answer(ms(latency))
+                ServerFate::Answer(ms(latency))
             } else {
-                Fate::Refused(None)
+                ServerFate::Refused(None)
             };
             (fate, limit.told())
         }));
-        let played = play(&server, calls, Setup::new(256)).await;
+        let played = play(&server, calls, WorkerSetup::new(256)).await;
         let books = server.books();
         let ideal_s = (calls as f64 - burst) / (per_minute / 60.0) + latency as f64 / 1e3;
         let what = format!(
@@ -539,18 +554,18 @@ async fn limits_told_in_headers_are_used_up_without_refusals_or_stops() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dead_server_stops_the_worker_within_its_time_and_with_few_requests() {
-    for fate in [Fate::Dead, Fate::Broken(ms(20))] {
+    for fate in [ServerFate::Dead, ServerFate::Broken(ms(20))] {
         // Three judges of one server begin with a third of the window each.
         for (first, requests) in [(FIRST / 3, 40), (FIRST, FIRST + 20)] {
-            let server = Arc::new(Server::new(move |_| fate));
-            let setup = Setup {
+            let server = Arc::new(SimulatedServer::new(move |_| fate));
+            let setup = WorkerSetup {
                 first,
-                ..Setup::new(256)
+                ..WorkerSetup::new(256)
             };
             let played = play(&server, 120, setup).await;
             let why = played.stopped.unwrap();
             let words = match fate {
-                Fate::Dead => "cannot connect",
+                ServerFate::Dead => "cannot connect",
                 _ => "it broke",
             };
             assert!(why.contains(words), "{why}");
@@ -568,14 +583,14 @@ async fn a_dead_server_stops_the_worker_within_its_time_and_with_few_requests() 
 #[tokio::test(start_paused = true)]
 async fn silence_stops_the_worker_and_what_is_in_flight_is_charged() {
     for after in [0, 100] {
-        let server = Arc::new(Server::new(move |request| {
+        let server = Arc::new(SimulatedServer::new(move |request| {
             if request.number < after {
-                Fate::Answer(ms(50))
+                ServerFate::Answer(ms(50))
             } else {
-                Fate::Silent
+                ServerFate::Silent
             }
         }));
-        let played = play(&server, 500, Setup::new(64)).await;
+        let played = play(&server, 500, WorkerSetup::new(64)).await;
         let why = played.stopped.unwrap();
         assert!(why.contains("no answer to any of 64 calls"), "{why}");
         assert_eq!(played.answered.len(), after);
@@ -589,17 +604,17 @@ async fn silence_stops_the_worker_and_what_is_in_flight_is_charged() {
 #[tokio::test(start_paused = true)]
 async fn an_outage_is_waited_for_and_nothing_fails() {
     for fate in [
-        Fate::Dead,
-        Fate::Broken(ms(20)),
-        Fate::Refused(Some(seconds(1.0))),
+        ServerFate::Dead,
+        ServerFate::Broken(ms(20)),
+        ServerFate::Refused(Some(seconds(1.0))),
     ] {
-        let server = Arc::new(Server::new(move |request| {
+        let server = Arc::new(SimulatedServer::new(move |request| {
             match request.since_start.as_secs_f64() {
                 5.0..35.0 => fate,
-                _ => Fate::Answer(lognormal(request, 1.5, 0.5)),
+                _ => ServerFate::Answer(lognormal(request, 1.5, 0.5)),
             }
         }));
-        let played = play(&server, 3_000, Setup::new(256)).await;
+        let played = play(&server, 3_000, WorkerSetup::new(256)).await;
         assert_eq!(played.answered.len(), 3_000, "{fate:?}");
         assert_eq!(played.stopped, None, "{fate:?}");
         // Without the outage it takes about 22 s.
@@ -609,18 +624,18 @@ async fn an_outage_is_waited_for_and_nothing_fails() {
 
 #[tokio::test(start_paused = true)]
 async fn junk_alone_stops_the_worker() {
-    let server = Arc::new(Server::new(|_| Fate::Junk(ms(50))));
-    let played = play(&server, 500, Setup::new(1)).await;
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Junk(ms(50))));
+    let played = play(&server, 500, WorkerSetup::new(1)).await;
     let why = played.stopped.unwrap();
     assert!(why.contains("25 answers in a row"), "{why}");
     assert_eq!(server.books().requests, 25);
     assert!((played.known_usd - 0.025).abs() < 1e-9, "each is paid for");
     // Some answers between, and nothing stops.
-    let server = Arc::new(Server::new(|request| match request.number % 10 {
-        0 => Fate::Answer(ms(50)),
-        _ => Fate::Junk(ms(50)),
+    let server = Arc::new(SimulatedServer::new(|request| match request.number % 10 {
+        0 => ServerFate::Answer(ms(50)),
+        _ => ServerFate::Junk(ms(50)),
     }));
-    let played = play(&server, 100, Setup::new(1)).await;
+    let played = play(&server, 100, WorkerSetup::new(1)).await;
     assert_eq!(played.stopped, None);
     assert_eq!((played.answered.len(), played.failed.len()), (10, 90));
     assert_eq!(server.books().requests, 190, "each is asked once more");
@@ -628,14 +643,14 @@ async fn junk_alone_stops_the_worker() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_panics_has_failed_and_the_others_go_on() {
-    let server = Arc::new(Server::new(|request| match request.number {
-        7 => Fate::Panic,
-        _ => Fate::Answer(ms(50)),
+    let server = Arc::new(SimulatedServer::new(|request| match request.number {
+        7 => ServerFate::Panic,
+        _ => ServerFate::Answer(ms(50)),
     }));
-    let played = play(&server, 100, Setup::new(64)).await;
+    let played = play(&server, 100, WorkerSetup::new(64)).await;
     assert_eq!((played.answered.len(), played.stopped), (99, None));
     let (number, error, charge) = &played.failed[0];
-    assert_eq!((*number, error.cause), (7, Cause::Crashed));
+    assert_eq!((*number, error.cause), (7, FailureCause::Crashed));
     assert!(error.message.contains("of all things"));
     assert_eq!(
         *charge,
@@ -646,11 +661,11 @@ async fn a_call_that_panics_has_failed_and_the_others_go_on() {
 
 #[tokio::test(start_paused = true)]
 async fn a_cancel_keeps_what_comes_in_time_and_charges_the_rest() {
-    let setup = Setup::new(64);
+    let setup = WorkerSetup::new(64);
     let control = Arc::clone(&setup.control);
-    let server = Arc::new(Server::new(|request| match request.number % 4 {
-        0 => Fate::Answer(seconds(40.0)),
-        _ => Fate::Answer(seconds(10.0)),
+    let server = Arc::new(SimulatedServer::new(|request| match request.number % 4 {
+        0 => ServerFate::Answer(seconds(40.0)),
+        _ => ServerFate::Answer(seconds(10.0)),
     }));
     let steer = async {
         tokio::time::sleep(seconds(1.0)).await;
@@ -668,9 +683,9 @@ async fn a_cancel_keeps_what_comes_in_time_and_charges_the_rest() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_worker_makes_no_calls_until_it_is_taken_back() {
-    let setup = Setup::new(64);
+    let setup = WorkerSetup::new(64);
     let control = Arc::clone(&setup.control);
-    let server = Arc::new(Server::new(|_| Fate::Answer(ms(50))));
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(ms(50))));
     let steer = async {
         tokio::time::sleep(ms(220)).await;
         control.send_modify(|control| control.toggle(0));
@@ -687,14 +702,14 @@ async fn a_dropped_worker_makes_no_calls_until_it_is_taken_back() {
 
 #[tokio::test(start_paused = true)]
 async fn a_dropped_worker_sets_no_money_aside() {
-    let setup = Setup::new(8);
+    let setup = WorkerSetup::new(8);
     let control = Arc::clone(&setup.control);
     let budget = Budget::new(Some(100.0), 0.0);
-    let setup = Setup {
+    let setup = WorkerSetup {
         budget: budget.clone(),
         ..setup
     };
-    let server = Arc::new(Server::new(|_| Fate::Answer(seconds(1.0))));
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(seconds(1.0))));
     let steer = async {
         tokio::time::sleep(ms(1_500)).await;
         assert!(budget.is_waiting());
@@ -710,9 +725,9 @@ async fn a_dropped_worker_sets_no_money_aside() {
 
 #[tokio::test(start_paused = true)]
 async fn a_pause_begins_nothing() {
-    let setup = Setup::new(8);
+    let setup = WorkerSetup::new(8);
     let control = Arc::clone(&setup.control);
-    let server = Arc::new(Server::new(|_| Fate::Answer(seconds(1.0))));
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(seconds(1.0))));
     let steer = async {
         tokio::time::sleep(ms(500)).await;
         control.send_modify(|control| control.paused = true);
@@ -729,14 +744,14 @@ async fn the_same_question_is_asked_once_and_its_answer_shared() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("p.db")).unwrap();
     for fails_first in [false, true] {
-        let server = Arc::new(Server::new(move |request| match request.number {
-            0 if fails_first => Fate::Junk(Duration::ZERO),
-            _ => Fate::Answer(Duration::ZERO),
+        let server = Arc::new(SimulatedServer::new(move |request| match request.number {
+            0 if fails_first => ServerFate::Junk(Duration::ZERO),
+            _ => ServerFate::Answer(Duration::ZERO),
         }));
-        let setup = Setup {
-            ledger: Ledger::Project(store.clone()),
+        let setup = WorkerSetup {
+            ledger: CallLedger::Project(store.clone()),
             key: |number| Some([number as u8 % 5; 32]),
-            ..Setup::new(64)
+            ..WorkerSetup::new(64)
         };
         let played = play(&server, 100, setup).await;
         let failed = usize::from(fails_first);
@@ -749,11 +764,11 @@ async fn the_same_question_is_asked_once_and_its_answer_shared() {
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_shared_is_asked_for_again() {
-    let server = Arc::new(Server::new(|_| Fate::Answer(ms(50))));
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(ms(50))));
     // Nothing is kept anywhere, so there is nothing to share.
-    let setup = Setup {
+    let setup = WorkerSetup {
         key: |_| Some([1; 32]),
-        ..Setup::new(64)
+        ..WorkerSetup::new(64)
     };
     let played = play(&server, 10, setup).await;
     assert_eq!((played.answered.len(), played.shared), (10, 0));
@@ -762,29 +777,29 @@ async fn an_answer_that_cannot_be_shared_is_asked_for_again() {
 #[tokio::test(start_paused = true)]
 async fn a_refusal_uses_up_attempts_only_while_nobody_is_answered() {
     // One call is refused thirty times while the others are answered.
-    let server = Arc::new(Server::new(|request| match request.number {
-        3 if request.before < 30 => Fate::Refused(Some(seconds(1.0))),
-        _ => Fate::Answer(ms(500)),
+    let server = Arc::new(SimulatedServer::new(|request| match request.number {
+        3 if request.before < 30 => ServerFate::Refused(Some(seconds(1.0))),
+        _ => ServerFate::Answer(ms(500)),
     }));
-    let played = play(&server, 1_000, Setup::new(4)).await;
+    let played = play(&server, 1_000, WorkerSetup::new(4)).await;
     assert_eq!((played.answered.len(), played.failed.len()), (1_000, 0));
     assert_eq!(server.books().asked[&3], 31);
     // Nobody is answered.
-    let server = Arc::new(Server::new(|_| Fate::Refused(None)));
-    let played = play(&server, 1, Setup::new(4)).await;
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Refused(None)));
+    let played = play(&server, 1, WorkerSetup::new(4)).await;
     assert_eq!((played.answered.len(), played.failed.len()), (0, 1));
     assert_eq!(server.books().asked[&0], ATTEMPTS as usize);
 }
 
 #[tokio::test(start_paused = true)]
 async fn money_that_is_gone_is_told_and_what_came_is_kept() {
-    let mut server = Server::new(|_| Fate::Answer(ms(50)));
+    let mut server = SimulatedServer::new(|_| ServerFate::Answer(ms(50)));
     server.cost = |_| Some(0.25);
     let server = Arc::new(server);
     let budget = Budget::new(Some(10.0), 0.0);
-    let setup = Setup {
+    let setup = WorkerSetup {
         budget: budget.clone(),
-        ..Setup::new(64)
+        ..WorkerSetup::new(64)
     };
     let played = play(&server, 500, setup).await;
     assert!(played.broke);
@@ -817,24 +832,24 @@ proptest! {
             // Sixteenths, so that sums are exact.
             let limit = f64::from(limit) / 16.0;
             let budget = Budget::new(Some(limit), 0.0);
-            let setup = Setup::new(places);
+            let setup = WorkerSetup::new(places);
     let control = Arc::clone(&setup.control);
-            let setup = Setup {
+            let setup = WorkerSetup {
                 budget: budget.clone(),
                 worst_usd: priced.then_some(1.0),
                 ..setup
             };
             let server = || {
                 let fates = fates.clone();
-                let mut server = Server::new(move |request| {
+                let mut server = SimulatedServer::new(move |request| {
                     let (fate, time) = fates[(request.number + request.before) % fates.len()];
                     let time = ms(u64::from(time) * 100);
                     match fate {
-                        0 => Fate::Junk(time),
-                        1 => Fate::Refused(Some(time)),
-                        2 => Fate::Panic,
-                        3 => Fate::Broken(time),
-                        _ => Fate::Answer(time),
+                        0 => ServerFate::Junk(time),
+                        1 => ServerFate::Refused(Some(time)),
+                        2 => ServerFate::Panic,
+                        3 => ServerFate::Broken(time),
+                        _ => ServerFate::Answer(time),
                     }
                 });
                 server.budget = Some(budget.clone());
@@ -843,8 +858,8 @@ proptest! {
                 Arc::new(server)
             };
             let servers = [server(), server(), server()];
-            let plays = servers.iter().enumerate().map(|(seat, server)| {
-                play(server, 40, Setup { seat, ..setup.clone() })
+            let plays = servers.iter().enumerate().map(|(judge_index, server)| {
+                play(server, 40, WorkerSetup { judge_index, ..setup.clone() })
             });
             let steer = async {
                 if let Some(after) = cancelled_ms {

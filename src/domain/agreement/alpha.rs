@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// How far apart two labels are: δ² of Krippendorff (2011), "Computing Krippendorff's alpha-reliability".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Scale {
+pub enum LabelScale {
     /// Labels are equal (0) or not (1).
     Nominal,
     /// Labels are ranks: the square of how many values of the data lie between the two, each of the two counted half.
@@ -32,14 +32,14 @@ pub struct Alpha {
 
 /// Krippendorff's α = 1 − D_o / D_e of units (rows) by raters (columns), a missing label being `None`.
 ///
-/// Labels are coded as numbers: any codes will do for [`Scale::Nominal`], any in the right order for
-/// [`Scale::Ordinal`]. A label that is not finite counts as missing. With o_ck the coincidences (every ordered pair of
+/// Labels are coded as numbers: any codes will do for [`LabelScale::Nominal`], any in the right order for
+/// [`LabelScale::Ordinal`]. A label that is not finite counts as missing. With o_ck the coincidences (every ordered pair of
 /// labels c, k within a unit of m labels counts 1 / (m − 1)), n_c their row sums and n their sum,
 /// α = 1 − (n − 1) Σ o_ck δ²_ck / Σ n_c n_k δ²_ck. `None` where no unit has two labels, and where all labels are the
 /// same, so that there is nothing to disagree about. Who gave a label does not matter, so raters may differ from unit
 /// to unit. `seed` is the bootstrap's; without one there is no interval, and a thousandth of the work.
-pub fn alpha(units: &[Vec<Option<f64>>], scale: Scale, seed: Option<u64>) -> Option<Alpha> {
-    let coded = Coded::new(units, scale);
+pub fn alpha(units: &[Vec<Option<f64>>], scale: LabelScale, seed: Option<u64>) -> Option<Alpha> {
+    let coded = CodedUnits::new(units, scale);
     let value = coded.alpha(&vec![1; coded.units.len()])?;
     let interval = seed.and_then(|seed| {
         let mut times = vec![0; coded.units.len()];
@@ -53,7 +53,7 @@ pub fn alpha(units: &[Vec<Option<f64>>], scale: Scale, seed: Option<u64>) -> Opt
         value,
         interval,
         units: coded.units.len(),
-        values: coded.units.iter().map(Unit::size).sum(),
+        values: coded.units.iter().map(AlphaUnit::size).sum(),
     })
 }
 
@@ -76,24 +76,24 @@ pub fn units(rows: impl IntoIterator<Item = (usize, usize, f64)>) -> Vec<Vec<Opt
 }
 
 /// A unit's labels: how often each of the data's distinct labels occurs in it.
-struct Unit(Vec<(usize, usize)>);
+struct AlphaUnit(Vec<(usize, usize)>);
 
-impl Unit {
+impl AlphaUnit {
     fn size(&self) -> usize {
         self.0.iter().map(|(_, count)| count).sum()
     }
 }
 
 /// The units with two labels or more, labels replaced by their place among the distinct ones.
-struct Coded {
-    scale: Scale,
+struct CodedUnits {
+    scale: LabelScale,
     /// The distinct labels in ascending order, less their middle, so that large labels lose no digits.
     labels: Vec<f64>,
-    units: Vec<Unit>,
+    units: Vec<AlphaUnit>,
 }
 
-impl Coded {
-    fn new(units: &[Vec<Option<f64>>], scale: Scale) -> Self {
+impl CodedUnits {
+    fn new(units: &[Vec<Option<f64>>], scale: LabelScale) -> Self {
         // Adding zero turns -0.0 into 0.0, which is the same label.
         let rows: Vec<Vec<f64>> = units
             .iter()
@@ -114,7 +114,7 @@ impl Coded {
                     let place = labels.partition_point(|other| other < label);
                     *counts.entry(place).or_default() += 1;
                 }
-                Unit(counts.into_iter().collect())
+                AlphaUnit(counts.into_iter().collect())
             })
             .collect();
         let middle = labels.get(labels.len() / 2).copied().unwrap_or(0.0);
@@ -129,7 +129,7 @@ impl Coded {
     /// α where unit `u` occurs `times[u]` times.
     fn alpha(&self, times: &[usize]) -> Option<f64> {
         let mut counts = vec![0.0; self.labels.len()];
-        for (Unit(labels), times) in self.units.iter().zip(times) {
+        for (AlphaUnit(labels), times) in self.units.iter().zip(times) {
             for (label, count) in labels {
                 counts[*label] += (times * count) as f64;
             }
@@ -142,8 +142,8 @@ impl Coded {
             for (at, (x, count)) in unit.0.iter().enumerate() {
                 for (y, other) in unit.0.iter().skip(at + 1) {
                     let gap = match self.scale {
-                        Scale::Nominal => 1.0,
-                        Scale::Ordinal | Scale::Interval => places[*x] - places[*y],
+                        LabelScale::Nominal => 1.0,
+                        LabelScale::Ordinal | LabelScale::Interval => places[*x] - places[*y],
                     };
                     within += 2.0 * (count * other) as f64 * gap * gap;
                 }
@@ -152,8 +152,8 @@ impl Coded {
         }
         // Σ n_c n_k δ² without the double sum: n² − Σ n_c², or 2 n times the scatter about the mean.
         let expected = match self.scale {
-            Scale::Nominal => n * n - counts.iter().map(|count| count * count).sum::<f64>(),
-            Scale::Ordinal | Scale::Interval => {
+            LabelScale::Nominal => n * n - counts.iter().map(|count| count * count).sum::<f64>(),
+            LabelScale::Ordinal | LabelScale::Interval => {
                 let weighted = || counts.iter().zip(&places);
                 let mean = weighted().map(|(count, x)| count * x).sum::<f64>() / n;
                 let scatter = weighted().map(|(count, x)| count * (x - mean).powi(2));
@@ -167,7 +167,7 @@ impl Coded {
 
     /// Where the labels lie on a line on which δ² is the squared distance: for ranks, the middle of each label's share.
     fn places(&self, counts: &[f64]) -> Vec<f64> {
-        if self.scale != Scale::Ordinal {
+        if self.scale != LabelScale::Ordinal {
             return self.labels.clone();
         }
         let mut below = 0.0;
@@ -204,9 +204,9 @@ mod tests {
     #[test]
     fn the_textbook_example_is_met_on_all_scales() {
         for (scale, expected) in [
-            (Scale::Nominal, 0.743_421_052_631_579),
-            (Scale::Ordinal, 0.815_387_503_754_881),
-            (Scale::Interval, 0.849_107_142_857_143),
+            (LabelScale::Nominal, 0.743_421_052_631_579),
+            (LabelScale::Ordinal, 0.815_387_503_754_881),
+            (LabelScale::Interval, 0.849_107_142_857_143),
         ] {
             let alpha = alpha(&krippendorff(), scale, Some(1)).unwrap();
             assert!((alpha.value - expected).abs() < 1e-12, "{alpha:?}");
@@ -218,20 +218,24 @@ mod tests {
 
     #[test]
     fn there_is_no_alpha_without_pairs_or_without_variation() {
-        assert_eq!(alpha(&[], Scale::Nominal, Some(1)), None);
+        assert_eq!(alpha(&[], LabelScale::Nominal, Some(1)), None);
         let lonely = [vec![Some(1.0), None], vec![None, Some(2.0)]];
-        assert_eq!(alpha(&lonely, Scale::Nominal, Some(1)), None);
+        assert_eq!(alpha(&lonely, LabelScale::Nominal, Some(1)), None);
         let same = [vec![Some(1.0), Some(1.0)], vec![Some(1.0), Some(1.0)]];
-        for scale in [Scale::Nominal, Scale::Ordinal, Scale::Interval] {
+        for scale in [
+            LabelScale::Nominal,
+            LabelScale::Ordinal,
+            LabelScale::Interval,
+        ] {
             assert_eq!(alpha(&same, scale, Some(1)), None);
         }
         let bad = [vec![Some(f64::NAN), Some(1.0)]];
-        assert_eq!(alpha(&bad, Scale::Interval, Some(1)), None);
+        assert_eq!(alpha(&bad, LabelScale::Interval, Some(1)), None);
     }
 
     #[test]
     fn one_unit_has_no_interval() {
-        let one = alpha(&[vec![Some(1.0), Some(2.0)]], Scale::Nominal, Some(1)).unwrap();
+        let one = alpha(&[vec![Some(1.0), Some(2.0)]], LabelScale::Nominal, Some(1)).unwrap();
         assert_eq!((one.value, one.interval), (0.0, None));
     }
 
@@ -254,7 +258,7 @@ mod tests {
             let plain = coded(&f64::from);
             let renamed = coded(&|l| [3.0, -8.0, 0.5, 100.0][usize::from(l)]);
             let stretched = coded(&|l| f64::from(l).exp());
-            for (scale, other) in [(Scale::Nominal, renamed), (Scale::Ordinal, stretched)] {
+            for (scale, other) in [(LabelScale::Nominal, renamed), (LabelScale::Ordinal, stretched)] {
                 let value = |table: &[Vec<Option<f64>>]| alpha(table, scale, None).map(|a| a.value);
                 let (one, two) = (value(&plain), value(&other));
                 prop_assert_eq!(one.is_some(), two.is_some());

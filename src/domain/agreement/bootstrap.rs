@@ -1,7 +1,7 @@
 //! Percentile bootstrap intervals, seeded.
 
 use super::{Interval, LEVEL};
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use serde::Serialize;
 
 /// How often a bootstrap resamples.
@@ -9,7 +9,7 @@ pub const RESAMPLES: usize = 1000;
 
 /// An estimate with its bootstrap interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Estimate {
+pub struct BootstrapEstimate {
     /// The estimate from the data.
     pub value: f64,
     /// Its percentile interval; `None` for fewer than two units.
@@ -32,11 +32,11 @@ pub fn bootstrap(
     if units < 2 {
         return None;
     }
-    let mut dice = Dice::new(seed, &["bootstrap"]);
+    let mut rng = SeededRng::new(seed, &["bootstrap"]);
     let mut drawn = vec![0; units];
     let mut values = Vec::with_capacity(RESAMPLES);
     for _ in 0..RESAMPLES {
-        drawn.fill_with(|| dice.below(units));
+        drawn.fill_with(|| rng.below(units));
         values.extend(statistic(&drawn).filter(|value| value.is_finite()));
     }
     if values.len() < RESAMPLES - RESAMPLES / 20 {
@@ -51,13 +51,13 @@ pub fn bootstrap(
 }
 
 /// The mean of values, one a unit, with its bootstrap interval. `None` without values or with one that is not finite.
-pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Estimate> {
+pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<BootstrapEstimate> {
     if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
         return None;
     }
     let n = values.len();
     let mean = |sum: f64| sum / n as f64;
-    Some(Estimate {
+    Some(BootstrapEstimate {
         value: mean(values.iter().sum()),
         interval: bootstrap(n, seed, |drawn| {
             Some(mean(drawn.iter().map(|at| values[*at]).sum()))
@@ -69,7 +69,7 @@ pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Estimate> {
 /// The mean of `x − y` over paired values, one pair a unit, with its bootstrap interval: pairs are drawn together.
 ///
 /// `None` as in [`bootstrap_mean`], and where the two are not equally many.
-pub fn bootstrap_difference(x: &[f64], y: &[f64], seed: u64) -> Option<Estimate> {
+pub fn bootstrap_difference(x: &[f64], y: &[f64], seed: u64) -> Option<BootstrapEstimate> {
     (x.len() == y.len()).then_some(())?;
     let gaps: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
     bootstrap_mean(&gaps, seed)

@@ -9,7 +9,7 @@ const PSEUDO: f64 = 2.0;
 
 /// An item that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Sampled {
+pub struct SampledItem {
     /// Whether it counts, 1 or 0, or how much of it does.
     pub value: f64,
     /// With what probability it was to be drawn, in (0, 1]; `None` where that is not known.
@@ -19,7 +19,7 @@ pub struct Sampled {
 /// What a share from a sample is a statement about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Target {
+pub enum SurveyTarget {
     /// The share among exactly the items the sample was drawn from: the interval shrinks to a point when all are seen.
     FinitePopulation,
     /// The rate of what produced those items (a judge, say): seeing every one of them still leaves chance.
@@ -59,8 +59,8 @@ pub struct SurveyShare {
 /// mean weight Σ f w² / Σ w, and turned into the effective number of answers p(1 − p)/V, for Wilson's interval. With
 /// yes-or-no answers and equal probabilities in a superpopulation that is the raw interval exactly. A sample whose random
 /// part is a handful of items is covered at 92 to 99 % rather than 95 %.
-pub fn survey_share(items: &[Sampled], target: Target) -> SurveyShare {
-    let items: Vec<Sampled> = items
+pub fn survey_share(items: &[SampledItem], target: SurveyTarget) -> SurveyShare {
+    let items: Vec<SampledItem> = items
         .iter()
         .copied()
         .filter(|item| (0.0..=1.0).contains(&item.value))
@@ -78,13 +78,13 @@ pub fn survey_share(items: &[Sampled], target: Target) -> SurveyShare {
     }
 }
 
-fn weighted(drawn: &[(f64, f64)], target: Target) -> Option<WeightedShare> {
+fn weighted(drawn: &[(f64, f64)], target: SurveyTarget) -> Option<WeightedShare> {
     // Weights relative to the largest, so that no square overflows.
     let least = drawn.iter().map(|(_, pi)| *pi).reduce(f64::min)?;
     let (mut total, mut part, mut heavy) = (0.0, 0.0, 0.0);
     let left = |pi: f64| match target {
-        Target::FinitePopulation => 1.0 - pi,
-        Target::Superpopulation => 1.0,
+        SurveyTarget::FinitePopulation => 1.0 - pi,
+        SurveyTarget::Superpopulation => 1.0,
     };
     for (value, pi) in drawn {
         let weight = least / pi;
@@ -116,13 +116,13 @@ fn weighted(drawn: &[(f64, f64)], target: Target) -> Option<WeightedShare> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::sampling::Dice;
+    use crate::domain::sampling::SeededRng;
     use proptest::prelude::*;
 
     const ITEMS: usize = 2000;
 
-    fn items(rows: &[(f64, f64)]) -> Vec<Sampled> {
-        let item = |(value, inclusion): &(f64, f64)| Sampled {
+    fn items(rows: &[(f64, f64)]) -> Vec<SampledItem> {
+        let item = |(value, inclusion): &(f64, f64)| SampledItem {
             value: *value,
             inclusion: Some(*inclusion),
         };
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn equal_probabilities_change_nothing() {
         let rows: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i % 3 / 2), 0.1)).collect();
-        let share = survey_share(&items(&rows), Target::Superpopulation);
+        let share = survey_share(&items(&rows), SurveyTarget::Superpopulation);
         let (raw, corrected) = (share.raw.unwrap(), share.corrected.unwrap());
         assert!((corrected.value - raw.value).abs() < 1e-12);
         assert!((corrected.effective - 40.0).abs() < 1e-9, "{corrected:?}");
@@ -142,7 +142,10 @@ mod tests {
 
     #[test]
     fn an_item_drawn_with_one_in_ten_stands_for_ten() {
-        let share = survey_share(&items(&[(1.0, 0.1), (0.0, 1.0)]), Target::Superpopulation);
+        let share = survey_share(
+            &items(&[(1.0, 0.1), (0.0, 1.0)]),
+            SurveyTarget::Superpopulation,
+        );
         assert!((share.corrected.unwrap().value - 10.0 / 11.0).abs() < 1e-12);
         assert_eq!(share.raw.unwrap().value, 0.5);
     }
@@ -156,17 +159,17 @@ mod tests {
             (0.0, 1.5),
             (2.0, 0.5),
         ]);
-        rows.push(Sampled {
+        rows.push(SampledItem {
             value: 0.0,
             inclusion: None,
         });
-        let share = survey_share(&rows, Target::Superpopulation);
+        let share = survey_share(&rows, SurveyTarget::Superpopulation);
         assert_eq!((share.without_probability, share.raw.unwrap().n), (4, 5));
         let corrected = share.corrected.unwrap();
         assert_eq!((corrected.n, corrected.value), (1, 1.0));
         assert!(corrected.effective >= 1.0 && corrected.interval.low < 0.3);
         assert_eq!(
-            survey_share(&[], Target::FinitePopulation),
+            survey_share(&[], SurveyTarget::FinitePopulation),
             SurveyShare::default()
         );
     }
@@ -174,14 +177,14 @@ mod tests {
     #[test]
     fn a_census_leaves_nothing_to_chance_but_the_judge() {
         let rows: Vec<(f64, f64)> = (0..20).map(|i| (f64::from(i % 2), 1.0)).collect();
-        let all = survey_share(&items(&rows), Target::FinitePopulation)
+        let all = survey_share(&items(&rows), SurveyTarget::FinitePopulation)
             .corrected
             .unwrap();
         assert_eq!(
             (all.effective, all.interval.low, all.interval.high),
             (f64::INFINITY, 0.5, 0.5)
         );
-        let like = survey_share(&items(&rows), Target::Superpopulation)
+        let like = survey_share(&items(&rows), SurveyTarget::Superpopulation)
             .corrected
             .unwrap();
         assert!((like.effective - 20.0).abs() < 1e-9);
@@ -189,14 +192,14 @@ mod tests {
 
     /// Battles of which a queue takes the doubtful first: `random` of the 200 it expects to take are spread evenly, the
     /// rest go by priority, on which depends how often the judge is right.
-    struct Queue {
+    struct SurveyQueue {
         chances: Vec<f64>,
         rates: Vec<f64>,
     }
 
-    impl Queue {
-        fn new(random: f64, easy: f64, hard: f64, dice: &mut Dice) -> Self {
-            let priority: Vec<f64> = (0..ITEMS).map(|_| dice.unit().powi(3)).collect();
+    impl SurveyQueue {
+        fn new(random: f64, easy: f64, hard: f64, rng: &mut SeededRng) -> Self {
+            let priority: Vec<f64> = (0..ITEMS).map(|_| rng.unit().powi(3)).collect();
             let total: f64 = priority.iter().sum();
             let chance = |x: &f64| 200.0 * (random / ITEMS as f64 + (1.0 - random) * x / total);
             Self {
@@ -207,13 +210,13 @@ mod tests {
 
         /// A Poisson sample. Every item is hit in proportion to −ln(1 − π) of a stretch by the points of a unit Poisson
         /// process, so that the misses cost no draw.
-        fn draw(&self, dice: &mut Dice) -> Vec<usize> {
-            let (mut drawn, mut left) = (Vec::new(), -dice.unit().ln());
+        fn draw(&self, rng: &mut SeededRng) -> Vec<usize> {
+            let (mut drawn, mut left) = (Vec::new(), -rng.unit().ln());
             for (at, chance) in self.chances.iter().enumerate() {
                 let stretch = -(-chance).ln_1p();
                 if left < stretch {
                     drawn.push(at);
-                    left = -dice.unit().ln();
+                    left = -rng.unit().ln();
                 } else {
                     left -= stretch;
                 }
@@ -224,27 +227,27 @@ mod tests {
 
     /// How often the intervals cover the share of one population, the rate behind many, and how often raw ones do.
     fn coverage(reps: usize, random: f64, easy: f64, hard: f64) -> [f64; 3] {
-        let mut dice = Dice::new(11, &["coverage"]);
-        let queue = Queue::new(random, easy, hard, &mut dice);
-        let judge = |rate: &f64, dice: &mut Dice| f64::from(u8::from(dice.unit() < *rate));
+        let mut rng = SeededRng::new(11, &["coverage"]);
+        let queue = SurveyQueue::new(random, easy, hard, &mut rng);
+        let judge = |rate: &f64, rng: &mut SeededRng| f64::from(u8::from(rng.unit() < *rate));
         let fixed: Vec<f64> = queue
             .rates
             .iter()
-            .map(|rate| judge(rate, &mut dice))
+            .map(|rate| judge(rate, &mut rng))
             .collect();
         let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         let (share, rate) = (mean(&fixed), mean(&queue.rates));
         let mut covered = [0; 3];
         for _ in 0..reps {
-            let drawn = queue.draw(&mut dice);
-            let rows = |value: &mut dyn FnMut(usize) -> f64| -> Vec<Sampled> {
+            let drawn = queue.draw(&mut rng);
+            let rows = |value: &mut dyn FnMut(usize) -> f64| -> Vec<SampledItem> {
                 let row = |at: &usize| (value(*at), queue.chances[*at]);
                 items(&drawn.iter().map(row).collect::<Vec<_>>())
             };
             let seen = rows(&mut |at| fixed[at]);
-            let finite = survey_share(&seen, Target::FinitePopulation);
-            let anew = rows(&mut |at| judge(&queue.rates[at], &mut dice));
-            let source = survey_share(&anew, Target::Superpopulation);
+            let finite = survey_share(&seen, SurveyTarget::FinitePopulation);
+            let anew = rows(&mut |at| judge(&queue.rates[at], &mut rng));
+            let source = survey_share(&anew, SurveyTarget::Superpopulation);
             let intervals = [
                 (finite.corrected.unwrap().interval, share),
                 (source.corrected.unwrap().interval, rate),
@@ -272,7 +275,7 @@ mod tests {
         fn the_estimate_lies_in_its_interval(
             rows in prop::collection::vec((0.0f64..=1.0, 1e-6f64..=1.0), 1..40),
         ) {
-            for target in [Target::FinitePopulation, Target::Superpopulation] {
+            for target in [SurveyTarget::FinitePopulation, SurveyTarget::Superpopulation] {
                 let share = survey_share(&items(&rows), target).corrected.unwrap();
                 prop_assert!((0.0..=1.0).contains(&share.value) && share.effective >= 1.0);
                 prop_assert!(share.interval.low <= share.value + 1e-12);

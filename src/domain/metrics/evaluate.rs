@@ -1,7 +1,7 @@
 //! A run against labels, query by query.
 
-use super::measure::{Graded, Metric};
-use super::significance::{Comparison, Estimate, Resampling, compare, estimate};
+use super::measure::{GradedRanking, Metric};
+use super::significance::{Comparison, MeanEstimate, Resampling, compare, estimate};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use thiserror::Error;
 pub type Qrels = BTreeMap<QueryId, BTreeMap<DocId, i32>>;
 
 /// Scored documents by query, in any order; a larger score is better.
-pub type Run = BTreeMap<QueryId, Vec<(DocId, f64)>>;
+pub type RankedRun = BTreeMap<QueryId, Vec<(DocId, f64)>>;
 
 /// How precisely scores are compared before a tie is called one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub enum ScoreWidth {
 
 /// The conventions of an evaluation. The default is trec_eval's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rules {
+pub struct EvaluationRules {
     /// From which grade on a document is relevant (trec_eval `-l`). NDCG uses the grades themselves.
     pub relevant_from: i32,
     /// How precisely scores are compared.
@@ -35,7 +35,7 @@ pub struct Rules {
     pub count_missing: bool,
 }
 
-impl Default for Rules {
+impl Default for EvaluationRules {
     fn default() -> Self {
         Self {
             relevant_from: 1,
@@ -88,7 +88,7 @@ pub struct Evaluation {
     pub queries: Vec<QueryValues>,
     /// Evaluated queries without a relevant document: they count in the mean, as 0 in whatever asks for relevant ones.
     pub without_positives: Vec<QueryId>,
-    /// Queries with labels that the run lacks; see [`Rules::count_missing`].
+    /// Queries with labels that the run lacks; see [`EvaluationRules::count_missing`].
     pub missing_from_run: Vec<QueryId>,
     /// Queries of the run without any label; they are not evaluated.
     pub missing_from_qrels: Vec<QueryId>,
@@ -118,7 +118,7 @@ impl Evaluation {
     }
 
     /// The mean with a bootstrap interval over queries.
-    pub fn estimate(&self, metric: Metric, how: &Resampling) -> Option<Estimate> {
+    pub fn estimate(&self, metric: Metric, how: &Resampling) -> Option<MeanEstimate> {
         let values: Vec<f64> = self.values(metric).into_iter().map(|(_, v)| v).collect();
         estimate(&values, how)
     }
@@ -139,9 +139,9 @@ impl Evaluation {
 /// A document twice in one ranking, or a score that is not a number.
 pub fn evaluate(
     qrels: &Qrels,
-    run: &Run,
+    run: &RankedRun,
     metrics: &[Metric],
-    rules: &Rules,
+    rules: &EvaluationRules,
 ) -> Result<Evaluation, EvaluationError> {
     let mut evaluation = Evaluation {
         metrics: metrics.to_vec(),
@@ -166,7 +166,7 @@ pub fn evaluate(
                 &[]
             }
         };
-        let order = ranking(query, documents, rules.scores)?;
+        let order = ranked_documents(query, documents, rules.scores)?;
         let grade = |place: &(DocId, f64)| grades.get(&place.0).copied();
         let splits = |tie: &[&(DocId, f64)]| {
             tie.windows(2)
@@ -188,7 +188,7 @@ pub fn evaluate(
             .values()
             .filter(|grade| **grade >= rules.relevant_from)
             .count();
-        let graded = Graded {
+        let graded = GradedRanking {
             ranked: order.iter().map(|place| grade(place)).collect(),
             ideal,
             relevant_from: rules.relevant_from,
@@ -223,7 +223,7 @@ fn gain(grade: Option<i32>) -> i32 {
 ///
 /// # Errors
 /// A document twice, or a score that is not a number.
-pub fn ranking<'a>(
+pub fn ranked_documents<'a>(
     query: &QueryId,
     documents: &'a [(DocId, f64)],
     scores: ScoreWidth,

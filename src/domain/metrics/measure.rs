@@ -36,7 +36,7 @@ pub enum Measure {
 }
 
 /// Whether a measure is taken over a whole ranking, its first K documents, or either.
-enum Depth {
+enum MeasureDepth {
     Whole,
     First,
     Either,
@@ -73,11 +73,11 @@ impl Measure {
         }
     }
 
-    fn depth(self) -> Depth {
+    fn depth(self) -> MeasureDepth {
         match self {
-            Self::Bpref | Self::RPrecision => Depth::Whole,
-            Self::Precision | Self::Success | Self::Judged => Depth::First,
-            _ => Depth::Either,
+            Self::Bpref | Self::RPrecision => MeasureDepth::Whole,
+            Self::Precision | Self::Success | Self::Judged => MeasureDepth::First,
+            _ => MeasureDepth::Either,
         }
     }
 }
@@ -105,8 +105,8 @@ impl Metric {
     /// `success`, `judged`).
     pub fn new(measure: Measure, cutoff: Option<usize>) -> Result<Self, MetricError> {
         let metric = match (measure.depth(), cutoff.map(NonZeroUsize::new)) {
-            (Depth::Whole | Depth::Either, None) => Some(None),
-            (Depth::First | Depth::Either, Some(Some(cutoff))) => Some(Some(cutoff)),
+            (MeasureDepth::Whole | MeasureDepth::Either, None) => Some(None),
+            (MeasureDepth::First | MeasureDepth::Either, Some(Some(cutoff))) => Some(Some(cutoff)),
             _ => None,
         };
         metric
@@ -131,15 +131,15 @@ impl Metric {
     /// Every form of a metric's name, for help texts: `ndcg[@K], …, p@K, …`.
     pub fn expected() -> String {
         let form = |measure: Measure| match measure.depth() {
-            Depth::Whole => measure.name().to_owned(),
-            Depth::First => format!("{}@K", measure.name()),
-            Depth::Either => format!("{}[@K]", measure.name()),
+            MeasureDepth::Whole => measure.name().to_owned(),
+            MeasureDepth::First => format!("{}@K", measure.name()),
+            MeasureDepth::Either => format!("{}[@K]", measure.name()),
         };
         Measure::ALL.map(form).join(", ")
     }
 
     /// The value on one query, or `None` for the judged share of nothing and for gains too large for a number.
-    pub(super) fn value(self, query: &Graded) -> Option<f64> {
+    pub(super) fn value(self, query: &GradedRanking) -> Option<f64> {
         let top = match self.cutoff {
             Some(k) => &query.ranked[..query.ranked.len().min(k.get())],
             None => &query.ranked,
@@ -181,7 +181,12 @@ impl Metric {
         })
     }
 
-    fn ndcg(self, query: &Graded, top: &[Option<i32>], gain: impl Fn(i32) -> f64) -> Option<f64> {
+    fn ndcg(
+        self,
+        query: &GradedRanking,
+        top: &[Option<i32>],
+        gain: impl Fn(i32) -> f64,
+    ) -> Option<f64> {
         let sum = |grades: &mut dyn Iterator<Item = i32>| -> f64 {
             let discounted = |(above, grade): (usize, i32)| {
                 if grade > 0 {
@@ -204,7 +209,7 @@ impl Metric {
 
 /// One query's ranking, seen as grades.
 #[derive(Debug)]
-pub(super) struct Graded {
+pub(super) struct GradedRanking {
     /// The grade at each rank; `None` is unjudged.
     pub(super) ranked: Vec<Option<i32>>,
     /// The positive grades of all judged documents, largest first.
@@ -217,7 +222,7 @@ pub(super) struct Graded {
     pub(super) irrelevant: usize,
 }
 
-impl Graded {
+impl GradedRanking {
     fn is_relevant(&self, grade: Option<i32>) -> bool {
         grade.is_some_and(|grade| grade >= self.relevant_from)
     }
@@ -336,7 +341,7 @@ mod tests {
     #[test]
     fn a_ranking_has_the_values_of_the_textbook() {
         // Järvelin & Kekäläinen's style of example: grades 3 2 3 0 1 2, everything judged is retrieved.
-        let query = Graded {
+        let query = GradedRanking {
             ranked: vec![Some(3), Some(2), Some(3), None, Some(1), Some(2)],
             ideal: vec![3, 3, 2, 2, 1],
             relevant_from: 1,
@@ -363,14 +368,14 @@ mod tests {
 
     #[test]
     fn gains_beyond_numbers_are_missing_and_nothing_is_worth_nothing() {
-        let mut query = Graded {
+        let mut query = GradedRanking {
             ranked: vec![Some(5000)],
             ideal: vec![5000],
             relevant_from: 1,
             relevant: 1,
             irrelevant: 0,
         };
-        let of = |name: &str, query: &Graded| name.parse::<Metric>().unwrap().value(query);
+        let of = |name: &str, query: &GradedRanking| name.parse::<Metric>().unwrap().value(query);
         assert_eq!(of("ndcg_exp", &query), None);
         assert_eq!(of("ndcg", &query), Some(1.0));
         query.ranked.clear();

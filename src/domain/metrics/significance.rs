@@ -1,6 +1,6 @@
 //! How sure a mean over queries is, and whether two runs differ by more than the choice of queries explains.
 
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -37,7 +37,7 @@ impl Default for Resampling {
 
 /// A mean over queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Estimate {
+pub struct MeanEstimate {
     /// The mean.
     pub mean: f64,
     /// Queries it is over.
@@ -77,8 +77,8 @@ pub struct Comparison {
 }
 
 /// The mean of `values` with its interval, or `None` without values.
-pub fn estimate(values: &[f64], how: &Resampling) -> Option<Estimate> {
-    Some(Estimate {
+pub fn estimate(values: &[f64], how: &Resampling) -> Option<MeanEstimate> {
+    Some(MeanEstimate {
         mean: mean(values)?,
         n: values.len(),
         interval: bootstrap(values.len(), how, |chosen| mean_of(values, chosen)),
@@ -139,11 +139,11 @@ pub fn bootstraps<const N: usize>(
     if n < 2 || !(how.level > 0.0 && how.level < 1.0) {
         return [None; N];
     }
-    let mut dice = Dice::new(how.seed, &["bootstrap"]);
+    let mut rng = SeededRng::new(how.seed, &["bootstrap"]);
     let mut chosen = vec![0; n];
     let mut values: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(how.draws));
     for _ in 0..how.draws {
-        chosen.iter_mut().for_each(|at| *at = dice.below(n));
+        chosen.iter_mut().for_each(|at| *at = rng.below(n));
         for (values, found) in values.iter_mut().zip(statistics(&chosen)) {
             values.extend(found);
         }
@@ -184,9 +184,9 @@ pub fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f64> {
             .count();
         return Some(extreme as f64 / all as f64);
     }
-    let mut dice = Dice::new(how.seed, &["randomisation"]);
+    let mut rng = SeededRng::new(how.seed, &["randomisation"]);
     let extreme = (0..how.draws)
-        .filter(|_| signed(&mut |_| dice.below(2) == 1))
+        .filter(|_| signed(&mut |_| rng.below(2) == 1))
         .count();
     Some((extreme + 1) as f64 / (how.draws + 1) as f64)
 }

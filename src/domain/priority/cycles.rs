@@ -12,7 +12,7 @@ const ROUNDING: f64 = 1e-9;
 
 /// A decided pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Edge {
+pub struct DecidedPair {
     /// The document preferred.
     pub winner: usize,
     /// The other one.
@@ -25,7 +25,7 @@ pub struct Edge {
 
 /// Three documents of which each is preferred to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Triad {
+pub struct CyclicTriad {
     /// Pool indexes, ascending.
     pub documents: [usize; 3],
     /// The pair most likely to be the mistake: of the smallest strength, then of the smallest gap in the fit.
@@ -42,13 +42,13 @@ pub(super) fn is_tie(score: f64) -> bool {
 }
 
 /// The decided pairs of a query, by the verdict in force or the mean of the judges' scores, in pool order.
-pub fn edges(view: &View) -> Vec<Edge> {
+pub fn decided_pairs(view: &View) -> Vec<DecidedPair> {
     decide(view, |pair| view.score_in_force(pair))
 }
 
 /// The decided pairs of one judge, in pool order: the direction of its mean ternary outcome, as strong as half of its
 /// mean margin.
-pub fn edges_of_judge(view: &View, judge: JudgeId) -> Vec<Edge> {
+pub fn decided_pairs_of_judge(view: &View, judge: JudgeId) -> Vec<DecidedPair> {
     decide(view, |pair| {
         let (mut outcome, mut margin, mut votes) = (0i32, 0.0, 0u32);
         for record in view
@@ -80,7 +80,7 @@ pub fn edges_of_judge(view: &View, judge: JudgeId) -> Vec<Edge> {
 }
 
 /// Pairs with a score for their higher document that is not a tie.
-fn decide(view: &View, score: impl Fn(Pair) -> Option<f64>) -> Vec<Edge> {
+fn decide(view: &View, score: impl Fn(Pair) -> Option<f64>) -> Vec<DecidedPair> {
     let zelo = |document: usize| Some(view.standings.get(document)?.as_ref()?.zelo);
     let mut pairs: Vec<Pair> = view.pairs().collect();
     pairs.sort_unstable();
@@ -97,7 +97,7 @@ fn decide(view: &View, score: impl Fn(Pair) -> Option<f64>) -> Vec<Edge> {
                 (Some(winner), Some(loser)) => Some((winner - loser).abs()),
                 _ => None,
             };
-            Some(Edge {
+            Some(DecidedPair {
                 winner,
                 loser,
                 strength: (score - 0.5).abs(),
@@ -109,8 +109,8 @@ fn decide(view: &View, score: impl Fn(Pair) -> Option<f64>) -> Vec<Edge> {
 
 /// The cyclic triads among decided pairs, the most suspicious first: those whose other two pairs are strongest together,
 /// then those whose weakest pair is weakest, then in pool order.
-pub fn cyclic_triads(edges: &[Edge]) -> Vec<Triad> {
-    let by_pair: BTreeMap<Pair, &Edge> = edges
+pub fn cyclic_triads(edges: &[DecidedPair]) -> Vec<CyclicTriad> {
+    let by_pair: BTreeMap<Pair, &DecidedPair> = edges
         .iter()
         .filter_map(|edge| Some((Pair::new(edge.winner, edge.loser)?, edge)))
         .collect();
@@ -131,7 +131,7 @@ pub fn cyclic_triads(edges: &[Edge]) -> Vec<Triad> {
     triads
 }
 
-fn triad(documents: [usize; 3], by_pair: &BTreeMap<Pair, &Edge>) -> Option<Triad> {
+fn triad(documents: [usize; 3], by_pair: &BTreeMap<Pair, &DecidedPair>) -> Option<CyclicTriad> {
     let [x, y, z] = documents;
     let mut sides = [(x, y), (x, z), (y, z)]
         .into_iter()
@@ -141,13 +141,13 @@ fn triad(documents: [usize; 3], by_pair: &BTreeMap<Pair, &Edge>) -> Option<Triad
         })
         .collect::<Vec<_>>();
     sides.sort_by(|(_, x), (_, y)| {
-        let gap = |edge: &Edge| edge.gap.unwrap_or(f64::INFINITY);
+        let gap = |edge: &DecidedPair| edge.gap.unwrap_or(f64::INFINITY);
         rounded(x.strength)
             .cmp(&rounded(y.strength))
             .then(gap(x).total_cmp(&gap(y)))
     });
     let (weakest, edge) = *sides.first()?;
-    Some(Triad {
+    Some(CyclicTriad {
         documents,
         weakest,
         strength: edge.strength,
@@ -160,7 +160,7 @@ fn rounded(strength: f64) -> u64 {
 }
 
 /// For each pair that is the weakest of a triad the sum of what speaks against it, over its triads.
-pub fn weakest(triads: &[Triad]) -> BTreeMap<Pair, f64> {
+pub fn weakest_pairs(triads: &[CyclicTriad]) -> BTreeMap<Pair, f64> {
     let mut sums = BTreeMap::new();
     for triad in triads {
         *sums.entry(triad.weakest).or_insert(0.0) += triad.against;
@@ -170,7 +170,7 @@ pub fn weakest(triads: &[Triad]) -> BTreeMap<Pair, f64> {
 
 /// Kendall's coefficient of consistency of a complete tournament without ties, 1 for none of the possible cyclic triads
 /// and 0 for all (Kendall & Babington Smith 1940). `None` below three documents.
-pub fn zeta(documents: usize, cyclic: usize) -> Option<f64> {
+pub fn consistency(documents: usize, cyclic: usize) -> Option<f64> {
     let k = documents as f64;
     let squares = if documents % 2 == 1 { 1.0 } else { 4.0 };
     let most = (k * k * k - squares * k) / 24.0;
@@ -251,8 +251,8 @@ pub fn hodge(documents: usize, battles: &[Observation]) -> Option<Hodge> {
 mod tests {
     use super::*;
 
-    fn edge(winner: usize, loser: usize, strength: f64, gap: f64) -> Edge {
-        Edge {
+    fn edge(winner: usize, loser: usize, strength: f64, gap: f64) -> DecidedPair {
+        DecidedPair {
             winner,
             loser,
             strength,
@@ -278,17 +278,17 @@ mod tests {
         assert_eq!(triads[0].against, 1.0);
         // Two pairs of 2:1 are equally strong whatever the rounding of a third: the smaller gap decides.
         assert_eq!(Some(triads[1].weakest), Pair::new(4, 5));
-        let sums = weakest(&triads);
+        let sums = weakest_pairs(&triads);
         assert_eq!(sums.get(&triads[0].weakest), Some(&1.0));
         assert_eq!(sums.len(), 2);
     }
 
     #[test]
     fn consistency_runs_from_a_perfect_order_to_a_perfect_circle() {
-        assert_eq!(zeta(9, 0), Some(1.0));
-        assert_eq!(zeta(3, 1), Some(0.0));
-        assert_eq!(zeta(4, 2), Some(0.0));
-        assert_eq!(zeta(2, 0), None);
+        assert_eq!(consistency(9, 0), Some(1.0));
+        assert_eq!(consistency(3, 1), Some(0.0));
+        assert_eq!(consistency(4, 2), Some(0.0));
+        assert_eq!(consistency(2, 0), None);
     }
 
     #[test]

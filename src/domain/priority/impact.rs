@@ -6,7 +6,7 @@
 use super::graded;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
-use crate::domain::rating::{self, Fit, Model, Observation, Options, RatingError};
+use crate::domain::rating::{self, Fit, Observation, RatingError, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
 
 /// What changes between a ranking and another one of the same documents.
@@ -80,7 +80,7 @@ impl Impact {
 pub fn refit(
     documents: usize,
     observations: &[Observation],
-    options: &Options,
+    options: &RatingOptions,
     base: &Fit,
     index: usize,
     score: f64,
@@ -95,7 +95,7 @@ pub fn refit(
 /// The exact impact of one pair. `None` without an observation in force, without a fit, and where the flipped battles
 /// have no finite fit.
 pub fn impact(view: &View, pair: Pair, top: usize) -> Option<Impact> {
-    let flips = Flips::new(view, top)?;
+    let flips = FlipContext::new(view, top)?;
     flips.exact(flips.on.get(&pair)?)
 }
 
@@ -103,7 +103,7 @@ pub fn impact(view: &View, pair: Pair, top: usize) -> Option<Impact> {
 /// impact are refitted; the others keep the secant estimate. Where there is no estimate (the erf model, zBench's model,
 /// a pool without covariance) all pairs are refitted.
 pub fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
-    let Some(flips) = Flips::new(view, top) else {
+    let Some(flips) = FlipContext::new(view, top) else {
         return Vec::new();
     };
     let refit = |(pair, indexes): (&Pair, &Vec<usize>)| Some((*pair, flips.exact(indexes)?));
@@ -135,17 +135,17 @@ pub fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
 }
 
 /// A query made ready for many flips.
-struct Flips<'a> {
+struct FlipContext<'a> {
     view: &'a View,
     fit: &'a Fit,
-    options: Options,
+    options: RatingOptions,
     order: Vec<usize>,
     top: usize,
     /// The observations of each pair.
     on: BTreeMap<Pair, Vec<usize>>,
 }
 
-impl<'a> Flips<'a> {
+impl<'a> FlipContext<'a> {
     fn new(view: &'a View, top: usize) -> Option<Self> {
         let fit = view.fit.as_ref().ok()?;
         let entered = view.entered();
@@ -225,7 +225,7 @@ impl<'a> Flips<'a> {
 
     /// The scores after the flip by the secant step, where there is one.
     fn estimated(&self, pair: &Observation, score: f64) -> Option<Vec<f64>> {
-        let logistic = matches!(self.options.model, Model::Map | Model::Mle);
+        let logistic = matches!(self.options.model, RatingModel::Map | RatingModel::Mle);
         let covariance = self.view.covariance().filter(|_| logistic)?;
         let scores = &self.fit.scores;
         let resistance = covariance.resistance(pair.a, pair.b);

@@ -1,26 +1,26 @@
 //! From scored pairs of many queries to the order in which one person sees them.
 
-use super::ledger::{Draw, Key, Shown};
-use super::{Policy, Scored};
-use crate::domain::sampling::Dice;
+use super::inclusion::{Assignment, DrawReason, PairKey};
+use super::{PairPriority, Policy};
+use crate::domain::sampling::SeededRng;
 use std::collections::{BinaryHeap, HashSet};
 
 /// A pair that may be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Candidate {
+pub struct QueueCandidate {
     /// The pair.
-    pub key: Key,
+    pub key: PairKey,
     /// How urgent it is; `None` leaves it to chance.
     pub priority: Option<f64>,
     /// Whether a judge has voted on it: only those are in the frame that controls are drawn from.
     pub voted: bool,
 }
 
-impl Candidate {
+impl QueueCandidate {
     /// The scored pairs of one query as candidates.
-    pub fn of_query(query: u64, scored: &[Scored]) -> impl Iterator<Item = Self> + '_ {
+    pub fn of_query(query: u64, scored: &[PairPriority]) -> impl Iterator<Item = Self> + '_ {
         scored.iter().map(move |scored| Self {
-            key: Key {
+            key: PairKey {
                 query,
                 pair: scored.pair,
             },
@@ -32,7 +32,7 @@ impl Candidate {
 
 /// What a queue is drawn with.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Design {
+pub struct QueueDesign {
     /// Where ties, controls and repeats come from.
     pub seed: u64,
     /// Slots that are planned together, 1..=1000.
@@ -46,7 +46,7 @@ pub struct Design {
     pub gap: usize,
 }
 
-impl Design {
+impl QueueDesign {
     /// A policy's own design for one person: a quarter of controls and a twentieth of repeats for `Mixed`, nothing but
     /// controls for `Random`, nothing but priorities for the others. Batches of 20; repeats after 20 slots.
     pub fn new(policy: Policy, seed: u64, annotator: &str) -> Self {
@@ -56,7 +56,7 @@ impl Design {
             _ => (0.0, 0.0),
         };
         Self {
-            seed: draw_seed(&mut Dice::new(seed, &["queue", annotator])),
+            seed: draw_seed(&mut SeededRng::new(seed, &["queue", annotator])),
             batch: 20,
             share,
             repeats,
@@ -69,24 +69,24 @@ impl Design {
     }
 
     /// What the slots of a batch are for; the controls are spread over it, each at a random place of its stretch.
-    fn slots(&self, batch: usize) -> Vec<Slot> {
+    fn slots(&self, batch: usize) -> Vec<SlotKind> {
         let size = self.size();
         let part = |share: f64| share.clamp(0.0, 1.0) * size as f64;
         let certain = (part(1.0 - self.share) - 1e-9).ceil() as usize;
         let controls = (size - certain.min(size)).max(usize::from(self.share > 0.0));
         let repeats = (part(self.repeats) + 1e-9) as usize;
-        let mut slots = vec![Slot::Priority; size];
-        let mut dice = Dice::new(self.seed, &["slots", &batch.to_string()]);
+        let mut slots = vec![SlotKind::Priority; size];
+        let mut rng = SeededRng::new(self.seed, &["slots", &batch.to_string()]);
         for control in 0..controls {
             let (from, to) = (control * size / controls, (control + 1) * size / controls);
-            slots[from + dice.below(to - from)] = Slot::Control;
+            slots[from + rng.below(to - from)] = SlotKind::Control;
         }
         for _ in 0..repeats {
             let free: Vec<usize> = (0..size)
-                .filter(|at| slots[*at] == Slot::Priority)
+                .filter(|at| slots[*at] == SlotKind::Priority)
                 .collect();
-            if let Some(at) = free.get(dice.below(free.len())) {
-                slots[*at] = Slot::Repeat;
+            if let Some(at) = free.get(rng.below(free.len())) {
+                slots[*at] = SlotKind::Repeat;
             }
         }
         slots
@@ -94,7 +94,7 @@ impl Design {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Slot {
+enum SlotKind {
     Priority,
     Control,
     Repeat,
@@ -102,11 +102,11 @@ enum Slot {
 
 /// A slot of the queue, filled.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry {
+pub struct QueueEntry {
     /// The pair to show.
-    pub key: Key,
+    pub key: PairKey,
     /// Why; kept with the verdict, in the ledger.
-    pub draw: Draw,
+    pub draw: DrawReason,
     /// How urgent it is, where the policy says.
     pub priority: Option<f64>,
 }
@@ -121,16 +121,16 @@ pub struct Entry {
 /// The queue may be built again whenever something has changed; it has to be when a pair was shown or decided outside of
 /// it. A slot that cannot be filled goes to the other kind; a queue without controls ends with the last pair that has a
 /// priority.
-pub fn queue(
-    candidates: &[Candidate],
-    shown: &[Shown],
-    design: &Design,
+pub fn build_queue(
+    candidates: &[QueueCandidate],
+    shown: &[Assignment],
+    design: &QueueDesign,
     limit: usize,
-) -> Vec<Entry> {
+) -> Vec<QueueEntry> {
     let seeds = Seeds::new(design.seed);
-    let seen: HashSet<Key> = shown.iter().map(|line| line.key).collect();
+    let seen: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
     let open = || candidates.iter().filter(|c| !seen.contains(&c.key));
-    let mut urgent: Vec<(f64, u64, &Candidate)> = open()
+    let mut urgent: Vec<(f64, u64, &QueueCandidate)> = open()
         .filter_map(|c| {
             Some((
                 c.priority.filter(|p| p.is_finite())?,
@@ -145,7 +145,7 @@ pub fn queue(
     });
     let voted = candidates.iter().filter(|c| c.voted);
     let frame = voted.fold(0, |sum, c| sum ^ hash(seeds.ties, c.key));
-    let mut random: Vec<(u64, &Candidate)> = open()
+    let mut random: Vec<(u64, &QueueCandidate)> = open()
         .filter(|c| c.voted && design.share > 0.0)
         .map(|c| (hash(seeds.controls ^ frame, c.key), c))
         .collect();
@@ -155,7 +155,7 @@ pub fn queue(
     let mut urgent = urgent.into_iter().map(|(_, _, c)| c);
     let mut random = random.into_iter().map(|(_, c)| c);
     let mut repeats = Repeats::new(shown, seeds.repeats, design.gap);
-    let mut placed: HashSet<Key> = HashSet::new();
+    let mut placed: HashSet<PairKey> = HashSet::new();
     let mut entries = Vec::new();
     let size = design.size();
     let mut slots = Vec::new();
@@ -166,20 +166,23 @@ pub fn queue(
         if slots.is_empty() || slot % size == 0 {
             slots = design.slots(slot / size);
         }
-        let kind = slots.get(slot % size).copied().unwrap_or(Slot::Priority);
-        if kind == Slot::Repeat
+        let kind = slots
+            .get(slot % size)
+            .copied()
+            .unwrap_or(SlotKind::Priority);
+        if kind == SlotKind::Repeat
             && let Some(key) = repeats.next(slot)
         {
-            entries.push(Entry {
+            entries.push(QueueEntry {
                 key,
-                draw: Draw::Repeat,
+                draw: DrawReason::Repeat,
                 priority: None,
             });
             continue;
         }
         let mut by_priority = || Some((urgent.find(|c| !placed.contains(&c.key))?, false));
         let mut by_chance = || Some((random.find(|c| !placed.contains(&c.key))?, true));
-        let next = if kind == Slot::Control {
+        let next = if kind == SlotKind::Control {
             by_chance().or_else(by_priority)
         } else {
             by_priority().or_else(by_chance)
@@ -187,12 +190,12 @@ pub fn queue(
         let Some((candidate, drawn)) = next else {
             break;
         };
-        entries.push(Entry {
+        entries.push(QueueEntry {
             key: candidate.key,
             draw: if drawn {
-                Draw::Control { of: left }
+                DrawReason::Control { of: left }
             } else {
-                Draw::Priority
+                DrawReason::Priority
             },
             priority: candidate.priority,
         });
@@ -208,14 +211,14 @@ struct Repeats {
     seed: u64,
     gap: usize,
     /// Each pair with the slot it was shown in, oldest first; the first `ready` of them are in `due`.
-    first: Vec<(Key, usize)>,
+    first: Vec<(PairKey, usize)>,
     ready: usize,
-    due: BinaryHeap<std::cmp::Reverse<(u64, Key)>>,
-    done: HashSet<Key>,
+    due: BinaryHeap<std::cmp::Reverse<(u64, PairKey)>>,
+    done: HashSet<PairKey>,
 }
 
 impl Repeats {
-    fn new(shown: &[Shown], seed: u64, gap: usize) -> Self {
+    fn new(shown: &[Assignment], seed: u64, gap: usize) -> Self {
         let mut repeats = Self {
             seed,
             gap,
@@ -235,11 +238,11 @@ impl Repeats {
         repeats
     }
 
-    fn shown(&mut self, key: Key, slot: usize) {
+    fn shown(&mut self, key: PairKey, slot: usize) {
         self.first.push((key, slot));
     }
 
-    fn next(&mut self, slot: usize) -> Option<Key> {
+    fn next(&mut self, slot: usize) -> Option<PairKey> {
         while let Some((key, at)) = self.first.get(self.ready) {
             if slot.saturating_sub(*at) < self.gap.max(1) {
                 break;
@@ -263,7 +266,7 @@ struct Seeds {
 
 impl Seeds {
     fn new(seed: u64) -> Self {
-        let of = |purpose: &str| draw_seed(&mut Dice::new(seed, &[purpose]));
+        let of = |purpose: &str| draw_seed(&mut SeededRng::new(seed, &[purpose]));
         Self {
             ties: of("ties"),
             controls: of("controls"),
@@ -272,12 +275,12 @@ impl Seeds {
     }
 }
 
-fn draw_seed(dice: &mut Dice) -> u64 {
-    (0..4).fold(0, |seed, _| seed << 16 | dice.below(1 << 16) as u64)
+fn draw_seed(rng: &mut SeededRng) -> u64 {
+    (0..4).fold(0, |seed, _| seed << 16 | rng.below(1 << 16) as u64)
 }
 
 /// SplitMix64 (Steele, Lea & Flood 2014) over the parts of a key.
-fn hash(seed: u64, key: Key) -> u64 {
+fn hash(seed: u64, key: PairKey) -> u64 {
     let parts = [key.query, key.pair.low() as u64, key.pair.high() as u64];
     parts.into_iter().fold(seed, |state, part| {
         let mut z = (state ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);

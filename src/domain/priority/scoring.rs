@@ -11,7 +11,7 @@ pub const DEFAULT_TOP: usize = 10;
 
 /// A pair of one query with its priority. A verdict is about a pair, so the pair's battles are one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scored {
+pub struct PairPriority {
     /// The two documents.
     pub pair: Pair,
     /// The pair's first battle, as an index into the view's battles.
@@ -28,7 +28,7 @@ pub struct Scored {
 pub struct Scoring {
     /// The order.
     pub policy: Policy,
-    /// How many ranks count as the top; small pools take [`top_of`] it.
+    /// How many ranks count as the top; small pools take [`effective_top`] it.
     pub top: usize,
     /// `Impact` refits this many pairs of the query exactly, those with the largest estimate; the others keep the
     /// estimate (SCIENCE §9c).
@@ -48,7 +48,7 @@ impl Scoring {
 
 /// The top of a pool: `top`, but at most half of the documents, and at least 1. In a pool of 12 the first 10 are no
 /// choice worth making.
-pub fn top_of(documents: usize, top: usize) -> usize {
+pub fn effective_top(documents: usize, top: usize) -> usize {
     top.min(documents / 2).max(1)
 }
 
@@ -57,13 +57,13 @@ pub fn top_of(documents: usize, top: usize) -> usize {
 /// A pair whose verdict in force states a preference is settled: it has a priority under `Failed` alone. Where the view
 /// has no errors (zBench's model, very large pools), P(wrong) and the uncertainty come from the fitted win probability
 /// and the top is taken as it is; `Surprise` is then `None`.
-pub fn score(view: &View, scoring: &Scoring) -> Vec<Scored> {
+pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
     let mut pairs: Vec<Pair> = view
         .pairs()
         .filter(|pair| !view.battles_of(*pair).is_empty())
         .collect();
     pairs.sort_unstable();
-    let top = top_of(view.entered().len(), scoring.top);
+    let top = effective_top(view.entered().len(), scoring.top);
     let priority: Box<dyn Fn(Pair) -> Option<f64>> = match scoring.policy {
         Policy::Value | Policy::Mixed => {
             let inside = top_probabilities(view, top);
@@ -79,7 +79,8 @@ pub fn score(view: &View, scoring: &Scoring) -> Vec<Scored> {
             })
         }
         Policy::Cycle => {
-            let weakest = cycles::weakest(&cycles::cyclic_triads(&cycles::edges(view)));
+            let weakest =
+                cycles::weakest_pairs(&cycles::cyclic_triads(&cycles::decided_pairs(view)));
             Box::new(move |pair| weakest.get(&pair).copied())
         }
         Policy::Uncertain => Box::new(|pair| uncertainty(view, pair)),
@@ -96,7 +97,7 @@ pub fn score(view: &View, scoring: &Scoring) -> Vec<Scored> {
         .into_iter()
         .filter_map(|pair| {
             let counts = scoring.policy == Policy::Failed || !settled(pair);
-            Some(Scored {
+            Some(PairPriority {
                 pair,
                 battle: *view.battles_of(pair).first()?,
                 priority: counts
@@ -146,7 +147,7 @@ fn outranks(view: &View, pair: Pair) -> Option<f64> {
 }
 
 /// P(the ensemble's outcome on the pair is wrong): one half at a tie (SCIENCE §9e).
-pub fn wrong(view: &View, pair: Pair) -> Option<f64> {
+pub fn error_probability(view: &View, pair: Pair) -> Option<f64> {
     let (score, above) = (observed(view, pair)?, outranks(view, pair)?);
     Some(if cycles::is_tie(score) {
         0.5
@@ -160,7 +161,7 @@ pub fn wrong(view: &View, pair: Pair) -> Option<f64> {
 fn value(view: &View, inside: &[Option<f64>], pair: Pair) -> Option<f64> {
     let of = |document: usize| inside.get(document).copied().flatten();
     let outside = (1.0 - of(pair.low())?) * (1.0 - of(pair.high())?);
-    Some(wrong(view, pair)? * (1.0 - outside))
+    Some(error_probability(view, pair)? * (1.0 - outside))
 }
 
 fn uncertainty(view: &View, pair: Pair) -> Option<f64> {

@@ -3,10 +3,10 @@
 //! The judges are those of SCIENCE §0: document strengths θ, an error per pair that all judges share, one per pair and
 //! judge, a position bias, and calls that end in a tie by mistake. No real judge was asked.
 
-use super::{Policy, Scored, Scoring, graded, score};
+use super::{PairPriority, Policy, Scoring, graded, score_pairs};
 use crate::domain::battle::{Battle, BattleId};
-use crate::domain::ranking::{self, BattleRecord, Rows, Settings, View};
-use crate::domain::sampling::{self, Dice};
+use crate::domain::ranking::{self, BattleRecord, QueryRows, RankingSettings, View};
+use crate::domain::sampling::{self, SeededRng};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -71,7 +71,7 @@ pub struct Simulation {
     /// The orders to compare.
     pub policies: Vec<Policy>,
     /// How votes and verdicts become scores.
-    pub settings: Settings,
+    pub settings: RankingSettings,
     /// The seed; a query's world does not depend on the policies or on how many queries there are.
     pub seed: u64,
 }
@@ -94,7 +94,7 @@ impl Default for Simulation {
                 Policy::Uncertain,
                 Policy::Value,
             ],
-            settings: Settings::default(),
+            settings: RankingSettings::default(),
             seed: 1,
         }
     }
@@ -102,14 +102,14 @@ impl Default for Simulation {
 
 /// A mean over queries with its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mean {
+pub struct ReviewMean {
     /// The mean.
     pub mean: f64,
     /// Its standard error; `None` for a single query.
     pub se: Option<f64>,
 }
 
-impl Mean {
+impl ReviewMean {
     fn of(values: &[f64]) -> Option<Self> {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
@@ -129,11 +129,11 @@ pub struct Point {
     /// Verdicts given.
     pub reviews: usize,
     /// Graded NDCG of the top, the grades from the true strengths.
-    pub ndcg: Mean,
+    pub ndcg: ReviewMean,
     /// Kendall's τ with the true strengths.
-    pub tau: Mean,
+    pub tau: ReviewMean,
     /// NDCG minus the NDCG before any verdict, query by query.
-    pub gain: Mean,
+    pub gain: ReviewMean,
 }
 
 /// Runs the reviews: first the ranking without a verdict, then each policy after each number of verdicts. The order is
@@ -143,9 +143,9 @@ pub fn simulate(simulation: &Simulation) -> Vec<Point> {
     let mut ndcg = vec![Vec::new(); 1 + simulation.policies.len() * stops];
     let mut tau = ndcg.clone();
     for query in 0..simulation.queries {
-        let world = World::new(simulation, query);
+        let world = ReviewWorld::new(simulation, query);
         let view = View::new(world.rows.clone(), simulation.settings);
-        let mut note = |at: usize, rows: &Rows| {
+        let mut note = |at: usize, rows: &QueryRows| {
             let Some((n, t)) = world.quality(rows, simulation) else {
                 return;
             };
@@ -158,7 +158,7 @@ pub fn simulate(simulation: &Simulation) -> Vec<Point> {
                 top: simulation.top,
                 ..Scoring::new(*policy)
             };
-            let order = world.order(score(&view, &scoring), query, simulation.seed);
+            let order = world.order(score_pairs(&view, &scoring), query, simulation.seed);
             for (stop, reviews) in simulation.reviews.iter().enumerate() {
                 let rows = world.reviewed(&order, *reviews);
                 note(1 + index * stops + stop, &rows);
@@ -176,9 +176,9 @@ pub fn simulate(simulation: &Simulation) -> Vec<Point> {
         Some(Point {
             policy,
             reviews,
-            ndcg: Mean::of(ndcg.get(at)?)?,
-            tau: Mean::of(tau.get(at)?)?,
-            gain: Mean::of(&gains)?,
+            ndcg: ReviewMean::of(ndcg.get(at)?)?,
+            tau: ReviewMean::of(tau.get(at)?)?,
+            gain: ReviewMean::of(&gains)?,
         })
     };
     let mut points: Vec<Point> = point(0, None, 0).into_iter().collect();
@@ -191,19 +191,19 @@ pub fn simulate(simulation: &Simulation) -> Vec<Point> {
 }
 
 /// One query with its truth.
-pub(super) struct World {
+pub(super) struct ReviewWorld {
     truth: Vec<f64>,
-    pub(super) rows: Rows,
+    pub(super) rows: QueryRows,
     /// What the person would say of each battle.
     pub(super) verdicts: Vec<Verdict>,
 }
 
-impl World {
+impl ReviewWorld {
     pub(super) fn new(simulation: &Simulation, query: usize) -> Self {
         let name = query.to_string();
-        let mut dice = Dice::new(simulation.seed, &["world", &name]);
+        let mut rng = SeededRng::new(simulation.seed, &["world", &name]);
         let normal = Normal::standard();
-        let mut draw = move || normal.inverse_cdf(dice.unit());
+        let mut draw = move || normal.inverse_cdf(rng.unit());
         let truth: Vec<f64> = (0..simulation.documents)
             .map(|_| SD_THETA * draw())
             .collect();
@@ -220,7 +220,7 @@ impl World {
                 sampling::presentations(simulation.seed, &name, &judge.0.to_string(), &planned)
             })
             .collect();
-        let mut chance = Dice::new(simulation.seed, &["errors", &name]);
+        let mut chance = SeededRng::new(simulation.seed, &["errors", &name]);
         let mut battles = Vec::new();
         let mut verdicts = Vec::new();
         for (at, planned) in planned.iter().enumerate() {
@@ -267,7 +267,7 @@ impl World {
             });
         }
         Self {
-            rows: Rows {
+            rows: QueryRows {
                 responses: Vec::new(),
                 documents: simulation.documents,
                 depth: Some(simulation.documents),
@@ -281,19 +281,19 @@ impl World {
     }
 
     /// Battles in the order of a review.
-    fn order(&self, scored: Vec<Scored>, query: usize, seed: u64) -> Vec<usize> {
+    fn order(&self, scored: Vec<PairPriority>, query: usize, seed: u64) -> Vec<usize> {
         let mut shuffled = scored;
-        Dice::new(seed, &["review", &query.to_string()]).shuffle(&mut shuffled);
+        SeededRng::new(seed, &["review", &query.to_string()]).shuffle(&mut shuffled);
         shuffled.sort_by(|x, y| {
-            let urgency = |s: &Scored| s.priority.unwrap_or(f64::NEG_INFINITY);
+            let urgency = |s: &PairPriority| s.priority.unwrap_or(f64::NEG_INFINITY);
             urgency(y).total_cmp(&urgency(x))
         });
         shuffled.into_iter().map(|s| s.battle).collect()
     }
 
-    fn reviewed(&self, order: &[usize], reviews: usize) -> Rows {
+    fn reviewed(&self, order: &[usize], reviews: usize) -> QueryRows {
         let verdicts = order.iter().take(reviews);
-        Rows {
+        QueryRows {
             verdicts: verdicts
                 .filter_map(|battle| self.verdicts.get(*battle).cloned())
                 .collect(),
@@ -302,7 +302,7 @@ impl World {
     }
 
     /// NDCG and τ of the ranking that the rows give.
-    fn quality(&self, rows: &Rows, simulation: &Simulation) -> Option<(f64, f64)> {
+    fn quality(&self, rows: &QueryRows, simulation: &Simulation) -> Option<(f64, f64)> {
         let scores = ranking::scores(rows, &simulation.settings).ok()?;
         let scores: Vec<f64> = scores.into_iter().collect::<Option<_>>()?;
         let gains = graded::gains(&graded::order(&self.truth));

@@ -1,35 +1,35 @@
 //! Priorities, impacts and certainty of simulated queries.
 
-use super::simulate::World;
+use super::simulate::ReviewWorld;
 use super::*;
 use crate::domain::battle::Pair;
-use crate::domain::ranking::{Rows, Settings, View};
-use crate::domain::rating::Model;
+use crate::domain::ranking::{QueryRows, RankingSettings, View};
+use crate::domain::rating::RatingModel;
 use crate::domain::verdict::{Decision, Verdict};
 
-fn world(documents: usize) -> World {
+fn world(documents: usize) -> ReviewWorld {
     let simulation = Simulation {
         documents,
         ..Simulation::default()
     };
-    World::new(&simulation, 0)
+    ReviewWorld::new(&simulation, 0)
 }
 
-fn view(rows: &Rows) -> View {
-    View::new(rows.clone(), Settings::default())
+fn view(rows: &QueryRows) -> View {
+    View::new(rows.clone(), RankingSettings::default())
 }
 
 fn priority(view: &View, policy: Policy, pair: Pair) -> Option<f64> {
-    let scored = score(view, &Scoring::new(policy));
+    let scored = score_pairs(view, &Scoring::new(policy));
     scored.into_iter().find(|s| s.pair == pair)?.priority
 }
 
-fn pair_of(rows: &Rows, battle: usize) -> Pair {
+fn pair_of(rows: &QueryRows, battle: usize) -> Pair {
     let battle = rows.battles[battle].battle;
     Pair::new(battle.a, battle.b).unwrap()
 }
 
-fn on(rows: &Rows, battle: usize, decision: Decision) -> Verdict {
+fn on(rows: &QueryRows, battle: usize, decision: Decision) -> Verdict {
     let battle = rows.battles[battle].battle;
     Verdict {
         uid: "v".into(),
@@ -49,7 +49,7 @@ fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
     let inside = top_probabilities(&view, 10);
     let expected: f64 = inside.iter().flatten().sum();
     assert!((expected - 10.0).abs() < 1.0, "{expected}");
-    for scored in score(&view, &Scoring::new(Policy::Value)) {
+    for scored in score_pairs(&view, &Scoring::new(Policy::Value)) {
         let (x, y) = (scored.pair.low(), scored.pair.high());
         let battle = view.battles[scored.battle];
         let b_is_high = rows.battles[scored.battle].battle.b == y;
@@ -69,8 +69,8 @@ fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
         assert!((scored.priority.unwrap() - wrong * matters).abs() < 1e-12);
     }
     assert_eq!(
-        score(&view, &Scoring::new(Policy::Mixed)),
-        score(&view, &Scoring::new(Policy::Value))
+        score_pairs(&view, &Scoring::new(Policy::Mixed)),
+        score_pairs(&view, &Scoring::new(Policy::Value))
     );
 }
 
@@ -78,7 +78,7 @@ fn value_is_the_chance_of_an_error_times_the_chance_that_it_matters() {
 fn split_is_the_entropy_of_the_votes() {
     let rows = world(20).rows;
     let view = view(&rows);
-    for scored in score(&view, &Scoring::new(Policy::Split)) {
+    for scored in score_pairs(&view, &Scoring::new(Policy::Split)) {
         let votes = &rows.battles[scored.battle].votes;
         let mut outcomes: Vec<String> = votes
             .iter()
@@ -116,7 +116,7 @@ fn a_battle_nobody_voted_on_is_no_evidence_about_the_judges() {
     rows.battles[0].votes.clear();
     let view = view(&rows);
     let pair = pair_of(&rows, 0);
-    let scored = score(&view, &Scoring::new(Policy::Failed));
+    let scored = score_pairs(&view, &Scoring::new(Policy::Failed));
     let failed: Vec<_> = scored.iter().filter(|s| s.priority.is_some()).collect();
     assert_eq!(failed.len(), 1);
     assert_eq!((failed[0].pair, failed[0].priority), (pair, Some(3.0)));
@@ -127,16 +127,16 @@ fn a_battle_nobody_voted_on_is_no_evidence_about_the_judges() {
 
 #[test]
 fn a_model_without_errors_has_a_queue_too() {
-    let settings = Settings {
-        model: Model::Zbench,
-        ..Settings::default()
+    let settings = RankingSettings {
+        model: RatingModel::Zbench,
+        ..RankingSettings::default()
     };
     let view = View::new(world(12).rows, settings);
     let some = |policy| {
-        let scored = score(&view, &Scoring::new(policy));
+        let scored = score_pairs(&view, &Scoring::new(policy));
         scored.iter().filter(|s| s.priority.is_some()).count()
     };
-    let pairs = score(&view, &Scoring::new(Policy::Random)).len();
+    let pairs = score_pairs(&view, &Scoring::new(Policy::Random)).len();
     assert_eq!(
         (some(Policy::Value), some(Policy::Uncertain)),
         (pairs, pairs)
@@ -170,7 +170,7 @@ fn flipping_a_pair_mirrors_its_verdict_and_its_votes() {
             .map(|s| standing(s).unwrap())
             .collect()
     };
-    let alone = crate::domain::ranking::scores(&rows, &Settings::default()).unwrap();
+    let alone = crate::domain::ranking::scores(&rows, &RankingSettings::default()).unwrap();
     assert_eq!(
         alone.into_iter().flatten().collect::<Vec<_>>(),
         zelo(&after)
@@ -206,7 +206,7 @@ fn certainty_grows_with_the_number_of_battles() {
             cycles,
             ..Simulation::default()
         };
-        let rows = World::new(&simulation, 3).rows;
+        let rows = ReviewWorld::new(&simulation, 3).rows;
         let view = view(&rows);
         let sure = certainty(&view, 4).unwrap();
         assert!(sure.at_least <= sure.probability);
@@ -245,10 +245,10 @@ fn a_value_queue_with_controls_measures_the_judges() {
     let mut candidates = Vec::new();
     let mut right = std::collections::BTreeMap::new();
     for query in 0..10 {
-        let world = World::new(&simulation, query);
+        let world = ReviewWorld::new(&simulation, query);
         let view = view(&world.rows);
-        let scored = score(&view, &Scoring::new(Policy::Mixed));
-        let found: Vec<Candidate> = Candidate::of_query(query as u64, &scored).collect();
+        let scored = score_pairs(&view, &Scoring::new(Policy::Mixed));
+        let found: Vec<QueueCandidate> = QueueCandidate::of_query(query as u64, &scored).collect();
         for (scored, candidate) in scored.iter().zip(&found) {
             let judges = view.battles[scored.battle].score.unwrap();
             let person = world.verdicts[scored.battle].decision.score().unwrap();
@@ -262,16 +262,16 @@ fn a_value_queue_with_controls_measures_the_judges() {
     let truth = right.values().filter(|right| **right).count() as f64 / frame as f64;
     let (mut errors, mut covered, mut plain) = (Vec::new(), 0, 0.0);
     for seed in 0..200 {
-        let design = Design::new(Policy::Mixed, seed, "ann");
-        let entries = queue(&candidates, &[], &design, 80);
-        let line = |entry: &Entry| Shown {
+        let design = QueueDesign::new(Policy::Mixed, seed, "ann");
+        let entries = build_queue(&candidates, &[], &design, 80);
+        let line = |entry: &QueueEntry| Assignment {
             key: entry.key,
             draw: entry.draw,
         };
-        let shown: Vec<Shown> = entries.iter().map(line).collect();
-        let y = |line: &Shown| f64::from(u8::from(right[&line.key]));
+        let shown: Vec<Assignment> = entries.iter().map(line).collect();
+        let y = |line: &Assignment| f64::from(u8::from(right[&line.key]));
         let (mut sum, mut squares, mut agreed) = (0.0, 0.0, 0.0);
-        for (line, weight) in shown.iter().zip(weights(frame, &shown).unwrap()) {
+        for (line, weight) in shown.iter().zip(sampling_weights(frame, &shown).unwrap()) {
             (sum, squares) = (sum + weight, squares + weight * weight);
             agreed += weight * y(line);
         }
@@ -293,13 +293,18 @@ fn a_value_queue_with_controls_measures_the_judges() {
 
 #[test]
 fn nothing_to_look_at_is_an_empty_queue() {
-    let rows = Rows::default();
+    let rows = QueryRows::default();
     for policy in Policy::ALL {
-        assert!(score(&view(&rows), &Scoring::new(policy)).is_empty());
+        assert!(score_pairs(&view(&rows), &Scoring::new(policy)).is_empty());
     }
     assert_eq!(at_the_cut(&view(&rows), 10), None);
     assert_eq!(
-        (top_of(0, 10), top_of(3, 10), top_of(12, 10), top_of(25, 10)),
+        (
+            effective_top(0, 10),
+            effective_top(3, 10),
+            effective_top(12, 10),
+            effective_top(25, 10)
+        ),
         (1, 1, 6, 10)
     );
 }
@@ -320,7 +325,7 @@ fn the_simulation_repeats_itself_and_its_judges_are_calibrated() {
     assert_eq!(more[1], points[9]);
     let (mut agreed, mut judged) = (0, 0);
     for query in 0..20 {
-        let (yes, all) = view(&World::new(&simulation, query).rows).consensus;
+        let (yes, all) = view(&ReviewWorld::new(&simulation, query).rows).consensus;
         (agreed, judged) = (agreed + yes, judged + all);
     }
     // SCIENCE §0: the full consensus of random pairs is .7205; 4000 battles, in clusters.

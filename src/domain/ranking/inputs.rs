@@ -1,15 +1,15 @@
 //! What the fit is made of, taken from a query's rows.
 
-use super::{BattleRecord, JudgeWeights, Rows, Settings, Stance};
+use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings, VerdictRelation};
 use crate::domain::battle::{Battle, Pair};
-use crate::domain::rating::{Model, Observation};
+use crate::domain::rating::{Observation, RatingModel};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::domain::vote::Outcome;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
 /// What a fit starts from.
-pub(super) struct Inputs {
+pub(super) struct FitInputs {
     /// Pool indexes of the documents with a score.
     pub(super) entered: Vec<usize>,
     /// For each pool index its place in `entered`.
@@ -20,8 +20,8 @@ pub(super) struct Inputs {
     pub(super) observations: Vec<Observation>,
 }
 
-impl Inputs {
-    pub(super) fn new(rows: &Rows, settings: &Settings) -> Self {
+impl FitInputs {
+    pub(super) fn new(rows: &QueryRows, settings: &RankingSettings) -> Self {
         let entered = entered(rows);
         let mut compact = vec![None; rows.documents];
         for (index, document) in entered.iter().enumerate() {
@@ -45,7 +45,7 @@ impl Inputs {
 
 /// Pool indexes of the documents that have a score: those entered by a plan, and those with a battle or a verdict.
 /// While nobody has voted or decided anything there are no scores, unless a document is alone.
-fn entered(rows: &Rows) -> Vec<usize> {
+fn entered(rows: &QueryRows) -> Vec<usize> {
     let mut entered = vec![false; rows.documents];
     for flag in entered.iter_mut().take(rows.depth.unwrap_or(0)) {
         *flag = true;
@@ -78,8 +78,8 @@ fn entered(rows: &Rows) -> Vec<usize> {
 
 /// What the fit is made of: the votes that no verdict replaces, and the verdicts.
 fn observations(
-    rows: &Rows,
-    settings: &Settings,
+    rows: &QueryRows,
+    settings: &RankingSettings,
     compact: &[Option<usize>],
     verdict_of: &HashMap<Pair, usize>,
 ) -> Vec<Observation> {
@@ -93,8 +93,9 @@ fn observations(
             Decision::B => Some(1.0),
             _ => None,
         };
-        let contradicts = stance(rows, settings, verdict) == Some(Stance::Contradicts);
-        match side.filter(|_| !contradicts && settings.model != Model::Zbench) {
+        let contradicts =
+            verdict_relation(rows, settings, verdict) == Some(VerdictRelation::Contradicts);
+        match side.filter(|_| !contradicts && settings.model != RatingModel::Zbench) {
             Some(side) => Some(Observation {
                 slope: SIGN_SLOPE,
                 ..Observation::new(a, b, side, 1.0)
@@ -113,7 +114,11 @@ const SIGN_SLOPE: f64 = 4.0;
 ///
 /// In simulated reviews (SCIENCE §9e; 150 queries, 60 verdicts in the default order) replacing votes that a plain verdict
 /// confirms costs .024 of NDCG@10, because ⅔ of a win pulls a large gap down; letting it stand beside them gains .032.
-pub(super) fn stance(rows: &Rows, settings: &Settings, verdict: &Verdict) -> Option<Stance> {
+pub(super) fn verdict_relation(
+    rows: &QueryRows,
+    settings: &RankingSettings,
+    verdict: &Verdict,
+) -> Option<VerdictRelation> {
     let decided = direction(verdict.decision.score()?);
     let pair = Pair::new(verdict.a, verdict.b)?;
     let scores: Vec<f64> = rows
@@ -132,11 +137,11 @@ pub(super) fn stance(rows: &Rows, settings: &Settings, verdict: &Verdict) -> Opt
         })
         .collect();
     Some(if scores.is_empty() {
-        Stance::Alone
+        VerdictRelation::Alone
     } else if direction(scores.iter().sum::<f64>() / scores.len() as f64) == decided {
-        Stance::Confirms
+        VerdictRelation::Confirms
     } else {
-        Stance::Contradicts
+        VerdictRelation::Contradicts
     })
 }
 
@@ -150,8 +155,8 @@ fn direction(score: f64) -> Ordering {
 }
 
 pub(super) fn votes_in_force(
-    rows: &Rows,
-    settings: &Settings,
+    rows: &QueryRows,
+    settings: &RankingSettings,
     compact: &[Option<usize>],
     verdict_of: &HashMap<Pair, usize>,
 ) -> Vec<Observation> {
@@ -159,15 +164,15 @@ pub(super) fn votes_in_force(
     let replaced = |battle: Battle| {
         settings.override_mode == OverrideMode::Replace
             && Pair::new(battle.a, battle.b).and_then(|pair| {
-                stance(rows, settings, rows.verdicts.get(*verdict_of.get(&pair)?)?)
-            }) == Some(Stance::Contradicts)
+                verdict_relation(rows, settings, rows.verdicts.get(*verdict_of.get(&pair)?)?)
+            }) == Some(VerdictRelation::Contradicts)
     };
     let standing = rows
         .battles
         .iter()
         .filter(|record| !replaced(record.battle));
     let joint = settings.judge_weights == JudgeWeights::Joint
-        && settings.model != Model::Zbench
+        && settings.model != RatingModel::Zbench
         && rows.responses.len() == rows.judges.len();
     let mut observations = Vec::new();
     for record in standing {
@@ -190,7 +195,7 @@ pub(super) fn votes_in_force(
 /// A battle's votes one by one, each as its judge is known to answer; together they weigh what the battle does
 /// (SCIENCE §6.1).
 fn responses<'a>(
-    rows: &'a Rows,
+    rows: &'a QueryRows,
     record: &'a BattleRecord,
     a: usize,
     b: usize,
@@ -214,7 +219,7 @@ fn responses<'a>(
     })
 }
 
-pub(super) fn consensus(rows: &Rows) -> (usize, usize) {
+pub(super) fn consensus(rows: &QueryRows) -> (usize, usize) {
     let mut unanimous = 0;
     let mut judged = 0;
     for record in rows.battles.iter().filter(|record| record.votes.len() >= 2) {

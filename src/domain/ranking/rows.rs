@@ -1,7 +1,7 @@
 //! What a view is computed from: the query's rows, and the settings that turn them into numbers.
 
 use crate::domain::battle::Battle;
-use crate::domain::rating::{self, Model};
+use crate::domain::rating::{self, RatingModel};
 use crate::domain::verdict::{OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, Vote, VoteRule};
 use serde::{Deserialize, Serialize};
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 /// What turns votes and verdicts into numbers; stored with the project, so that everyone sees the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Settings {
+pub struct RankingSettings {
     /// The model and its prior.
-    pub model: Model,
+    pub model: RatingModel,
     /// Precision of the Gaussian prior on a score, per battle.
     pub lambda: f64,
     /// Dispersion: variance of a battle's score relative to one coin flip. `None` means one over the number of judges.
@@ -40,11 +40,11 @@ pub enum JudgeWeights {
     Joint,
 }
 
-impl Default for Settings {
+impl Default for RankingSettings {
     fn default() -> Self {
         Self {
-            model: Model::default(),
-            lambda: rating::Options::default().lambda,
+            model: RatingModel::default(),
+            lambda: rating::RatingOptions::default().lambda,
             phi: None,
             phi_battles: None,
             vote_rule: VoteRule::default(),
@@ -55,7 +55,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl RankingSettings {
     /// The settings, or what is wrong with them in words.
     pub fn checked(self) -> Result<Self, String> {
         let number = |name: &str, value: f64, above: f64, most: f64| {
@@ -75,8 +75,8 @@ impl Settings {
     }
 
     /// The rating's own options.
-    pub fn rating(&self) -> rating::Options {
-        rating::Options {
+    pub fn rating(&self) -> rating::RatingOptions {
+        rating::RatingOptions {
             model: self.model,
             lambda: self.lambda,
         }
@@ -123,7 +123,7 @@ impl BattleRecord {
 
 /// Everything that a view is computed from.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rows {
+pub struct QueryRows {
     /// Documents in the pool.
     pub documents: usize,
     /// How many of them, from the top, have been entered into battle; `None` before any plan.

@@ -1,10 +1,10 @@
 //! What has to be said about scores: who is not connected, undefeated, winless, or not scored at all.
 
-use crate::domain::rating::{self, Fit, Model, Observation, Structure};
+use crate::domain::rating::{self, Fit, Observation, RatingModel, Structure};
 
 /// Something to be said plainly about a query's scores.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Warning {
+pub enum ScoreWarning {
     /// These documents are not connected to the largest group: their scores are not comparable with it.
     NotConnected(Vec<usize>),
     /// No vote counts for these documents: their score is 0 by convention.
@@ -19,7 +19,7 @@ pub enum Warning {
     TooLargeForErrors(usize),
 }
 
-impl Warning {
+impl ScoreWarning {
     /// The warning in words; `name` gives what a document is called.
     pub fn words(&self, name: impl Fn(usize) -> String) -> String {
         let list = |documents: &[usize]| {
@@ -83,8 +83,8 @@ pub(super) fn warnings(
     structure: &Structure,
     fit: Option<&Fit>,
     has_errors: bool,
-    model: Model,
-) -> Vec<Warning> {
+    model: RatingModel,
+) -> Vec<ScoreWarning> {
     let pool =
         |indexes: &[usize]| -> Vec<usize> { indexes.iter().map(|index| entered[*index]).collect() };
     let mut warnings = Vec::new();
@@ -103,25 +103,25 @@ pub(super) fn warnings(
         .collect();
     let fought = sizes.iter().any(|size| *size > 1);
     if !apart.is_empty() {
-        warnings.push(Warning::NotConnected(pool(&apart)));
+        warnings.push(ScoreWarning::NotConnected(pool(&apart)));
     }
     if entered.len() > 1 && !structure.isolated.is_empty() {
-        warnings.push(Warning::Isolated(pool(&structure.isolated)));
+        warnings.push(ScoreWarning::Isolated(pool(&structure.isolated)));
     }
-    if fought && model != Model::Mle {
+    if fought && model != RatingModel::Mle {
         if !structure.undefeated.is_empty() {
-            warnings.push(Warning::Undefeated(pool(&structure.undefeated)));
+            warnings.push(ScoreWarning::Undefeated(pool(&structure.undefeated)));
         }
         if !structure.winless.is_empty() {
-            warnings.push(Warning::Winless(pool(&structure.winless)));
+            warnings.push(ScoreWarning::Winless(pool(&structure.winless)));
         }
     }
     if let Some(fit) = fit {
         if !fit.converged {
-            warnings.push(Warning::NotConverged(fit.iterations));
+            warnings.push(ScoreWarning::NotConverged(fit.iterations));
         }
         if !has_errors && entered.len() > rating::MAX_DENSE {
-            warnings.push(Warning::TooLargeForErrors(entered.len()));
+            warnings.push(ScoreWarning::TooLargeForErrors(entered.len()));
         }
     }
     warnings
@@ -132,8 +132,8 @@ pub fn fit_warnings(
     documents: usize,
     observations: &[Observation],
     fit: &Fit,
-    options: &rating::Options,
-) -> Vec<Warning> {
+    options: &rating::RatingOptions,
+) -> Vec<ScoreWarning> {
     let everyone: Vec<usize> = (0..documents).collect();
     let structure = rating::structure(documents, observations);
     warnings(

@@ -1,6 +1,6 @@
 //! What one observation contributes to the objective, for each of the two links.
 
-use super::Model;
+use super::RatingModel;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 /// Where the continued fraction of `erfc` takes over from the Chebyshev series.
@@ -34,7 +34,7 @@ const SCALED: [f64; 18] = [
 
 /// One observation of weight 1 at the argument `z`, to be minimised.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Local {
+pub(super) struct LinkTerms {
     /// The negative log-likelihood.
     pub(super) loss: f64,
     /// Minus its derivative: how strongly the observation pulls `z` up.
@@ -45,12 +45,12 @@ pub(super) struct Local {
 
 /// The Bradley–Terry link, exact in both tails.
 #[inline]
-pub(super) fn logistic(z: f64, score: f64) -> Local {
+pub(super) fn logistic(z: f64, score: f64) -> LinkTerms {
     let tail = (-z.abs()).exp();
     let (near, far) = (1.0 / (1.0 + tail), tail / (1.0 + tail));
     let (up, down) = if z >= 0.0 { (near, far) } else { (far, near) };
     let against = if z >= 0.0 { 1.0 - score } else { score };
-    Local {
+    LinkTerms {
         loss: tail.ln_1p() + against * z.abs(),
         pull: score * down - (1.0 - score) * up,
         curvature: near * far,
@@ -59,7 +59,7 @@ pub(super) fn logistic(z: f64, score: f64) -> Local {
 
 /// The link of the zELO paper, P = (1 + erf z) / 2.
 #[inline]
-pub(super) fn erf_link(z: f64, score: f64) -> Local {
+pub(super) fn erf_link(z: f64, score: f64) -> LinkTerms {
     let (near, far, sign) = if z >= 0.0 {
         (score, 1.0 - score, 1.0)
     } else {
@@ -71,7 +71,7 @@ pub(super) fn erf_link(z: f64, score: f64) -> Local {
     let mass = bell * tail.scaled;
     let near_slope = FRAC_2_SQRT_PI * bell / (2.0 - mass);
     let far_slope = FRAC_2_SQRT_PI / tail.scaled;
-    Local {
+    LinkTerms {
         loss: far * (x * x - (0.5 * tail.scaled).ln()) - near * (-0.5 * mass).ln_1p(),
         pull: sign * (near * near_slope - far * far_slope),
         curvature: near * near_slope * (2.0 * x + near_slope) + far * far_slope * tail.excess,
@@ -79,10 +79,10 @@ pub(super) fn erf_link(z: f64, score: f64) -> Local {
 }
 
 /// The probability that B wins at the argument `z`.
-pub(super) fn probability(model: Model, z: f64) -> f64 {
+pub(super) fn probability(model: RatingModel, z: f64) -> f64 {
     match model {
-        Model::Thurstone => 0.5 * erfc(-z),
-        Model::Map | Model::Mle | Model::Zbench => {
+        RatingModel::Thurstone => 0.5 * erfc(-z),
+        RatingModel::Map | RatingModel::Mle | RatingModel::Zbench => {
             let tail = (-z.abs()).exp();
             (if z >= 0.0 { 1.0 } else { tail }) / (1.0 + tail)
         }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn both_links_agree_with_their_difference_quotients() {
-        for link in [logistic as fn(f64, f64) -> Local, erf_link] {
+        for link in [logistic as fn(f64, f64) -> LinkTerms, erf_link] {
             for step in -60..=60 {
                 let z = f64::from(step) * 0.1 + 0.013;
                 for score in [0.0, 0.3, 1.0] {
@@ -183,9 +183,9 @@ mod tests {
 
     #[test]
     fn probabilities_are_right_in_both_tails() {
-        assert_eq!(probability(Model::Map, -800.0), 0.0);
-        assert_eq!(probability(Model::Thurstone, 800.0), 1.0);
-        assert!((probability(Model::Map, -40.0) / (-40.0f64).exp() - 1.0).abs() < 1e-12);
+        assert_eq!(probability(RatingModel::Map, -800.0), 0.0);
+        assert_eq!(probability(RatingModel::Thurstone, 800.0), 1.0);
+        assert!((probability(RatingModel::Map, -40.0) / (-40.0f64).exp() - 1.0).abs() < 1e-12);
         assert!((normal_cdf(1.0) - 0.841_344_746_068_542_9).abs() < 1e-15);
         for (x, expected) in [
             (0.1, 8.875_370_839_817_152e-1),

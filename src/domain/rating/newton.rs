@@ -1,6 +1,6 @@
 //! Damped inexact Newton: Jacobi-preconditioned conjugate gradients on the sparse Hessian, Armijo on the objective.
 
-use super::link::Local;
+use super::link::LinkTerms;
 use super::{Fit, Observation};
 
 const MAX_STEPS: usize = 200;
@@ -20,16 +20,16 @@ pub(super) fn maximise(
     observations: &[Observation],
     precision: f64,
     warm: Option<&[f64]>,
-    link: impl Fn(f64, f64) -> Local + Copy,
+    link: impl Fn(f64, f64) -> LinkTerms + Copy,
 ) -> Fit {
-    let mut state = State::new(documents, observations, precision);
+    let mut state = NewtonState::new(documents, observations, precision);
     let mut scores = match warm {
         Some(warm) if warm.len() == documents && warm.iter().all(|e| e.is_finite()) => {
             warm.to_vec()
         }
         _ => vec![0.0; documents],
     };
-    let groups = Groups::new(documents, &state.edges);
+    let groups = ScoreGroups::new(documents, &state.edges);
     groups.centre(&mut scores);
     let scale = state.scale();
     let tolerance = TOLERANCE.max(GOAL * scale);
@@ -79,7 +79,7 @@ pub(super) fn maximise(
 }
 
 /// An observation with 4-byte indexes, so that the conjugate-gradient loop reads less memory.
-struct Edge {
+struct NewtonEdge {
     a: u32,
     b: u32,
     score: f64,
@@ -89,16 +89,16 @@ struct Edge {
 }
 
 /// An entry of the Hessian: curvature × (e_b − e_a)².
-struct Spring {
+struct HessianEntry {
     a: u32,
     b: u32,
     stiffness: f64,
 }
 
-struct State {
+struct NewtonState {
     precision: f64,
-    edges: Vec<Edge>,
-    springs: Vec<Spring>,
+    edges: Vec<NewtonEdge>,
+    springs: Vec<HessianEntry>,
     /// Of minus the objective: where to go.
     gradient: Vec<f64>,
     diagonal: Vec<f64>,
@@ -109,12 +109,12 @@ struct State {
     image: Vec<f64>,
 }
 
-impl State {
+impl NewtonState {
     fn new(documents: usize, observations: &[Observation], precision: f64) -> Self {
-        let edges: Vec<Edge> = observations
+        let edges: Vec<NewtonEdge> = observations
             .iter()
             .filter(|o| o.counts())
-            .map(|o| Edge {
+            .map(|o| NewtonEdge {
                 a: o.a as u32,
                 b: o.b as u32,
                 score: o.score,
@@ -125,7 +125,7 @@ impl State {
             .collect();
         let springs = edges
             .iter()
-            .map(|edge| Spring {
+            .map(|edge| HessianEntry {
                 a: edge.a,
                 b: edge.b,
                 stiffness: 0.0,
@@ -158,7 +158,7 @@ impl State {
     }
 
     /// The objective at `scores`; leaves the gradient, the Hessian's springs and its diagonal behind.
-    fn evaluate(&mut self, scores: &[f64], link: impl Fn(f64, f64) -> Local) -> f64 {
+    fn evaluate(&mut self, scores: &[f64], link: impl Fn(f64, f64) -> LinkTerms) -> f64 {
         self.gradient.fill(0.0);
         self.diagonal.fill(self.precision);
         let mut objective = 0.0;
@@ -256,13 +256,13 @@ impl State {
 
 /// Documents that have met, directly or through others. Shifting one group changes no likelihood, so at the optimum
 /// the scores of each sum to 0.
-struct Groups {
+struct ScoreGroups {
     of: Vec<u32>,
     sizes: Vec<u32>,
 }
 
-impl Groups {
-    fn new(documents: usize, edges: &[Edge]) -> Self {
+impl ScoreGroups {
+    fn new(documents: usize, edges: &[NewtonEdge]) -> Self {
         let pairs = edges.iter().map(|e| (e.a as usize, e.b as usize));
         let (of, count) = super::structure::groups(documents, pairs);
         let mut sizes = vec![0; count];

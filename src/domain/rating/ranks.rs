@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_rank_at_the_edge_counts_half() {
-        use crate::domain::rating::{Observation, Options, covariance, fit};
-        let (options, battle) = (Options::default(), [Observation::new(0, 1, 0.2, 1.0)]);
+        use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
+        let (options, battle) = (RatingOptions::default(), [Observation::new(0, 1, 0.2, 1.0)]);
         let fitted = fit(2, &battle, &options, None).unwrap();
         let errors = covariance(2, &battle, &fitted, &options, 1.0).unwrap();
         let sure = (fitted.scores[0] - fitted.scores[1]) / errors.gap_se(0, 1);
@@ -266,8 +266,8 @@ mod tests {
 
     #[test]
     fn draws_made_together_are_those_made_one_by_one() {
-        use crate::domain::rating::{Observation, Options, covariance, fit};
-        let options = Options::default();
+        use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
+        let options = RatingOptions::default();
         for documents in [1, 2, 7, 23] {
             let battle = |i: usize| Observation::new(i, (i * 5 + 1) % documents, 0.3, 1.0);
             let battles: Vec<_> = (0..documents).map(battle).filter(|o| o.a != o.b).collect();

@@ -1,7 +1,7 @@
 //! How sure the scores are: the covariance of the Laplace approximation, and how noisy the battles are.
 
-use super::link::{self, Local};
-use super::{Fit, Model, Observation, Options, check};
+use super::link::{self, LinkTerms};
+use super::{Fit, Observation, RatingModel, RatingOptions, check};
 
 /// The most documents a dense covariance is made for: 16 MB and 0.2 s.
 pub const MAX_DENSE: usize = 1000;
@@ -138,17 +138,17 @@ pub fn covariance(
     documents: usize,
     observations: &[Observation],
     fit: &Fit,
-    options: &Options,
+    options: &RatingOptions,
     phi: f64,
 ) -> Option<Covariance> {
-    if options.model == Model::Zbench
+    if options.model == RatingModel::Zbench
         || documents > MAX_DENSE
         || fit.scores.len() != documents
         || check(documents, observations).is_err()
     {
         return None;
     }
-    let anchor = if options.model == Model::Mle {
+    let anchor = if options.model == RatingModel::Mle {
         1.0 / documents.max(1) as f64
     } else {
         0.0
@@ -175,20 +175,25 @@ pub fn covariance(
     })
 }
 
-fn local(o: &Observation, model: Model, scores: &[f64]) -> Local {
+fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {
     let z = o.argument(scores);
     match model {
-        Model::Thurstone => link::erf_link(z, o.score),
-        Model::Map | Model::Mle | Model::Zbench => link::logistic(z, o.score),
+        RatingModel::Thurstone => link::erf_link(z, o.score),
+        RatingModel::Map | RatingModel::Mle | RatingModel::Zbench => link::logistic(z, o.score),
     }
 }
 
 /// How much of a battle's score the fit has taken from that very battle, in 0..: its leverage.
-pub fn leverage(o: &Observation, options: &Options, fit: &Fit, covariance: &Covariance) -> f64 {
+pub fn leverage(
+    o: &Observation,
+    options: &RatingOptions,
+    fit: &Fit,
+    covariance: &Covariance,
+) -> f64 {
     stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b)
 }
 
-fn stiffness(o: &Observation, model: Model, scores: &[f64]) -> f64 {
+fn stiffness(o: &Observation, model: RatingModel, scores: &[f64]) -> f64 {
     o.weight * o.slope * o.slope * local(o, model, scores).curvature
 }
 
@@ -229,7 +234,7 @@ impl Dispersion {
 pub fn dispersion(
     observations: &[Observation],
     fit: &Fit,
-    options: &Options,
+    options: &RatingOptions,
     covariance: &Covariance,
 ) -> Option<Dispersion> {
     let documents = covariance.len();

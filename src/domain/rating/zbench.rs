@@ -12,7 +12,7 @@ const LOSS_TOLERANCE: f64 = 1e-4;
 const DIAGONAL: f64 = 0.5;
 
 /// What two documents won against each other.
-struct Meeting {
+struct PairWins {
     i: usize,
     j: usize,
     /// Wins of `i` over `j`.
@@ -35,7 +35,7 @@ pub(super) fn fit(documents: usize, observations: &[Observation]) -> Fit {
         } else {
             (o.b, o.a, to_b, to_a)
         };
-        meetings.push(Meeting { i, j, forth, back });
+        meetings.push(PairWins { i, j, forth, back });
     }
     meetings.sort_by_key(|m| (m.i, m.j));
     meetings.dedup_by(|later, kept| {
@@ -60,14 +60,14 @@ pub fn zbench_from_wins(wins: &[Vec<f64>]) -> Fit {
         for j in i + 1..wins.len() {
             let (forth, back) = (cell(i, j), cell(j, i));
             if forth != 0.0 || back != 0.0 {
-                meetings.push(Meeting { i, j, forth, back });
+                meetings.push(PairWins { i, j, forth, back });
             }
         }
     }
     iterate(&own, &meetings)
 }
 
-fn iterate(own: &[f64], meetings: &[Meeting]) -> Fit {
+fn iterate(own: &[f64], meetings: &[PairWins]) -> Fit {
     let documents = own.len();
     let constant: f64 = own.iter().map(|w| w * std::f64::consts::LN_2).sum();
     let mut scores = vec![0.0; documents];
@@ -106,7 +106,7 @@ fn iterate(own: &[f64], meetings: &[Meeting]) -> Fit {
 fn weigh(
     scores: &[f64],
     own: &[f64],
-    meetings: &[Meeting],
+    meetings: &[PairWins],
     won: &mut [f64],
     lost: &mut [f64],
 ) -> f64 {

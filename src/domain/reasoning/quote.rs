@@ -90,18 +90,18 @@ fn close_single(text: &str, start: usize, mark: char) -> Option<(usize, usize)> 
 /// Whether `document` holds `quote`, whatever the case and the white space. A final full stop or ellipsis is allowed for,
 /// and so is an ellipsis between two parts that follow each other in the document.
 pub fn occurs(quote: &str, document: &str) -> bool {
-    !Folded::new(document).find(quote).is_empty()
+    !FoldedText::new(document).find(quote).is_empty()
 }
 
 /// A text made ready to look quotes up in.
 #[derive(Clone, Debug, Default)]
-pub struct Folded {
+pub struct FoldedText {
     text: String,
     from: Vec<u32>,
     bytes: usize,
 }
 
-impl Folded {
+impl FoldedText {
     /// Folds case, white space, dashes and quotation marks, and drops asterisks.
     pub fn new(text: &str) -> Self {
         let mut folded = Self {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn a_quote_is_found_where_it_stands() {
         let document = "Ärzte  SAY\n“yes”";
-        let places = Folded::new(document).find("ärzte say \"yes\"");
+        let places = FoldedText::new(document).find("ärzte say \"yes\"");
         assert_eq!(
             places
                 .iter()
@@ -249,7 +249,7 @@ mod tests {
             for range in quotes(&text) {
                 prop_assert!(text.get(range).is_some_and(|phrase| !phrase.trim().is_empty()));
             }
-            for range in Folded::new(&text).find(&quote) {
+            for range in FoldedText::new(&text).find(&quote) {
                 prop_assert!(text.get(range).is_some());
             }
         }

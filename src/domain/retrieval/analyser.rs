@@ -1,6 +1,6 @@
 //! How a text becomes terms.
 
-use super::fold::fold;
+use super::accents::fold;
 use super::stopwords;
 use crate::domain::text;
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ const MAX_STEMMED: usize = 512;
 /// the 809 train claims, where the standard error of a mean is 0.013 to 0.015 (0.009 for Recall@100).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Profile {
+pub enum AnalysisProfile {
     /// Case and accents go, and with them a possessive `'s`. A hyphenated word counts as its parts and as the word that they
     /// make, so that `beta-blocker`, `beta blocker` and `betablocker` find each other. Porter's stems; stopwords stay in the
     /// documents and leave the query; a title counts three times.
@@ -35,7 +35,7 @@ pub enum Profile {
     Duckdb,
 }
 
-impl Profile {
+impl AnalysisProfile {
     /// How soon further occurrences of a term stop counting.
     pub const K1: f64 = 1.2;
 
@@ -176,13 +176,13 @@ mod tests {
     #[case::numbers("3.14 IL-2", "3 14 il 2 il2")]
     fn words_are_parts_and_wholes(#[case] text: &str, #[case] expected: &str) {
         let mut words = Vec::new();
-        Profile::Overrule.each_word(text, |word| words.push(word.to_owned()));
+        AnalysisProfile::Overrule.each_word(text, |word| words.push(word.to_owned()));
         assert_eq!(words.join(" "), expected);
     }
 
     #[test]
     fn a_query_loses_its_stopwords_unless_it_has_nothing_else() {
-        let terms = |query| Profile::Overrule.query_terms(query).join(" ");
+        let terms = |query| AnalysisProfile::Overrule.query_terms(query).join(" ");
         assert_eq!(terms("Is the cell in a Cell's wall?"), "cell wall");
         assert_eq!(terms("to be or not to be"), "to be or not");
         assert_eq!(terms(" ?!"), "");

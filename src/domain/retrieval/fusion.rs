@@ -7,7 +7,7 @@ pub const RRF_K: f64 = 60.0;
 
 /// Where one ranking has an item.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ranked {
+pub struct StageRank {
     /// From 1.
     pub rank: usize,
     /// The ranking's own score, where it has one.
@@ -16,13 +16,13 @@ pub struct Ranked {
 
 /// An item of a fused ranking.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Fused<T> {
+pub struct FusedItem<T> {
     /// The item.
     pub item: T,
     /// Σ 1 / (k + rank) over the rankings that have it.
     pub score: f64,
     /// Where each ranking has it, in the order the rankings were given.
-    pub stages: Vec<Option<Ranked>>,
+    pub stages: Vec<Option<StageRank>>,
 }
 
 /// Reciprocal rank fusion (Cormack, Clarke & Büttcher 2009) of rankings, each best first as item and score.
@@ -32,37 +32,37 @@ pub struct Fused<T> {
 pub fn reciprocal_rank_fusion<T: Clone + Ord>(
     rankings: &[Vec<(T, Option<f64>)>],
     k: f64,
-) -> Vec<Fused<T>> {
-    let mut found: BTreeMap<&T, Vec<Option<Ranked>>> = BTreeMap::new();
+) -> Vec<FusedItem<T>> {
+    let mut found: BTreeMap<&T, Vec<Option<StageRank>>> = BTreeMap::new();
     for (stage, ranking) in rankings.iter().enumerate() {
         for (above, (item, score)) in ranking.iter().enumerate() {
             let stages = found
                 .entry(item)
                 .or_insert_with(|| vec![None; rankings.len()]);
             if let Some(place @ None) = stages.get_mut(stage) {
-                *place = Some(Ranked {
+                *place = Some(StageRank {
                     rank: above + 1,
                     score: *score,
                 });
             }
         }
     }
-    let mut fused: Vec<Fused<T>> = found
+    let mut fused: Vec<FusedItem<T>> = found
         .into_iter()
         .map(|(item, stages)| {
             let mut ranks: Vec<usize> = stages.iter().flatten().map(|place| place.rank).collect();
             // The same ranks in other rankings add up to the same bits.
             ranks.sort_unstable();
             let score = ranks.iter().map(|rank| 1.0 / (k + *rank as f64)).sum();
-            Fused {
+            FusedItem {
                 item: item.clone(),
                 score,
                 stages,
             }
         })
         .collect();
-    let ranks = |fused: &Fused<T>| -> Vec<usize> {
-        let rank = |place: &Option<Ranked>| place.map_or(usize::MAX, |place| place.rank);
+    let ranks = |fused: &FusedItem<T>| -> Vec<usize> {
+        let rank = |place: &Option<StageRank>| place.map_or(usize::MAX, |place| place.rank);
         fused.stages.iter().map(rank).collect()
     };
     fused.sort_by(|x, y| {
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(items, ["a", "c", "b", "d"]);
         assert_eq!(fused[0].score, 1.0 / 61.0 + 1.0 / 63.0);
         assert_eq!(fused[0].score.to_bits(), fused[1].score.to_bits());
-        let place = |rank, score| Some(Ranked { rank, score });
+        let place = |rank, score| Some(StageRank { rank, score });
         assert_eq!(fused[1].stages, [place(3, Some(1.0)), place(1, None)]);
         assert_eq!(fused[3].stages, [None, place(2, None)]);
         assert!(reciprocal_rank_fusion::<u8>(&[], RRF_K).is_empty());

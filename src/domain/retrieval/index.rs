@@ -1,7 +1,7 @@
 //! BM25 over an in-memory inverted index.
 
-use super::analyser::Profile;
-use super::ids::Ids;
+use super::analyser::AnalysisProfile;
+use super::packed_ids::PackedIds;
 use super::postings::Postings;
 use crate::domain::corpus::DocId;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ const SPELLINGS: usize = 1 << 20;
 
 /// A document found for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hit {
+pub struct SearchHit {
     /// Position of the document in the index: the order in which documents were added.
     pub document: usize,
     /// BM25 score, above 0.
@@ -22,11 +22,11 @@ pub struct Hit {
 ///
 /// Title and text are one bag of words. A document scores, summed over the distinct terms of the query in their order,
 /// idf · tf (k₁ + 1) / (tf + k₁ (1 − b + b · length / mean length)), with k₁ = 1.2 and b = 0.75 (Robertson & Zaragoza
-/// 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", §3.4); see [`Profile::idf`].
+/// 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", §3.4); see [`AnalysisProfile::idf`].
 #[derive(Clone, Debug)]
-pub struct Index {
-    profile: Profile,
-    ids: Ids,
+pub struct Bm25Index {
+    profile: AnalysisProfile,
+    ids: PackedIds,
     /// The terms of words seen in documents, to stem each word once; `None` is a stopword.
     words: HashMap<Box<str>, Option<u32>>,
     terms: HashMap<Box<str>, u32>,
@@ -35,12 +35,12 @@ pub struct Index {
     total_length: u64,
 }
 
-impl Index {
+impl Bm25Index {
     /// An index without documents.
-    pub fn new(profile: Profile) -> Self {
+    pub fn new(profile: AnalysisProfile) -> Self {
         Self {
             profile,
-            ids: Ids::default(),
+            ids: PackedIds::default(),
             words: HashMap::new(),
             terms: HashMap::new(),
             postings: Vec::new(),
@@ -51,7 +51,7 @@ impl Index {
 
     /// An index of documents given as id, title (empty where there is none) and text.
     pub fn build<'a>(
-        profile: Profile,
+        profile: AnalysisProfile,
         documents: impl IntoIterator<Item = (DocId, &'a str, &'a str)>,
     ) -> Self {
         let mut index = Self::new(profile);
@@ -112,9 +112,9 @@ impl Index {
 
     /// The `depth` best documents for `query`, best first; equal scores by descending id, as trec_eval would rank them.
     /// Documents that hold no term of the query are not found.
-    pub fn search(&self, query: &str, depth: usize) -> Vec<Hit> {
+    pub fn search(&self, query: &str, depth: usize) -> Vec<SearchHit> {
         let mut scores = vec![0.0; self.ids.len()];
-        let mut hits: Vec<Hit> = Vec::new();
+        let mut hits: Vec<SearchHit> = Vec::new();
         let mean = self.mean_length().unwrap_or(1.0);
         for term in self.profile.query_terms(query) {
             let Some(postings) = self
@@ -133,20 +133,20 @@ impl Index {
                     continue;
                 };
                 if *score == 0.0 {
-                    hits.push(Hit {
+                    hits.push(SearchHit {
                         document,
                         score: 0.0,
                     });
                 }
                 let (tf, relative) = (f64::from(count), f64::from(*length) / mean);
-                let (k1, b) = (Profile::K1, Profile::B);
+                let (k1, b) = (AnalysisProfile::K1, AnalysisProfile::B);
                 *score += idf * tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * relative));
             }
         }
         for hit in &mut hits {
             hit.score = scores.get(hit.document).copied().unwrap_or(0.0);
         }
-        let better = |x: &Hit, y: &Hit| {
+        let better = |x: &SearchHit, y: &SearchHit| {
             let later = || self.ids.get(y.document).cmp(&self.ids.get(x.document));
             y.score
                 .total_cmp(&x.score)
@@ -167,7 +167,7 @@ impl Index {
     }
 
     /// How the index reads texts.
-    pub fn profile(&self) -> Profile {
+    pub fn profile(&self) -> AnalysisProfile {
         self.profile
     }
 
@@ -197,9 +197,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn index(profile: Profile, texts: &[(&str, &str)]) -> Index {
+    fn index(profile: AnalysisProfile, texts: &[(&str, &str)]) -> Bm25Index {
         let ids = (0..).map(|n: usize| DocId::new(n.to_string()));
-        Index::build(
+        Bm25Index::build(
             profile,
             ids.zip(texts)
                 .map(|(id, (title, text))| (id, *title, *text)),
@@ -218,7 +218,7 @@ mod tests {
         let (aspirin, fever) = (1.0 + 2.5 / 1.5f64, 1.0 + 1.5 / 2.5f64);
 
         // The title counts three times; "the" and "of" are words of a document.
-        let own = index(Profile::Overrule, &texts);
+        let own = index(AnalysisProfile::Overrule, &texts);
         let mean = 11.0 / 3.0;
         let expected = [
             aspirin.ln() * part(1.0, 5.0, mean) + fever.ln() * part(4.0, 5.0, mean),
@@ -231,7 +231,7 @@ mod tests {
         );
 
         // Here they are not, but a query keeps them, as it keeps the stem of "else".
-        let duckdb = index(Profile::Duckdb, &texts);
+        let duckdb = index(AnalysisProfile::Duckdb, &texts);
         let mean = (3.0 + 2.0 + 0.0) / 3.0;
         let expected = [
             aspirin.log10() * part(1.0, 3.0, mean) + fever.log10() * part(2.0, 3.0, mean),
@@ -244,7 +244,7 @@ mod tests {
         );
     }
 
-    fn check(hits: &[Hit], expected: &[(usize, f64)]) {
+    fn check(hits: &[SearchHit], expected: &[(usize, f64)]) {
         assert_eq!(hits.len(), expected.len(), "{hits:?}");
         for (hit, (document, score)) in hits.iter().zip(expected) {
             assert!(
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn equal_scores_are_ordered_as_trec_eval_does() {
         let index = index(
-            Profile::Overrule,
+            AnalysisProfile::Overrule,
             &[("", "cell"), ("", "wall"), ("", "cells"), ("", "cell")],
         );
         let found = |depth| {
@@ -270,7 +270,11 @@ mod tests {
         assert_eq!(found(9), [3, 2, 0]);
         assert_eq!(found(2), [3, 2]);
         assert!(found(0).is_empty() && index.search("", 9).is_empty());
-        assert!(Index::new(Profile::Duckdb).search("cell", 9).is_empty());
+        assert!(
+            Bm25Index::new(AnalysisProfile::Duckdb)
+                .search("cell", 9)
+                .is_empty()
+        );
         assert_eq!(index.id(2), Some(DocId::new("2")));
     }
 
@@ -281,7 +285,7 @@ mod tests {
             query in "([abc]{1,2} ){0,4}",
             depth in 0usize..12,
         ) {
-            for profile in [Profile::Overrule, Profile::Duckdb] {
+            for profile in [AnalysisProfile::Overrule, AnalysisProfile::Duckdb] {
                 let texts: Vec<(&str, &str)> = texts.iter().map(|text| ("b", text.as_str())).collect();
                 let index = index(profile, &texts);
                 let all = index.search(&query, usize::MAX);
@@ -293,7 +297,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in ".{0,60}", query in ".{0,20}") {
-            for profile in [Profile::Overrule, Profile::Duckdb] {
+            for profile in [AnalysisProfile::Overrule, AnalysisProfile::Duckdb] {
                 let index = index(profile, &[(&text, &query), (&query, &text)]);
                 prop_assert!(index.search(&query, 2).len() <= 2);
             }

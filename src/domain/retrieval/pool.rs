@@ -1,14 +1,14 @@
 //! The K documents of a query that a judge is shown: all that are labelled relevant, filled up from the first stage.
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
 
 /// The order of the documents in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Layout {
+pub enum PoolLayout {
     /// Positives first, by id; then the fill by first-stage rank. The slot gives the label away (SEEDS §2.4).
     Original,
     /// Shuffled, a query its own way.
@@ -21,7 +21,7 @@ pub enum Layout {
 /// Why a document is in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum SlotSource {
     /// It is labelled relevant, and the first stage found it.
     LabelFound,
     /// It is labelled relevant, and the first stage did not find it.
@@ -30,7 +30,7 @@ pub enum Source {
     Fill,
 }
 
-impl Source {
+impl SlotSource {
     /// Its word in files and tables.
     pub fn name(self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl Source {
 
 /// A document's place in a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slot {
+pub struct PoolSlot {
     /// The document.
     pub document: DocId,
     /// Whether it is labelled relevant.
@@ -52,13 +52,13 @@ pub struct Slot {
     pub rank: Option<usize>,
 }
 
-impl Slot {
+impl PoolSlot {
     /// Why the document is in the pool.
-    pub fn source(&self) -> Source {
+    pub fn source(&self) -> SlotSource {
         match (self.positive, self.rank) {
-            (true, Some(_)) => Source::LabelFound,
-            (true, None) => Source::LabelMissed,
-            (false, _) => Source::Fill,
+            (true, Some(_)) => SlotSource::LabelFound,
+            (true, None) => SlotSource::LabelMissed,
+            (false, _) => SlotSource::Fill,
         }
     }
 }
@@ -69,9 +69,9 @@ pub struct JudgingPool {
     /// The query.
     pub query: QueryId,
     /// The documents in the order shown.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<PoolSlot>,
     /// How that order came about.
-    pub layout: Layout,
+    pub layout: PoolLayout,
 }
 
 impl JudgingPool {
@@ -90,7 +90,7 @@ pub fn build_pool(
     positives: &[DocId],
     ranking: &[DocId],
     depth: usize,
-    layout: Layout,
+    layout: PoolLayout,
 ) -> JudgingPool {
     let mut ranks: HashMap<&DocId, usize> = HashMap::new();
     let mut found: Vec<&DocId> = Vec::new();
@@ -106,18 +106,18 @@ pub fn build_pool(
         .into_iter()
         .filter(|document| !positives.contains(document))
         .take(fill);
-    let mut slots: Vec<Slot> = positives
+    let mut slots: Vec<PoolSlot> = positives
         .iter()
         .copied()
         .chain(fill)
-        .map(|document| Slot {
+        .map(|document| PoolSlot {
             document: document.clone(),
             positive: positives.contains(document),
             rank: ranks.get(document).copied(),
         })
         .collect();
-    if let Layout::Shuffled { seed } = layout {
-        Dice::new(seed, &["pool", query.as_str()]).shuffle(&mut slots);
+    if let PoolLayout::Shuffled { seed } = layout {
+        SeededRng::new(seed, &["pool", query.as_str()]).shuffle(&mut slots);
     }
     JudgingPool {
         query: query.clone(),
@@ -135,7 +135,7 @@ mod tests {
         names.iter().map(|name| DocId::new(*name)).collect()
     }
 
-    fn shown(pool: &JudgingPool) -> Vec<(&str, Source)> {
+    fn shown(pool: &JudgingPool) -> Vec<(&str, SlotSource)> {
         pool.slots
             .iter()
             .map(|slot| (slot.document.as_str(), slot.source()))
@@ -151,10 +151,10 @@ mod tests {
                 &ids(positives),
                 &ids(&["7", "9", "8", "7", "6"]),
                 depth,
-                Layout::Original,
+                PoolLayout::Original,
             )
         };
-        use Source::{Fill, LabelFound, LabelMissed};
+        use SlotSource::{Fill, LabelFound, LabelMissed};
         assert_eq!(
             shown(&pool(&["9", "10"], 4)),
             [
@@ -185,14 +185,14 @@ mod tests {
                 build_pool(&QueryId::new("q"), positives, &ids(&ranking), depth, layout)
             };
             let labels = ids(&positives);
-            let shuffled = build(&labels, Layout::Shuffled { seed });
+            let shuffled = build(&labels, PoolLayout::Shuffled { seed });
             let reversed: Vec<DocId> = labels.iter().rev().cloned().collect();
-            prop_assert_eq!(&shuffled, &build(&reversed, Layout::Shuffled { seed }));
-            let by_id = |mut slots: Vec<Slot>| {
+            prop_assert_eq!(&shuffled, &build(&reversed, PoolLayout::Shuffled { seed }));
+            let by_id = |mut slots: Vec<PoolSlot>| {
                 slots.sort_by(|x, y| x.document.cmp(&y.document));
                 slots
             };
-            prop_assert_eq!(by_id(shuffled.slots), by_id(build(&labels, Layout::Original).slots));
+            prop_assert_eq!(by_id(shuffled.slots), by_id(build(&labels, PoolLayout::Original).slots));
         }
     }
 }

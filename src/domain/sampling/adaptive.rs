@@ -5,25 +5,25 @@
 //! calls are spent. Round 0 is one random cycle through all documents, the first cycle of the plain plan. No judge is
 //! ever asked twice about a pair: at temperature 0 it would say the same again. A call that failed counts as asked.
 
-mod campaign;
+mod adaptive_plan;
 mod greedy;
 mod information;
-mod seats;
+mod judge_set;
 mod state;
 mod strategy;
 mod swiss;
 #[cfg(test)]
 mod tests;
 
-pub use campaign::Campaign;
+pub use adaptive_plan::AdaptivePlan;
 pub use information::{mutual_information, top_probabilities};
-pub use seats::{MAX_SEATS, Seats};
-pub use state::{Asked, State};
-pub use strategy::{Judging, Sampler, Strategy};
+pub use judge_set::{JudgeSet, MAX_JUDGES};
+pub use state::{AskedPair, SamplingState};
+pub use strategy::{JudgeChoice, Sampler, Strategy};
 
-use super::{Dice, plan};
+use super::{SeededRng, plan};
 use crate::domain::battle::Pair;
-use seats::Rota;
+use judge_set::JudgeRotation;
 use std::collections::{HashMap, HashSet};
 
 /// What tells one round of one query from all others.
@@ -42,13 +42,13 @@ pub struct Round<'a> {
 /// A pair to be judged, and who is to judge it.
 ///
 /// Who is shown which document first is up to the caller: [`presentations`](super::presentations) over the tasks of
-/// one judge as [`Planned`](super::Planned) battles, with the round's number for the cycle, keeps the sides balanced.
+/// one judge as [`Planned`](super::PlannedBattle) battles, with the round's number for the cycle, keeps the sides balanced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct PairTask {
     /// The two documents, as pool indexes.
     pub pair: Pair,
     /// The judges to ask, by seat in the ensemble; never empty.
-    pub judges: Seats,
+    pub judges: JudgeSet,
 }
 
 /// The judge calls that `battles` ensemble battles a document come to, rounded down: `battles` × documents × judges.
@@ -63,7 +63,7 @@ pub fn calls(battles: f64, documents: usize, judges: usize) -> usize {
 /// The same arguments give the same tasks. Ties between pairs are broken by the seed, the query and the round's number.
 /// `Eig` and `Top` fall back on `Swiss` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents, for which
 /// there is no covariance.
-pub fn next_round(state: &State, strategy: &Strategy, round: &Round) -> Vec<Task> {
+pub fn next_round(state: &SamplingState, strategy: &Strategy, round: &Round) -> Vec<PairTask> {
     if round.number == 0 {
         let first = planned(state, strategy, round, 1, usize::MAX);
         if !first.is_empty() {
@@ -75,12 +75,14 @@ pub fn next_round(state: &State, strategy: &Strategy, round: &Round) -> Vec<Task
             let size = strategy.round_size(state.documents());
             planned(state, strategy, round, round.number.saturating_add(1), size)
         }
-        Sampler::Swiss => seated(state, strategy, round, swiss::pairs(state, strategy, round)),
+        Sampler::Swiss => {
+            assign_judges(state, strategy, round, swiss::pairs(state, strategy, round))
+        }
         Sampler::Eig | Sampler::Top => match state.covariance() {
-            None => seated(state, strategy, round, swiss::pairs(state, strategy, round)),
+            None => assign_judges(state, strategy, round, swiss::pairs(state, strategy, round)),
             Some(covariance) => {
                 let picks = greedy::picks(state, strategy, round, &covariance);
-                seated(state, strategy, round, picks)
+                assign_judges(state, strategy, round, picks)
             }
         },
     }
@@ -88,12 +90,12 @@ pub fn next_round(state: &State, strategy: &Strategy, round: &Round) -> Vec<Task
 
 /// The first `size` pairs that the first `cycles` cycles of the plain plan have not asked about yet.
 fn planned(
-    state: &State,
+    state: &SamplingState,
     strategy: &Strategy,
     round: &Round,
     cycles: usize,
     size: usize,
-) -> Vec<Task> {
+) -> Vec<PairTask> {
     let mut seen = HashSet::new();
     let open = plan(round.seed, round.query, state.documents(), cycles)
         .into_iter()
@@ -103,27 +105,30 @@ fn planned(
         })
         .map(|battle| battle.pair)
         .take(size);
-    seated(state, strategy, round, open)
+    assign_judges(state, strategy, round, open)
 }
 
 /// Seats judges at the pairs, in order, until the calls are spent; a pair that comes again gets its next judge.
-fn seated(
-    state: &State,
+fn assign_judges(
+    state: &SamplingState,
     strategy: &Strategy,
     round: &Round,
     pairs: impl IntoIterator<Item = Pair>,
-) -> Vec<Task> {
-    let mut rota = Rota::new(state, &mut Dice::new(round.seed, &["rota", round.query]));
-    let mut tasks: Vec<Task> = Vec::new();
+) -> Vec<PairTask> {
+    let mut rotation = JudgeRotation::new(
+        state,
+        &mut SeededRng::new(round.seed, &["rota", round.query]),
+    );
+    let mut tasks: Vec<PairTask> = Vec::new();
     let mut place = HashMap::new();
     let mut left = round.calls;
     for pair in pairs {
         let at = *place.entry(pair).or_insert(tasks.len());
-        let before = tasks.get(at).map_or(Seats::EMPTY, |task| task.judges);
+        let before = tasks.get(at).map_or(JudgeSet::EMPTY, |task| task.judges);
         let free = state.free(pair).without(before);
         let judges = match strategy.judging {
-            Judging::All => free,
-            Judging::Rotate | Judging::Escalate => rota.next(pair, free),
+            JudgeChoice::All => free,
+            JudgeChoice::Rotate | JudgeChoice::Escalate => rotation.next(pair, free),
         };
         if judges.is_empty() {
             continue;
@@ -132,10 +137,10 @@ fn seated(
             break;
         }
         left -= judges.len();
-        rota.seat(pair, judges);
+        rotation.seat(pair, judges);
         match tasks.get_mut(at) {
             Some(task) => task.judges = task.judges.with(judges),
-            None => tasks.push(Task { pair, judges }),
+            None => tasks.push(PairTask { pair, judges }),
         }
     }
     tasks

@@ -1,7 +1,7 @@
 //! The plain plan: random cycles through the documents, and who is shown first in each battle.
 
 use super::walecki::walecki;
-use super::{Dice, MAX_GAMES};
+use super::{MAX_GAMES, SeededRng};
 use crate::domain::battle::Pair;
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ const EXACT_LIMIT: usize = 32;
 
 /// A battle to be fought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Planned {
+pub struct PlannedBattle {
     /// The two documents; the one earlier in the pool is A.
     pub pair: Pair,
     /// How many battles of the pair come before this one.
@@ -24,14 +24,14 @@ pub struct Planned {
 /// Every document fights the same number of battles, and no pair fights again while a pair that has fought less often
 /// could take its place. Each pair fights at most [`MAX_GAMES`] times, so small pools stop early: two documents fight
 /// 2 battles, three fight 6, five with four cycles fight 20. Fewer than two documents fight none.
-pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<Planned> {
+pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<PlannedBattle> {
     // More cycles than documents ask for more games than a pair may fight.
     let cycles = cycles.min(documents);
-    let mut dice = Dice::new(seed, &["plan", query]);
+    let mut rng = SeededRng::new(seed, &["plan", query]);
     let rounds = if documents <= EXACT_LIMIT {
-        exact_rounds(documents, cycles, &mut dice)
+        exact_rounds(documents, cycles, &mut rng)
     } else {
-        random_rounds(documents, cycles, &mut dice)
+        random_rounds(documents, cycles, &mut rng)
     };
     let mut games: HashMap<Pair, u32> = HashMap::new();
     let mut planned = Vec::with_capacity(documents * cycles);
@@ -39,7 +39,7 @@ pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<Plan
         for pair in round {
             let game = games.entry(pair).or_default();
             if *game < MAX_GAMES {
-                planned.push(Planned {
+                planned.push(PlannedBattle {
                     pair,
                     game: *game,
                     cycle,
@@ -53,7 +53,7 @@ pub fn plan(seed: u64, query: &str, documents: usize, cycles: usize) -> Vec<Plan
 
 /// Cycles for a small pool: Walecki's decomposition of the complete graph into Hamiltonian cycles (and, for an even
 /// number of documents, one perfect matching), relabelled at random and taken in random order, as often as needed.
-fn exact_rounds(documents: usize, cycles: usize, dice: &mut Dice) -> Vec<Vec<Pair>> {
+fn exact_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec<Pair>> {
     if documents < 2 {
         return Vec::new();
     }
@@ -62,7 +62,7 @@ fn exact_rounds(documents: usize, cycles: usize, dice: &mut Dice) -> Vec<Vec<Pai
     let mut reached = 0;
     while reached < degree {
         let mut label: Vec<usize> = (0..documents).collect();
-        dice.shuffle(&mut label);
+        rng.shuffle(&mut label);
         let relabel = |edges: &[(usize, usize)]| -> Vec<Pair> {
             edges
                 .iter()
@@ -70,7 +70,7 @@ fn exact_rounds(documents: usize, cycles: usize, dice: &mut Dice) -> Vec<Vec<Pai
                 .collect()
         };
         let (mut whole, matching) = walecki(documents);
-        dice.shuffle(&mut whole);
+        rng.shuffle(&mut whole);
         // The matching comes first: it costs a document one battle, so that an odd number of battles still fits in.
         if !matching.is_empty() && reached % 2 == 1 {
             rounds.push(relabel(&matching));
@@ -99,13 +99,13 @@ fn exact_rounds(documents: usize, cycles: usize, dice: &mut Dice) -> Vec<Vec<Pai
 
 /// Cycles for a large pool: random permutations, repaired by reversing stretches (2-opt) until no pair is one that
 /// fought before, or as few as could be had.
-fn random_rounds(documents: usize, cycles: usize, dice: &mut Dice) -> Vec<Vec<Pair>> {
+fn random_rounds(documents: usize, cycles: usize, rng: &mut SeededRng) -> Vec<Vec<Pair>> {
     let mut fought: HashMap<Pair, u32> = HashMap::new();
     let mut rounds = Vec::with_capacity(cycles);
     for _ in 0..cycles.min((documents - 1) * MAX_GAMES as usize / 2) {
         let mut tour: Vec<usize> = (0..documents).collect();
-        dice.shuffle(&mut tour);
-        repair(&mut tour, &fought, dice);
+        rng.shuffle(&mut tour);
+        repair(&mut tour, &fought, rng);
         let round: Vec<Pair> = (0..documents)
             .filter_map(|at| Pair::new(tour[at], tour[(at + 1) % documents]))
             .collect();
@@ -118,7 +118,7 @@ fn random_rounds(documents: usize, cycles: usize, dice: &mut Dice) -> Vec<Vec<Pa
 }
 
 /// Reverses stretches of the tour while that lowers how often its pairs have fought before.
-fn repair(tour: &mut [usize], fought: &HashMap<Pair, u32>, dice: &mut Dice) {
+fn repair(tour: &mut [usize], fought: &HashMap<Pair, u32>, rng: &mut SeededRng) {
     let n = tour.len();
     let cost = |x: usize, y: usize| {
         Pair::new(x, y)
@@ -137,7 +137,7 @@ fn repair(tour: &mut [usize], fought: &HashMap<Pair, u32>, dice: &mut Dice) {
         for at in bad {
             for _ in 0..n {
                 patience = patience.saturating_sub(1);
-                let to = dice.below(n);
+                let to = rng.below(n);
                 let (low, high) = (at.min(to), at.max(to));
                 if high - low < 2 || (low == 0 && high == n - 1) {
                     continue;
@@ -158,7 +158,7 @@ fn repair(tour: &mut [usize], fought: &HashMap<Pair, u32>, dice: &mut Dice) {
 ///
 /// Within each cycle half of the battles (±½) are swapped, chosen at random a judge; a pair's second battle is shown
 /// the other way round than its first.
-pub fn presentations(seed: u64, query: &str, judge: &str, planned: &[Planned]) -> Vec<bool> {
+pub fn presentations(seed: u64, query: &str, judge: &str, planned: &[PlannedBattle]) -> Vec<bool> {
     let mut first_game: HashMap<Pair, bool> = HashMap::new();
     let mut swapped = vec![false; planned.len()];
     let mut start = 0;
@@ -169,15 +169,15 @@ pub fn presentations(seed: u64, query: &str, judge: &str, planned: &[Planned]) -
                 .iter()
                 .take_while(|battle| battle.cycle == cycle)
                 .count();
-        let mut dice = Dice::new(seed, &["presentation", query, judge, &cycle.to_string()]);
+        let mut rng = SeededRng::new(seed, &["presentation", query, judge, &cycle.to_string()]);
         let fresh: Vec<usize> = (start..end).filter(|&at| planned[at].game == 0).collect();
         let mut sides: Vec<bool> = (0..fresh.len()).map(|at| at % 2 == 0).collect();
-        if fresh.len() % 2 == 1 && dice.below(2) == 0 {
+        if fresh.len() % 2 == 1 && rng.below(2) == 0 {
             for side in &mut sides {
                 *side = !*side;
             }
         }
-        dice.shuffle(&mut sides);
+        rng.shuffle(&mut sides);
         for (at, side) in fresh.into_iter().zip(sides) {
             swapped[at] = side;
             first_game.insert(planned[at].pair, side);
@@ -196,7 +196,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::{HashMap, HashSet};
 
-    fn degrees(documents: usize, planned: &[Planned]) -> Vec<usize> {
+    fn degrees(documents: usize, planned: &[PlannedBattle]) -> Vec<usize> {
         let mut degree = vec![0; documents];
         for battle in planned {
             degree[battle.pair.low()] += 1;

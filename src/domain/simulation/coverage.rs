@@ -1,6 +1,6 @@
 //! How often rank intervals hold the rank that they are about.
 
-use super::quality::Mean;
+use super::quality::MeanInterval;
 use crate::domain::rating::{self, Covariance};
 
 /// Ranks that count as the top.
@@ -48,8 +48,9 @@ impl Coverage {
     }
 
     /// The means over queries, each query counted once: documents of one query err together.
-    pub fn means(of: &[Self]) -> Option<[Mean; 3]> {
-        let mean = |part: fn(&Self) -> f64| Mean::of(&of.iter().map(part).collect::<Vec<_>>());
+    pub fn means(of: &[Self]) -> Option<[MeanInterval; 3]> {
+        let mean =
+            |part: fn(&Self) -> f64| MeanInterval::of(&of.iter().map(part).collect::<Vec<_>>());
         Some([mean(|c| c.all)?, mean(|c| c.top)?, mean(|c| c.width)?])
     }
 }
@@ -62,13 +63,13 @@ fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rating::{Observation, Options};
-    use crate::domain::sampling::Dice;
-    use crate::domain::simulation::plausible;
+    use crate::domain::rating::{Observation, RatingOptions};
+    use crate::domain::sampling::SeededRng;
+    use crate::domain::simulation::plausible_scores;
 
     /// Thirty documents in line, each of which has met the three that follow it.
     fn line() -> (Vec<f64>, Covariance) {
-        let options = Options::default();
+        let options = RatingOptions::default();
         let met = (0..30usize).flat_map(|a| (a + 1..30.min(a + 4)).map(move |b| (a, b)));
         let battles: Vec<Observation> = met
             .map(|(a, b)| Observation::new(a, b, 0.25, 1.0))
@@ -81,10 +82,10 @@ mod tests {
     #[test]
     fn what_the_errors_leave_possible_is_covered_at_the_stated_rate() {
         let (scores, covariance) = line();
-        let mut dice = Dice::new(1, &["coverage"]);
+        let mut rng = SeededRng::new(1, &["coverage"]);
         let coverages: Vec<Coverage> = (0..80)
             .map(|_| {
-                let truth = plausible(&scores, &covariance, &mut dice).unwrap();
+                let truth = plausible_scores(&scores, &covariance, &mut rng).unwrap();
                 Coverage::of(&scores, &covariance, &truth).unwrap()
             })
             .collect();

@@ -104,7 +104,7 @@ fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
 
 /// A mean over queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Mean {
+pub struct MeanInterval {
     /// The mean.
     pub mean: f64,
     /// Half the width of its 95 % interval (Student's t); `None` for a single query.
@@ -113,7 +113,7 @@ pub struct Mean {
     pub count: usize,
 }
 
-impl Mean {
+impl MeanInterval {
     /// The mean of the values; `None` without any.
     pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
@@ -136,25 +136,25 @@ impl Mean {
 
 /// The qualities of many queries, or their differences, each over the queries where it is defined.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary {
+pub struct QualitySummary {
     /// Kendall's τ-b.
-    pub tau: Option<Mean>,
+    pub tau: Option<MeanInterval>,
     /// Graded NDCG@10.
-    pub ndcg: Option<Mean>,
+    pub ndcg: Option<MeanInterval>,
     /// Recall@10.
-    pub recall: Option<Mean>,
+    pub recall: Option<MeanInterval>,
     /// Correlation of score and truth.
-    pub correlation: Option<Mean>,
+    pub correlation: Option<MeanInterval>,
 }
 
 /// The means over queries.
-pub fn summary(qualities: &[Quality]) -> Summary {
+pub fn summarise_quality(qualities: &[Quality]) -> QualitySummary {
     summarise(|part| qualities.iter().filter_map(part).collect())
 }
 
 /// The means of the differences to a baseline, query by query: `qualities` and `baseline` are of the same worlds in the
 /// same order.
-pub fn differences(qualities: &[Quality], baseline: &[Quality]) -> Summary {
+pub fn quality_differences(qualities: &[Quality], baseline: &[Quality]) -> QualitySummary {
     summarise(|part| {
         let both = qualities.iter().zip(baseline);
         both.filter_map(|(this, that)| Some(part(this)? - part(that)?))
@@ -162,12 +162,12 @@ pub fn differences(qualities: &[Quality], baseline: &[Quality]) -> Summary {
     })
 }
 
-fn summarise(values: impl Fn(fn(&Quality) -> Option<f64>) -> Vec<f64>) -> Summary {
-    Summary {
-        tau: Mean::of(&values(|quality| quality.tau)),
-        ndcg: Mean::of(&values(|quality| quality.ndcg)),
-        recall: Mean::of(&values(|quality| quality.recall)),
-        correlation: Mean::of(&values(|quality| quality.correlation)),
+fn summarise(values: impl Fn(fn(&Quality) -> Option<f64>) -> Vec<f64>) -> QualitySummary {
+    QualitySummary {
+        tau: MeanInterval::of(&values(|quality| quality.tau)),
+        ndcg: MeanInterval::of(&values(|quality| quality.ndcg)),
+        recall: MeanInterval::of(&values(|quality| quality.recall)),
+        correlation: MeanInterval::of(&values(|quality| quality.correlation)),
     }
 }
 
@@ -209,15 +209,15 @@ mod tests {
         );
         let flat = quality(&[0.0, 0.0], &[1.0, 2.0]);
         assert_eq!((flat.tau, flat.correlation), (None, None));
-        assert_eq!(Mean::of(&[]), None);
-        assert_eq!(Mean::of(&[0.5]).unwrap().half_width, None);
-        assert_eq!(summary(&[flat, flat]).tau, None);
+        assert_eq!(MeanInterval::of(&[]), None);
+        assert_eq!(MeanInterval::of(&[0.5]).unwrap().half_width, None);
+        assert_eq!(summarise_quality(&[flat, flat]).tau, None);
     }
 
     #[test]
     fn intervals_are_students() {
         // Student's t at 0.975 with 4 degrees of freedom is 2.776445.
-        let mean = Mean::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
+        let mean = MeanInterval::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
         assert_eq!((mean.mean, mean.count), (3.0, 5));
         let half_width = mean.half_width.unwrap();
         assert!((half_width - 2.776_445 * (2.5f64 / 5.0).sqrt()).abs() < 1e-5);
@@ -231,7 +231,7 @@ mod tests {
             recall: None,
             correlation: None,
         };
-        let paired = differences(
+        let paired = quality_differences(
             &[with(Some(0.5)), with(None), with(Some(0.9))],
             &[with(Some(0.4)), with(Some(0.1)), with(Some(0.8))],
         );

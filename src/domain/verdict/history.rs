@@ -7,7 +7,7 @@ use std::hash::Hash;
 
 /// One thing somebody did, on a query that `Q` stands for.
 #[derive(Clone, Copy, Debug)]
-pub enum Deed<'a, Q> {
+pub enum VerdictEvent<'a, Q> {
     /// Gave a verdict, perhaps in place of an earlier one.
     Gave {
         /// The query.
@@ -23,7 +23,7 @@ pub enum Deed<'a, Q> {
 
 /// What an annotator says of a pair before and after, as seen with the deed's document A first; `None` for nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct DecisionChange {
     /// Before the deed.
     pub before: Option<Decision>,
     /// After it.
@@ -31,20 +31,20 @@ pub struct Change {
 }
 
 /// A verdict that has not been taken back, and what it stands for.
-type Live<'a> = Vec<(&'a Verdict, Option<&'a str>)>;
+type LiveVerdicts<'a> = Vec<(&'a Verdict, Option<&'a str>)>;
 
 /// What each deed changed, in the order of the deeds: the order in which they were done.
-pub fn history<'a, Q: Copy + Eq + Hash>(
-    deeds: impl IntoIterator<Item = Deed<'a, Q>>,
-) -> Vec<Change> {
-    let mut live: HashMap<(Q, Option<Pair>, &'a str), Live<'a>> = HashMap::new();
+pub fn decision_changes<'a, Q: Copy + Eq + Hash>(
+    events: impl IntoIterator<Item = VerdictEvent<'a, Q>>,
+) -> Vec<DecisionChange> {
+    let mut live: HashMap<(Q, Option<Pair>, &'a str), LiveVerdicts<'a>> = HashMap::new();
     let mut given: HashMap<&'a str, (Q, &'a Verdict)> = HashMap::new();
     let place = |query, verdict: &'a Verdict| {
         let pair = Pair::new(verdict.a, verdict.b);
         (query, pair, verdict.annotator.as_str())
     };
-    let deeds = deeds.into_iter().map(|deed| match deed {
-        Deed::Gave {
+    let events = events.into_iter().map(|event| match event {
+        VerdictEvent::Gave {
             query,
             verdict,
             replaces,
@@ -53,29 +53,29 @@ pub fn history<'a, Q: Copy + Eq + Hash>(
             let live = live.entry(place(query, verdict)).or_default();
             let before = standing(live, verdict.a);
             live.push((verdict, replaces));
-            Change {
+            DecisionChange {
                 before,
                 after: standing(live, verdict.a),
             }
         }
-        Deed::TookBack(uid) => {
+        VerdictEvent::TookBack(uid) => {
             let Some((query, verdict)) = given.get(uid).copied() else {
-                return Change::default();
+                return DecisionChange::default();
             };
             let live = live.entry(place(query, verdict)).or_default();
             let before = standing(live, verdict.a);
             live.retain(|(verdict, _)| verdict.uid != uid);
-            Change {
+            DecisionChange {
                 before,
                 after: standing(live, verdict.a),
             }
         }
     });
-    deeds.collect()
+    events.collect()
 }
 
 /// The latest of the verdicts that no other stands for.
-fn standing(live: &Live<'_>, a: usize) -> Option<Decision> {
+fn standing(live: &LiveVerdicts<'_>, a: usize) -> Option<Decision> {
     let replaced = |uid: &str| live.iter().any(|(_, replaces)| *replaces == Some(uid));
     let mut latest_first = live.iter().rev();
     latest_first
@@ -106,21 +106,21 @@ mod tests {
         let turned = verdict("2", "ada", 1, A);
         let other = verdict("3", "eve", 0, Tie);
         let explained = verdict("4", "ada", 0, MuchB);
-        let gave = |verdict, replaces| Deed::Gave {
+        let gave = |verdict, replaces| VerdictEvent::Gave {
             query: 7,
             verdict,
             replaces,
         };
-        let changes = history([
+        let changes = decision_changes([
             gave(&first, None),
             gave(&turned, None),
             gave(&other, None),
             gave(&explained, Some("2")),
-            Deed::TookBack("4"),
-            Deed::TookBack("2"),
-            Deed::TookBack("9"),
+            VerdictEvent::TookBack("4"),
+            VerdictEvent::TookBack("2"),
+            VerdictEvent::TookBack("9"),
         ]);
-        let change = |before, after| Change { before, after };
+        let change = |before, after| DecisionChange { before, after };
         assert_eq!(
             changes,
             [
@@ -131,7 +131,7 @@ mod tests {
                 change(Some(B), Some(MuchB)),
                 change(Some(MuchB), Some(B)),
                 change(Some(A), Some(B)),
-                Change::default(),
+                DecisionChange::default(),
             ]
         );
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::retrieval::{cosine, unit};
+use crate::domain::retrieval::{cosine, unit_vector};
 use std::collections::HashMap;
 
 /// A BERT of one layer and eight dimensions, its weights drawn from a sine.
@@ -74,7 +74,7 @@ fn texts(texts: &[&str]) -> Vec<String> {
 #[test]
 fn padding_changes_no_vector() {
     let folder = tiny();
-    let model = Local::load(folder.path()).unwrap();
+    let model = LocalModel::load(folder.path()).unwrap();
     let together = model.embed(&texts(&["Cat sits outside", "bread"])).unwrap();
     let alone = model.embed(&texts(&["bread"])).unwrap();
     assert_eq!(together.exchange.usage.input, 5 + 3);
@@ -87,13 +87,13 @@ fn padding_changes_no_vector() {
 #[test]
 fn pooling_and_length_are_read_and_change_who_the_model_is() {
     let folder = tiny();
-    let mean = Local::load(folder.path()).unwrap();
+    let mean = LocalModel::load(folder.path()).unwrap();
     std::fs::create_dir(folder.path().join("1_Pooling")).unwrap();
     let pooling = folder.path().join("1_Pooling/config.json");
     std::fs::write(&pooling, r#"{"pooling_mode_cls_token": true}"#).unwrap();
     let length = folder.path().join("sentence_bert_config.json");
     std::fs::write(length, r#"{"max_seq_length": 4}"#).unwrap();
-    let first = Local::load(folder.path()).unwrap();
+    let first = LocalModel::load(folder.path()).unwrap();
     assert_ne!(mean.identity, first.identity);
     let both = texts(&["cat sits bread bread", "cat sits"]);
     let vectors = first.embed(&both).unwrap();
@@ -104,14 +104,14 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
     assert_ne!(mean.embed(&both).unwrap().vectors, vectors.vectors);
 
     std::fs::write(pooling, r#"{"pooling_mode_max_tokens": true}"#).unwrap();
-    let error = Local::load(folder.path()).unwrap_err();
+    let error = LocalModel::load(folder.path()).unwrap_err();
     assert!(
         error.contains("1_Pooling/config.json: neither the mean"),
         "{error}"
     );
     std::fs::remove_file(folder.path().join("tokenizer.json")).unwrap();
     std::fs::remove_dir_all(folder.path().join("1_Pooling")).unwrap();
-    let error = Local::load(folder.path()).unwrap_err();
+    let error = LocalModel::load(folder.path()).unwrap_err();
     assert!(error.contains("tokenizer.json: cannot be read"), "{error}");
 }
 
@@ -120,7 +120,7 @@ fn pooling_and_length_are_read_and_change_who_the_model_is() {
 #[ignore = "needs OVERRULE_MINILM, a folder of all-MiniLM-L6-v2"]
 fn cosines_are_those_of_the_original() {
     let folder = std::env::var("OVERRULE_MINILM").unwrap();
-    let model = Local::load(Path::new(&folder)).unwrap();
+    let model = LocalModel::load(Path::new(&folder)).unwrap();
     let texts = texts(&[
         "The new movie is awesome",
         "The new movie is so great",
@@ -131,7 +131,7 @@ fn cosines_are_those_of_the_original() {
     let vectors = model.embed(&texts).unwrap().vectors;
     let vectors: Vec<Vec<f32>> = vectors
         .into_iter()
-        .map(|vector| unit(vector).unwrap())
+        .map(|vector| unit_vector(vector).unwrap())
         .collect();
     for (x, y, expected) in [(0, 1, 0.85), (3, 4, 0.51), (0, 3, 0.23)] {
         let found = cosine(&vectors[x], &vectors[y]);

@@ -1,11 +1,11 @@
 //! From results at the providers to votes and failures in the project.
 
-use super::super::{EngineError, now_ms};
-use super::{Known, api, judge_of, line_number, passes, patiently};
+use super::super::{RunError, now_ms};
+use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
 use crate::judge::provider::batch::{BatchAnswer, BatchApi};
-use crate::judge::{CallError, Cause, Ensemble, Judge, Reply, opinion_of};
-use crate::store::batches::{BatchCall, BatchRow, Stage};
-use crate::store::calls::{CallRecord, CallResult};
+use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, opinion_of};
+use crate::store::batches::{BatchCall, BatchRow, BatchStage};
+use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::{Db, Store, StoreError};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -15,7 +15,7 @@ const TOGETHER: usize = 256;
 
 /// What a batch brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Fetched {
+pub struct BatchFetch {
     /// Votes.
     pub votes: usize,
     /// Calls that failed.
@@ -30,9 +30,9 @@ pub struct Fetched {
 /// now, with everything that came kept.
 pub async fn fetch(
     store: &Store,
-    ensemble: &Ensemble,
-    known: &Known,
-) -> Result<Result<Fetched, String>, EngineError> {
+    ensemble: &JudgeEnsemble,
+    known: &PolledBatch,
+) -> Result<Result<BatchFetch, String>, RunError> {
     let (row, Some(status)) = (&known.row, &known.status) else {
         return Ok(Err(known.trouble.clone().unwrap_or_default()));
     };
@@ -72,7 +72,7 @@ pub async fn fetch(
             "{error}; what came is kept, and fetching goes on where it stopped"
         )));
     }
-    if strangers > 0 && fetched == Fetched::default() {
+    if strangers > 0 && fetched == BatchFetch::default() {
         return Ok(Err(format!(
             "its {strangers} results belong to another batch; name the right one with `overrule batch adopt {} NAME`",
             id.0
@@ -93,7 +93,7 @@ pub async fn fetch(
     let (told, message) = (row.told, row.message.clone());
     fetched.not_made = store
         .write(move |db| {
-            db.note_batch(id, Stage::Fetched, told, message.as_deref(), now_ms())?;
+            db.note_batch(id, BatchStage::Fetched, told, message.as_deref(), now_ms())?;
             Ok(left)
         })
         .await?;
@@ -108,8 +108,8 @@ async fn take_in(
     judge: &Arc<dyn Judge>,
     row: &BatchRow,
     mut heard: UnboundedReceiver<String>,
-) -> Result<(Fetched, usize, usize), EngineError> {
-    let (mut fetched, mut strangers, mut unreadable) = (Fetched::default(), 0, 0);
+) -> Result<(BatchFetch, usize, usize), RunError> {
+    let (mut fetched, mut strangers, mut unreadable) = (BatchFetch::default(), 0, 0);
     let mut lines = Vec::with_capacity(TOGETHER);
     while heard.recv_many(&mut lines, TOGETHER).await > 0 {
         let mut results = Vec::with_capacity(lines.len());
@@ -138,24 +138,24 @@ fn record_all(
     judge: &dyn Judge,
     row: &BatchRow,
     results: Vec<(usize, BatchAnswer)>,
-) -> Result<Fetched, StoreError> {
-    let mut fetched = Fetched::default();
+) -> Result<BatchFetch, StoreError> {
+    let mut fetched = BatchFetch::default();
     for (number, answer) in results {
         // A result that is there already has come before: fetching was cut short and goes on.
         let (Some(call), Some(made)) = (db.batch_call(row.id, number)?, answer.made()) else {
             continue;
         };
         let mut record = record(judge, row, &call, made);
-        if matches!(record.result, CallResult::Vote { .. })
+        if matches!(record.result, CallOutcome::Vote { .. })
             && db.has_voted(call.battle, row.judge)?
         {
-            record.result = CallResult::Failure {
-                cause: Cause::Duplicate,
+            record.result = CallOutcome::Failure {
+                cause: FailureCause::Duplicate,
                 message: "the judge had voted on this battle before the batch was fetched"
                     .to_owned(),
             };
         }
-        let is_vote = matches!(record.result, CallResult::Vote { .. });
+        let is_vote = matches!(record.result, CallOutcome::Vote { .. });
         db.record(&record)?;
         db.batch_call_done(row.id, call.number)?;
         fetched.votes += usize::from(is_vote);
@@ -169,12 +169,12 @@ fn record(
     judge: &dyn Judge,
     row: &BatchRow,
     call: &BatchCall,
-    made: Result<Reply, CallError>,
+    made: Result<JudgeReply, CallError>,
 ) -> CallRecord {
     let read = made.and_then(|reply| opinion_of(judge, reply));
     let (usage, cost_usd, raw, result) = match read {
         Ok((reply, opinion)) => {
-            let result = CallResult::Vote {
+            let result = CallOutcome::Vote {
                 margin: if call.swapped {
                     opinion.margin.flipped()
                 } else {
@@ -191,7 +191,7 @@ fn record(
             error.exchange.usage,
             error.exchange.cost_usd,
             error.raw,
-            CallResult::Failure {
+            CallOutcome::Failure {
                 cause: error.cause,
                 message: error.message,
             },
@@ -205,7 +205,7 @@ fn record(
         usage,
         cost_usd,
         latency_ms: None,
-        truncated: call.truncated && matches!(result, CallResult::Vote { .. }),
+        truncated: call.truncated && matches!(result, CallOutcome::Vote { .. }),
         call_key: Some(call.call_key),
         run: Some(row.run),
         created_ms: now_ms(),

@@ -1,15 +1,15 @@
 //! From outstanding calls to batches at the providers.
 
+use super::super::battle_question::call_key;
 use super::super::plan::plan_query;
-use super::super::question::call_key;
-use super::super::{EngineError, Request, now_ms};
+use super::super::{RunError, RunRequest, now_ms};
 use super::{api, is_refusal, line_id, passes, patiently};
 use crate::domain::vote::JudgeId;
 use crate::judge::provider::batch::BatchApi;
-use crate::judge::{CallError, Case, Ensemble, Judge, PoolText};
+use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::Store;
-use crate::store::batches::{BatchCall, Stage};
-use crate::store::calls::Outstanding;
+use crate::store::batches::{BatchCall, BatchStage};
+use crate::store::calls::OutstandingCall;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 /// What was handed over.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Submitted {
+pub struct BatchSubmission {
     /// Batches.
     pub batches: usize,
     /// Calls in them.
@@ -34,14 +34,14 @@ pub struct Submitted {
 }
 
 /// A batch that is being filled.
-struct Chunk {
+struct BatchChunk {
     uid: String,
     calls: Vec<BatchCall>,
     lines: Vec<String>,
     bytes: usize,
 }
 
-impl Chunk {
+impl BatchChunk {
     fn new() -> Self {
         Self {
             uid: Uuid::now_v7().to_string(),
@@ -57,12 +57,12 @@ impl Chunk {
     }
 }
 
-struct Submitter<'a> {
+struct BatchSubmitter<'a> {
     store: &'a Store,
     run: RunId,
     /// Dollars that may still be committed; `None` for no limit.
     left_usd: Option<f64>,
-    done: Submitted,
+    done: BatchSubmission,
     /// The calls handed over or about to be.
     handed: HashSet<[u8; 32]>,
     tell: &'a mut (dyn FnMut(String) + Send),
@@ -71,19 +71,19 @@ struct Submitter<'a> {
 /// Hands the outstanding calls of the judges in `seats` over. `tell` hears of every batch.
 pub async fn submit(
     store: &Store,
-    ensemble: &Ensemble,
+    ensemble: &JudgeEnsemble,
     seats: &[usize],
-    request: &Request,
+    request: &RunRequest,
     run: RunId,
     budget_usd: Option<f64>,
     tell: &mut (dyn FnMut(String) + Send),
-) -> Result<Submitted, EngineError> {
+) -> Result<BatchSubmission, RunError> {
     let committed = store.read(|db| db.committed_usd()).await?;
-    let mut submitter = Submitter {
+    let mut submitter = BatchSubmitter {
         store,
         run,
         left_usd: budget_usd.map(|budget| budget - committed),
-        done: Submitted::default(),
+        done: BatchSubmission::default(),
         handed: HashSet::new(),
         tell,
     };
@@ -91,21 +91,21 @@ pub async fn submit(
         Some(queries) => queries.clone(),
         None => store.read(|db| db.runnable_queries()).await?,
     };
-    for seat in seats {
-        if let Some(judge) = ensemble.get(*seat) {
+    for judge_index in seats {
+        if let Some(judge) = ensemble.get(*judge_index) {
             submitter.judge(judge.as_ref(), &queries, request).await?;
         }
     }
     Ok(submitter.done)
 }
 
-impl Submitter<'_> {
+impl BatchSubmitter<'_> {
     async fn judge(
         &mut self,
         judge: &dyn Judge,
         queries: &[QueryKey],
-        request: &Request,
-    ) -> Result<(), EngineError> {
+        request: &RunRequest,
+    ) -> Result<(), RunError> {
         let api = match api(judge) {
             Ok(api) => api,
             Err(trouble) => {
@@ -116,11 +116,11 @@ impl Submitter<'_> {
         let spec = judge.spec().clone();
         let id = self.store.write(move |db| db.judge(&spec)).await?;
         let limits = api.batch_limits();
-        let mut chunk = Chunk::new();
+        let mut chunk = BatchChunk::new();
         for query in queries {
             let (pool, calls) = self.outstanding(judge, id, *query, request).await?;
             for call in calls {
-                let case = Case {
+                let case = PresentedPair {
                     pool: Arc::clone(&pool),
                     first: if call.swapped { call.b } else { call.a },
                     second: if call.swapped { call.a } else { call.b },
@@ -153,7 +153,7 @@ impl Submitter<'_> {
                 let full = chunk.lines.len() == limits.requests
                     || chunk.bytes + line.len() + 1 > limits.bytes;
                 if full && !chunk.lines.is_empty() {
-                    let whole = std::mem::replace(&mut chunk, Chunk::new());
+                    let whole = std::mem::replace(&mut chunk, BatchChunk::new());
                     if !self.hand_over(judge, api, id, whole).await? {
                         return Ok(());
                     }
@@ -181,8 +181,8 @@ impl Submitter<'_> {
         judge: &dyn Judge,
         id: JudgeId,
         query: QueryKey,
-        request: &Request,
-    ) -> Result<(Arc<PoolText>, Vec<Outstanding>), EngineError> {
+        request: &RunRequest,
+    ) -> Result<(Arc<PoolText>, Vec<OutstandingCall>), RunError> {
         let (name, request) = (judge.spec().name.clone(), request.clone());
         let found = self
             .store
@@ -190,7 +190,7 @@ impl Submitter<'_> {
                 let info = db.query(query)?;
                 let plan = plan_query(&request, info.id.as_str(), info.documents, &[name]);
                 let calls =
-                    db.outstanding(query, &plan.planned, &[id], &plan.shown, request.holes)?;
+                    db.outstanding(query, &plan.planned, &[id], &plan.shown, request.selection)?;
                 let wanted = if calls.is_empty() { 0 } else { plan.depth };
                 let documents = (0..wanted)
                     .map(|at| db.document_text(query, at))
@@ -206,8 +206,8 @@ impl Submitter<'_> {
         &mut self,
         key: [u8; 32],
         judge: JudgeId,
-        call: Outstanding,
-    ) -> Result<bool, EngineError> {
+        call: OutstandingCall,
+    ) -> Result<bool, RunError> {
         let run = self.run;
         let Some(known) = self.store.read(move |db| db.vote_by_call(&key)).await? else {
             return Ok(false);
@@ -235,13 +235,13 @@ impl Submitter<'_> {
         judge: &dyn Judge,
         api: &dyn BatchApi,
         id: JudgeId,
-        chunk: Chunk,
-    ) -> Result<bool, EngineError> {
+        chunk: BatchChunk,
+    ) -> Result<bool, RunError> {
         let calls = chunk.calls.len();
         if calls == 0 {
             return Ok(true);
         }
-        let Chunk {
+        let BatchChunk {
             uid,
             lines,
             calls: rows,
@@ -274,7 +274,7 @@ impl Submitter<'_> {
                     .push(format!("{who}: batch {} was not taken: {message}", batch.0));
                 self.store
                     .write(move |db| {
-                        db.note_batch(batch, Stage::Failed, (0, 0), Some(&message), now_ms())
+                        db.note_batch(batch, BatchStage::Failed, (0, 0), Some(&message), now_ms())
                     })
                     .await?;
                 Ok(false)

@@ -1,7 +1,7 @@
 //! One element of `scored_pairs`: either a pair, or everything that is wrong with it.
 
 use super::{
-    Ensemble, NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ScoredPair, ZBENCH_JUDGES,
+    ExpectedJudges, NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ZBENCH_JUDGES, ZbenchPair,
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::vote::Margin;
@@ -10,25 +10,25 @@ use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
 
 /// Something wrong in an element, with the number of line breaks before it.
-pub(super) struct Finding {
+pub(super) struct ElementProblem {
     pub(super) lines_down: u64,
     pub(super) message: String,
 }
 
 /// Reads one element, noting what is wrong as it goes.
-pub(super) struct Element<'a> {
+pub(super) struct ElementReader<'a> {
     text: &'a str,
     index: u64,
-    findings: Vec<Finding>,
+    findings: Vec<ElementProblem>,
 }
 
 /// The pair, or what is wrong with the element, at least one thing.
 pub(super) fn parse(
     value: &RawValue,
     index: u64,
-    ensemble: Ensemble,
-) -> Result<ScoredPair, Vec<Finding>> {
-    let mut element = Element {
+    ensemble: ExpectedJudges,
+) -> Result<ZbenchPair, Vec<ElementProblem>> {
+    let mut element = ElementReader {
         text: value.get(),
         index,
         findings: Vec::new(),
@@ -39,8 +39,8 @@ pub(super) fn parse(
     }
 }
 
-impl<'a> Element<'a> {
-    fn pair(&mut self, value: &'a RawValue, ensemble: Ensemble) -> Option<ScoredPair> {
+impl<'a> ElementReader<'a> {
+    fn pair(&mut self, value: &'a RawValue, ensemble: ExpectedJudges) -> Option<ZbenchPair> {
         let mut members = self.members(value, "")?;
         let pair = self.required(&mut members, value, "", "pair");
         let votes = self.votes(members, value, ensemble);
@@ -59,7 +59,7 @@ impl<'a> Element<'a> {
             );
             self.add(pair, ".pair", &what);
         }
-        Some(ScoredPair {
+        Some(ZbenchPair {
             pair_id: pair_id?,
             query_id: QueryId::new(query_id?),
             query: query?,
@@ -99,7 +99,7 @@ impl<'a> Element<'a> {
         &mut self,
         rest: Members<'a>,
         parent: &'a RawValue,
-        ensemble: Ensemble,
+        ensemble: ExpectedJudges,
     ) -> Vec<(String, RecordedVote)> {
         let mut votes: Vec<(String, RecordedVote)> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
@@ -118,7 +118,7 @@ impl<'a> Element<'a> {
             }
         }
         match ensemble {
-            Ensemble::Zbench => {
+            ExpectedJudges::Zbench => {
                 for judge in ZBENCH_JUDGES
                     .into_iter()
                     .filter(|judge| !seen.contains(judge))
@@ -126,10 +126,10 @@ impl<'a> Element<'a> {
                     self.add(parent, &format!(".{judge}_score"), "is missing");
                 }
             }
-            Ensemble::Any if seen.is_empty() => {
+            ExpectedJudges::Any if seen.is_empty() => {
                 self.add(parent, "", "has no judge: no member ends in _score")
             }
-            Ensemble::Any => {}
+            ExpectedJudges::Any => {}
         }
         votes
     }
@@ -221,7 +221,7 @@ impl<'a> Element<'a> {
 
     fn add(&mut self, at: &'a RawValue, path: &str, what: &str) {
         let message = format!("scored_pairs[{}]{path}: {what}", self.index);
-        self.findings.push(Finding {
+        self.findings.push(ElementProblem {
             lines_down: lines_before(self.text, at.get()),
             message,
         });

@@ -1,7 +1,7 @@
 //! Reads `scored_pairs` one element at a time, so that memory does not grow with the file.
 
-use super::scan::{Scan, Stop};
-use super::{ScoredPair, element};
+use super::scan::{JsonScanner, ScanStop};
+use super::{ZbenchPair, element};
 use crate::formats::json::reason;
 use crate::formats::problem::Problem;
 use serde_json::error::Category;
@@ -11,7 +11,7 @@ use std::io::BufRead;
 
 /// Which judges a file has to have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Ensemble {
+pub enum ExpectedJudges {
     /// zBench's three, each on every pair; others may stand beside them.
     #[default]
     Zbench,
@@ -21,12 +21,12 @@ pub enum Ensemble {
 
 /// The pairs of a file, one at a time; see [`read_scored_pairs`].
 pub struct ScoredPairs<R> {
-    scan: Scan<R>,
+    scan: JsonScanner<R>,
     file: String,
-    ensemble: Ensemble,
+    ensemble: ExpectedJudges,
     value: Vec<u8>,
     index: u64,
-    place: Place,
+    place: ReadPlace,
     found: bool,
     pending: VecDeque<Problem>,
 }
@@ -35,14 +35,18 @@ pub struct ScoredPairs<R> {
 /// is not JSON any more the reading ends with a problem. Only one pair is in memory at a time.
 ///
 /// `file` is what problems call the file.
-pub fn read_scored_pairs<R: BufRead>(reader: R, file: &str, ensemble: Ensemble) -> ScoredPairs<R> {
+pub fn read_scored_pairs<R: BufRead>(
+    reader: R,
+    file: &str,
+    ensemble: ExpectedJudges,
+) -> ScoredPairs<R> {
     ScoredPairs {
-        scan: Scan::new(reader),
+        scan: JsonScanner::new(reader),
         file: file.to_owned(),
         ensemble,
         value: Vec::new(),
         index: 0,
-        place: Place::Start,
+        place: ReadPlace::Start,
         found: false,
         pending: VecDeque::new(),
     }
@@ -50,7 +54,7 @@ pub fn read_scored_pairs<R: BufRead>(reader: R, file: &str, ensemble: Ensemble) 
 
 /// Where in the file the next byte is.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ReadPlace {
     Start,
     /// Before a member, the first or one after a comma.
     Member {
@@ -67,26 +71,26 @@ enum Place {
 }
 
 /// What ends the reading.
-enum End {
-    Stop(Stop),
+enum ReadEnd {
+    Stop(ScanStop),
     Broken { line: u64, what: String },
 }
 
-impl From<Stop> for End {
-    fn from(stop: Stop) -> Self {
+impl From<ScanStop> for ReadEnd {
+    fn from(stop: ScanStop) -> Self {
         Self::Stop(stop)
     }
 }
 
 impl<R: BufRead> Iterator for ScoredPairs<R> {
-    type Item = Result<ScoredPair, Problem>;
+    type Item = Result<ZbenchPair, Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
             if let Some(problem) = self.pending.pop_front() {
                 return Some(Err(problem));
             }
-            if self.place == Place::Done {
+            if self.place == ReadPlace::Done {
                 return None;
             }
             match self.step() {
@@ -100,61 +104,66 @@ impl<R: BufRead> Iterator for ScoredPairs<R> {
 
 impl<R: BufRead> ScoredPairs<R> {
     /// Goes one token or one pair further.
-    fn step(&mut self) -> Result<Option<ScoredPair>, End> {
-        if self.place == Place::Start {
+    fn step(&mut self) -> Result<Option<ZbenchPair>, ReadEnd> {
+        if self.place == ReadPlace::Start {
             self.scan.skip_mark()?;
         }
         let next = self.scan.peek()?;
         self.place = match (self.place, next) {
-            (Place::Start, b'{') => self.token(Place::Member { first: true }),
-            (Place::Start, _) => {
+            (ReadPlace::Start, b'{') => self.token(ReadPlace::Member { first: true }),
+            (ReadPlace::Start, _) => {
                 return Err(
                     self.broken("expected an object with scored_pairs; is this ai_scores.json?")
                 );
             }
-            (Place::Member { first: true } | Place::AfterMember, b'}') => {
-                self.token(Place::AfterFile)
+            (ReadPlace::Member { first: true } | ReadPlace::AfterMember, b'}') => {
+                self.token(ReadPlace::AfterFile)
             }
-            (Place::Member { .. }, b'"') => self.member()?,
-            (Place::Member { .. }, _) => {
+            (ReadPlace::Member { .. }, b'"') => self.member()?,
+            (ReadPlace::Member { .. }, _) => {
                 return Err(self.broken("broken JSON: expected the name of a member in quotes"));
             }
-            (Place::AfterMember, b',') => self.token(Place::Member { first: false }),
-            (Place::AfterMember, _) => return Err(self.broken("broken JSON: expected `,` or `}`")),
-            (Place::Pair { first: true } | Place::AfterPair, b']') => {
-                self.token(Place::AfterMember)
+            (ReadPlace::AfterMember, b',') => self.token(ReadPlace::Member { first: false }),
+            (ReadPlace::AfterMember, _) => {
+                return Err(self.broken("broken JSON: expected `,` or `}`"));
             }
-            (Place::Pair { .. }, b']') => {
+            (ReadPlace::Pair { first: true } | ReadPlace::AfterPair, b']') => {
+                self.token(ReadPlace::AfterMember)
+            }
+            (ReadPlace::Pair { .. }, b']') => {
                 return Err(self.broken("broken JSON: a comma with no pair after it"));
             }
-            (Place::Pair { .. }, _) => {
+            (ReadPlace::Pair { .. }, _) => {
                 let pair = self.pair()?;
-                self.place = Place::AfterPair;
+                self.place = ReadPlace::AfterPair;
                 return Ok(pair);
             }
-            (Place::AfterPair, b',') => self.token(Place::Pair { first: false }),
-            (Place::AfterPair, _) => return Err(self.broken("broken JSON: expected `,` or `]`")),
-            (Place::AfterFile, _) => {
+            (ReadPlace::AfterPair, b',') => self.token(ReadPlace::Pair { first: false }),
+            (ReadPlace::AfterPair, _) => {
+                return Err(self.broken("broken JSON: expected `,` or `]`"));
+            }
+            (ReadPlace::AfterFile, _) => {
                 return Err(self.broken("broken JSON: more follows after the end of the object"));
             }
-            (Place::Done, _) => Place::Done,
+            (ReadPlace::Done, _) => ReadPlace::Done,
         };
         Ok(None)
     }
 
-    fn token(&mut self, then: Place) -> Place {
+    fn token(&mut self, then: ReadPlace) -> ReadPlace {
         self.scan.advance();
         then
     }
 
     /// Reads a member's name, and its value unless it is the one with the pairs.
-    fn member(&mut self) -> Result<Place, End> {
+    fn member(&mut self) -> Result<ReadPlace, ReadEnd> {
         let line = self.scan.line();
         self.scan.value(&mut self.value)?;
-        let name: String = serde_json::from_slice(&self.value).map_err(|error| End::Broken {
-            line,
-            what: format!("broken JSON: {}", reason(&error)),
-        })?;
+        let name: String =
+            serde_json::from_slice(&self.value).map_err(|error| ReadEnd::Broken {
+                line,
+                what: format!("broken JSON: {}", reason(&error)),
+            })?;
         if self.scan.peek()? != b':' {
             return Err(self.broken("broken JSON: expected `:`"));
         }
@@ -164,7 +173,7 @@ impl<R: BufRead> ScoredPairs<R> {
             let line = self.scan.line();
             self.scan.value(&mut self.value)?;
             json(&self.value, line, "broken JSON")?;
-            return Ok(Place::AfterMember);
+            return Ok(ReadPlace::AfterMember);
         }
         if self.found {
             return Err(self.broken("scored_pairs: occurs more than once; keep one"));
@@ -173,10 +182,10 @@ impl<R: BufRead> ScoredPairs<R> {
             return Err(self.broken("scored_pairs: expected an array"));
         }
         self.found = true;
-        Ok(self.token(Place::Pair { first: true }))
+        Ok(self.token(ReadPlace::Pair { first: true }))
     }
 
-    fn pair(&mut self) -> Result<Option<ScoredPair>, End> {
+    fn pair(&mut self) -> Result<Option<ZbenchPair>, ReadEnd> {
         let index = self.index;
         let line = self.scan.line();
         self.scan.value(&mut self.value)?;
@@ -202,17 +211,17 @@ impl<R: BufRead> ScoredPairs<R> {
         }
     }
 
-    fn broken(&self, what: &str) -> End {
-        End::Broken {
+    fn broken(&self, what: &str) -> ReadEnd {
+        ReadEnd::Broken {
             line: self.scan.line(),
             what: what.to_owned(),
         }
     }
 
-    fn end(&mut self, end: End) {
+    fn end(&mut self, end: ReadEnd) {
         let (line, what) = match end {
-            End::Stop(Stop::End) if self.place == Place::AfterFile => {
-                self.place = Place::Done;
+            ReadEnd::Stop(ScanStop::End) if self.place == ReadPlace::AfterFile => {
+                self.place = ReadPlace::Done;
                 if self.found {
                     return;
                 }
@@ -221,7 +230,7 @@ impl<R: BufRead> ScoredPairs<R> {
                     "scored_pairs: is missing; is this ai_scores.json?".to_owned(),
                 )
             }
-            End::Stop(Stop::End) => {
+            ReadEnd::Stop(ScanStop::End) => {
                 let place = match self.index {
                     0 => "before the first pair".to_owned(),
                     pairs => format!("after pair {pairs}"),
@@ -229,28 +238,28 @@ impl<R: BufRead> ScoredPairs<R> {
                 let what = format!("the file is cut off {place}; write or download it again");
                 (Some(self.scan.line()), what)
             }
-            End::Stop(Stop::Unreadable(error)) => (
+            ReadEnd::Stop(ScanStop::Unreadable(error)) => (
                 Some(self.scan.line()),
                 format!("cannot read further: {error}"),
             ),
-            End::Broken { line, what } => (Some(line), what),
+            ReadEnd::Broken { line, what } => (Some(line), what),
         };
-        self.place = Place::Done;
+        self.place = ReadPlace::Done;
         self.pending
             .push_back(Problem::new(&self.file, line, &what));
     }
 }
 
 /// The value as JSON, where it is; `line` is where it begins.
-fn json<'a>(value: &'a [u8], line: u64, what: &str) -> Result<&'a RawValue, End> {
+fn json<'a>(value: &'a [u8], line: u64, what: &str) -> Result<&'a RawValue, ReadEnd> {
     let text = std::str::from_utf8(value).map_err(|error| {
         let before = value.get(..error.valid_up_to()).unwrap_or_default();
-        End::Broken {
+        ReadEnd::Broken {
             line: line + before.iter().filter(|byte| **byte == b'\n').count() as u64,
             what: "invalid UTF-8; save the file as UTF-8".to_owned(),
         }
     })?;
-    serde_json::from_str(text).map_err(|error| End::Broken {
+    serde_json::from_str(text).map_err(|error| ReadEnd::Broken {
         line: line + (error.line() as u64).saturating_sub(1),
         what: match error.classify() {
             Category::Eof => format!("{what}: a line break inside a string"),

@@ -3,19 +3,19 @@
 use std::io::{self, BufRead};
 
 /// Why there is no next byte or value.
-pub(super) enum Stop {
+pub(super) enum ScanStop {
     /// The file ends.
     End,
     /// The file cannot be read further.
     Unreadable(io::Error),
 }
 
-pub(super) struct Scan<R> {
+pub(super) struct JsonScanner<R> {
     reader: R,
     line: u64,
 }
 
-impl<R: BufRead> Scan<R> {
+impl<R: BufRead> JsonScanner<R> {
     pub(super) fn new(reader: R) -> Self {
         Self { reader, line: 1 }
     }
@@ -26,7 +26,7 @@ impl<R: BufRead> Scan<R> {
     }
 
     /// Leaves out a byte order mark at the start.
-    pub(super) fn skip_mark(&mut self) -> Result<(), Stop> {
+    pub(super) fn skip_mark(&mut self) -> Result<(), ScanStop> {
         if chunk(&mut self.reader)?.starts_with(b"\xef\xbb\xbf") {
             self.reader.consume(3);
         }
@@ -34,7 +34,7 @@ impl<R: BufRead> Scan<R> {
     }
 
     /// The next byte that is not white space, which stays the next.
-    pub(super) fn peek(&mut self) -> Result<u8, Stop> {
+    pub(super) fn peek(&mut self) -> Result<u8, ScanStop> {
         loop {
             let chunk = chunk(&mut self.reader)?;
             let space = chunk
@@ -56,7 +56,7 @@ impl<R: BufRead> Scan<R> {
     }
 
     /// Reads the next value into `value`, up to its end or to where it cannot be JSON any more.
-    pub(super) fn value(&mut self, value: &mut Vec<u8>) -> Result<(), Stop> {
+    pub(super) fn value(&mut self, value: &mut Vec<u8>) -> Result<(), ScanStop> {
         value.clear();
         let mut nesting = Nesting::default();
         loop {
@@ -75,19 +75,19 @@ impl<R: BufRead> Scan<R> {
 }
 
 /// What the reader has at hand, at least one byte.
-fn chunk(reader: &mut impl BufRead) -> Result<&[u8], Stop> {
+fn chunk(reader: &mut impl BufRead) -> Result<&[u8], ScanStop> {
     // Asked twice because a borrow that is returned from a loop would last for the whole loop.
     loop {
         match reader.fill_buf() {
             Ok(_) => break,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(Stop::Unreadable(error)),
+            Err(error) => return Err(ScanStop::Unreadable(error)),
         }
     }
     match reader.fill_buf() {
-        Ok([]) => Err(Stop::End),
+        Ok([]) => Err(ScanStop::End),
         Ok(chunk) => Ok(chunk),
-        Err(error) => Err(Stop::Unreadable(error)),
+        Err(error) => Err(ScanStop::Unreadable(error)),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writes `ai_scores.json` in zBench's own layout, pair by pair.
 
-use super::{NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ScoredPair};
+use super::{NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ZbenchPair};
 use crate::domain::corpus::JsonObject;
 use crate::formats::json::{write_break, write_indented, write_number, write_string};
 use std::borrow::Cow;
@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 /// An `ai_scores.json` being written; nothing is complete before [`ScoredPairsWriter::finish`]. Buffer the output.
 ///
-/// Each vote becomes a member `<judge>_score` in the order of [`ScoredPair::votes`]. zBench reads a file only where
-/// those are its own three; Overrule reads any with [`Ensemble::Any`](super::Ensemble::Any).
+/// Each vote becomes a member `<judge>_score` in the order of [`ZbenchPair::votes`]. zBench reads a file only where
+/// those are its own three; Overrule reads any with [`ExpectedJudges::Any`](super::ExpectedJudges::Any).
 pub struct ScoredPairsWriter<W> {
     out: W,
     pairs: u64,
@@ -23,7 +23,7 @@ impl<W: Write> ScoredPairsWriter<W> {
     }
 
     /// Writes one pair.
-    pub fn write(&mut self, pair: &ScoredPair) -> io::Result<()> {
+    pub fn write(&mut self, pair: &ZbenchPair) -> io::Result<()> {
         if self.pairs > 0 {
             self.out.write_all(b",")?;
         }

@@ -3,15 +3,15 @@
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::formats::json::{Members, kind, number, object, reason, string};
 use crate::formats::jsonl::{members, optional, required, text};
-use crate::formats::lines::Line;
-use crate::formats::problem::{Findings, quoted};
+use crate::formats::lines::TextLine;
+use crate::formats::problem::{LineProblems, quoted};
 use serde_json::value::RawValue;
 use std::collections::hash_map::{Entry, HashMap};
 
 /// The pool on a line.
-pub(super) fn parse(line: &Line<'_>) -> Result<Pool, Vec<String>> {
+pub(super) fn parse(line: &TextLine<'_>) -> Result<Pool, Vec<String>> {
     let members = members(line, "pool")?;
-    let mut findings = Findings::default();
+    let mut findings = LineProblems::default();
     match pool(members, &mut findings) {
         Some(pool) if findings.is_empty() => Ok(pool),
         _ => Err(findings.into_messages("line")),
@@ -26,7 +26,7 @@ pub(super) fn repeated_query(id: &str, first: u64) -> String {
     )
 }
 
-fn pool(mut line: Members<'_>, findings: &mut Findings) -> Option<Pool> {
+fn pool(mut line: Members<'_>, findings: &mut LineProblems) -> Option<Pool> {
     let query = required(&mut line, "query", format_args!("query"), findings).and_then(|value| {
         let members = findings.check(format_args!("query"), Members::of(value))?;
         query(members, findings)
@@ -40,7 +40,7 @@ fn pool(mut line: Members<'_>, findings: &mut Findings) -> Option<Pool> {
     })
 }
 
-fn query(mut members: Members<'_>, findings: &mut Findings) -> Option<Query> {
+fn query(mut members: Members<'_>, findings: &mut LineProblems) -> Option<Query> {
     let id = text(&mut members, "id", format_args!("query.id"), findings);
     let text = text(&mut members, "query", format_args!("query.query"), findings);
     Some(Query {
@@ -50,7 +50,7 @@ fn query(mut members: Members<'_>, findings: &mut Findings) -> Option<Query> {
     })
 }
 
-fn documents(value: &RawValue, findings: &mut Findings) -> Option<Vec<Document>> {
+fn documents(value: &RawValue, findings: &mut LineProblems) -> Option<Vec<Document>> {
     if kind(value) != "an array" {
         findings.add(
             format_args!("documents"),
@@ -95,7 +95,11 @@ fn documents(value: &RawValue, findings: &mut Findings) -> Option<Vec<Document>>
     Some(documents)
 }
 
-fn document(mut members: Members<'_>, index: usize, findings: &mut Findings) -> Option<Document> {
+fn document(
+    mut members: Members<'_>,
+    index: usize,
+    findings: &mut LineProblems,
+) -> Option<Document> {
     let id = text(
         &mut members,
         "id",

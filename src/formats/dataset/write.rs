@@ -43,8 +43,8 @@ pub fn write_annotated(
         .iter()
         .enumerate()
         .filter_map(|(index, document)| match (score(index), unscored) {
-            (Some(score), _) => Some((document, Score::Number(score))),
-            (None, Unscored::Null) => Some((document, Score::Null)),
+            (Some(score), _) => Some((document, WrittenScore::Number(score))),
+            (None, Unscored::Null) => Some((document, WrittenScore::Null)),
             (None, Unscored::LeaveOut) => None,
         });
     write_line(out, pool, rows)?;
@@ -57,13 +57,16 @@ pub fn write_annotated(
 pub fn write_pool(out: &mut impl Write, pool: &Pool) -> io::Result<()> {
     let rows = pool.documents.iter().map(|document| {
         let score = document.input_score.filter(|score| score.is_finite());
-        (document, score.map_or(Score::Absent, Score::Number))
+        (
+            document,
+            score.map_or(WrittenScore::Absent, WrittenScore::Number),
+        )
     });
     write_line(out, pool, rows)
 }
 
 #[derive(Clone, Copy)]
-enum Score {
+enum WrittenScore {
     Absent,
     Null,
     Number(f64),
@@ -72,7 +75,7 @@ enum Score {
 fn write_line<'a>(
     out: &mut impl Write,
     pool: &Pool,
-    rows: impl Iterator<Item = (&'a Document, Score)>,
+    rows: impl Iterator<Item = (&'a Document, WrittenScore)>,
 ) -> io::Result<()> {
     out.write_all(b"{\"query\":{\"id\":")?;
     write_string(out, pool.query.id.as_str())?;
@@ -91,7 +94,11 @@ fn write_line<'a>(
     out.write_all(b"}\n")
 }
 
-fn write_document(out: &mut impl Write, document: &Document, score: Score) -> io::Result<()> {
+fn write_document(
+    out: &mut impl Write,
+    document: &Document,
+    score: WrittenScore,
+) -> io::Result<()> {
     out.write_all(b"{\"id\":")?;
     write_string(out, document.id.as_str())?;
     out.write_all(b",\"content\":")?;
@@ -99,9 +106,9 @@ fn write_document(out: &mut impl Write, document: &Document, score: Score) -> io
     out.write_all(b",\"metadata\":")?;
     out.write_all(document.metadata.as_str().as_bytes())?;
     match score {
-        Score::Absent => {}
-        Score::Null => out.write_all(b",\"score\":null")?,
-        Score::Number(score) => {
+        WrittenScore::Absent => {}
+        WrittenScore::Null => out.write_all(b",\"score\":null")?,
+        WrittenScore::Number(score) => {
             out.write_all(b",\"score\":")?;
             write_number(out, score)?;
         }

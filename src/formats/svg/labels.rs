@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{CELL, MatrixLabel, escape};
+use super::{CELL, SvgLabel, escape};
 
 const ID_LETTERS_MAX: usize = 18;
 const RANK_END: usize = 24;
@@ -14,7 +14,7 @@ const SCORE_START: usize = 272;
 /// Columns of pixels that the labels take.
 pub(super) const LABEL_ROOM: usize = 352;
 
-pub(super) fn row_label(svg: &mut String, label: &MatrixLabel, (x, y): (usize, usize), scale: f64) {
+pub(super) fn row_label(svg: &mut String, label: &SvgLabel, (x, y): (usize, usize), scale: f64) {
     let base = y + CELL - 4;
     let _ = writeln!(
         svg,
@@ -56,7 +56,7 @@ pub(super) fn row_label(svg: &mut String, label: &MatrixLabel, (x, y): (usize, u
     );
 }
 
-pub(super) fn header(svg: &mut String, labels: &[MatrixLabel], (left, top): (usize, usize)) {
+pub(super) fn header(svg: &mut String, labels: &[SvgLabel], (left, top): (usize, usize)) {
     let step = if labels.len() > 40 { 5 } else { 1 };
     for (at, label) in labels.iter().enumerate() {
         if at == 0 || (at + 1) % step == 0 {

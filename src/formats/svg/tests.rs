@@ -1,8 +1,8 @@
 use super::*;
 
-fn labels(k: usize) -> Vec<MatrixLabel> {
+fn labels(k: usize) -> Vec<SvgLabel> {
     (0..k)
-        .map(|at| MatrixLabel {
+        .map(|at| SvgLabel {
             rank: (at + 1).to_string(),
             id: format!("doc-{at}"),
             zelo: Some(1.0 - at as f64 * 2.0 / k as f64),
@@ -11,9 +11,9 @@ fn labels(k: usize) -> Vec<MatrixLabel> {
         .collect()
 }
 
-fn cell(row: usize, col: usize) -> MatrixCell {
+fn cell(row: usize, col: usize) -> SvgCell {
     let apart = row.abs_diff(col);
-    MatrixCell {
+    SvgCell {
         value: (!apart.is_multiple_of(3)).then_some(if row < col { 0.8 } else { 0.2 }),
         planned: apart.is_multiple_of(3),
         missing: apart == 4,

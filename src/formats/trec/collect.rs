@@ -1,18 +1,18 @@
 //! Records into labels and rankings, each document once a query.
 
-use super::{Label, Placed, named};
+use super::{GradedDocument, RankedDocument, named};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Qrels, Run};
+use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::problem::Problem;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
 /// Documents by query, best first, with their scores where there are any.
-pub type Candidates = BTreeMap<QueryId, Vec<(DocId, Option<f64>)>>;
+pub type CandidateLists = BTreeMap<QueryId, Vec<(DocId, Option<f64>)>>;
 
 /// The labels of `rows`; `report` is told of bad lines and of second labels, which are left out.
 pub fn collect_qrels(
-    rows: impl Iterator<Item = Result<(u64, Label), Problem>>,
+    rows: impl Iterator<Item = Result<(u64, GradedDocument), Problem>>,
     file: &str,
     report: &mut dyn FnMut(Problem),
 ) -> Qrels {
@@ -45,11 +45,11 @@ pub fn collect_qrels(
 
 /// The rankings of `rows`, which all have scores; `report` is told of bad lines and of documents that come twice.
 pub fn collect_run(
-    rows: impl Iterator<Item = Result<(u64, Placed), Problem>>,
+    rows: impl Iterator<Item = Result<(u64, RankedDocument), Problem>>,
     file: &str,
     report: &mut dyn FnMut(Problem),
-) -> Run {
-    let mut run = Run::new();
+) -> RankedRun {
+    let mut run = RankedRun::new();
     let mut lines: BTreeMap<QueryId, Vec<u64>> = BTreeMap::new();
     for row in rows {
         match row {
@@ -77,11 +77,11 @@ pub fn collect_run(
 /// The candidates of `rows` in the order of their lines; `report` is told of bad lines, of documents that come twice and
 /// of ranks that do not rise.
 pub fn collect_candidates(
-    rows: impl Iterator<Item = Result<(u64, Placed), Problem>>,
+    rows: impl Iterator<Item = Result<(u64, RankedDocument), Problem>>,
     file: &str,
     report: &mut dyn FnMut(Problem),
-) -> Candidates {
-    let mut candidates = Candidates::new();
+) -> CandidateLists {
+    let mut candidates = CandidateLists::new();
     let mut places: BTreeMap<QueryId, (Vec<u64>, Option<i64>)> = BTreeMap::new();
     for row in rows {
         match row {

@@ -1,8 +1,8 @@
 //! One line to one record, strictly.
 
-use super::{Label, Placed};
+use super::{GradedDocument, RankedDocument};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::formats::lines::Lines;
+use crate::formats::lines::TextLines;
 use crate::formats::problem::{Problem, quoted};
 use std::io::BufRead;
 
@@ -23,27 +23,27 @@ const DOCUMENTS: [&str; 7] = [
 ];
 
 /// The record on a line, `None` where it is a header. The second argument tells the file's first line.
-type Parse<T> = fn(&str, bool) -> Result<Option<T>, String>;
+type ParseLine<T> = fn(&str, bool) -> Result<Option<T>, String>;
 
 /// The records of a file with their line numbers, one line in memory at a time. A bad line gives a problem, and the next
 /// one follows.
-pub struct Rows<R, T> {
-    lines: Lines<R>,
-    parse: Parse<T>,
+pub struct TrecRows<R, T> {
+    lines: TextLines<R>,
+    parse: ParseLine<T>,
     first: bool,
 }
 
-impl<R: BufRead, T> Rows<R, T> {
-    pub(in crate::formats) fn new(reader: R, file: &str, parse: Parse<T>) -> Self {
+impl<R: BufRead, T> TrecRows<R, T> {
+    pub(in crate::formats) fn new(reader: R, file: &str, parse: ParseLine<T>) -> Self {
         Self {
-            lines: Lines::new(reader, file).at_most(LONGEST),
+            lines: TextLines::new(reader, file).at_most(LONGEST),
             parse,
             first: true,
         }
     }
 }
 
-impl<R: BufRead, T> Iterator for Rows<R, T> {
+impl<R: BufRead, T> Iterator for TrecRows<R, T> {
     type Item = Result<(u64, T), Problem>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -66,13 +66,13 @@ impl<R: BufRead, T> Iterator for Rows<R, T> {
 }
 
 /// Reads qrels in TREC's form; `file` is what problems call the file.
-pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> Rows<R, Label> {
-    Rows::new(reader, file, |text, _| {
+pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> TrecRows<R, GradedDocument> {
+    TrecRows::new(reader, file, |text, _| {
         let [query, _, document, value] = columns(
             text.split_ascii_whitespace(),
             "a line of qrels has 4: query, iteration, document, grade",
         )?;
-        Ok(Some(Label {
+        Ok(Some(GradedDocument {
             query: QueryId::new(query),
             document: DocId::new(document),
             grade: grade(value)?,
@@ -81,13 +81,13 @@ pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> Rows<R, Label> {
 }
 
 /// Reads a run; `file` is what problems call the file.
-pub fn read_run<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
-    Rows::new(reader, file, |text, _| {
+pub fn read_run<R: BufRead>(reader: R, file: &str) -> TrecRows<R, RankedDocument> {
+    TrecRows::new(reader, file, |text, _| {
         let [query, _, document, rank, score, _] = columns(
             text.split_ascii_whitespace(),
             "a line of a run has 6: query, Q0, document, rank, score, name",
         )?;
-        Ok(Some(Placed {
+        Ok(Some(RankedDocument {
             query: QueryId::new(query),
             document: DocId::new(document),
             // Some programs leave it open; nobody reads it.
@@ -99,8 +99,8 @@ pub fn read_run<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
 
 /// Reads a list of candidates: query and document, then rank and score where there are any. The first line may be a
 /// header; the cells stand between tabs, commas or white space. `file` is what problems call the file.
-pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
-    Rows::new(reader, file, |text, first| {
+pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> TrecRows<R, RankedDocument> {
+    TrecRows::new(reader, file, |text, first| {
         let cells = candidate_cells(text)?;
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         if first && is_heading(&cells) {
@@ -125,7 +125,7 @@ pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> Rows<R, Placed> {
             rank.parse::<i64>()
                 .map_err(|_| format!("the rank {} is not a whole number", quoted(rank)))
         });
-        Ok(Some(Placed {
+        Ok(Some(RankedDocument {
             query: QueryId::new(query),
             document: DocId::new(document),
             rank: rank.transpose()?,

@@ -1,16 +1,16 @@
 //! One judge from its configuration: format, address, headers, prompt, price, identity.
 
-use super::kinds::{Kind, LOCAL_GIVE_UP_AFTER, kind, unknown};
-use super::trust::Journey;
-use super::{JudgeConfig, Sources, Task};
-use crate::judge::price::{Price, Prices};
-use crate::judge::prompt::{self, Answer, Cut, Template};
+use super::key_destination::KeyDestination;
+use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, unknown_provider};
+use super::{JudgeConfig, JudgeSources, JudgeTask};
+use crate::judge::price::{Price, PriceTable};
+use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
 use crate::judge::provider::address::{check_address, is_loopback, secret};
 use crate::judge::provider::batch::join;
-use crate::judge::provider::http::{Http, Patience};
-use crate::judge::provider::{Connection, Network, Settings, Wire};
+use crate::judge::provider::http::{Http, Timeouts};
+use crate::judge::provider::{ApiConnection, JudgeSettings, RemoteJudge, WireFormat};
 use crate::judge::provider::{anthropic, azure, compatible, gemini, ollama};
-use crate::judge::{JudgeLimits, JudgeSpec, Prompt};
+use crate::judge::{JudgeLimits, JudgePrompt, JudgeSpec};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -39,13 +39,13 @@ const CHARS_PER_TOKEN: usize = 4;
 /// The judge, or the variables of the key that it wants.
 pub(super) fn judge(
     config: &JudgeConfig,
-    sources: &Sources<'_>,
-    task: Task,
-    own: Option<&Prices>,
+    sources: &JudgeSources<'_>,
+    task: JudgeTask,
+    own: Option<&PriceTable>,
     http: &Http,
-) -> Result<Result<Network, String>, String> {
+) -> Result<Result<RemoteJudge, String>, String> {
     let provider = config.provider.as_str();
-    let kind = kind(provider).ok_or_else(|| unknown(provider))?;
+    let kind = profile_of(provider).ok_or_else(|| unknown_provider(provider))?;
     if let Some(name) = config
         .params
         .keys()
@@ -64,14 +64,14 @@ pub(super) fn judge(
     let found = wanted
         .iter()
         .find_map(|name| Some((*name, key(name, sources)?)));
-    let patience = patience(config, sources)?;
+    let timeouts = timeouts(config, sources)?;
     if found.is_none() && (kind.needs_key || own_key.is_some()) {
         return Ok(Err(wanted.join(" or ")));
     }
     // The usual key of Ollama's cloud is not for a server on this machine.
     let found = found.filter(|_| own_key.is_some() || provider != "ollama" || !is_loopback(&base));
     let journey = found.as_ref().map(|(variable, key)| {
-        Journey {
+        KeyDestination {
             variable,
             beside_project: key.beside_project,
             to: &base,
@@ -119,7 +119,7 @@ pub(super) fn judge(
         .clone()
         .unwrap_or_else(|| config.model.clone());
     let free = found.is_none() && is_loopback(&base);
-    let mut settings = Settings {
+    let mut settings = JudgeSettings {
         spec: JudgeSpec {
             name: config.name.clone(),
             provider: provider.to_owned(),
@@ -128,7 +128,7 @@ pub(super) fn judge(
             params: String::new(),
         },
         template,
-        cut: Cut { chars },
+        cut: DocumentCut { chars },
         cap,
         params: config.params.clone(),
         price: price(config, &kind, &base_model, free, own, sources),
@@ -145,24 +145,24 @@ pub(super) fn judge(
     };
     let wire = kind.wire;
     settings.spec.params = params(config, &settings, wire.as_ref(), &base);
-    let connection = Connection {
-        http: http.with_patience(patience),
+    let connection = ApiConnection {
+        http: http.with_timeouts(timeouts),
         url: address(config, &base)?,
         headers: headers(config, found.as_ref())?,
         key: found.map(|(_, key)| key),
         base,
     };
-    Ok(Ok(Network::new(settings, wire, connection, kind.batch)))
+    Ok(Ok(RemoteJudge::new(settings, wire, connection, kind.batch)))
 }
 
 /// A key and where it lies.
-struct Found {
+struct FoundKey {
     secret: SecretString,
     beside_project: bool,
 }
 
 /// A model that is told to think may be silent for minutes before its first answer.
-fn give_up_after(config: &JudgeConfig, kind: &Kind) -> Duration {
+fn give_up_after(config: &JudgeConfig, kind: &ProviderProfile) -> Duration {
     let thinks = |name: &String| {
         ["effort", "thinking", "reasoning"]
             .iter()
@@ -182,10 +182,10 @@ fn give_up_after(config: &JudgeConfig, kind: &Kind) -> Duration {
 }
 
 /// The environment comes before the file, and an empty variable is none.
-fn key(name: &str, sources: &Sources<'_>) -> Option<Found> {
+fn key(name: &str, sources: &JudgeSources<'_>) -> Option<FoundKey> {
     let found = |text: &str, beside_project| {
         let text = Some(text.trim()).filter(|text| !text.is_empty())?;
-        Some(Found {
+        Some(FoundKey {
             secret: SecretString::from(text.to_owned()),
             beside_project,
         })
@@ -195,10 +195,10 @@ fn key(name: &str, sources: &Sources<'_>) -> Option<Found> {
 }
 
 /// How long the judge's calls may take.
-fn patience(config: &JudgeConfig, sources: &Sources<'_>) -> Result<Patience, String> {
-    let usual = sources.patience;
+fn timeouts(config: &JudgeConfig, sources: &JudgeSources<'_>) -> Result<Timeouts, String> {
+    let usual = sources.timeouts;
     let or = |name, given, usual| Ok::<_, String>(seconds(name, given)?.unwrap_or(usual));
-    Ok(Patience {
+    Ok(Timeouts {
         connect: or("connect_timeout_s", config.connect_timeout_s, usual.connect)?,
         first_byte: or(
             "first_byte_timeout_s",
@@ -225,7 +225,11 @@ fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, String> {
 
 /// Addresses come from the configuration and the environment, never from `.env`: a folder that somebody else made must
 /// not lead the user's own key away. Also says whether it is the environment that names it.
-fn base(config: &JudgeConfig, kind: &Kind, sources: &Sources<'_>) -> Result<(Url, bool), String> {
+fn base(
+    config: &JudgeConfig,
+    kind: &ProviderProfile,
+    sources: &JudgeSources<'_>,
+) -> Result<(Url, bool), String> {
     let env = Some(kind.base_env)
         .filter(|name| !name.is_empty())
         .and_then(|name| (sources.env)(name));
@@ -309,10 +313,14 @@ fn headers(config: &JudgeConfig, key: Option<&(&str, SecretString)>) -> Result<H
     Ok(headers)
 }
 
-fn template(config: &JudgeConfig, sources: &Sources<'_>, task: Task) -> Result<Template, String> {
+fn template(
+    config: &JudgeConfig,
+    sources: &JudgeSources<'_>,
+    task: JudgeTask,
+) -> Result<Template, String> {
     let decides = config.provider.ends_with("-decisions");
-    if let (Task::Pick(way), false) = (task, decides) {
-        return pick_template(config, sources, Answer::of(way));
+    if let (JudgeTask::Pick(way), false) = (task, decides) {
+        return pick_template(config, sources, AnswerForm::of(way));
     }
     let named = config
         .prompt
@@ -325,7 +333,7 @@ fn template(config: &JudgeConfig, sources: &Sources<'_>, task: Task) -> Result<T
         path => prompt_file(sources, path, "prompt is score, choice, letter or a file")?,
     };
     let template = Template::parse(&text).map_err(|error| format!("prompt {named:?}: {error}"))?;
-    if matches!(template.answer, Answer::Slots | Answer::Verdicts) {
+    if matches!(template.answer, AnswerForm::Slots | AnswerForm::Verdicts) {
         let answer = template.answer.name();
         return Err(format!(
             "prompt {named:?}: asks for {answer}, which are for `overrule pick`; a battle wants a score, a choice or a letter"
@@ -337,11 +345,11 @@ fn template(config: &JudgeConfig, sources: &Sources<'_>, task: Task) -> Result<T
 /// The template that asks for `answer`, slots or verdicts: the user's own, else the embedded one.
 fn pick_template(
     config: &JudgeConfig,
-    sources: &Sources<'_>,
-    answer: Answer,
+    sources: &JudgeSources<'_>,
+    answer: AnswerForm,
 ) -> Result<Template, String> {
     let (setting, file, embedded) = match answer {
-        Answer::Verdicts => ("verdict_prompt", &config.verdict_prompt, prompt::VERDICTS),
+        AnswerForm::Verdicts => ("verdict_prompt", &config.verdict_prompt, prompt::VERDICTS),
         _ => ("pick_prompt", &config.pick_prompt, prompt::PICK),
     };
     let Some(file) = file else {
@@ -359,7 +367,7 @@ fn pick_template(
     Ok(template)
 }
 
-fn prompt_file(sources: &Sources<'_>, path: &str, rule: &str) -> Result<String, String> {
+fn prompt_file(sources: &JudgeSources<'_>, path: &str, rule: &str) -> Result<String, String> {
     let path = sources.folder.join(path);
     crate::formats::file::read_to_string(&path)
         .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()))
@@ -367,17 +375,17 @@ fn prompt_file(sources: &Sources<'_>, path: &str, rule: &str) -> Result<String, 
 
 fn price(
     config: &JudgeConfig,
-    kind: &Kind,
+    kind: &ProviderProfile,
     model: &str,
     free: bool,
-    own: Option<&Prices>,
-    sources: &Sources<'_>,
+    own: Option<&PriceTable>,
+    sources: &JudgeSources<'_>,
 ) -> Option<Price> {
     if let Some(rates) = config.price {
         return Some(rates.into());
     }
     let decides = config.provider.ends_with("-decisions");
-    let of = |prices: &Prices| {
+    let of = |prices: &PriceTable| {
         prices.find(
             kind.priced,
             if decides { "decisions" } else { "chat" },
@@ -385,14 +393,19 @@ fn price(
             sources.today,
         )
     };
-    let found = own.and_then(of).or_else(|| of(Prices::embedded()));
+    let found = own.and_then(of).or_else(|| of(PriceTable::embedded()));
     // Nobody sends a bill for a model on this machine.
     found.or_else(|| (free && !kind.needs_key).then_some(Price::FREE))
 }
 
 /// What is sent with every call, without texts, schema and model, and how documents are cut.
-fn params(config: &JudgeConfig, settings: &Settings, wire: &dyn Wire, base: &Url) -> String {
-    let mut body = wire.build_request(settings, &Prompt::default(), 0);
+fn params(
+    config: &JudgeConfig,
+    settings: &JudgeSettings,
+    wire: &dyn WireFormat,
+    base: &Url,
+) -> String {
+    let mut body = wire.build_request(settings, &JudgePrompt::default(), 0);
     if let Value::Object(body) = &mut body {
         for name in RESERVED.iter().chain(&["safetySettings"]) {
             body.shift_remove(*name);

@@ -1,9 +1,9 @@
 //! Embedders of `overrule.toml`. They reach their servers as judges do: the same addresses, keys and refusals.
 
-use super::{EnsembleError, JudgeConfig, Sources, Task, build};
-use crate::judge::price::Rates;
+use super::{EnsembleError, JudgeConfig, JudgeSources, JudgeTask, build};
+use crate::judge::price::TokenRates;
 use crate::judge::provider::http::Http;
-use crate::judge::provider::{Connection, Settings};
+use crate::judge::provider::{ApiConnection, JudgeSettings};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub struct EmbedderConfig {
     /// Tokens a minute at most.
     pub tokens_per_minute: Option<u64>,
     /// Its price, where it is known.
-    pub price: Option<Rates>,
+    pub price: Option<TokenRates>,
     /// Seconds until a connection stands.
     pub connect_timeout_s: Option<f64>,
     /// Seconds until the first byte of an answer.
@@ -75,8 +75,8 @@ const REMOTE: &[&str] = &[
 /// The settings and the connection of an embedder behind HTTP.
 pub fn connect(
     config: &EmbedderConfig,
-    sources: &Sources<'_>,
-) -> Result<(Settings, Connection), EnsembleError> {
+    sources: &JudgeSources<'_>,
+) -> Result<(JudgeSettings, ApiConnection), EnsembleError> {
     let wrong = |message: String| EnsembleError::Embedder {
         embedder: config.name.clone(),
         message,
@@ -105,12 +105,13 @@ pub fn connect(
         give_up_after_s: config.give_up_after_s,
         ..JudgeConfig::default()
     };
-    let http = Http::new(sources.patience);
-    let mut network = build::judge(&judge, sources, Task::Battle, None, &http).map_err(wrong)?;
+    let http = Http::new(sources.timeouts);
+    let mut network =
+        build::judge(&judge, sources, JudgeTask::Battle, None, &http).map_err(wrong)?;
     // Whoever gives an address and no key has a server that speaks like OpenAI's and wants none.
     if network.is_err() && judge.provider == "openai" && judge.key_env.is_none() && own_server {
         judge.provider = "compatible".to_owned();
-        network = build::judge(&judge, sources, Task::Battle, None, &http).map_err(wrong)?;
+        network = build::judge(&judge, sources, JudgeTask::Battle, None, &http).map_err(wrong)?;
     }
     let network = network.map_err(|key| {
         wrong(format!(

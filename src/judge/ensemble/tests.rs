@@ -1,6 +1,6 @@
 use super::*;
-use crate::domain::court::Way;
-use crate::judge::Prompt;
+use crate::domain::adjudication::PickMode;
+use crate::judge::JudgePrompt;
 
 const KEY: &str = "sk-test-0123456789";
 
@@ -8,7 +8,7 @@ fn make(
     text: &str,
     env: &[(&str, &str)],
     dotenv: &str,
-) -> Result<(Ensemble, Vec<Missing>), String> {
+) -> Result<(JudgeEnsemble, Vec<MissingKey>), String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(
         folder.path().join("own.md"),
@@ -21,7 +21,7 @@ fn make(
     )
     .unwrap();
     let dotenv = Dotenv::parse(dotenv);
-    let sources = Sources {
+    let sources = JudgeSources {
         env: &|name| {
             env.iter()
                 .find(|(known, _)| *known == name)
@@ -31,7 +31,7 @@ fn make(
         folder: folder.path(),
         today: jiff::civil::date(2026, 11, 21),
         insecure_http: false,
-        patience: Patience::default(),
+        timeouts: Timeouts::default(),
         trusted_hosts: &[],
     };
     ensemble_from(&JudgesFile::parse(text)?, &sources).map_err(|error| error.to_string())
@@ -56,16 +56,16 @@ fn the_default_is_one_judge_of_each_provider_and_keys_come_from_both_places() {
     assert_eq!(models, ["gpt-6.1-terra", "gemini-3.8-flash"]);
     assert_eq!(
         missing,
-        [Missing {
+        [MissingKey {
             judge: "claude".to_owned(),
             key_env: "ANTHROPIC_API_KEY".to_owned()
         }]
     );
     for judge in &ensemble {
-        assert!(judge.estimate(&Prompt::default()).1.unwrap() > 0.0);
+        assert!(judge.estimate(&JudgePrompt::default()).1.unwrap() > 0.0);
         assert!(
-            judge.worst(&Prompt::default()).1.unwrap()
-                > judge.estimate(&Prompt::default()).1.unwrap()
+            judge.worst(&JudgePrompt::default()).1.unwrap()
+                > judge.estimate(&JudgePrompt::default()).1.unwrap()
         );
         assert!(judge.batch().is_some());
     }
@@ -128,26 +128,36 @@ fn picks_are_asked_for_in_ones_own_words() {
     ] {
         std::fs::write(folder.path().join(name), text).unwrap();
     }
-    let picker = |more: &str, way: Way| {
+    let picker = |more: &str, way: PickMode| {
         let text = one(&format!("provider = \"ollama\"\nmodel = \"m\"\n{more}"));
-        let sources = Sources {
+        let sources = JudgeSources {
             env: &|_| None,
             dotenv: &Dotenv::parse(""),
             folder: folder.path(),
             today: jiff::civil::date(2026, 11, 21),
             insecure_http: false,
-            patience: Patience::default(),
+            timeouts: Timeouts::default(),
             trusted_hosts: &[],
         };
         let made = pickers_from(&JudgesFile::parse(&text).unwrap(), &sources, way);
         made.map(|(judges, _)| judges[0].spec().prompt_hash.clone())
             .map_err(|error| error.to_string())
     };
-    let embedded = [Way::Exactly, Way::AnyNumber, Way::PerDocument].map(|way| picker("", way));
+    let embedded = [
+        PickMode::Exactly,
+        PickMode::AnyNumber,
+        PickMode::PerDocument,
+    ]
+    .map(|way| picker("", way));
     assert_eq!(embedded[0], embedded[1]);
     assert_ne!(embedded[1], embedded[2]);
     let both = "pick_prompt = \"slots.md\"\nverdict_prompt = \"verdicts.md\"";
-    let own = [Way::Exactly, Way::AnyNumber, Way::PerDocument].map(|way| picker(both, way));
+    let own = [
+        PickMode::Exactly,
+        PickMode::AnyNumber,
+        PickMode::PerDocument,
+    ]
+    .map(|way| picker(both, way));
     assert_eq!(own[0], own[1]);
     for (own, embedded) in own.iter().zip(&embedded) {
         assert!(own.is_ok() && own != embedded, "{own:?}");
@@ -155,27 +165,27 @@ fn picks_are_asked_for_in_ones_own_words() {
     for (more, way, message) in [
         (
             "pick_prompt = \"verdicts.md\"",
-            Way::AnyNumber,
+            PickMode::AnyNumber,
             "asks for verdicts; begin it with \"answer: slots\"",
         ),
         (
             "verdict_prompt = \"score.md\"",
-            Way::PerDocument,
+            PickMode::PerDocument,
             "asks for score; begin it with \"answer: verdicts\"",
         ),
         (
             "pick_prompt = \"bare.md\"",
-            Way::Exactly,
+            PickMode::Exactly,
             "pick_prompt \"bare.md\": the prompt's case never mentions {{task}}",
         ),
         (
             "pick_prompt = \"odd.md\"",
-            Way::Exactly,
+            PickMode::Exactly,
             "the prompt mentions {{a}}",
         ),
         (
             "pick_prompt = \"none.md\"",
-            Way::Exactly,
+            PickMode::Exactly,
             "pick_prompt is a file",
         ),
     ] {
@@ -298,7 +308,7 @@ fn local_servers_need_no_key_and_cost_nothing() {
     ] {
         let (ensemble, missing) = make(&one(lines), &[], "").unwrap();
         assert!(missing.is_empty());
-        assert_eq!(ensemble[0].estimate(&Prompt::default()).1, Some(0.0));
+        assert_eq!(ensemble[0].estimate(&JudgePrompt::default()).1, Some(0.0));
         assert!(ensemble[0].batch().is_none());
     }
     let (ensemble, _) = make(
@@ -307,7 +317,7 @@ fn local_servers_need_no_key_and_cost_nothing() {
         "",
     )
     .unwrap();
-    assert_eq!(ensemble[0].estimate(&Prompt::default()).1, None);
+    assert_eq!(ensemble[0].estimate(&JudgePrompt::default()).1, None);
     let (_, missing) = make(&one("provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"https://gpu.lan/v1\"\nkey_env = \"MINE\""), &[], "").unwrap();
     assert_eq!(missing[0].key_env, "MINE");
 }
@@ -320,7 +330,7 @@ fn prices_of_ones_own_come_first() {
     );
     let cost = |text: &str| {
         make(text, &[("OPENAI_API_KEY", KEY)], "").unwrap().0[0]
-            .estimate(&Prompt::default())
+            .estimate(&JudgePrompt::default())
             .1
     };
     assert!((cost(&text).unwrap() - 400.0 * 70.0 / 1e6).abs() < 1e-12);

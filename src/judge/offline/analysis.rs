@@ -1,23 +1,23 @@
 //! What the three judges found in a pool, worked out once so that a call only looks up and compares.
 
-use super::reading::{Document, Reading};
-use super::{Method, bm25, margin, ngram, proximity, wording};
+use super::reading::{DocumentReading, PoolReading};
+use super::{LexicalMethod, bm25, margin, ngram, proximity, wording};
 use crate::domain::text::{READ_CHARS, Term};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The judges' findings on every document of one pool.
 #[derive(Debug)]
-pub struct Analysis {
+pub struct LexicalAnalysis {
     terms: Vec<Term>,
     query_words: u64,
     /// Words between white space of every document, as far as it is read.
     words: Vec<u64>,
-    findings: [Findings; 3],
+    findings: [MethodScores; 3],
 }
 
 #[derive(Debug)]
-struct Findings {
+struct MethodScores {
     assessments: Vec<Assessment>,
     scale: f64,
 }
@@ -34,7 +34,7 @@ pub(super) struct Assessment {
 impl Assessment {
     /// `note` says what was found and follows the document's label; `passage` is quoted after it.
     pub(super) fn new(
-        document: &Document,
+        document: &DocumentReading,
         score: f64,
         matched: u64,
         passage: Range<usize>,
@@ -65,21 +65,21 @@ impl Assessment {
     }
 }
 
-impl Analysis {
+impl LexicalAnalysis {
     /// Reads a pool, in time linear in its texts' lengths.
     pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
-        let reading = Reading::new(query, documents);
+        let reading = PoolReading::new(query, documents);
         let find = |assessments: Vec<Assessment>| {
             let scores: Vec<f64> = assessments
                 .iter()
                 .map(|assessment| assessment.score)
                 .collect();
-            Findings {
+            MethodScores {
                 scale: margin::scale(&scores),
                 assessments,
             }
         };
-        // In the order of `Method`.
+        // In the order of `LexicalMethod`.
         let findings = [
             find(bm25::assess(&reading)),
             find(proximity::assess(&reading)),
@@ -102,24 +102,24 @@ impl Analysis {
     }
 
     /// A judge's score of a document, 0 or more; 0 also outside the pool.
-    pub fn score(&self, method: Method, document: usize) -> f64 {
+    pub fn score(&self, method: LexicalMethod, document: usize) -> f64 {
         self.find(method, document).map_or(0.0, |found| found.score)
     }
 
     /// Which of [`terms`](Self::terms) a judge found in a document, as a set of bits.
-    pub fn matched(&self, method: Method, document: usize) -> u64 {
+    pub fn matched(&self, method: LexicalMethod, document: usize) -> u64 {
         self.find(method, document).map_or(0, |found| found.matched)
     }
 
     /// The bytes of a document that a judge quotes, or `None` where it found nothing.
-    pub fn passage(&self, method: Method, document: usize) -> Option<Range<usize>> {
+    pub fn passage(&self, method: LexicalMethod, document: usize) -> Option<Range<usize>> {
         self.find(method, document)
             .map(|found| found.passage.clone())
             .filter(|passage| !passage.is_empty())
     }
 
     /// A judge's margin in −1..=1 for two documents in the order shown; negative prefers the first, 0 neither.
-    pub fn margin(&self, method: Method, first: usize, second: usize) -> f64 {
+    pub fn margin(&self, method: LexicalMethod, first: usize, second: usize) -> f64 {
         margin::margin(
             self.score(method, first),
             self.score(method, second),
@@ -128,7 +128,7 @@ impl Analysis {
     }
 
     /// A judge's note on two documents in the order shown, one thought a line.
-    pub fn thoughts(&self, method: Method, first: usize, second: usize) -> [String; 4] {
+    pub fn thoughts(&self, method: LexicalMethod, first: usize, second: usize) -> [String; 4] {
         let note = |document| {
             self.find(method, document)
                 .map_or("is not in the pool.", |found| &found.note)
@@ -153,7 +153,7 @@ impl Analysis {
         self.query_words + words(first) + words(second)
     }
 
-    fn find(&self, method: Method, document: usize) -> Option<&Assessment> {
+    fn find(&self, method: LexicalMethod, document: usize) -> Option<&Assessment> {
         self.findings[method.index()].assessments.get(document)
     }
 }
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn a_note_is_true_and_its_quotes_are_in_the_documents() {
-        let analysis = Analysis::new("Does aspirin reduce fever?", &pool(TEXTS));
+        let analysis = LexicalAnalysis::new("Does aspirin reduce fever?", &pool(TEXTS));
         assert_eq!(
-            analysis.thoughts(Method::Bm25, 0, 1),
+            analysis.thoughts(LexicalMethod::Bm25, 0, 1),
             [
                 "Document A matches all 3 query terms (aspirin, reduce, fever), aspirin above all (once, in 1 of 4 \
                  documents): “Aspirin reduces fever.”",
@@ -186,7 +186,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            analysis.thoughts(Method::Proximity, 2, 3),
+            analysis.thoughts(LexicalMethod::Proximity, 2, 3),
             [
                 "Document A covers none of the query terms (aspirin, reduce, fever).",
                 "Document B has no words.",
@@ -194,19 +194,19 @@ mod tests {
                 "Proximity scores Document A 0.00 and Document B 0.00, so neither is a match.",
             ]
         );
-        assert_eq!(analysis.passage(Method::Bm25, 0), Some(0..22));
-        assert_eq!(analysis.passage(Method::Bm25, 2), None);
-        assert_eq!(analysis.matched(Method::Proximity, 1), 0b100);
+        assert_eq!(analysis.passage(LexicalMethod::Bm25, 0), Some(0..22));
+        assert_eq!(analysis.passage(LexicalMethod::Bm25, 2), None);
+        assert_eq!(analysis.matched(LexicalMethod::Proximity, 1), 0b100);
         assert_eq!(analysis.terms()[1].stem, "reduc");
     }
 
     #[test]
     fn what_lies_outside_the_pool_is_no_match() {
-        let analysis = Analysis::new("fever", &pool(TEXTS));
-        assert_eq!(analysis.margin(Method::Ngram, 8, 9), 0.0);
-        assert!(analysis.margin(Method::Ngram, 0, 9) < 0.0);
+        let analysis = LexicalAnalysis::new("fever", &pool(TEXTS));
+        assert_eq!(analysis.margin(LexicalMethod::Ngram, 8, 9), 0.0);
+        assert!(analysis.margin(LexicalMethod::Ngram, 0, 9) < 0.0);
         assert_eq!(
-            analysis.thoughts(Method::Ngram, 8, 0)[0],
+            analysis.thoughts(LexicalMethod::Ngram, 8, 0)[0],
             "Document A is not in the pool."
         );
     }
@@ -214,22 +214,23 @@ mod tests {
     #[test]
     fn documents_without_a_query_word_and_equal_documents_are_tied() {
         for query in ["zebra", "", "?!"] {
-            let analysis = Analysis::new(query, &pool(TEXTS));
+            let analysis = LexicalAnalysis::new(query, &pool(TEXTS));
             assert!(
-                Method::ALL
+                LexicalMethod::ALL
                     .iter()
                     .all(|method| analysis.margin(*method, 0, 1) == 0.0),
                 "{query}"
             );
         }
-        let analysis = Analysis::new("aspirin fever", &pool(&[TEXTS[0], TEXTS[0], TEXTS[1]]));
+        let analysis =
+            LexicalAnalysis::new("aspirin fever", &pool(&[TEXTS[0], TEXTS[0], TEXTS[1]]));
         assert!(
-            Method::ALL
+            LexicalMethod::ALL
                 .iter()
                 .all(|method| analysis.margin(*method, 0, 1) == 0.0)
         );
         assert!(
-            Method::ALL
+            LexicalMethod::ALL
                 .iter()
                 .all(|method| analysis.margin(*method, 0, 2) < 0.0)
         );
@@ -238,8 +239,8 @@ mod tests {
     #[test]
     fn an_endless_document_is_read_in_part_and_says_so() {
         let endless = "fever and more ".repeat(300_000);
-        let analysis = Analysis::new("fever", &pool(&[&endless, "none"]));
-        let note = &analysis.thoughts(Method::Bm25, 0, 1)[0];
+        let analysis = LexicalAnalysis::new("fever", &pool(&[&endless, "none"]));
+        let note = &analysis.thoughts(LexicalMethod::Bm25, 0, 1)[0];
         assert!(
             note.ends_with(" Only its first 200000 characters were read."),
             "{note}"
@@ -256,8 +257,8 @@ mod tests {
             texts in prop::collection::vec("[ a-c\n\t.!”\"é漢\u{0}\u{1b}\u{202e}\u{200d}\u{300}]{0,300}", 1..5),
         ) {
             let documents: Vec<Arc<str>> = texts.iter().map(|text| text.as_str().into()).collect();
-            let (analysis, again) = (Analysis::new(&query, &documents), Analysis::new(&query, &documents));
-            for method in Method::ALL {
+            let (analysis, again) = (LexicalAnalysis::new(&query, &documents), LexicalAnalysis::new(&query, &documents));
+            for method in LexicalMethod::ALL {
                 for (a, text) in documents.iter().enumerate() {
                     let quote = analysis.passage(method, a).map(|passage| text.get(passage).unwrap());
                     prop_assert!(quote.is_none_or(|quote| quote.chars().count() <= wording::QUOTE_CHARS));
@@ -279,7 +280,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(query in ".{0,30}", text in ".{0,200}") {
-            let _ = Analysis::new(&query, &[text.as_str().into(), query.as_str().into()]);
+            let _ = LexicalAnalysis::new(&query, &[text.as_str().into(), query.as_str().into()]);
         }
     }
 }

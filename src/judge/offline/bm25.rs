@@ -3,7 +3,7 @@
 
 use super::analysis::Assessment;
 use super::margin::idf;
-use super::reading::{Document, Reading};
+use super::reading::{DocumentReading, PoolReading};
 use super::wording;
 
 /// How soon further occurrences of a term stop counting.
@@ -13,7 +13,7 @@ pub(super) const K1: f64 = 1.2;
 pub(super) const B: f64 = 0.75;
 
 /// Every document's BM25 score, a sum over the distinct query terms, 0 where none occurs.
-pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
+pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
     let counts: Vec<Vec<u32>> = reading
         .documents
         .iter()
@@ -27,7 +27,7 @@ pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
         .map(|holding| idf(counts.len(), *holding))
         .collect();
     let mean = reading.mean_words();
-    let assess = |(document, counts): (&Document, &Vec<u32>)| {
+    let assess = |(document, counts): (&DocumentReading, &Vec<u32>)| {
         let norm = K1 * (1.0 - B + B * f64::from(document.words) / mean);
         let gain = |term: usize| {
             let tf = f64::from(counts[term]);
@@ -62,7 +62,7 @@ pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
 }
 
 /// How often each query term occurs.
-fn count(reading: &Reading, document: &Document) -> Vec<u32> {
+fn count(reading: &PoolReading, document: &DocumentReading) -> Vec<u32> {
     let mut counts = vec![0; reading.terms.len()];
     for term in document.hits.iter().filter_map(|hit| reading.term(hit)) {
         counts[term] += 1;
@@ -71,7 +71,7 @@ fn count(reading: &Reading, document: &Document) -> Vec<u32> {
 }
 
 /// The first passage with the heaviest distinct terms.
-fn best_passage(reading: &Reading, document: &Document, weights: &[f64]) -> u32 {
+fn best_passage(reading: &PoolReading, document: &DocumentReading, weights: &[f64]) -> u32 {
     let mut best = (0.0, 0);
     for hits in document.hits.chunk_by(|a, b| a.passage == b.passage) {
         let (mut set, mut value) = (0u64, 0.0);
@@ -102,7 +102,7 @@ mod tests {
             "fever",
             "nothing of that kind at all",
         ]);
-        let scores: Vec<f64> = assess(&Reading::new("aspirin fevers", &documents))
+        let scores: Vec<f64> = assess(&PoolReading::new("aspirin fevers", &documents))
             .iter()
             .map(Assessment::score)
             .collect();

@@ -3,7 +3,7 @@
 
 use super::analysis::Assessment;
 use super::margin::idf;
-use super::reading::{Document, Reading};
+use super::reading::{DocumentReading, PoolReading};
 use super::wording;
 
 /// The share of the best passage in the score; the rest is the whole document's.
@@ -13,9 +13,9 @@ pub(super) const PASSAGE_SHARE: f64 = 0.5;
 pub(super) const SLOPES: [f64; 2] = [0.5, 0.25];
 
 /// Every document's score, 0 or more and rarely above 100.
-pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
+pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
     let grams = reading.gram_terms.len();
-    let mut seen = Marks::new(grams);
+    let mut seen = GramSet::new(grams);
     let mut holding = vec![0usize; grams];
     for document in &reading.documents {
         seen.clear();
@@ -40,7 +40,7 @@ pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
         .iter()
         .map(|document| f64::from(document.words))
         .sum();
-    let pool = Pool {
+    let pool = GramScorer {
         reading,
         weights,
         whole,
@@ -63,8 +63,8 @@ pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
         .collect()
 }
 
-struct Pool<'a> {
-    reading: &'a Reading<'a>,
+struct GramScorer<'a> {
+    reading: &'a PoolReading<'a>,
     /// The weight of every sequence of the query: its idf, which is the product of two components.
     weights: Vec<f64>,
     whole: f64,
@@ -73,8 +73,8 @@ struct Pool<'a> {
     term_grams: Vec<usize>,
 }
 
-impl Pool<'_> {
-    fn assess(&self, document: &Document, seen: &mut Marks) -> Assessment {
+impl GramScorer<'_> {
+    fn assess(&self, document: &DocumentReading, seen: &mut GramSet) -> Assessment {
         let mut best = (0.0, 0);
         for hits in document.hits.chunk_by(|a, b| a.passage == b.passage) {
             seen.clear();
@@ -139,7 +139,7 @@ impl Pool<'_> {
     fn dot<'g>(
         &self,
         grams: impl Iterator<Item = &'g u16>,
-        seen: &mut Marks,
+        seen: &mut GramSet,
         mut each: impl FnMut(usize),
     ) -> f64 {
         let mut dot = 0.0;
@@ -162,12 +162,12 @@ impl Pool<'_> {
 }
 
 /// A set that is emptied in constant time.
-struct Marks {
+struct GramSet {
     round: u64,
     last: Vec<u64>,
 }
 
-impl Marks {
+impl GramSet {
     fn new(size: usize) -> Self {
         Self {
             round: 0,
@@ -195,7 +195,7 @@ mod tests {
 
     fn scores(query: &str, documents: &[&str]) -> Vec<f64> {
         let documents = pool(documents);
-        assess(&Reading::new(query, &documents))
+        assess(&PoolReading::new(query, &documents))
             .iter()
             .map(Assessment::score)
             .collect()
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_set_forgets_when_it_is_cleared() {
-        let mut marks = Marks::new(2);
+        let mut marks = GramSet::new(2);
         marks.clear();
         assert!(marks.mark(1) && !marks.mark(1) && marks.mark(0));
         marks.clear();

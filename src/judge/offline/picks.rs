@@ -1,14 +1,14 @@
 //! The documents of a pool that a lexical measure holds to be relevant.
 
-use super::{Method, analysis};
-use crate::domain::court::{Ask, SlotVerdict, Stance};
-use crate::judge::Lineup;
+use super::{LexicalMethod, analysis};
+use crate::domain::adjudication::{EvidenceLabel, PickRequest, SlotVerdict};
+use crate::judge::PresentedPool;
 
 /// Where any number may be picked: documents that score at least this share of the pool's best.
 const SHARE: f64 = 0.5;
 
 /// The slots picked, from 1, best first. Equal scores are ordered by the texts, so that the order shown decides nothing.
-pub(super) fn slots(method: Method, lineup: &Lineup) -> Vec<usize> {
+pub(super) fn slots(method: LexicalMethod, lineup: &PresentedPool) -> Vec<usize> {
     let pool = &lineup.pool;
     let analysis = analysis(pool);
     let mut ranked: Vec<(usize, f64, &str)> = pool
@@ -20,8 +20,8 @@ pub(super) fn slots(method: Method, lineup: &Lineup) -> Vec<usize> {
     ranked.sort_by(|x, y| y.1.total_cmp(&x.1).then_with(|| x.2.cmp(y.2)));
     let best = ranked.first().map_or(0.0, |(_, score, _)| *score);
     let picked = match lineup.ask {
-        Ask::Exactly(wanted) => wanted,
-        Ask::AnyNumber | Ask::PerDocument => ranked
+        PickRequest::Exactly(wanted) => wanted,
+        PickRequest::AnyNumber | PickRequest::PerDocument => ranked
             .iter()
             .take_while(|(_, score, _)| *score > 0.0 && *score >= SHARE * best)
             .count(),
@@ -31,7 +31,7 @@ pub(super) fn slots(method: Method, lineup: &Lineup) -> Vec<usize> {
 
 /// A verdict on each document: those that would be picked support, by the passage with the heaviest of the query's terms.
 /// A lexical measure cannot tell that a document refutes.
-pub(super) fn verdicts(method: Method, lineup: &Lineup) -> Vec<SlotVerdict> {
+pub(super) fn verdicts(method: LexicalMethod, lineup: &PresentedPool) -> Vec<SlotVerdict> {
     let picked = slots(method, lineup);
     let analysis = analysis(&lineup.pool);
     let quote = |slot: usize, text: &str| {
@@ -45,8 +45,8 @@ pub(super) fn verdicts(method: Method, lineup: &Lineup) -> Vec<SlotVerdict> {
         .map(|(slot, text)| {
             let sentence = quote(slot, text);
             let verdict = match sentence {
-                Some(_) => Stance::Supports,
-                None => Stance::NotEnough,
+                Some(_) => EvidenceLabel::Supports,
+                None => EvidenceLabel::NotEnough,
             };
             SlotVerdict {
                 slot,
@@ -70,24 +70,32 @@ mod tests {
         "Ovens are hot.",
     ];
 
-    fn picked(method: Method, texts: &[&str], ask: Ask) -> Vec<usize> {
+    fn picked(method: LexicalMethod, texts: &[&str], ask: PickRequest) -> Vec<usize> {
         let documents = texts.iter().map(|text| (*text).into()).collect();
         let pool = Arc::new(PoolText::new("does aspirin lower fever", documents));
-        slots(method, &Lineup { pool, ask })
+        slots(method, &PresentedPool { pool, ask })
     }
 
     #[test]
     fn the_best_are_picked_wherever_they_stand() {
-        for method in Method::ALL {
-            assert_eq!(picked(method, &TEXTS, Ask::Exactly(1)), [2], "{method:?}");
+        for method in LexicalMethod::ALL {
+            assert_eq!(
+                picked(method, &TEXTS, PickRequest::Exactly(1)),
+                [2],
+                "{method:?}"
+            );
             let mut texts = TEXTS;
             texts.reverse();
-            assert_eq!(picked(method, &texts, Ask::Exactly(1)), [3], "{method:?}");
+            assert_eq!(
+                picked(method, &texts, PickRequest::Exactly(1)),
+                [3],
+                "{method:?}"
+            );
             // Even documents without a word of the query are picked by what they say, not by where they stand.
-            let all = picked(method, &TEXTS, Ask::Exactly(4));
+            let all = picked(method, &TEXTS, PickRequest::Exactly(4));
             let mirrored: Vec<usize> = all.iter().map(|slot| 5 - slot).collect();
             assert_eq!(
-                picked(method, &texts, Ask::Exactly(4)),
+                picked(method, &texts, PickRequest::Exactly(4)),
                 mirrored,
                 "{method:?}"
             );
@@ -101,11 +109,11 @@ mod tests {
             "It is old. Aspirin lowers fever. It is sour.",
         ];
         let documents = texts.iter().map(|text| (*text).into()).collect();
-        let lineup = Lineup {
+        let lineup = PresentedPool {
             pool: Arc::new(PoolText::new("does aspirin lower fever", documents)),
-            ask: Ask::PerDocument,
+            ask: PickRequest::PerDocument,
         };
-        for method in Method::ALL {
+        for method in LexicalMethod::ALL {
             let found = verdicts(method, &lineup);
             assert_eq!(
                 found[1].sentence.as_deref(),
@@ -114,7 +122,7 @@ mod tests {
             );
             let stances = found.iter().map(|given| given.verdict);
             assert!(
-                stances.eq([Stance::NotEnough, Stance::Supports]),
+                stances.eq([EvidenceLabel::NotEnough, EvidenceLabel::Supports]),
                 "{method:?}"
             );
         }
@@ -122,7 +130,17 @@ mod tests {
 
     #[test]
     fn none_is_an_answer_where_any_number_is() {
-        assert_eq!(picked(Method::Bm25, &TEXTS, Ask::AnyNumber), [2]);
-        assert!(picked(Method::Bm25, &["Bread.", "Ovens."], Ask::AnyNumber).is_empty());
+        assert_eq!(
+            picked(LexicalMethod::Bm25, &TEXTS, PickRequest::AnyNumber),
+            [2]
+        );
+        assert!(
+            picked(
+                LexicalMethod::Bm25,
+                &["Bread.", "Ovens."],
+                PickRequest::AnyNumber
+            )
+            .is_empty()
+        );
     }
 }

@@ -2,7 +2,7 @@
 //! order. All terms weigh the same, repetition and length do not count, and what comes late counts a little less.
 
 use super::analysis::Assessment;
-use super::reading::{Document, Hit, Reading};
+use super::reading::{DocumentReading, PoolReading, QueryHit};
 use super::wording;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -26,7 +26,7 @@ const EARLY: f64 = 100.0;
 const LOOSENESS: f64 = 0.05;
 
 /// Every document's score in 0..=100.
-pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
+pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
     reading
         .documents
         .iter()
@@ -36,20 +36,20 @@ pub(super) fn assess(reading: &Reading) -> Vec<Assessment> {
 
 /// The terms held closest together.
 #[derive(Default)]
-struct Closest {
+struct ClosestTerms {
     value: f64,
     distinct: u32,
     span: u32,
     range: Range<usize>,
 }
 
-fn assess_one(reading: &Reading, document: &Document) -> Assessment {
+fn assess_one(reading: &PoolReading, document: &DocumentReading) -> Assessment {
     let terms = reading.terms.len() as u32;
     let mut matched = 0u64;
     let mut covered = 0.0;
     let mut in_order = 0u64;
-    let mut closest = Closest::default();
-    let mut window = VecDeque::<(&Hit, usize)>::new();
+    let mut closest = ClosestTerms::default();
+    let mut window = VecDeque::<(&QueryHit, usize)>::new();
     let mut counts = vec![0u32; reading.terms.len()];
     let mut distinct = 0;
     for hit in &document.hits {
@@ -79,7 +79,7 @@ fn assess_one(reading: &Reading, document: &Document) -> Assessment {
                 let value = share(distinct.saturating_sub(1), terms - 1) / looseness;
                 if closest.distinct == 0 || value > closest.value {
                     let range = first.range().start..hit.range().end;
-                    closest = Closest {
+                    closest = ClosestTerms {
                         value,
                         distinct,
                         span,
@@ -138,7 +138,7 @@ mod tests {
 
     fn scores(query: &str, texts: &[&str]) -> Vec<f64> {
         let documents = pool(texts);
-        assess(&Reading::new(query, &documents))
+        assess(&PoolReading::new(query, &documents))
             .iter()
             .map(Assessment::score)
             .collect()

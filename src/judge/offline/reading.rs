@@ -16,36 +16,36 @@ const GRAM_WORD: usize = 48;
 
 /// A pool as the judges read it.
 #[derive(Debug)]
-pub(super) struct Reading<'a> {
+pub(super) struct PoolReading<'a> {
     pub(super) terms: Vec<Term>,
     /// For each distinct character sequence of the query, the terms that hold it, as a set of bits.
     pub(super) gram_terms: Vec<u64>,
-    pub(super) documents: Vec<Document<'a>>,
+    pub(super) documents: Vec<DocumentReading<'a>>,
     lexicon: Lexicon,
 }
 
 /// One document's passages and the words in it that touch the query.
 #[derive(Debug)]
-pub(super) struct Document<'a> {
+pub(super) struct DocumentReading<'a> {
     /// The part that is read.
     pub(super) text: &'a str,
     /// Whether there is more.
     pub(super) is_cut: bool,
     pub(super) words: u32,
-    pub(super) passages: Vec<Passage>,
-    pub(super) hits: Vec<Hit>,
+    pub(super) passages: Vec<SentencePassage>,
+    pub(super) hits: Vec<QueryHit>,
 }
 
 /// A sentence, or a piece of an endless one.
 #[derive(Debug)]
-pub(super) struct Passage {
+pub(super) struct SentencePassage {
     pub(super) range: Range<usize>,
     pub(super) words: u32,
 }
 
 /// A word that is a query term or shares a character sequence with one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Hit {
+pub(super) struct QueryHit {
     /// Ordinal among the document's words.
     pub(super) at: u32,
     pub(super) passage: u32,
@@ -54,7 +54,7 @@ pub(super) struct Hit {
     word: u32,
 }
 
-impl Hit {
+impl QueryHit {
     /// The word's bytes.
     pub(super) fn range(self) -> Range<usize> {
         self.start as usize..self.end as usize
@@ -63,7 +63,7 @@ impl Hit {
 
 /// What a word means for the query.
 #[derive(Debug, Default)]
-struct Meaning {
+struct WordMeaning {
     term: Option<usize>,
     grams: Vec<u16>,
 }
@@ -74,10 +74,10 @@ struct Lexicon {
     stems: HashMap<String, usize>,
     /// Words seen so far; `None` touches nothing.
     words: HashMap<Box<str>, Option<u32>>,
-    meanings: Vec<Meaning>,
+    meanings: Vec<WordMeaning>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> PoolReading<'a> {
     pub(super) fn new(query: &str, documents: &'a [Arc<str>]) -> Self {
         let terms = text::query_terms(query);
         let mut lexicon = Lexicon::default();
@@ -107,12 +107,12 @@ impl<'a> Reading<'a> {
     }
 
     /// The query term that a hit is an occurrence of.
-    pub(super) fn term(&self, hit: &Hit) -> Option<usize> {
+    pub(super) fn term(&self, hit: &QueryHit) -> Option<usize> {
         self.lexicon.meanings.get(hit.word as usize)?.term
     }
 
     /// The character sequences that a hit shares with the query.
-    pub(super) fn grams(&self, hit: &Hit) -> &[u16] {
+    pub(super) fn grams(&self, hit: &QueryHit) -> &[u16] {
         self.lexicon
             .meanings
             .get(hit.word as usize)
@@ -131,10 +131,10 @@ impl<'a> Reading<'a> {
 }
 
 impl Lexicon {
-    fn read<'a>(&mut self, document: &'a str) -> Document<'a> {
+    fn read<'a>(&mut self, document: &'a str) -> DocumentReading<'a> {
         let text = text::readable(document);
         let mut sentences = text::sentences(text).into_iter();
-        let mut passages: Vec<Passage> = Vec::new();
+        let mut passages: Vec<SentencePassage> = Vec::new();
         let mut hits = Vec::new();
         let mut normal = String::new();
         let mut at = 0;
@@ -145,7 +145,7 @@ impl Lexicon {
                 .is_none_or(|passage| passage.range.end < end)
             {
                 let Some(range) = sentences.next() else { break };
-                passages.push(Passage { range, words: 0 });
+                passages.push(SentencePassage { range, words: 0 });
             }
             if let Some(long) = passages
                 .last_mut()
@@ -153,7 +153,7 @@ impl Lexicon {
             {
                 let rest = start..long.range.end;
                 long.range.end = long.range.start + text[long.range.start..start].trim_end().len();
-                passages.push(Passage {
+                passages.push(SentencePassage {
                     range: rest,
                     words: 0,
                 });
@@ -163,7 +163,7 @@ impl Lexicon {
             }
             text::normalise_into(word, &mut normal);
             if let Some(word) = self.look_up(&normal) {
-                hits.push(Hit {
+                hits.push(QueryHit {
                     at,
                     passage: passages.len().saturating_sub(1) as u32,
                     start: start as u32,
@@ -173,7 +173,7 @@ impl Lexicon {
             }
             at += 1;
         }
-        Document {
+        DocumentReading {
             text,
             is_cut: text.len() < document.len(),
             words: at,
@@ -203,7 +203,7 @@ impl Lexicon {
         grams.sort_unstable();
         grams.dedup();
         let found = (term.is_some() || !grams.is_empty()).then(|| {
-            self.meanings.push(Meaning { term, grams });
+            self.meanings.push(WordMeaning { term, grams });
             (self.meanings.len() - 1) as u32
         });
         self.words.insert(normal.into(), found);
@@ -244,7 +244,7 @@ pub(super) mod tests {
     #[test]
     fn hits_are_the_words_that_touch_the_query() {
         let documents = pool(&["No cells here. Two Cell's walls\nand cellular", ""]);
-        let reading = Reading::new("cell", &documents);
+        let reading = PoolReading::new("cell", &documents);
         let hits: Vec<_> = reading.documents[0]
             .hits
             .iter()
@@ -277,7 +277,7 @@ pub(super) mod tests {
     #[test]
     fn an_endless_sentence_is_read_in_pieces() {
         let documents = pool(&["word ".repeat(130).trim()]);
-        let reading = Reading::new("word", &documents);
+        let reading = PoolReading::new("word", &documents);
         let words: Vec<u32> = reading.documents[0]
             .passages
             .iter()

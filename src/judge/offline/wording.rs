@@ -1,6 +1,6 @@
 //! The analyst's phrases: lists of terms, quotes and conclusions.
 
-use super::reading::{Document, Hit};
+use super::reading::{DocumentReading, QueryHit};
 use crate::domain::text::{self, Term};
 use std::ops::Range;
 
@@ -17,9 +17,9 @@ const BREAKS: &[char] = &[
 
 /// The bytes to quote of one passage, around its heaviest word.
 pub(super) fn quote_in(
-    document: &Document,
+    document: &DocumentReading,
     passage: u32,
-    weigh: impl Fn(&Hit) -> f64,
+    weigh: impl Fn(&QueryHit) -> f64,
 ) -> Range<usize> {
     let mut focus = (0.0, 0..0);
     let from = document.hits.partition_point(|hit| hit.passage < passage);
@@ -35,7 +35,7 @@ pub(super) fn quote_in(
 }
 
 /// The bytes to quote around `focus`, at least from the sentence it begins in; nothing around nothing.
-pub(super) fn quote_around(document: &Document, focus: Range<usize>) -> Range<usize> {
+pub(super) fn quote_around(document: &DocumentReading, focus: Range<usize>) -> Range<usize> {
     if focus.is_empty() {
         return 0..0;
     }

@@ -1,8 +1,8 @@
 //! Replies that name a document instead of a number.
 
-use super::{Fields, ParseError, scan, shown, thoughts, trimmed, unfence};
+use super::{ParseError, ReplyFields, scan, shown, thoughts, trimmed, unfence};
 use crate::domain::vote::Margin;
-use crate::judge::{Odds, Opinion};
+use crate::judge::{AnswerProbabilities, Opinion};
 
 /// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerantly as [`super::parse`].
 pub fn choice(text: &str) -> Result<Opinion, ParseError> {
@@ -14,7 +14,7 @@ fn strict(text: &str) -> Result<Opinion, ParseError> {
     if !object.starts_with('{') {
         return Err(ParseError::NotAnObject);
     }
-    let fields = Fields::read(object)?;
+    let fields = ReplyFields::read(object)?;
     Ok(Opinion {
         margin: margin(fields.one("choice")?)?,
         thoughts: thoughts(fields.one("thoughts")?)?,
@@ -23,7 +23,7 @@ fn strict(text: &str) -> Result<Opinion, ParseError> {
 
 /// The opinion in a reply of one letter. Where the model's own probabilities are known, the margin is the probability
 /// of B less that of A, tie included in the whole; without them it is −1, 0 or 1.
-pub fn letter(text: &str, odds: Option<Odds>) -> Result<Opinion, ParseError> {
+pub fn letter(text: &str, odds: Option<AnswerProbabilities>) -> Result<Opinion, ParseError> {
     if let Some(opinion) = odds.and_then(from_odds) {
         return Ok(opinion);
     }
@@ -42,7 +42,7 @@ pub fn letter(text: &str, odds: Option<Odds>) -> Result<Opinion, ParseError> {
 }
 
 /// The margin in probabilities, or `None` where they say nothing.
-pub(crate) fn from_odds(odds: Odds) -> Option<Opinion> {
+pub(crate) fn from_odds(odds: AnswerProbabilities) -> Option<Opinion> {
     let whole = odds.a + odds.b + odds.tie;
     if !whole.is_finite() || whole <= 0.0 || odds.a < 0.0 || odds.b < 0.0 || odds.tie < 0.0 {
         return None;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::judge::Odds;
+use crate::judge::AnswerProbabilities;
 use proptest::prelude::*;
 
 fn opinion(score: f64, thoughts: &[&str]) -> Result<Opinion, ParseError> {
@@ -226,9 +226,9 @@ fn anything_else_says_what_is_wrong() {
     }
     assert_eq!(
         parse("I cannot judge this.").unwrap_err().cause(),
-        Cause::Refused
+        FailureCause::Refused
     );
-    assert_eq!(parse("").unwrap_err().cause(), Cause::Malformed);
+    assert_eq!(parse("").unwrap_err().cause(), FailureCause::Malformed);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn a_letter_is_read_and_probabilities_come_first() {
     assert_eq!(letter("<think>hm</think>\nB", None), opinion(1.0, &[]));
     assert!(letter("A and B", None).is_err());
     assert!(letter("Apple", None).is_err());
-    let odds = Odds {
+    let odds = AnswerProbabilities {
         a: 0.3,
         b: 0.1,
         tie: 0.1,
@@ -273,9 +273,9 @@ fn a_letter_is_read_and_probabilities_come_first() {
         ["the model's own probabilities: A 0.600, B 0.200, tie 0.200"]
     );
     for nothing in [0.0, f64::NAN, -1.0] {
-        let odds = Odds {
+        let odds = AnswerProbabilities {
             a: nothing,
-            ..Odds::default()
+            ..AnswerProbabilities::default()
         };
         assert_eq!(letter("B", Some(odds)), opinion(1.0, &[]));
     }

@@ -1,7 +1,7 @@
 //! Verdicts: what a judge says of each document, with the sentence that proves it. Nothing is repaired.
 
 use super::slots::{thoughts, whole};
-use crate::domain::court::{Invalid, SlotVerdict, VerdictsReply};
+use crate::domain::adjudication::{InvalidPick, SlotVerdict, VerdictsReply};
 
 /// The verdicts on the documents with these texts, by slot, with the thoughts beside them; or why the reply is no answer.
 ///
@@ -9,9 +9,9 @@ use crate::domain::court::{Invalid, SlotVerdict, VerdictsReply};
 pub fn verdicts(
     text: &str,
     documents: &[impl AsRef<str>],
-) -> Result<(Vec<SlotVerdict>, Vec<String>), Invalid> {
+) -> Result<(Vec<SlotVerdict>, Vec<String>), InvalidPick> {
     let object = whole(text)?;
-    let reply: VerdictsReply = serde_json::from_str(object).map_err(|_| Invalid::NoVerdicts)?;
+    let reply: VerdictsReply = serde_json::from_str(object).map_err(|_| InvalidPick::NoVerdicts)?;
     Ok((reply.check(documents)?, thoughts(object)))
 }
 

@@ -11,12 +11,12 @@ const OPENING: &str = "[[";
 
 /// How much of a document is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct DocumentCut {
     /// Characters at most.
     pub chars: usize,
 }
 
-impl Cut {
+impl DocumentCut {
     /// Whether `text` is longer than that.
     pub fn cuts(self, text: &str) -> bool {
         self.end(text).is_some()

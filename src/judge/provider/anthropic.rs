@@ -1,11 +1,11 @@
 //! Anthropic: Messages with `output_config.format`.
 
-use super::counts::Counts;
-use super::failure;
-use super::http::Received;
-use super::settings::{Settings, Told, cut_off, ended};
-use super::{Wire, merge, text_at};
-use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
+use super::error_response;
+use super::http::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::token_counts::TokenCounts;
+use super::{WireFormat, merge, text_at};
+use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -22,8 +22,8 @@ pub const OLD_VERSION: &str = "2023-06-01";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anthropic;
 
-impl Wire for Anthropic {
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, _: u8) -> Value {
+impl WireFormat for Anthropic {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: u8) -> Value {
         let mut body = json!({
             "model": settings.spec.model,
             "max_tokens": settings.cap(prompt),
@@ -58,11 +58,11 @@ impl Wire for Anthropic {
 
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError> {
-        let value = failure::json(settings, received, now)?;
+    ) -> Result<JudgeReply, CallError> {
+        let value = error_response::json(settings, received, now)?;
         message(settings, &value, received, now)
     }
 }
@@ -77,16 +77,16 @@ pub fn version(params: &Map<String, Value>) -> &'static str {
 
 /// The reply in a message object.
 pub(super) fn message(
-    settings: &Settings,
+    settings: &JudgeSettings,
     value: &Value,
-    received: &Received,
+    received: &HttpResponse,
     now: Timestamp,
-) -> Result<Reply, CallError> {
+) -> Result<JudgeReply, CallError> {
     let Some(content) = value.get("content").and_then(Value::as_array) else {
-        return Err(failure::not_json(received, now));
+        return Err(error_response::not_json(received, now));
     };
     let stop = text_at(value, "/stop_reason");
-    let counts = Counts::of(value);
+    let counts = TokenCounts::of(value);
     let read = counts.optional("/usage/cache_read_input_tokens");
     let written = counts.optional("/usage/cache_creation_input_tokens");
     let usage = Usage {
@@ -96,7 +96,7 @@ pub(super) fn message(
         output: counts.needed("/usage/output_tokens"),
         thinking: counts.optional("/usage/output_tokens_details/thinking_tokens"),
     };
-    let told = Told {
+    let fields = AnswerFields {
         text: content
             .iter()
             .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
@@ -104,24 +104,24 @@ pub(super) fn message(
             .collect(),
         model: text_at(value, "/model"),
         stop_reason: stop.clone(),
-        request_id: failure::request_id(received).or_else(|| text_at(value, "/id")),
+        request_id: error_response::request_id(received).or_else(|| text_at(value, "/id")),
         tokens: counts.settle(usage, written),
         charged_usd: None,
     };
-    let reply = settings.reply(told, received, now);
+    let reply = settings.reply(fields, received, now);
     match stop.as_deref() {
         Some("end_turn" | "stop_sequence") => Ok(reply),
         Some("max_tokens") => Err(cut_off(settings, reply)),
-        Some("model_context_window_exceeded") => Err(ended(
-            Cause::Truncated,
+        Some("model_context_window_exceeded") => Err(failure_in_reply(
+            FailureCause::Truncated,
             "the model's context is full; lower max_document_chars",
             reply,
         )),
         Some("refusal") => {
             let category = text_at(value, "/stop_details/category")
                 .unwrap_or_else(|| "no category given".to_owned());
-            Err(ended(
-                Cause::Refused,
+            Err(failure_in_reply(
+                FailureCause::Refused,
                 format!("the model declined to answer: {category}"),
                 reply,
             ))
@@ -131,7 +131,7 @@ pub(super) fn message(
                 "the answer stopped for {:?}, which is no answer",
                 other.unwrap_or("nothing")
             );
-            Err(ended(Cause::Malformed, message, reply))
+            Err(failure_in_reply(FailureCause::Malformed, message, reply))
         }
     }
 }
@@ -148,14 +148,14 @@ mod tests {
     use super::super::testing::{received, settings};
     use super::*;
 
-    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+    fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         let settings = settings("anthropic", "claude-sonnet-5-5");
         Anthropic.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
     }
 
     #[test]
     fn the_request_is_the_documented_one() {
-        let prompt = Prompt {
+        let prompt = JudgePrompt {
             system: "You are a judge. RUBRIC".to_owned(),
             user: "...".to_owned(),
             longer: false,
@@ -211,12 +211,15 @@ mod tests {
     #[test]
     fn the_stop_reason_is_looked_at_before_the_text() {
         for (reason, cause) in [
-            (json!("max_tokens"), Cause::Truncated),
-            (json!("model_context_window_exceeded"), Cause::Truncated),
-            (json!("refusal"), Cause::Refused),
-            (json!("tool_use"), Cause::Malformed),
-            (json!("pause_turn"), Cause::Malformed),
-            (Value::Null, Cause::Malformed),
+            (json!("max_tokens"), FailureCause::Truncated),
+            (
+                json!("model_context_window_exceeded"),
+                FailureCause::Truncated,
+            ),
+            (json!("refusal"), FailureCause::Refused),
+            (json!("tool_use"), FailureCause::Malformed),
+            (json!("pause_turn"), FailureCause::Malformed),
+            (Value::Null, FailureCause::Malformed),
         ] {
             let text = r#"{"thoughts":[],"score":1}"#;
             let body = json!({"content": [{"type": "text", "text": text}], "stop_reason": reason, "stop_details": {"category": "bio"}, "usage": {"input_tokens": 9, "output_tokens": 7}});
@@ -228,6 +231,6 @@ mod tests {
             200,
             json!({"content": [], "stop_reason": "refusal", "stop_details": null}),
         );
-        assert_eq!(empty.unwrap_err().cause, Cause::Refused);
+        assert_eq!(empty.unwrap_err().cause, FailureCause::Refused);
     }
 }

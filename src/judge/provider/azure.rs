@@ -1,9 +1,9 @@
 //! Azure OpenAI: OpenAI's format at the user's own address, with a deployment's name for a model.
 
-use super::http::Received;
-use super::settings::Settings;
-use super::{Wire, chat, openai};
-use crate::judge::{CallError, Prompt, Reply};
+use super::http::HttpResponse;
+use super::settings::JudgeSettings;
+use super::{WireFormat, chat, openai};
+use crate::judge::{CallError, JudgePrompt, JudgeReply};
 use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::Value;
@@ -12,8 +12,8 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Azure;
 
-impl Wire for Azure {
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+impl WireFormat for Azure {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
         chat::request(settings, prompt, &openai::dialect(settings, state))
     }
 
@@ -23,10 +23,10 @@ impl Wire for Azure {
 
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError> {
+    ) -> Result<JudgeReply, CallError> {
         let mut result = chat::reply(settings, received, now);
         // Azure sends -1 and 0 where it does not know.
         let limits = match &mut result {
@@ -38,7 +38,7 @@ impl Wire for Azure {
         result
     }
 
-    fn adapt(&self, settings: &Settings, state: u8, error: &CallError) -> Option<u8> {
+    fn adapt(&self, settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
         openai::next_effort(settings, state, error)
     }
 }
@@ -73,7 +73,7 @@ pub fn address(endpoint: &Url, deployment: &str, api_version: Option<&str>) -> O
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::{Cause, Retry};
+    use crate::judge::{FailureCause, Retry};
     use serde_json::json;
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             (error.cause, error.retry, error.stops_judge),
-            (Cause::Filtered, Retry::Never, false)
+            (FailureCause::Filtered, Retry::Never, false)
         );
     }
 }

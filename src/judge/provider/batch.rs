@@ -1,17 +1,17 @@
 //! Batches: many calls handed over at once, at half the price, answered within a day. Lines and their results are pure;
 //! submitting, asking, fetching and cancelling are calls. Results are matched by the caller's own ids, in any order.
 
-mod agent;
 mod anthropic;
+mod client;
 mod gemini;
 mod openai;
 
-pub(crate) use agent::join;
+pub(crate) use client::join;
 
-use super::http::Received;
-use super::{Network, Settings, failure};
-use crate::judge::{CallError, Prompt, Reply, Usage, caught};
-use agent::{Agent, checked, unclear};
+use super::http::HttpResponse;
+use super::{JudgeSettings, RemoteJudge, error_response};
+use crate::judge::{CallError, JudgePrompt, JudgeReply, Usage, catch_panic};
+use client::{BatchClient, checked, unclear};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jiff::Timestamp;
@@ -28,7 +28,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// A provider's batch endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Batch {
+pub enum BatchProvider {
     /// A file, then a job.
     OpenAi,
     /// All requests in one call.
@@ -89,15 +89,15 @@ pub struct BatchStatus {
 #[derive(Clone, Debug, PartialEq)]
 pub enum BatchAnswer {
     /// It was answered.
-    Reply(Box<Reply>),
+    Reply(Box<JudgeReply>),
     /// It failed.
     Failed(CallError),
     /// It was never made: the batch expired or was cancelled before.
     NotMade,
 }
 
-impl From<Result<Reply, CallError>> for BatchAnswer {
-    fn from(result: Result<Reply, CallError>) -> Self {
+impl From<Result<JudgeReply, CallError>> for BatchAnswer {
+    fn from(result: Result<JudgeReply, CallError>) -> Self {
         match result {
             Ok(reply) => Self::Reply(Box::new(reply)),
             Err(error) => Self::Failed(error),
@@ -107,7 +107,7 @@ impl From<Result<Reply, CallError>> for BatchAnswer {
 
 impl BatchAnswer {
     /// The reply, or why there is none; `None` where the call was never made.
-    pub fn made(self) -> Option<Result<Reply, CallError>> {
+    pub fn made(self) -> Option<Result<JudgeReply, CallError>> {
         match self {
             Self::Reply(reply) => Some(Ok(*reply)),
             Self::Failed(error) => Some(Err(error)),
@@ -121,7 +121,7 @@ pub type BatchResult = (String, BatchAnswer);
 
 /// What is known of a batch whose submission was cut short.
 #[derive(Clone, Copy, Debug)]
-pub struct Sought<'a> {
+pub struct UnconfirmedBatch<'a> {
     /// The name under which it was handed over, where the provider keeps names.
     pub name: &'a str,
     /// Its lines.
@@ -136,14 +136,14 @@ pub trait BatchApi: Send + Sync {
     fn batch_limits(&self) -> BatchLimits;
 
     /// The line that asks for a call on `prompt`; `id` is at most 64 of `[A-Za-z0-9_-]`.
-    fn batch_line(&self, id: &str, prompt: &Prompt) -> Value;
+    fn batch_line(&self, id: &str, prompt: &JudgePrompt) -> Value;
 
     /// What a line of results says; `None` where it is none.
     fn parse_batch_line(&self, line: &str) -> Option<BatchResult>;
 
     /// What a call on `prompt` is expected to cost in a batch, and what it costs at the very most: `None` where its price is
     /// unknown or nothing limits its answer. A batch asks nothing again.
-    fn batch_cost(&self, prompt: &Prompt) -> (Usage, Option<f64>, Option<f64>);
+    fn batch_cost(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>, Option<f64>);
 
     /// Hands lines over and returns the batch's id. `name` is shown by the provider where it keeps names.
     fn submit<'a>(
@@ -157,7 +157,7 @@ pub trait BatchApi: Send + Sync {
     /// else those of the size and time.
     fn find<'a>(
         &'a self,
-        sought: Sought<'a>,
+        unconfirmed: UnconfirmedBatch<'a>,
     ) -> BoxFuture<'a, Result<(Vec<String>, bool), CallError>>;
 
     /// How far a batch is.
@@ -175,25 +175,24 @@ pub trait BatchApi: Send + Sync {
     fn cancel<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<(), CallError>>;
 }
 
-impl Network {
-    fn own(&self) -> (Batch, &Settings) {
+impl RemoteJudge {
+    fn own(&self) -> (BatchProvider, &JudgeSettings) {
         // Without a batch endpoint nobody is handed this trait; OpenAI's format is as good as any then.
-        self.batch
-            .as_ref()
-            .map_or((Batch::OpenAi, &self.settings), |(batch, settings)| {
-                (*batch, settings)
-            })
+        self.batch.as_ref().map_or(
+            (BatchProvider::OpenAi, &self.settings),
+            |(batch, settings)| (*batch, settings),
+        )
     }
 
-    fn agent(&self) -> Agent<'_> {
-        Agent {
+    fn agent(&self) -> BatchClient<'_> {
+        BatchClient {
             settings: &self.settings,
             connection: &self.connection,
         }
     }
 }
 
-impl BatchApi for Network {
+impl BatchApi for RemoteJudge {
     fn batch_limits(&self) -> BatchLimits {
         let (_, settings) = self.own();
         BatchLimits {
@@ -205,34 +204,34 @@ impl BatchApi for Network {
         }
     }
 
-    fn batch_line(&self, id: &str, prompt: &Prompt) -> Value {
+    fn batch_line(&self, id: &str, prompt: &JudgePrompt) -> Value {
         let (batch, settings) = self.own();
         let body = self
             .wire
             .build_request(settings, prompt, self.state.load(Ordering::Relaxed));
         match batch {
-            Batch::OpenAi => openai::line(id, body),
-            Batch::Anthropic => anthropic::line(id, body),
-            Batch::Gemini => gemini::line(id, body),
+            BatchProvider::OpenAi => openai::line(id, body),
+            BatchProvider::Anthropic => anthropic::line(id, body),
+            BatchProvider::Gemini => gemini::line(id, body),
         }
     }
 
     fn parse_batch_line(&self, line: &str) -> Option<BatchResult> {
         let value: Value = serde_json::from_str(line).ok()?;
         let (batch, settings) = self.own();
-        let read = |received: &Received| {
+        let read = |received: &HttpResponse| {
             // A line is paid for, so that even a panic here keeps it.
-            let read = caught(|| {
+            let read = catch_panic(|| {
                 self.wire
                     .parse_response(settings, received, Timestamp::now())
             });
-            let read = read.unwrap_or_else(|panic| Err(failure::crashed(received, &panic)));
-            read.map_err(|error| failure::sent(error, received))
+            let read = read.unwrap_or_else(|panic| Err(error_response::crashed(received, &panic)));
+            read.map_err(|error| error_response::sent(error, received))
         };
         let (id, result) = match batch {
-            Batch::OpenAi => openai::result(settings, &value, &read),
-            Batch::Anthropic => anthropic::result(settings, &value, &read),
-            Batch::Gemini => gemini::result(settings, &value, &read),
+            BatchProvider::OpenAi => openai::result(settings, &value, &read),
+            BatchProvider::Anthropic => anthropic::result(settings, &value, &read),
+            BatchProvider::Gemini => gemini::result(settings, &value, &read),
         }?;
         let answer = match result.made() {
             Some(made) => self.connection.redact_result(made).into(),
@@ -241,7 +240,7 @@ impl BatchApi for Network {
         Some((id, answer))
     }
 
-    fn batch_cost(&self, prompt: &Prompt) -> (Usage, Option<f64>, Option<f64>) {
+    fn batch_cost(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>, Option<f64>) {
         let (_, settings) = self.own();
         let (usage, cost) = settings.estimate(prompt);
         (usage, cost, self.bound(settings, prompt).1)
@@ -255,9 +254,9 @@ impl BatchApi for Network {
         async move {
             let agent = self.agent();
             match self.own().0 {
-                Batch::OpenAi => openai::submit(&agent, name, lines).await,
-                Batch::Anthropic => anthropic::submit(&agent, lines).await,
-                Batch::Gemini => gemini::submit(&agent, name, lines).await,
+                BatchProvider::OpenAi => openai::submit(&agent, name, lines).await,
+                BatchProvider::Anthropic => anthropic::submit(&agent, lines).await,
+                BatchProvider::Gemini => gemini::submit(&agent, name, lines).await,
             }
         }
         .boxed()
@@ -265,22 +264,22 @@ impl BatchApi for Network {
 
     fn find<'a>(
         &'a self,
-        sought: Sought<'a>,
+        unconfirmed: UnconfirmedBatch<'a>,
     ) -> BoxFuture<'a, Result<(Vec<String>, bool), CallError>> {
         async move {
             let agent = self.agent();
             let (path, query) = match self.own().0 {
-                Batch::OpenAi => ("/batches", "limit=100"),
-                Batch::Anthropic => ("/v1/messages/batches", "limit=100"),
-                Batch::Gemini => ("/v1/batches", "pageSize=100"),
+                BatchProvider::OpenAi => ("/batches", "limit=100"),
+                BatchProvider::Anthropic => ("/v1/messages/batches", "limit=100"),
+                BatchProvider::Gemini => ("/v1/batches", "pageSize=100"),
             };
             let mut url = agent.at(path);
             url.set_query(Some(query));
             let list = agent.json(Method::GET, &url, None).await?;
             let found = match self.own().0 {
-                Batch::OpenAi => openai::find(&list, sought),
-                Batch::Anthropic => anthropic::find(&list, sought),
-                Batch::Gemini => gemini::find(&list, sought),
+                BatchProvider::OpenAi => openai::find(&list, unconfirmed),
+                BatchProvider::Anthropic => anthropic::find(&list, unconfirmed),
+                BatchProvider::Gemini => gemini::find(&list, unconfirmed),
             };
             let listed = ["data", "operations", "batches"]
                 .iter()
@@ -296,15 +295,15 @@ impl BatchApi for Network {
             let id = checked(id)?;
             let (batch, _) = self.own();
             let path = match batch {
-                Batch::OpenAi => format!("/batches/{id}"),
-                Batch::Anthropic => format!("/v1/messages/batches/{id}"),
-                Batch::Gemini => format!("/v1/{id}"),
+                BatchProvider::OpenAi => format!("/batches/{id}"),
+                BatchProvider::Anthropic => format!("/v1/messages/batches/{id}"),
+                BatchProvider::Gemini => format!("/v1/{id}"),
             };
             let value = agent.json(Method::GET, &agent.at(&path), None).await?;
             let status = match batch {
-                Batch::OpenAi => openai::status(&value),
-                Batch::Anthropic => anthropic::status(&value),
-                Batch::Gemini => gemini::status(&value),
+                BatchProvider::OpenAi => openai::status(&value),
+                BatchProvider::Anthropic => anthropic::status(&value),
+                BatchProvider::Gemini => gemini::status(&value),
             };
             let status = status.ok_or_else(|| unclear("the batch's state"))?;
             Ok(self.connection.redact_status(status))
@@ -321,7 +320,7 @@ impl BatchApi for Network {
         async move {
             let agent = self.agent();
             match self.own().0 {
-                Batch::OpenAi => {
+                BatchProvider::OpenAi => {
                     for file in &status.files {
                         agent
                             .lines(
@@ -332,7 +331,7 @@ impl BatchApi for Network {
                     }
                     Ok(())
                 }
-                Batch::Anthropic => {
+                BatchProvider::Anthropic => {
                     let own = agent.at(&format!("/v1/messages/batches/{}/results", checked(id)?));
                     // The key goes to no other server, whatever the answer says.
                     let named = status.files.first().and_then(|file| Url::parse(file).ok());
@@ -341,7 +340,7 @@ impl BatchApi for Network {
                         .unwrap_or(own);
                     agent.lines(&url, each).await
                 }
-                Batch::Gemini => {
+                BatchProvider::Gemini => {
                     for file in &status.files {
                         let mut url = agent.at(&format!("/v1/{}:download", checked(file)?));
                         url.set_query(Some("alt=media"));
@@ -359,9 +358,9 @@ impl BatchApi for Network {
             let agent = self.agent();
             let id = checked(id)?;
             let path = match self.own().0 {
-                Batch::OpenAi => format!("/batches/{id}/cancel"),
-                Batch::Anthropic => format!("/v1/messages/batches/{id}/cancel"),
-                Batch::Gemini => format!("/v1/{id}:cancel"),
+                BatchProvider::OpenAi => format!("/batches/{id}/cancel"),
+                BatchProvider::Anthropic => format!("/v1/messages/batches/{id}/cancel"),
+                BatchProvider::Gemini => format!("/v1/{id}:cancel"),
             };
             agent
                 .json(Method::POST, &agent.at(&path), Some(Vec::new()))
@@ -373,7 +372,7 @@ impl BatchApi for Network {
 }
 
 /// How a line is read once its body is found.
-type Read<'a> = &'a dyn Fn(&Received) -> Result<Reply, CallError>;
+type ReadResponse<'a> = &'a dyn Fn(&HttpResponse) -> Result<JudgeReply, CallError>;
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,12 @@
 //! The chat-completions format, which OpenAI, Azure and every compatible server speak.
 
-use super::counts::{Counts, Tokens};
-use super::failure::{self, Complaint};
-use super::http::Received;
-use super::settings::{Settings, Told, cut_off, ended};
+use super::error_response::{self, ErrorBody};
+use super::http::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::token_counts::{ChargedTokens, TokenCounts};
 use super::{merge, text_at};
-use crate::judge::prompt::Answer;
-use crate::judge::{CallError, Cause, Odds, Prompt, Reply, Usage};
+use crate::judge::prompt::AnswerForm;
+use crate::judge::{AnswerProbabilities, CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,7 @@ pub struct Dialect {
 }
 
 /// The form that strict servers keep to.
-pub fn strict_format(answer: Answer) -> Option<Value> {
+pub fn strict_format(answer: AnswerForm) -> Option<Value> {
     let schema = answer.schema()?;
     Some(json!({
         "type": "json_schema",
@@ -49,7 +49,7 @@ pub fn strict_format(answer: Answer) -> Option<Value> {
 }
 
 /// A request.
-pub fn request(settings: &Settings, prompt: &Prompt, dialect: &Dialect) -> Value {
+pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect) -> Value {
     let mut messages = Vec::new();
     if !prompt.system.is_empty() {
         messages.push(json!({"role": dialect.role, "content": prompt.system}));
@@ -61,7 +61,7 @@ pub fn request(settings: &Settings, prompt: &Prompt, dialect: &Dialect) -> Value
     };
     put("model", json!(settings.spec.model));
     put("messages", Value::Array(messages));
-    let short = dialect.logprobs && settings.template.answer == Answer::Letter;
+    let short = dialect.logprobs && settings.template.answer == AnswerForm::Letter;
     put(
         dialect.cap,
         json!(if short {
@@ -91,18 +91,22 @@ pub fn request(settings: &Settings, prompt: &Prompt, dialect: &Dialect) -> Value
 }
 
 /// The reply in an answer.
-pub fn reply(settings: &Settings, received: &Received, now: Timestamp) -> Result<Reply, CallError> {
-    let value = failure::json(settings, received, now)?;
+pub fn reply(
+    settings: &JudgeSettings,
+    received: &HttpResponse,
+    now: Timestamp,
+) -> Result<JudgeReply, CallError> {
+    let value = error_response::json(settings, received, now)?;
     body(settings, &value, received, now)
 }
 
 /// The reply in a parsed body of a success.
 pub fn body(
-    settings: &Settings,
+    settings: &JudgeSettings,
     value: &Value,
-    received: &Received,
+    received: &HttpResponse,
     now: Timestamp,
-) -> Result<Reply, CallError> {
+) -> Result<JudgeReply, CallError> {
     // Some servers report errors under a status of success.
     for error in [value.get("error"), value.pointer("/choices/0/error")]
         .into_iter()
@@ -113,15 +117,15 @@ pub fn body(
         }
     }
     let Some(choice) = value.pointer("/choices/0") else {
-        return Err(failure::not_json(received, now));
+        return Err(error_response::not_json(received, now));
     };
     let stop = text_at(choice, "/finish_reason");
     let refusal = text_at(choice, "/message/refusal").filter(|refusal| !refusal.is_empty());
-    let told = Told {
+    let fields = AnswerFields {
         text: content(choice.pointer("/message/content")),
         model: text_at(value, "/model"),
         stop_reason: stop.clone(),
-        request_id: failure::request_id(received)
+        request_id: error_response::request_id(received)
             .or_else(|| text_at(value, "/x_groq/id"))
             .or_else(|| text_at(value, "/id")),
         tokens: tokens(value),
@@ -130,45 +134,49 @@ pub fn body(
             .and_then(Value::as_f64)
             .filter(|_| settings.price.is_none()),
     };
-    let mut reply = settings.reply(told, received, now);
-    let letter = settings.template.answer == Answer::Letter;
+    let mut reply = settings.reply(fields, received, now);
+    let letter = settings.template.answer == AnswerForm::Letter;
     if letter {
         reply.odds = odds(choice);
     }
     if let Some(refusal) = refusal {
         reply.text = refusal;
-        return Err(ended(Cause::Refused, "the model declined to answer", reply));
+        return Err(failure_in_reply(
+            FailureCause::Refused,
+            "the model declined to answer",
+            reply,
+        ));
     }
     match stop.as_deref() {
         None | Some("stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence") => Ok(reply),
         // A letter is whole however the answer went on.
         Some("length" | "model_length") if letter && !reply.text.trim().is_empty() => Ok(reply),
         Some("length" | "model_length") => Err(cut_off(settings, reply)),
-        Some("content_filter") => Err(ended(
-            Cause::Filtered,
+        Some("content_filter") => Err(failure_in_reply(
+            FailureCause::Filtered,
             "the provider's filter withheld the answer",
             reply,
         )),
-        Some("error") => Err(ended(
-            Cause::Server,
+        Some("error") => Err(failure_in_reply(
+            FailureCause::Server,
             "the server broke off the answer",
             reply,
         )),
         Some(other) => {
             let message = format!("the answer stopped for {other:?}, which is no answer");
-            Err(ended(Cause::Malformed, message, reply))
+            Err(failure_in_reply(FailureCause::Malformed, message, reply))
         }
     }
 }
 
 /// An error inside a success: its own code counts as the status.
-fn inner(settings: &Settings, error: &Value, received: &Received) -> CallError {
-    let complaint = Complaint::of(error);
+fn inner(settings: &JudgeSettings, error: &Value, received: &HttpResponse) -> CallError {
+    let complaint = ErrorBody::of(error);
     let status = complaint.code.parse().unwrap_or(502);
-    let mut error = failure::classify(settings, status, &complaint);
+    let mut error = error_response::classify(settings, status, &complaint);
     error.exchange.sent = true;
     error.exchange.status = Some(received.status);
-    error.exchange.request_id = failure::request_id(received);
+    error.exchange.request_id = error_response::request_id(received);
     error.exchange.latency = received.latency;
     error
 }
@@ -186,8 +194,8 @@ fn content(content: Option<&Value>) -> String {
     }
 }
 
-fn tokens(value: &Value) -> Option<Tokens> {
-    let counts = Counts::of(value);
+fn tokens(value: &Value) -> Option<ChargedTokens> {
+    let counts = TokenCounts::of(value);
     let usage = Usage {
         input: counts.needed("/usage/prompt_tokens"),
         cached: counts
@@ -201,7 +209,7 @@ fn tokens(value: &Value) -> Option<Tokens> {
 }
 
 /// What the log-probabilities at the first written letter say.
-fn odds(choice: &Value) -> Option<Odds> {
+fn odds(choice: &Value) -> Option<AnswerProbabilities> {
     let tokens = choice.pointer("/logprobs/content")?.as_array()?;
     let first = tokens.iter().find(|token| {
         !text_at(token, "/token")
@@ -209,7 +217,7 @@ fn odds(choice: &Value) -> Option<Odds> {
             .trim()
             .is_empty()
     })?;
-    let mut odds = Odds::default();
+    let mut odds = AnswerProbabilities::default();
     let likeliest = first
         .get("top_logprobs")
         .and_then(Value::as_array)

@@ -1,12 +1,12 @@
 //! Servers that speak chat completions: vLLM, llama.cpp, LM Studio, OpenRouter, Groq, Together, Mistral, DeepSeek, and
 //! any other at a base URL. What form of answer a server can be held to is found out once and remembered.
 
-use super::failure;
-use super::http::Received;
-use super::settings::Settings;
-use super::{Wire, chat, text_at};
-use crate::judge::prompt::Answer;
-use crate::judge::{CallError, Prompt, Reply};
+use super::error_response;
+use super::http::HttpResponse;
+use super::settings::JudgeSettings;
+use super::{WireFormat, chat, text_at};
+use crate::judge::prompt::AnswerForm;
+use crate::judge::{CallError, JudgePrompt, JudgeReply};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -100,8 +100,8 @@ impl Compatible {
     }
 }
 
-impl Wire for Compatible {
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+impl WireFormat for Compatible {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
         let answer = settings.template.answer;
         let schema = answer.schema();
         let format = schema.as_ref().and_then(|schema| match self.rung(state) {
@@ -119,7 +119,7 @@ impl Wire for Compatible {
             role: "system",
             cap: self.0.cap,
             format,
-            logprobs: answer == Answer::Letter && self.0.logprobs && state & NO_LOGPROBS == 0,
+            logprobs: answer == AnswerForm::Letter && self.0.logprobs && state & NO_LOGPROBS == 0,
             extra,
             ..chat::Dialect::default()
         };
@@ -132,10 +132,10 @@ impl Wire for Compatible {
 
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError> {
+    ) -> Result<JudgeReply, CallError> {
         match chat::reply(settings, received, now) {
             Err(error) if error.exchange.status == Some(400) => {
                 failed_generation(settings, received, now).ok_or(error)
@@ -144,12 +144,12 @@ impl Wire for Compatible {
         }
     }
 
-    fn adapt(&self, _: &Settings, state: u8, error: &CallError) -> Option<u8> {
+    fn adapt(&self, _: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
         if !matches!(error.exchange.status, Some(400 | 422 | 501)) {
             return None;
         }
         // Not all of the body: some servers repeat the request in it, which mentions everything.
-        let complaint = failure::Complaint::read(error.raw.as_deref()?.as_bytes());
+        let complaint = error_response::ErrorBody::read(error.raw.as_deref()?.as_bytes());
         let start: String = complaint.message.chars().take(COMPLAINT).collect();
         let said = format!("{start} {} {}", complaint.param, complaint.code).to_lowercase();
         if state & NO_LOGPROBS == 0 && said.contains("logprobs") {
@@ -169,22 +169,26 @@ impl Wire for Compatible {
 }
 
 /// Groq hands out a text that its own check refused; ours is the one that counts.
-fn failed_generation(settings: &Settings, received: &Received, now: Timestamp) -> Option<Reply> {
+fn failed_generation(
+    settings: &JudgeSettings,
+    received: &HttpResponse,
+    now: Timestamp,
+) -> Option<JudgeReply> {
     let value: Value = serde_json::from_slice(&received.body).ok()?;
-    let told = super::settings::Told {
+    let fields = super::settings::AnswerFields {
         text: text_at(&value, "/error/failed_generation").filter(|text| !text.is_empty())?,
         stop_reason: text_at(&value, "/error/code"),
-        request_id: failure::request_id(received),
-        ..super::settings::Told::default()
+        request_id: error_response::request_id(received),
+        ..super::settings::AnswerFields::default()
     };
-    Some(settings.reply(told, received, now))
+    Some(settings.reply(fields, received, now))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::Cause;
+    use crate::judge::FailureCause;
     use crate::judge::prompt::{LETTER, Template};
 
     fn error(status: u16, body: Value) -> CallError {
@@ -217,7 +221,7 @@ mod tests {
             let mut state = 0;
             let mut sent = Vec::new();
             loop {
-                let body = wire.build_request(&settings, &Prompt::default(), state);
+                let body = wire.build_request(&settings, &JudgePrompt::default(), state);
                 assert_eq!(body["max_tokens"], 4096);
                 sent.push(
                     body.pointer("/response_format/type")
@@ -245,7 +249,7 @@ mod tests {
         let mut settings = settings("compatible", "qwen");
         settings.template = Template::parse(LETTER).unwrap();
         let wire = Compatible(&PRESETS[0]);
-        let body = wire.build_request(&settings, &Prompt::default(), 0);
+        let body = wire.build_request(&settings, &JudgePrompt::default(), 0);
         assert_eq!(
             (
                 &body["logprobs"],
@@ -261,7 +265,7 @@ mod tests {
         );
         let learnt = wire.adapt(&settings, 0, &refusal).unwrap();
         assert_eq!(
-            wire.build_request(&settings, &Prompt::default(), learnt)
+            wire.build_request(&settings, &JudgePrompt::default(), learnt)
                 .get("logprobs"),
             None
         );
@@ -281,17 +285,17 @@ mod tests {
     #[test]
     fn an_error_under_success_is_an_error() {
         let openrouter = |code: u16| error(200, json!({"error": {"code": code, "message": "no"}}));
-        assert_eq!(openrouter(402).cause, Cause::QuotaExhausted);
-        assert_eq!(openrouter(429).cause, Cause::RateLimited);
+        assert_eq!(openrouter(402).cause, FailureCause::QuotaExhausted);
+        assert_eq!(openrouter(429).cause, FailureCause::RateLimited);
         let inside = json!({"choices": [{"error": {"code": 502, "message": "down"}, "message": {"content": ""}}]});
-        assert_eq!(error(200, inside).cause, Cause::Server);
+        assert_eq!(error(200, inside).cause, FailureCause::Server);
         assert_eq!(
             error(
                 403,
                 json!({"error": {"code": 403, "message": "input was flagged by moderation"}})
             )
             .cause,
-            Cause::Filtered
+            FailureCause::Filtered
         );
     }
 

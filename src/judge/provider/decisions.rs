@@ -1,13 +1,15 @@
 //! The two decision endpoints: calibrated probabilities of A, B and a tie, and no text. An extra judge, cheap and short
 //! of reasons; the reply's text is the answer's JSON.
 
-use super::counts::Counts;
-use super::failure;
-use super::http::Received;
-use super::settings::{Settings, Told, ended};
-use super::{Wire, merge, text_at};
+use super::error_response;
+use super::http::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, failure_in_reply};
+use super::token_counts::TokenCounts;
+use super::{WireFormat, merge, text_at};
 use crate::judge::parse::{self, ParseError};
-use crate::judge::{CallError, Cause, Odds, Opinion, Prompt, Reply, Usage};
+use crate::judge::{
+    AnswerProbabilities, CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Usage,
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -20,15 +22,15 @@ const TIE: &str = "the searcher would not care which of the two it is";
 
 /// A decision endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decisions {
+pub enum DecisionEndpoint {
     /// `POST /v1/decisions`.
     OpenAi,
     /// `POST /v1beta/decisions`.
     Gemini,
 }
 
-impl Wire for Decisions {
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, _: u8) -> Value {
+impl WireFormat for DecisionEndpoint {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: u8) -> Value {
         let model = &settings.spec.model;
         let mut body = match self {
             Self::OpenAi => json!({
@@ -54,11 +56,11 @@ impl Wire for Decisions {
 
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError> {
-        let value = failure::json(settings, received, now)?;
+    ) -> Result<JudgeReply, CallError> {
+        let value = error_response::json(settings, received, now)?;
         let (answer, input, cached) = match self {
             Self::OpenAi => (
                 "/answers/0",
@@ -74,32 +76,34 @@ impl Wire for Decisions {
         let blocked = text_at(&value, "/prompt_feedback/block_reason");
         let answer = value.pointer(answer);
         if answer.is_none() && blocked.is_none() {
-            return Err(failure::not_json(received, now));
+            return Err(error_response::not_json(received, now));
         }
-        let counts = Counts::of(&value);
+        let counts = TokenCounts::of(&value);
         let usage = Usage {
             input: counts.needed(input),
             cached: counts.optional(cached),
             ..Usage::default()
         };
         let written = counts.optional("/usage/input_tokens_details/cache_write_tokens");
-        let told = Told {
+        let fields = AnswerFields {
             text: answer.map(Value::to_string).unwrap_or_default(),
             model: text_at(&value, "/model").or_else(|| Some(settings.spec.model.clone())),
             stop_reason: answer.and_then(|answer| text_at(answer, "/type")),
             tokens: counts.settle(usage, written),
-            ..Told::default()
+            ..AnswerFields::default()
         };
-        let mut reply = settings.reply(told, received, now);
+        let mut reply = settings.reply(fields, received, now);
         match (reply.stop_reason.as_deref(), blocked) {
-            (None, Some(reason)) => Err(ended(
-                Cause::Filtered,
+            (None, Some(reason)) => Err(failure_in_reply(
+                FailureCause::Filtered,
                 format!("the provider's filter withheld the answer: {reason}"),
                 reply,
             )),
-            (Some("refusal"), _) => {
-                Err(ended(Cause::Refused, "the model declined to answer", reply))
-            }
+            (Some("refusal"), _) => Err(failure_in_reply(
+                FailureCause::Refused,
+                "the model declined to answer",
+                reply,
+            )),
             _ => {
                 reply.odds = answer.and_then(odds);
                 Ok(reply)
@@ -108,7 +112,7 @@ impl Wire for Decisions {
     }
 
     /// The margin is the probability of B less that of A.
-    fn opinion(&self, _: &Settings, reply: &Reply) -> Result<Opinion, ParseError> {
+    fn opinion(&self, _: &JudgeSettings, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         reply
             .odds
             .and_then(parse::from_odds)
@@ -117,7 +121,7 @@ impl Wire for Decisions {
 }
 
 /// The probabilities, as a list or by name; each must be one.
-fn odds(answer: &Value) -> Option<Odds> {
+fn odds(answer: &Value) -> Option<AnswerProbabilities> {
     let named: Vec<(String, f64)> = match answer.get("probabilities")? {
         Value::Array(list) => list
             .iter()
@@ -140,7 +144,7 @@ fn odds(answer: &Value) -> Option<Odds> {
             .find(|(name, _)| name.eq_ignore_ascii_case(wanted));
         found.map(|(_, probability)| *probability)
     };
-    let odds = Odds {
+    let odds = AnswerProbabilities {
         a: of("a")?,
         b: of("b")?,
         tie: of("tie").unwrap_or(0.0),
@@ -158,11 +162,12 @@ mod tests {
 
     #[test]
     fn the_requests_have_the_documented_shape() {
-        let prompt = Prompt {
+        let prompt = JudgePrompt {
             user: "Query: ...".to_owned(),
-            ..Prompt::default()
+            ..JudgePrompt::default()
         };
-        let openai = Decisions::OpenAi.build_request(&settings("openai", "gpt-6-luna"), &prompt, 0);
+        let openai =
+            DecisionEndpoint::OpenAi.build_request(&settings("openai", "gpt-6-luna"), &prompt, 0);
         assert_eq!(
             (&openai["model"], &openai["input"]),
             (&json!("gpt-6-luna"), &json!("Query: ..."))
@@ -171,8 +176,11 @@ mod tests {
             openai["questions"][0]["choices"][1],
             json!({"value": "B", "description": B})
         );
-        let gemini =
-            Decisions::Gemini.build_request(&settings("gemini", "gemini-decision-1"), &prompt, 0);
+        let gemini = DecisionEndpoint::Gemini.build_request(
+            &settings("gemini", "gemini-decision-1"),
+            &prompt,
+            0,
+        );
         assert_eq!(gemini["model"], "models/gemini-decision-1");
         assert_eq!(gemini["questions"]["better"]["criteria"]["a"], A);
     }
@@ -180,7 +188,7 @@ mod tests {
     #[test]
     fn probabilities_become_a_margin() {
         let settings = settings("openai", "gpt-6-luna");
-        let read = |wire: Decisions, body: Value| {
+        let read = |wire: DecisionEndpoint, body: Value| {
             let reply = wire
                 .parse_response(&settings, &received(200, &body), Timestamp::UNIX_EPOCH)
                 .unwrap();
@@ -189,9 +197,9 @@ mod tests {
         };
         let list = json!({"model": "gpt-6-luna", "answers": [{"type": "choice", "name": "better", "choice": "A", "confidence": 0.8,
             "probabilities": [{"value": "A", "probability": 0.75}, {"value": "B", "probability": 0.25}, {"value": "tie", "probability": 0.0}]}]});
-        assert_eq!(read(Decisions::OpenAi, list), Ok(-0.5));
+        assert_eq!(read(DecisionEndpoint::OpenAi, list), Ok(-0.5));
         let map = json!({"answers": {"better": {"type": "choice", "choice": "b", "probabilities": {"a": 0.25, "b": 0.75}}}});
-        assert_eq!(read(Decisions::Gemini, map), Ok(0.5));
+        assert_eq!(read(DecisionEndpoint::Gemini, map), Ok(0.5));
         for bad in [
             json!({"a": 0.5}),
             json!({"a": 0.5, "b": 1.5}),
@@ -199,32 +207,35 @@ mod tests {
             json!({"a": "x", "b": 0.1}),
         ] {
             let body = json!({"answers": {"better": {"type": "choice", "choice": "b", "probabilities": bad}}});
-            assert!(read(Decisions::Gemini, body).is_err());
+            assert!(read(DecisionEndpoint::Gemini, body).is_err());
         }
     }
 
     #[test]
     fn refusals_and_blocks_are_failures() {
         let settings = settings("openai", "gpt-6-luna");
-        let cause = |wire: Decisions, body: Value| {
+        let cause = |wire: DecisionEndpoint, body: Value| {
             wire.parse_response(&settings, &received(200, &body), Timestamp::UNIX_EPOCH)
                 .unwrap_err()
                 .cause
         };
         assert_eq!(
             cause(
-                Decisions::OpenAi,
+                DecisionEndpoint::OpenAi,
                 json!({"answers": [{"type": "refusal", "name": "better"}]})
             ),
-            Cause::Refused
+            FailureCause::Refused
         );
         assert_eq!(
             cause(
-                Decisions::Gemini,
+                DecisionEndpoint::Gemini,
                 json!({"prompt_feedback": {"block_reason": "safety"}})
             ),
-            Cause::Filtered
+            FailureCause::Filtered
         );
-        assert_eq!(cause(Decisions::OpenAi, json!({})), Cause::Malformed);
+        assert_eq!(
+            cause(DecisionEndpoint::OpenAi, json!({})),
+            FailureCause::Malformed
+        );
     }
 }

@@ -1,11 +1,11 @@
 //! Google Gemini: `generateContent` with a response schema; the key travels in a header, never in the address.
 
-use super::counts::Counts;
-use super::failure;
-use super::http::Received;
-use super::settings::{Settings, Told, cut_off, ended};
-use super::{Wire, merge, text_at};
-use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
+use super::error_response;
+use super::http::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::token_counts::TokenCounts;
+use super::{WireFormat, merge, text_at};
+use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
@@ -26,8 +26,8 @@ const HARMS: [&str; 4] = [
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gemini;
 
-impl Wire for Gemini {
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, _: u8) -> Value {
+impl WireFormat for Gemini {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: u8) -> Value {
         let mut generation = Map::new();
         if let Some(schema) = settings.template.answer.schema() {
             generation.insert("responseMimeType".to_owned(), json!("application/json"));
@@ -62,26 +62,26 @@ impl Wire for Gemini {
 
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError> {
-        let value = failure::json(settings, received, now)?;
+    ) -> Result<JudgeReply, CallError> {
+        let value = error_response::json(settings, received, now)?;
         content(settings, &value, received, now)
     }
 }
 
 /// The reply in a response object.
 pub(super) fn content(
-    settings: &Settings,
+    settings: &JudgeSettings,
     value: &Value,
-    received: &Received,
+    received: &HttpResponse,
     now: Timestamp,
-) -> Result<Reply, CallError> {
+) -> Result<JudgeReply, CallError> {
     let blocked = text_at(value, "/promptFeedback/blockReason");
     let candidate = value.pointer("/candidates/0");
     if candidate.is_none() && blocked.is_none() {
-        return Err(failure::not_json(received, now));
+        return Err(error_response::not_json(received, now));
     }
     let stop = candidate.and_then(|candidate| text_at(candidate, "/finishReason"));
     let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
@@ -91,7 +91,7 @@ pub(super) fn content(
         .filter(|part| part.get("thought") != Some(&Value::Bool(true)))
         .filter_map(|part| part.get("text")?.as_str())
         .collect();
-    let counts = Counts::of(value);
+    let counts = TokenCounts::of(value);
     let thinking = counts.optional("/usageMetadata/thoughtsTokenCount");
     // Google leaves counts of 0 out.
     let written_out = "/usageMetadata/candidatesTokenCount";
@@ -106,7 +106,7 @@ pub(super) fn content(
         output: written_out + thinking,
         thinking,
     };
-    let told = Told {
+    let fields = AnswerFields {
         text,
         model: text_at(value, "/modelVersion"),
         stop_reason: stop.clone().or_else(|| blocked.clone()),
@@ -114,10 +114,10 @@ pub(super) fn content(
         tokens: counts.settle(usage, 0),
         charged_usd: None,
     };
-    let reply = settings.reply(told, received, now);
+    let reply = settings.reply(fields, received, now);
     match (stop.as_deref(), blocked) {
-        (None, Some(reason)) => Err(ended(
-            Cause::Filtered,
+        (None, Some(reason)) => Err(failure_in_reply(
+            FailureCause::Filtered,
             format!("the provider's filter withheld the answer: {reason}"),
             reply,
         )),
@@ -131,14 +131,14 @@ pub(super) fn content(
             _,
         ) => {
             let message = format!("the provider's filter withheld the answer: {reason}");
-            Err(ended(Cause::Filtered, message, reply))
+            Err(failure_in_reply(FailureCause::Filtered, message, reply))
         }
         (other, _) => {
             let message = format!(
                 "the answer stopped for {:?}, which is no answer",
                 other.unwrap_or("nothing")
             );
-            Err(ended(Cause::Malformed, message, reply))
+            Err(failure_in_reply(FailureCause::Malformed, message, reply))
         }
     }
 }
@@ -159,14 +159,14 @@ mod tests {
     use crate::judge::Retry;
     use std::time::Duration;
 
-    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+    fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         let settings = settings("gemini", "gemini-3.8-flash");
         Gemini.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
     }
 
     #[test]
     fn the_request_is_the_documented_one() {
-        let prompt = Prompt {
+        let prompt = JudgePrompt {
             system: "You are a judge. RUBRIC".to_owned(),
             user: "...".to_owned(),
             longer: false,
@@ -198,7 +198,7 @@ mod tests {
             .as_object()
             .unwrap()
             .clone();
-        let body = Gemini.build_request(&settings, &Prompt::default(), 0);
+        let body = Gemini.build_request(&settings, &JudgePrompt::default(), 0);
         assert_eq!(
             body["generationConfig"]["thinkingConfig"],
             json!({"thinkingBudget": 0})
@@ -233,34 +233,34 @@ mod tests {
         for (body, cause) in [
             (
                 json!({"candidates": [{"finishReason": "MAX_TOKENS"}]}),
-                Cause::Truncated,
+                FailureCause::Truncated,
             ),
             (
                 json!({"candidates": [{"finishReason": "CONTINUATION", "continuationToken": "x"}]}),
-                Cause::Truncated,
+                FailureCause::Truncated,
             ),
             (
                 json!({"candidates": [{"finishReason": "SAFETY"}]}),
-                Cause::Filtered,
+                FailureCause::Filtered,
             ),
             (
                 json!({"candidates": [{"finishReason": "RECITATION"}]}),
-                Cause::Filtered,
+                FailureCause::Filtered,
             ),
             (
                 json!({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}),
-                Cause::Filtered,
+                FailureCause::Filtered,
             ),
             (
                 json!({"candidates": [{"finishReason": "MALFORMED_RESPONSE"}]}),
-                Cause::Malformed,
+                FailureCause::Malformed,
             ),
             (
                 json!({"candidates": [{"finishReason": "SOMETHING_NEW"}]}),
-                Cause::Malformed,
+                FailureCause::Malformed,
             ),
-            (json!({"candidates": [{}]}), Cause::Malformed),
-            (json!({}), Cause::Malformed),
+            (json!({"candidates": [{}]}), FailureCause::Malformed),
+            (json!({}), FailureCause::Malformed),
         ] {
             assert_eq!(reply(200, body.clone()).unwrap_err().cause, cause, "{body}");
         }
@@ -277,19 +277,21 @@ mod tests {
         assert_eq!(
             (minute.cause, minute.retry),
             (
-                Cause::RateLimited,
+                FailureCause::RateLimited,
                 Retry::After(Some(Duration::from_secs(37)))
             )
         );
         let day = reply(429, exhausted("GenerateRequestsPerDayPerProject")).unwrap_err();
         assert_eq!(
             (day.cause, day.retry, day.stops_judge),
-            (Cause::QuotaExhausted, Retry::Never, true)
+            (FailureCause::QuotaExhausted, Retry::Never, true)
         );
         let key = json!({"error": {"code": 400, "message": "API key not valid.", "status": "INVALID_ARGUMENT", "details": [{"reason": "API_KEY_INVALID"}]}});
         let key = reply(400, key).unwrap_err();
         assert!(
-            key.cause == Cause::Unauthorised && key.stops_judge && key.message.contains("THE_KEY")
+            key.cause == FailureCause::Unauthorised
+                && key.stops_judge
+                && key.message.contains("THE_KEY")
         );
     }
 }

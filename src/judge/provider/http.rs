@@ -4,10 +4,10 @@ mod certificate;
 mod clients;
 
 use super::address::{is_loopback, place};
-use super::failure::{self, beginning, request_id};
-use super::limits;
-use crate::judge::{CallError, Cause, Retry};
-use clients::Clients;
+use super::error_response::{self, beginning, request_id};
+use super::rate_limits;
+use crate::judge::{CallError, FailureCause, Retry};
+use clients::HttpClients;
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{Method, Url};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 /// How long to wait for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// For a connection.
     pub connect: Duration,
     /// For the first byte of an answer; models that think take minutes.
@@ -28,7 +28,7 @@ pub struct Patience {
     pub reply_bytes: usize,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -41,7 +41,7 @@ impl Default for Patience {
 
 /// An answer, whatever its status.
 #[derive(Clone, Debug, Default)]
-pub struct Received {
+pub struct HttpResponse {
     /// The HTTP status.
     pub status: u16,
     /// The headers.
@@ -54,7 +54,7 @@ pub struct Received {
     pub sent: usize,
 }
 
-impl Received {
+impl HttpResponse {
     /// A header as text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -69,31 +69,31 @@ impl Received {
 /// The clients; clones share connections. What they need is loaded with the first call.
 #[derive(Clone, Debug)]
 pub struct Http {
-    clients: Arc<Clients>,
-    patience: Patience,
+    clients: Arc<HttpClients>,
+    timeouts: Timeouts,
 }
 
 impl Http {
     /// Clients whose calls have these time-outs.
-    pub fn new(patience: Patience) -> Self {
+    pub fn new(timeouts: Timeouts) -> Self {
         Self {
             clients: Arc::default(),
-            patience,
+            timeouts,
         }
     }
 
     /// The same clients for calls with other time-outs.
     #[must_use]
-    pub fn with_patience(&self, patience: Patience) -> Self {
+    pub fn with_timeouts(&self, timeouts: Timeouts) -> Self {
         Self {
             clients: Arc::clone(&self.clients),
-            patience,
+            timeouts,
         }
     }
 
     /// How long its calls wait for what.
-    pub fn patience(&self) -> Patience {
-        self.patience
+    pub fn timeouts(&self) -> Timeouts {
+        self.timeouts
     }
 
     /// Sends JSON and reads the answer.
@@ -102,7 +102,7 @@ impl Http {
         url: &Url,
         headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Received, CallError> {
+    ) -> Result<HttpResponse, CallError> {
         self.send(Method::POST, url, headers, Some(body)).await
     }
 
@@ -113,9 +113,9 @@ impl Http {
         url: &Url,
         headers: HeaderMap,
         body: Option<Vec<u8>>,
-    ) -> Result<Received, CallError> {
+    ) -> Result<HttpResponse, CallError> {
         let mut kept = Vec::new();
-        let cap = self.patience.reply_bytes;
+        let cap = self.timeouts.reply_bytes;
         let answer = self
             .stream(method, url, headers, body, &mut |_, chunk| {
                 kept.extend_from_slice(chunk);
@@ -141,12 +141,12 @@ impl Http {
         headers: HeaderMap,
         body: Option<Vec<u8>>,
         each: &mut (dyn FnMut(u16, &[u8]) -> bool + Send),
-    ) -> Result<Received, CallError> {
+    ) -> Result<HttpResponse, CallError> {
         let started = Instant::now();
-        let Patience {
+        let Timeouts {
             first_byte, whole, ..
-        } = self.patience;
-        let client = self.clients.of(url, self.patience.connect)?;
+        } = self.timeouts;
+        let client = self.clients.of(url, self.timeouts.connect)?;
         let bare = body.is_some() && !headers.contains_key(CONTENT_TYPE);
         let mut request = client.http.request(method, url.clone()).headers(headers);
         if bare {
@@ -164,11 +164,11 @@ impl Http {
             let mut response = answered
                 .map_err(|_| timed_out(url, "no answer", first_byte))?
                 .map_err(|error| broken(url, &error))?;
-            let received = head.insert(Received {
+            let received = head.insert(HttpResponse {
                 status: response.status().as_u16(),
                 headers: std::mem::take(response.headers_mut()),
                 sent,
-                ..Received::default()
+                ..HttpResponse::default()
             });
             if (300..400).contains(&received.status) {
                 return Err(redirected(url, received));
@@ -180,7 +180,7 @@ impl Http {
             {
                 bytes += chunk.len();
                 if !each(received.status, &chunk) {
-                    return Err(too_long(url, self.patience.reply_bytes));
+                    return Err(too_long(url, self.timeouts.reply_bytes));
                 }
             }
             Ok(())
@@ -194,11 +194,11 @@ impl Http {
             }
             (Err(mut error), Some(head)) => {
                 error.exchange.request_id = request_id(&head);
-                error.exchange.limits = limits::read(&head, Timestamp::now());
-                failure::sent(error, &head)
+                error.exchange.limits = rate_limits::read(&head, Timestamp::now());
+                error_response::sent(error, &head)
             }
             (Err(error), None) => error,
-            (Ok(()), None) => CallError::new(Cause::Connection, "no answer came"),
+            (Ok(()), None) => CallError::new(FailureCause::Connection, "no answer came"),
         };
         Err(with_latency(error, started.elapsed()))
     }
@@ -212,7 +212,7 @@ fn with_latency(mut error: CallError, latency: Duration) -> CallError {
 fn timed_out(url: &Url, what: &str, after: Duration) -> CallError {
     let seconds = after.as_secs_f64();
     let message = format!("{what} from {} within {seconds} s", place(url));
-    let mut error = CallError::new(Cause::TimedOut, message);
+    let mut error = CallError::new(FailureCause::TimedOut, message);
     error.exchange.sent = true;
     error
 }
@@ -220,12 +220,16 @@ fn timed_out(url: &Url, what: &str, after: Duration) -> CallError {
 /// A call that ended before any of its answer came.
 fn broken(url: &Url, error: &reqwest::Error) -> CallError {
     if let Some(why) = certificate::distrusted(error) {
-        return CallError::new(Cause::Connection, certificate::told(&place(url), why)).stopping();
+        return CallError::new(
+            FailureCause::Connection,
+            certificate::describe(&place(url), why),
+        )
+        .stopping();
     }
     let cause = if error.is_timeout() {
-        Cause::TimedOut
+        FailureCause::TimedOut
     } else {
-        Cause::Connection
+        FailureCause::Connection
     };
     let words = chain(error);
     let what = if error.is_connect() {
@@ -248,7 +252,7 @@ fn broken(url: &Url, error: &reqwest::Error) -> CallError {
 fn cut_off(url: &Url, bytes: usize, error: &reqwest::Error) -> CallError {
     let (place, words) = (place(url), chain(error));
     let message = format!("the answer was cut off after {bytes} bytes from {place}: {words}");
-    CallError::new(Cause::Connection, message)
+    CallError::new(FailureCause::Connection, message)
 }
 
 /// The last cause, which says most; none of them names the address.
@@ -264,11 +268,11 @@ fn chain(error: &reqwest::Error) -> String {
     }
 }
 
-fn redirected(url: &Url, received: &Received) -> CallError {
+fn redirected(url: &Url, received: &HttpResponse) -> CallError {
     let target = received.header("location").and_then(|to| url.join(to).ok());
     let target = target.map_or_else(|| "nowhere".to_owned(), |target| place(&target));
     let mut error = CallError::new(
-        Cause::BadRequest,
+        FailureCause::BadRequest,
         format!(
             "{} redirects to {target}, which is not given the key; set base_url to the address meant",
             place(url)
@@ -280,7 +284,7 @@ fn redirected(url: &Url, received: &Received) -> CallError {
 
 fn too_long(url: &Url, cap: usize) -> CallError {
     let mut error = CallError::new(
-        Cause::Malformed,
+        FailureCause::Malformed,
         format!("the reply of {} is longer than {cap} bytes", place(url)),
     );
     error.retry = Retry::Never;

@@ -1,12 +1,12 @@
 //! Ollama: `/api/chat` with a schema in `format`. The context is fixed and nothing may be cut silently: a prompt that
 //! does not fit is an error, and an answer that shows signs of a cut prompt is one too.
 
-use super::counts::Counts;
-use super::failure;
-use super::http::Received;
-use super::settings::{Settings, Told, cut_off, ended};
-use super::{Wire, count_at, merge, text_at};
-use crate::judge::{CallError, Cause, Prompt, Reply, Usage};
+use super::error_response;
+use super::http::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::token_counts::TokenCounts;
+use super::{WireFormat, count_at, merge, text_at};
+use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use jiff::Timestamp;
 use reqwest::Url;
 use serde_json::{Value, json};
@@ -24,8 +24,8 @@ const NO_THINK: u8 = 1;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ollama;
 
-impl Wire for Ollama {
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+impl WireFormat for Ollama {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
         let mut messages = Vec::new();
         if !prompt.system.is_empty() {
             messages.push(json!({"role": "system", "content": prompt.system}));
@@ -60,11 +60,11 @@ impl Wire for Ollama {
 
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError> {
-        let value = failure::json(settings, received, now).map_err(|mut error| {
+    ) -> Result<JudgeReply, CallError> {
+        let value = error_response::json(settings, received, now).map_err(|mut error| {
             if error.exchange.status == Some(404) {
                 error.message = format!(
                     "{}; run: ollama pull {}",
@@ -74,28 +74,28 @@ impl Wire for Ollama {
             error
         })?;
         if let Some(error) = value.get("error") {
-            let complaint = failure::Complaint::of(error);
-            return Err(failure::classify(settings, 500, &complaint));
+            let complaint = error_response::ErrorBody::of(error);
+            return Err(error_response::classify(settings, 500, &complaint));
         }
         let Some(text) = text_at(&value, "/message/content") else {
-            return Err(failure::not_json(received, now));
+            return Err(error_response::not_json(received, now));
         };
         let stop = text_at(&value, "/done_reason");
         let read = count_at(&value, "/prompt_eval_count");
-        let counts = Counts::of(&value);
+        let counts = TokenCounts::of(&value);
         let usage = Usage {
             input: counts.needed("/prompt_eval_count"),
             output: counts.needed("/eval_count"),
             ..Usage::default()
         };
-        let told = Told {
+        let fields = AnswerFields {
             text,
             model: text_at(&value, "/model"),
             stop_reason: stop.clone(),
             tokens: counts.settle(usage, 0),
-            ..Told::default()
+            ..AnswerFields::default()
         };
-        let reply = settings.reply(told, received, now);
+        let reply = settings.reply(fields, received, now);
         let context = context(settings);
         // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to
         // have overflowed, at two bytes a token, is only read by chance in such a number of tokens.
@@ -105,24 +105,24 @@ impl Wire for Ollama {
                 "the server read {read} tokens of a context of {context}, the mark of a prompt cut silently; raise \
                  params.options.num_ctx or lower max_document_chars"
             );
-            return Err(ended(Cause::BadRequest, message, reply));
+            return Err(failure_in_reply(FailureCause::BadRequest, message, reply));
         }
         match stop.as_deref() {
             Some("stop") | None => Ok(reply),
             Some("length") => Err(cut_off(settings, reply)),
-            Some("") => Err(ended(
-                Cause::Connection,
+            Some("") => Err(failure_in_reply(
+                FailureCause::Connection,
                 "the server broke off the answer",
                 reply,
             )),
             Some(other) => {
                 let message = format!("the answer stopped for {other:?}, which is no answer");
-                Err(ended(Cause::Malformed, message, reply))
+                Err(failure_in_reply(FailureCause::Malformed, message, reply))
             }
         }
     }
 
-    fn adapt(&self, _: &Settings, state: u8, error: &CallError) -> Option<u8> {
+    fn adapt(&self, _: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
         let about = error
             .raw
             .as_deref()
@@ -132,7 +132,7 @@ impl Wire for Ollama {
 }
 
 /// The context that requests ask for.
-fn context(settings: &Settings) -> u64 {
+fn context(settings: &JudgeSettings) -> u64 {
     let own = settings
         .params
         .get("options")
@@ -163,7 +163,7 @@ mod tests {
     use super::super::testing::{received, settings};
     use super::*;
 
-    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+    fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         Ollama.parse_response(
             &settings("ollama", "qwen3:8b"),
             &received(status, &body),
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn the_request_is_the_documented_one() {
-        let prompt = Prompt {
+        let prompt = JudgePrompt {
             system: "s".to_owned(),
             user: "u".to_owned(),
             longer: false,
@@ -205,11 +205,11 @@ mod tests {
         for read in [16_384, 8194, 8193, 20_000] {
             assert_eq!(
                 reply(200, body(read, "stop")).unwrap_err().cause,
-                Cause::BadRequest,
+                FailureCause::BadRequest,
                 "{read}"
             );
         }
-        let short = Received {
+        let short = HttpResponse {
             sent: 20_000,
             ..received(200, &body(8194, "stop"))
         };
@@ -221,15 +221,15 @@ mod tests {
         );
         assert_eq!(
             reply(200, body(1000, "length")).unwrap_err().cause,
-            Cause::Truncated
+            FailureCause::Truncated
         );
         assert_eq!(
             reply(200, body(1000, "")).unwrap_err().cause,
-            Cause::Connection
+            FailureCause::Connection
         );
         assert_eq!(
             reply(200, body(1000, "load")).unwrap_err().cause,
-            Cause::Malformed
+            FailureCause::Malformed
         );
         let overflow = reply(
             400,
@@ -237,7 +237,7 @@ mod tests {
         )
         .unwrap_err();
         assert!(
-            overflow.cause == Cause::BadRequest
+            overflow.cause == FailureCause::BadRequest
                 && !overflow.stops_judge
                 && overflow.message.contains("max_document_chars")
         );

@@ -1,10 +1,10 @@
 //! OpenAI: chat completions with structured outputs.
 
-use super::Wire;
+use super::WireFormat;
 use super::chat::{self, Dialect};
-use super::http::Received;
-use super::settings::Settings;
-use crate::judge::{CallError, Prompt, Reply};
+use super::http::HttpResponse;
+use super::settings::JudgeSettings;
+use crate::judge::{CallError, JudgePrompt, JudgeReply};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -18,8 +18,8 @@ const EFFORT: &str = "low";
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenAi;
 
-impl Wire for OpenAi {
-    fn build_request(&self, settings: &Settings, prompt: &Prompt, state: u8) -> Value {
+impl WireFormat for OpenAi {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
         chat::request(settings, prompt, &dialect(settings, state))
     }
 
@@ -29,20 +29,20 @@ impl Wire for OpenAi {
 
     fn parse_response(
         &self,
-        settings: &Settings,
-        received: &Received,
+        settings: &JudgeSettings,
+        received: &HttpResponse,
         now: Timestamp,
-    ) -> Result<Reply, CallError> {
+    ) -> Result<JudgeReply, CallError> {
         chat::reply(settings, received, now)
     }
 
-    fn adapt(&self, settings: &Settings, state: u8, error: &CallError) -> Option<u8> {
+    fn adapt(&self, settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
         next_effort(settings, state, error)
     }
 }
 
 /// What OpenAI, and Azure with it, differs in.
-pub(super) fn dialect(settings: &Settings, state: u8) -> Dialect {
+pub(super) fn dialect(settings: &JudgeSettings, state: u8) -> Dialect {
     let mut dialect = Dialect {
         role: "developer",
         cap: "max_completion_tokens",
@@ -62,7 +62,7 @@ pub(super) fn dialect(settings: &Settings, state: u8) -> Dialect {
 }
 
 /// The next effort to try if `error` is about the effort.
-pub(super) fn next_effort(settings: &Settings, state: u8, error: &CallError) -> Option<u8> {
+pub(super) fn next_effort(settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
     let about = [
         "\"reasoning_effort\"",
         "reasoning.effort",
@@ -77,7 +77,7 @@ pub(super) fn next_effort(settings: &Settings, state: u8, error: &CallError) -> 
 }
 
 /// The efforts to try, first the one wanted; after the last, none is sent.
-fn efforts(settings: &Settings) -> Vec<&str> {
+fn efforts(settings: &JudgeSettings) -> Vec<&str> {
     match settings.param("reasoning_effort") {
         Some("") => Vec::new(),
         None if !reasons(&settings.base_model) => Vec::new(),
@@ -100,17 +100,17 @@ fn reasons(model: &str) -> bool {
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::Cause;
+    use crate::judge::FailureCause;
     use serde_json::json;
 
-    fn reply(status: u16, body: Value) -> Result<Reply, CallError> {
+    fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         let settings = settings("openai", "gpt-6.1-terra");
         OpenAi.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
     }
 
     #[test]
     fn the_request_is_the_documented_one() {
-        let prompt = Prompt {
+        let prompt = JudgePrompt {
             system: "You are a judge.".to_owned(),
             user: "...".to_owned(),
             longer: false,
@@ -128,7 +128,7 @@ mod tests {
                 r#""required":["thoughts","score"],"additionalProperties":false}}}}"#
             )
         );
-        let longer = Prompt {
+        let longer = JudgePrompt {
             longer: true,
             ..prompt
         };
@@ -149,7 +149,7 @@ mod tests {
         let mut state = 0;
         let mut sent = Vec::new();
         loop {
-            let body = OpenAi.build_request(&settings, &Prompt::default(), state);
+            let body = OpenAi.build_request(&settings, &JudgePrompt::default(), state);
             assert_eq!(body["seed"], 7);
             sent.push(body.get("reasoning_effort").cloned().unwrap_or_default());
             match OpenAi.adapt(&settings, state, &error) {
@@ -171,7 +171,11 @@ mod tests {
 
     #[test]
     fn old_models_get_no_effort() {
-        let body = OpenAi.build_request(&settings("openai", "gpt-4.1-mini"), &Prompt::default(), 0);
+        let body = OpenAi.build_request(
+            &settings("openai", "gpt-4.1-mini"),
+            &JudgePrompt::default(),
+            0,
+        );
         assert_eq!(body.get("reasoning_effort"), None);
     }
 
@@ -211,10 +215,10 @@ mod tests {
         };
         let whole = json!({"content": r#"{"thoughts":[],"score":1}"#});
         for (reason, cause) in [
-            ("length", Cause::Truncated),
-            ("content_filter", Cause::Filtered),
-            ("error", Cause::Server),
-            ("tool_calls", Cause::Malformed),
+            ("length", FailureCause::Truncated),
+            ("content_filter", FailureCause::Filtered),
+            ("error", FailureCause::Server),
+            ("tool_calls", FailureCause::Malformed),
         ] {
             let error = stopped(reason, whole.clone());
             assert_eq!((error.cause, error.stops_judge), (cause, false), "{reason}");
@@ -223,7 +227,7 @@ mod tests {
         let refused = stopped("stop", json!({"content": null, "refusal": "No."}));
         assert_eq!(
             (refused.cause, refused.raw.as_deref()),
-            (Cause::Refused, Some("No."))
+            (FailureCause::Refused, Some("No."))
         );
     }
 }

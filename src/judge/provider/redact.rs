@@ -1,8 +1,8 @@
 //! Takes a key out of whatever a server says, before it is shown or stored.
 
-use super::Connection;
+use super::ApiConnection;
 use super::batch::BatchStatus;
-use crate::judge::{CallError, Reply};
+use crate::judge::{CallError, JudgeReply};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ const HIDDEN: &str = "[key]";
 /// Shorter ones are placeholders for servers that want no key: `x`, `none`, `EMPTY`, `ollama`. Answers hold such words.
 const SHORTEST: usize = 8;
 
-impl Connection {
+impl ApiConnection {
     /// The key in every spelling in which a server may repeat it, the longest first.
     fn spellings(&self) -> Vec<String> {
         let Some(key) = self.key.as_ref().map(ExposeSecret::expose_secret) else {
@@ -35,8 +35,8 @@ impl Connection {
     /// What a call came to, without the key.
     pub(crate) fn redact_result(
         &self,
-        result: Result<Reply, CallError>,
-    ) -> Result<Reply, CallError> {
+        result: Result<JudgeReply, CallError>,
+    ) -> Result<JudgeReply, CallError> {
         match result {
             Ok(mut reply) => {
                 let spellings = self.spellings();

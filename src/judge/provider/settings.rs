@@ -1,12 +1,14 @@
 //! What the user set for one judge, and what follows from it: identity, size, price.
 
-use super::counts::Tokens;
-use super::failure;
-use super::http::Received;
-use super::limits;
+use super::error_response;
+use super::http::HttpResponse;
+use super::rate_limits;
+use super::token_counts::ChargedTokens;
 use crate::judge::price::Price;
-use crate::judge::prompt::{Answer, Cut, Template};
-use crate::judge::{CallError, Cause, JudgeLimits, JudgeSpec, Prompt, Reply, Usage};
+use crate::judge::prompt::{AnswerForm, DocumentCut, Template};
+use crate::judge::{
+    CallError, FailureCause, JudgeLimits, JudgePrompt, JudgeReply, JudgeSpec, Usage,
+};
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 
@@ -24,13 +26,13 @@ const ENVELOPE: u64 = 400;
 
 /// What the user set for one judge.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct JudgeSettings {
     /// Who the judge is.
     pub spec: JudgeSpec,
     /// What it is asked.
     pub template: Template,
     /// How much of a document it sees.
-    pub cut: Cut,
+    pub cut: DocumentCut,
     /// Tokens it may write, thinking included.
     pub cap: u64,
     /// What the user adds to requests.
@@ -47,7 +49,7 @@ pub struct Settings {
 
 /// What a provider's answer says, before its stop reason is judged.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct AnswerFields {
     /// The text.
     pub text: String,
     /// The model, as it names itself.
@@ -57,14 +59,14 @@ pub(crate) struct Told {
     /// The provider's identifier of the call.
     pub request_id: Option<String>,
     /// Tokens, where the provider counts them in a way that makes sense.
-    pub tokens: Option<Tokens>,
+    pub tokens: Option<ChargedTokens>,
     /// What the provider itself says it charged.
     pub charged_usd: Option<f64>,
 }
 
-impl Settings {
+impl JudgeSettings {
     /// Tokens that may be written in answer to `prompt`.
-    pub fn cap(&self, prompt: &Prompt) -> u64 {
+    pub fn cap(&self, prompt: &JudgePrompt) -> u64 {
         if prompt.longer {
             self.cap.saturating_mul(2)
         } else {
@@ -78,33 +80,40 @@ impl Settings {
     }
 
     /// The answer as a reply.
-    pub(crate) fn reply(&self, told: Told, received: &Received, now: Timestamp) -> Reply {
+    pub(crate) fn reply(
+        &self,
+        fields: AnswerFields,
+        received: &HttpResponse,
+        now: Timestamp,
+    ) -> JudgeReply {
         // Without counts that make sense nothing is known of the cost, unless there is none to pay.
-        let cost = match (self.price, told.tokens) {
+        let cost = match (self.price, fields.tokens) {
             (Some(price), _) if price.is_free() => Some(0.0),
             (Some(price), Some(tokens)) => Some(price.cost(&tokens.usage, tokens.written)),
-            (None, Some(_)) => told
+            (None, Some(_)) => fields
                 .charged_usd
                 .filter(|usd| (0.0..=MOST_USD).contains(usd)),
             (_, None) => None,
         };
-        Reply {
-            text: told.text,
-            model: told.model,
-            stop_reason: told.stop_reason,
-            request_id: told.request_id.or_else(|| failure::request_id(received)),
-            usage: told.tokens.map(|tokens| tokens.usage).unwrap_or_default(),
+        JudgeReply {
+            text: fields.text,
+            model: fields.model,
+            stop_reason: fields.stop_reason,
+            request_id: fields
+                .request_id
+                .or_else(|| error_response::request_id(received)),
+            usage: fields.tokens.map(|tokens| tokens.usage).unwrap_or_default(),
             cost_usd: cost,
             latency: received.latency,
             odds: None,
-            limits: limits::read(received, now),
+            limits: rate_limits::read(received, now),
         }
     }
 
     /// What a call on `prompt` is expected to use.
-    pub(crate) fn estimate(&self, prompt: &Prompt) -> (Usage, Option<f64>) {
+    pub(crate) fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         let typical = match self.template.answer {
-            Answer::Verdicts => VERDICTS_OUTPUT,
+            AnswerForm::Verdicts => VERDICTS_OUTPUT,
             _ => TYPICAL_OUTPUT,
         };
         let usage = Usage {
@@ -117,7 +126,7 @@ impl Settings {
 
     /// What a call on `prompt` can use at the very most, where `output` is what the request lets the model write: no
     /// tokenizer makes more than one token of a byte. The price is `None` where nothing limits the answer.
-    pub(crate) fn worst(&self, prompt: &Prompt, output: Option<u64>) -> (Usage, Option<f64>) {
+    pub(crate) fn worst(&self, prompt: &JudgePrompt, output: Option<u64>) -> (Usage, Option<f64>) {
         let added = match self.params.is_empty() {
             true => 0,
             false => serde_json::to_string(&self.params).map_or(0, |params| params.len()),
@@ -145,7 +154,11 @@ impl Settings {
 }
 
 /// The failure that a reply amounts to; it was paid for all the same.
-pub(crate) fn ended(cause: Cause, message: impl Into<String>, reply: Reply) -> CallError {
+pub(crate) fn failure_in_reply(
+    cause: FailureCause,
+    message: impl Into<String>,
+    reply: JudgeReply,
+) -> CallError {
     let mut error = CallError::in_reply(cause, message, reply);
     error.exchange.status = Some(200);
     error.raw = error.raw.filter(|text| !text.is_empty());
@@ -153,10 +166,10 @@ pub(crate) fn ended(cause: Cause, message: impl Into<String>, reply: Reply) -> C
 }
 
 /// The failure of an answer that was cut off by the cap.
-pub(crate) fn cut_off(settings: &Settings, reply: Reply) -> CallError {
+pub(crate) fn cut_off(settings: &JudgeSettings, reply: JudgeReply) -> CallError {
     let message = format!(
         "the answer was cut off after {} tokens, thinking included; raise max_output_tokens, now {}",
         reply.usage.output, settings.cap
     );
-    ended(Cause::Truncated, message, reply)
+    failure_in_reply(FailureCause::Truncated, message, reply)
 }

@@ -1,20 +1,20 @@
 //! Settings and answers for the unit tests of the wires.
 
-use super::batch::Batch;
-use super::http::{Http, Patience, Received};
-use super::settings::Settings;
-use super::{Connection, Network, Wire};
-use crate::judge::price::Prices;
-use crate::judge::prompt::{self, Cut, Template};
+use super::batch::BatchProvider;
+use super::http::{Http, HttpResponse, Timeouts};
+use super::settings::JudgeSettings;
+use super::{ApiConnection, RemoteJudge, WireFormat};
+use crate::judge::price::PriceTable;
+use crate::judge::prompt::{self, DocumentCut, Template};
 use crate::judge::{JudgeLimits, JudgeSpec};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-pub(super) fn settings(provider: &str, model: &str) -> Settings {
+pub(super) fn settings(provider: &str, model: &str) -> JudgeSettings {
     let template = Template::parse(prompt::SCORE).unwrap();
-    Settings {
+    JudgeSettings {
         spec: JudgeSpec {
             name: "judge".to_owned(),
             provider: provider.to_owned(),
@@ -23,7 +23,7 @@ pub(super) fn settings(provider: &str, model: &str) -> Settings {
             params: "{}".to_owned(),
         },
         template,
-        cut: Cut { chars: 1000 },
+        cut: DocumentCut { chars: 1000 },
         cap: match provider {
             "anthropic" => 16_000,
             "gemini" => 8192,
@@ -32,35 +32,44 @@ pub(super) fn settings(provider: &str, model: &str) -> Settings {
         },
         params: Map::new(),
         base_model: model.to_owned(),
-        price: Prices::embedded().find(provider, "chat", model, jiff::civil::date(2026, 11, 21)),
+        price: PriceTable::embedded().find(
+            provider,
+            "chat",
+            model,
+            jiff::civil::date(2026, 11, 21),
+        ),
         limits: JudgeLimits::default(),
         key_env: "THE_KEY".to_owned(),
     }
 }
 
-pub(super) fn received(status: u16, body: &Value) -> Received {
+pub(super) fn received(status: u16, body: &Value) -> HttpResponse {
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
-    Received {
+    HttpResponse {
         status,
         headers,
         body: body.to_string().into_bytes(),
         sent: 60_000,
-        ..Received::default()
+        ..HttpResponse::default()
     }
 }
 
 /// A judge whose server is nowhere.
-pub(super) fn network(settings: Settings, wire: Box<dyn Wire>, batch: Option<Batch>) -> Network {
+pub(super) fn network(
+    settings: JudgeSettings,
+    wire: Box<dyn WireFormat>,
+    batch: Option<BatchProvider>,
+) -> RemoteJudge {
     let base = Url::parse("http://127.0.0.1:9/v1").unwrap();
-    let connection = Connection {
-        http: Http::new(Patience::default()),
+    let connection = ApiConnection {
+        http: Http::new(Timeouts::default()),
         url: base.clone(),
         base,
         headers: HeaderMap::new(),
         key: Some(SecretString::from(KEY)),
     };
-    Network::new(settings, wire, connection, batch)
+    RemoteJudge::new(settings, wire, connection, batch)
 }
 
 /// A key with everything that is spelt otherwise in JSON and in addresses.

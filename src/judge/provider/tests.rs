@@ -1,9 +1,9 @@
-mod money;
+mod cost;
 
 use super::anthropic::Anthropic;
 use super::azure::Azure;
 use super::compatible::{Compatible, PRESETS};
-use super::decisions::Decisions;
+use super::decisions::DecisionEndpoint;
 use super::gemini::Gemini;
 use super::ollama::Ollama;
 use super::openai::OpenAi;
@@ -13,7 +13,7 @@ use crate::judge::Retry;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn wires() -> Vec<Box<dyn Wire>> {
+fn wires() -> Vec<Box<dyn WireFormat>> {
     vec![
         Box::new(OpenAi),
         Box::new(Anthropic),
@@ -21,8 +21,8 @@ fn wires() -> Vec<Box<dyn Wire>> {
         Box::new(Azure),
         Box::new(Ollama),
         Box::new(Compatible(&PRESETS[0])),
-        Box::new(Decisions::OpenAi),
-        Box::new(Decisions::Gemini),
+        Box::new(DecisionEndpoint::OpenAi),
+        Box::new(DecisionEndpoint::Gemini),
     ]
 }
 

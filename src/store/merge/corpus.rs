@@ -1,6 +1,6 @@
 //! Queries and documents by name, and whose votes count.
 
-use super::{Matched, Merge};
+use super::{MatchedQuery, Merger};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
 use crate::domain::vote::JudgeId;
 use crate::store::Result;
@@ -8,7 +8,7 @@ use crate::store::corpus::QueryKey;
 use std::collections::HashMap;
 
 /// A query's row in the other file.
-pub(super) struct Theirs {
+pub(super) struct OtherQuery {
     key: i64,
     name: String,
     text: String,
@@ -20,19 +20,19 @@ pub(super) struct Theirs {
 }
 
 /// A document of the other file without its text.
-struct Known {
+struct OtherDocument {
     name: String,
     hash: Vec<u8>,
     content: i64,
 }
 
-impl Merge<'_> {
-    pub(super) fn queries(&self) -> Result<Vec<Theirs>> {
+impl Merger<'_> {
+    pub(super) fn queries(&self) -> Result<Vec<OtherQuery>> {
         let mut statement = self.from.prepare(
             "SELECT id, name, text, extra, line, dataset, depth, ensemble FROM query ORDER BY id",
         )?;
         let rows = statement.query_map([], |row| {
-            Ok(Theirs {
+            Ok(OtherQuery {
                 key: row.get(0)?,
                 name: row.get(1)?,
                 text: row.get(2)?,
@@ -48,7 +48,7 @@ impl Merge<'_> {
 
     /// A query of the other file as it is here, with the documents that were missing; `None` where one name stands for
     /// two texts, which is noted.
-    pub(super) fn matched(&mut self, theirs: &Theirs) -> Result<Option<Matched>> {
+    pub(super) fn matched(&mut self, theirs: &OtherQuery) -> Result<Option<MatchedQuery>> {
         let documents = self.documents(theirs.key)?;
         let known = self.db.texts(&theirs.name)?;
         let differs = known.as_ref().and_then(|known| {
@@ -95,7 +95,7 @@ impl Merge<'_> {
             };
             matched.push(place);
         }
-        Ok(Some(Matched {
+        Ok(Some(MatchedQuery {
             theirs: theirs.key,
             ours,
             places: matched,
@@ -103,7 +103,7 @@ impl Merge<'_> {
         }))
     }
 
-    fn add_query(&self, theirs: &Theirs) -> Result<QueryKey> {
+    fn add_query(&self, theirs: &OtherQuery) -> Result<QueryKey> {
         let pool = Pool {
             query: Query {
                 id: QueryId::new(theirs.name.as_str()),
@@ -116,13 +116,13 @@ impl Merge<'_> {
         Ok(self.db.add_pool(&pool, &theirs.dataset)?.key())
     }
 
-    fn documents(&self, query: i64) -> Result<Vec<Known>> {
+    fn documents(&self, query: i64) -> Result<Vec<OtherDocument>> {
         let mut statement = self.from.prepare_cached(
             "SELECT document.name, content.hash, content.id FROM document JOIN content ON content.id = document.content
              WHERE query = ?1 ORDER BY position",
         )?;
         let rows = statement.query_map([query], |row| {
-            Ok(Known {
+            Ok(OtherDocument {
                 name: row.get(0)?,
                 hash: row.get(1)?,
                 content: row.get(2)?,
@@ -131,7 +131,7 @@ impl Merge<'_> {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    fn document(&self, query: i64, position: usize, known: &Known) -> Result<Document> {
+    fn document(&self, query: i64, position: usize, known: &OtherDocument) -> Result<Document> {
         let content = self
             .from
             .prepare_cached("SELECT text FROM content WHERE id = ?1")?
@@ -153,7 +153,7 @@ impl Merge<'_> {
 
     /// Whose votes count: where nobody's do here, those that count there; where both were imported, all of them, as far as
     /// their names differ; otherwise those that count here.
-    pub(super) fn seats(&mut self, query: &mut Matched, theirs: &Theirs) -> Result<()> {
+    pub(super) fn seats(&mut self, query: &mut MatchedQuery, theirs: &OtherQuery) -> Result<()> {
         let Some(ensemble) = theirs.ensemble else {
             return Ok(());
         };

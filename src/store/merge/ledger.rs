@@ -1,6 +1,6 @@
 //! What calls cost beside the votes, failures and picks: rows of the ledger by their names.
 
-use super::Merge;
+use super::Merger;
 use crate::store::Result;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params, params_from_iter};
@@ -9,7 +9,7 @@ use rusqlite::{OptionalExtension, params, params_from_iter};
 const PLAIN: &str =
     "uid, purpose, service, worst_usd, sent_ms, ended_ms, cause, cost_usd, assumed_usd, kept";
 
-impl Merge<'_> {
+impl Merger<'_> {
     /// Takes over what calls that are over have cost. Those in flight there come with a later merge.
     pub(super) fn ledger(&mut self) -> Result<()> {
         let mut statement = self.from.prepare_cached(&format!(

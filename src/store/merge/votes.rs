@@ -1,20 +1,20 @@
 //! Battles by pair and game, with the votes and failures on them.
 
-use super::{Matched, Merge};
+use super::{MatchedQuery, Merger};
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params, params_from_iter};
 use std::collections::HashMap;
 
 /// A battle of the other file here, and whether it is stored the other way round.
-type Battles = HashMap<i64, (i64, bool)>;
+type BattleRows = HashMap<i64, (i64, bool)>;
 
 /// What of a vote has no counterpart to look up.
 const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking, cost_usd, latency_ms, truncated,
     created_ms, call_key, model, stop_reason, request_id, reasoning, raw";
 
-impl Merge<'_> {
-    pub(super) fn votes(&mut self, query: &mut Matched) -> Result<()> {
+impl Merger<'_> {
+    pub(super) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let battles = self.battles(query)?;
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT vote.battle, vote.judge, vote.run, swapped, margin, {PLAIN}
@@ -68,7 +68,7 @@ impl Merge<'_> {
     }
 
     /// Failures have no name of their own: one with the same words at the same moment is the same.
-    fn failures(&mut self, query: &mut Matched, battles: &Battles) -> Result<()> {
+    fn failures(&mut self, query: &mut MatchedQuery, battles: &BattleRows) -> Result<()> {
         const COLUMNS: &str = "cause, message, attempt, tokens_input, tokens_output, cost_usd, latency_ms, created_ms, raw,
             again";
         let mut statement = self.from.prepare_cached(&format!(
@@ -121,7 +121,7 @@ impl Merge<'_> {
     }
 
     /// The other file's battles, added where they are new. A battle that wants only some judges goes on wanting those.
-    fn battles(&mut self, query: &mut Matched) -> Result<Battles> {
+    fn battles(&mut self, query: &mut MatchedQuery) -> Result<BattleRows> {
         let mut known: HashMap<(usize, usize, i64), (i64, usize)> = HashMap::new();
         let mut ours = self
             .db
@@ -132,7 +132,7 @@ impl Merge<'_> {
             let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
             known.insert((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a));
         }
-        let mut battles = Battles::new();
+        let mut battles = BattleRows::new();
         let mut theirs = self.from.prepare_cached(
             "SELECT id, a, b, game, cycle, origin FROM battle WHERE query = ?1 ORDER BY id",
         )?;
@@ -194,7 +194,7 @@ impl Merge<'_> {
     }
 }
 
-fn found(battles: &Battles, id: i64) -> Result<(i64, bool)> {
+fn found(battles: &BattleRows, id: i64) -> Result<(i64, bool)> {
     let battle = battles.get(&id).copied();
     battle.ok_or_else(|| StoreError::Corrupt(format!("battle {id} is not there")))
 }

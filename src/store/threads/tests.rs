@@ -36,7 +36,7 @@ fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
     let folder = tempfile::tempdir().unwrap();
     let (begun, begins) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
-    let sync: Sync = Box::new(move || {
+    let sync: LogSync = Box::new(move || {
         let _ = begun.send(());
         let _ = released.recv();
         Ok(())
@@ -59,7 +59,7 @@ fn what_is_committed_during_a_sync_waits_for_the_next_one() {
     let folder = tempfile::tempdir().unwrap();
     let (begun, begins) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
-    let sync: Sync = Box::new(move || {
+    let sync: LogSync = Box::new(move || {
         let _ = begun.send(());
         let _ = released.recv();
         Ok(())
@@ -83,7 +83,7 @@ fn after_a_failed_sync_nothing_is_confirmed_any_more() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.db");
     let mut syncs = 0;
-    let sync: Sync = Box::new(move || {
+    let sync: LogSync = Box::new(move || {
         syncs += 1;
         match syncs {
             1 => Err(io::Error::other("the disk is broken")),

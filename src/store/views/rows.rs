@@ -1,7 +1,7 @@
 //! A query's rows for its view.
 
 use crate::domain::battle::{Battle, BattleId};
-use crate::domain::ranking::{BattleRecord, Rows};
+use crate::domain::ranking::{BattleRecord, QueryRows};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, StoreError};
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 impl Db {
     /// Everything that a query's view is computed from.
-    pub fn rows(&self, query: QueryKey) -> Result<Rows> {
+    pub fn rows(&self, query: QueryKey) -> Result<QueryRows> {
         let (documents, depth): (usize, Option<usize>) = self
             .connection
             .prepare_cached("SELECT documents, depth FROM query WHERE id = ?1")?
@@ -22,10 +22,10 @@ impl Db {
             .into_iter()
             .map(|(id, _)| id)
             .collect();
-        let seat: HashMap<i64, usize> = judges
+        let judge_index: HashMap<i64, usize> = judges
             .iter()
             .enumerate()
-            .map(|(seat, judge)| (judge.0, seat))
+            .map(|(judge_index, judge)| (judge.0, judge_index))
             .collect();
 
         let mut battles = Vec::new();
@@ -63,7 +63,7 @@ impl Db {
         while let Some(row) = rows.next()? {
             let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
             let margin: f64 = row.get(3)?;
-            if let (Some(at), true) = (index.get(&battle), seat.contains_key(&judge)) {
+            if let (Some(at), true) = (index.get(&battle), judge_index.contains_key(&judge)) {
                 battles[*at].votes.push(Vote {
                     judge: JudgeId(judge),
                     margin: Margin::new(margin)
@@ -79,7 +79,7 @@ impl Db {
         let mut rows = statement.query([query.0])?;
         while let Some(row) = rows.next()? {
             let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
-            if let (Some(at), true) = (index.get(&battle), seat.contains_key(&judge)) {
+            if let (Some(at), true) = (index.get(&battle), judge_index.contains_key(&judge)) {
                 let record = &mut battles[*at];
                 if record.votes.iter().all(|vote| vote.judge.0 != judge) {
                     record.failed.push(JudgeId(judge));
@@ -94,24 +94,24 @@ impl Db {
             let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
             if let Some(at) = index.get(&battle) {
                 let asked = battles[*at].asked.get_or_insert_default();
-                asked.extend(seat.contains_key(&judge).then_some(JudgeId(judge)));
+                asked.extend(judge_index.contains_key(&judge).then_some(JudgeId(judge)));
             }
         }
         for record in &mut battles {
             if let Some(asked) = &mut record.asked {
                 asked.extend(record.votes.iter().map(|vote| vote.judge));
                 asked.extend(&record.failed);
-                asked.sort_by_key(|judge| seat.get(&judge.0).copied());
+                asked.sort_by_key(|judge| judge_index.get(&judge.0).copied());
                 asked.dedup();
             }
             record
                 .votes
-                .sort_by_key(|vote| seat.get(&vote.judge.0).copied());
+                .sort_by_key(|vote| judge_index.get(&vote.judge.0).copied());
             record
                 .failed
-                .sort_by_key(|judge| seat.get(&judge.0).copied());
+                .sort_by_key(|judge| judge_index.get(&judge.0).copied());
         }
-        Ok(Rows {
+        Ok(QueryRows {
             responses: Vec::new(),
             documents,
             depth,

@@ -2,7 +2,7 @@
 
 use crate::domain::vote::Margin;
 use crate::formats::ai_scores::{
-    Ensemble, RecordedVote, ScoredPair, ScoredPairsWriter, read_scored_pairs,
+    ExpectedJudges, RecordedVote, ScoredPairsWriter, ZbenchPair, read_scored_pairs,
 };
 use rstest::rstest;
 use std::io::BufReader;
@@ -10,7 +10,7 @@ use std::io::BufReader;
 /// What pydantic 2.13 prints with `model_dump_json(indent=4)`.
 const AI_SCORES: &str = include_str!("../../../tests/golden/formats/ai_scores.json");
 
-fn scored(input: impl AsRef<[u8]>, ensemble: Ensemble) -> (Vec<ScoredPair>, Vec<String>) {
+fn scored(input: impl AsRef<[u8]>, ensemble: ExpectedJudges) -> (Vec<ZbenchPair>, Vec<String>) {
     let (mut pairs, mut problems) = (Vec::new(), Vec::new());
     // A reader that gives three bytes at a time finds whatever depends on where its buffer ends.
     let reader = BufReader::with_capacity(3, input.as_ref());
@@ -23,7 +23,7 @@ fn scored(input: impl AsRef<[u8]>, ensemble: Ensemble) -> (Vec<ScoredPair>, Vec<
     (pairs, problems)
 }
 
-fn written(pairs: &[ScoredPair]) -> String {
+fn written(pairs: &[ZbenchPair]) -> String {
     let mut writer = ScoredPairsWriter::new(Vec::new()).unwrap();
     for pair in pairs {
         writer.write(pair).unwrap();
@@ -41,13 +41,13 @@ fn tie(swapped: bool, thought: &str) -> RecordedVote {
 
 #[test]
 fn a_file_is_read_and_written_byte_for_byte() {
-    let (pairs, problems) = scored(AI_SCORES, Ensemble::Zbench);
+    let (pairs, problems) = scored(AI_SCORES, ExpectedJudges::Zbench);
     assert_eq!(problems, [""; 0]);
     assert_eq!(pairs.len(), 3);
     let first = &pairs[0];
     assert_eq!(
         first.pair_id,
-        ScoredPair::zbench_id(&first.query_id, &first.a.id, &first.b.id)
+        ZbenchPair::zbench_id(&first.query_id, &first.a.id, &first.b.id)
     );
     let metadata = r#"{"url":"https://example.org/a b","tags":["x",{"n":1.0,"e":[]}],"none":{}}"#;
     assert_eq!(first.a.metadata.as_str(), metadata);
@@ -63,7 +63,7 @@ fn a_file_is_read_and_written_byte_for_byte() {
 
 #[test]
 fn votes_ties_and_failures_are_told_apart() {
-    let (pairs, _) = scored(AI_SCORES, Ensemble::Zbench);
+    let (pairs, _) = scored(AI_SCORES, ExpectedJudges::Zbench);
     let swapped = RecordedVote::Vote {
         margin: Margin::new(-0.75).unwrap(),
         swapped: true,
@@ -78,7 +78,7 @@ fn votes_ties_and_failures_are_told_apart() {
 
 #[test]
 fn other_ensembles_survive_and_a_silent_tie_stays_a_vote() {
-    let (mut pairs, _) = scored(AI_SCORES, Ensemble::Zbench);
+    let (mut pairs, _) = scored(AI_SCORES, ExpectedJudges::Zbench);
     pairs.truncate(1);
     pairs[0].votes = vec![
         ("local \"8b\"".into(), tie(false, "")),
@@ -87,8 +87,8 @@ fn other_ensembles_survive_and_a_silent_tie_stays_a_vote() {
     let text = written(&pairs);
     let spelled = "\"local \\\"8b\\\"_score\": {\n                \"thought\": \"(no reasoning)\"";
     assert!(text.contains(spelled), "{text}");
-    assert_eq!(scored(&text, Ensemble::Any), (pairs, vec![]));
-    assert_eq!(scored(&text, Ensemble::Zbench).1.len(), 3);
+    assert_eq!(scored(&text, ExpectedJudges::Any), (pairs, vec![]));
+    assert_eq!(scored(&text, ExpectedJudges::Zbench).1.len(), 3);
 }
 
 #[rstest]
@@ -137,7 +137,7 @@ fn a_bad_pair_is_named_by_line_index_and_path(
     #[case] to: &str,
     #[case] expected: &str,
 ) {
-    let (pairs, problems) = scored(AI_SCORES.replacen(from, to, 1), Ensemble::Zbench);
+    let (pairs, problems) = scored(AI_SCORES.replacen(from, to, 1), ExpectedJudges::Zbench);
     assert_eq!(
         problems.first(),
         Some(&format!("ai_scores.json:{expected}"))
@@ -194,14 +194,17 @@ fn a_bad_pair_is_named_by_line_index_and_path(
 )]
 fn a_file_that_is_something_else_is_refused(#[case] input: &str, #[case] expected: &str) {
     let problem = format!("ai_scores.json:{expected}");
-    assert_eq!(scored(input, Ensemble::Zbench), (vec![], vec![problem]));
+    assert_eq!(
+        scored(input, ExpectedJudges::Zbench),
+        (vec![], vec![problem])
+    );
 }
 
 #[rstest]
 #[case("7 8]}", "1: broken JSON: expected `,` or `]`")]
 #[case("7,]}", "1: broken JSON: a comma with no pair after it")]
 fn one_comma_stands_between_two_pairs(#[case] pairs: &str, #[case] expected: &str) {
-    let (_, problems) = scored(format!("{{\"scored_pairs\":[{pairs}"), Ensemble::Any);
+    let (_, problems) = scored(format!("{{\"scored_pairs\":[{pairs}"), ExpectedJudges::Any);
     assert_eq!(problems.last(), Some(&format!("ai_scores.json:{expected}")));
 }
 
@@ -209,7 +212,7 @@ fn one_comma_stands_between_two_pairs(#[case] pairs: &str, #[case] expected: &st
 fn invalid_utf8_is_named_by_line() {
     let (_, problems) = scored(
         b"{\"scored_pairs\":[\n{\"a\":1,\n\"b\":\"\xff\"}]}",
-        Ensemble::Any,
+        ExpectedJudges::Any,
     );
     assert_eq!(
         problems,
@@ -220,7 +223,10 @@ fn invalid_utf8_is_named_by_line() {
 #[test]
 fn a_cut_file_gives_what_it_has() {
     let cut = AI_SCORES.find("d1-d3").unwrap();
-    let (pairs, problems) = scored(format!("\u{feff}{}", &AI_SCORES[..cut]), Ensemble::Zbench);
+    let (pairs, problems) = scored(
+        format!("\u{feff}{}", &AI_SCORES[..cut]),
+        ExpectedJudges::Zbench,
+    );
     assert_eq!(pairs.len(), 1);
     assert_eq!(
         problems,

@@ -1,10 +1,10 @@
 //! TREC's and BEIR's files: every message, hostile input, and round trips.
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Qrels, Run};
+use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::problem::Problem;
-use crate::formats::recognise::{Kind, recognise};
-use crate::formats::trec::{self, Candidates};
+use crate::formats::recognise::{FileKind, recognise};
+use crate::formats::trec::{self, CandidateLists};
 use crate::formats::{beir, dataset};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -27,14 +27,14 @@ fn beir_qrels(input: impl AsRef<[u8]>) -> (Qrels, Vec<String>) {
     (qrels, told(&problems))
 }
 
-fn run(input: impl AsRef<[u8]>) -> (Run, Vec<String>) {
+fn run(input: impl AsRef<[u8]>) -> (RankedRun, Vec<String>) {
     let mut problems = Vec::new();
     let rows = trec::read_run(input.as_ref(), "r.txt");
     let run = trec::collect_run(rows, "r.txt", &mut |problem| problems.push(problem));
     (run, told(&problems))
 }
 
-fn candidates(input: impl AsRef<[u8]>) -> (Candidates, Vec<String>) {
+fn candidates(input: impl AsRef<[u8]>) -> (CandidateLists, Vec<String>) {
     let mut problems = Vec::new();
     let rows = trec::read_candidates(input.as_ref(), "c.tsv");
     let found = trec::collect_candidates(rows, "c.tsv", &mut |problem| problems.push(problem));
@@ -170,16 +170,19 @@ fn candidates_are_in_the_order_of_their_lines() {
 fn a_file_is_known_by_its_first_line() {
     let of = |input: &str| recognise(input.as_bytes(), "f").map_err(|problem| problem.to_string());
     for (input, kind) in [
-        ("\n q 0 d 1\n", Kind::Qrels),
-        ("\u{feff}query-id\tcorpus-id\tscore\r\n", Kind::BeirQrels),
-        ("q Q0 d 1 0.5 x\n", Kind::Run),
-        ("\u{feff} {\"query\"", Kind::Dataset),
-        ("q\td", Kind::Candidates),
-        ("q,d,1,12.5", Kind::Candidates),
-        ("query_id,corpus_id,rank", Kind::Candidates),
-        ("Query\tDoc-ID\tscore", Kind::Candidates),
-        ("q,d,1", Kind::Candidates),
-        ("q 0 d 1.5", Kind::Qrels),
+        ("\n q 0 d 1\n", FileKind::Qrels),
+        (
+            "\u{feff}query-id\tcorpus-id\tscore\r\n",
+            FileKind::BeirQrels,
+        ),
+        ("q Q0 d 1 0.5 x\n", FileKind::Run),
+        ("\u{feff} {\"query\"", FileKind::Dataset),
+        ("q\td", FileKind::Candidates),
+        ("q,d,1,12.5", FileKind::Candidates),
+        ("query_id,corpus_id,rank", FileKind::Candidates),
+        ("Query\tDoc-ID\tscore", FileKind::Candidates),
+        ("q,d,1", FileKind::Candidates),
+        ("q 0 d 1.5", FileKind::Qrels),
     ] {
         assert_eq!(of(input), Ok(kind), "{input}");
     }
@@ -279,7 +282,7 @@ proptest! {
             scores.into_iter().enumerate().map(|(at, score)| (DocId::new(format!("d{at}")), score)).collect();
         let mut out = Vec::new();
         trec::write_run(&mut out, &QueryId::new("q"), &ranking, "name").unwrap();
-        prop_assert_eq!(run(&out), (Run::from([(QueryId::new("q"), ranking)]), Vec::new()));
+        prop_assert_eq!(run(&out), (RankedRun::from([(QueryId::new("q"), ranking)]), Vec::new()));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! κ and α against figures computed from first principles (an explicit coincidence matrix, a numerical delta method) on
 //! the labels of three people and two LLM judges over 999 battles.
 
-use crate::domain::agreement::{Scale, alpha, kappa, units};
+use crate::domain::agreement::{LabelScale, alpha, kappa, units};
 use serde::Deserialize;
 
 const LABELS: &str = include_str!("../../../tests/golden/agreement/pandalm_labels.json");
@@ -78,9 +78,13 @@ fn alpha_meets_the_independent_figures() {
             .iter()
             .map(|row| row[raters.clone()].to_vec())
             .collect();
-        for (scale, figure) in [Scale::Nominal, Scale::Ordinal, Scale::Interval]
-            .into_iter()
-            .zip(figures)
+        for (scale, figure) in [
+            LabelScale::Nominal,
+            LabelScale::Ordinal,
+            LabelScale::Interval,
+        ]
+        .into_iter()
+        .zip(figures)
         {
             let alpha = alpha(&rows, scale, None).unwrap();
             assert!((alpha.value - figure).abs() < 1e-11, "{scale:?} {alpha:?}");
@@ -93,12 +97,12 @@ fn alpha_meets_the_independent_figures() {
 fn the_interval_of_alpha_is_about_its_jackknife_one() {
     let battles = battles();
     let rows: Vec<Vec<Option<f64>>> = battles[..100].iter().map(|row| row[..3].to_vec()).collect();
-    let whole = alpha(&rows, Scale::Nominal, Some(1)).unwrap();
+    let whole = alpha(&rows, LabelScale::Nominal, Some(1)).unwrap();
     let interval = whole.interval.unwrap();
     let without = |at: usize| {
         let mut rest = rows.clone();
         rest.remove(at);
-        alpha(&rest, Scale::Nominal, None).unwrap().value
+        alpha(&rest, LabelScale::Nominal, None).unwrap().value
     };
     let left_out: Vec<f64> = (0..100).map(without).collect();
     let mean = left_out.iter().sum::<f64>() / 100.0;

@@ -3,9 +3,10 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::{
-    Candidate, Design, Draw, Entry, Key, Policy, Shown, inclusion, queue, weights,
+    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, QueueEntry, build_queue,
+    inclusion_probabilities, sampling_weights,
 };
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;
 use std::collections::{HashMap, HashSet};
 
@@ -14,28 +15,28 @@ const PAIRS: usize = 40;
 
 /// A project of 400 pairs whose judges are wrong more often in some queries, and more often where they disagree.
 struct Project {
-    candidates: Vec<Candidate>,
-    right: HashMap<Key, bool>,
+    candidates: Vec<QueueCandidate>,
+    right: HashMap<PairKey, bool>,
 }
 
 impl Project {
     fn new(seed: u64) -> Self {
-        let mut dice = Dice::new(seed, &["project"]);
+        let mut rng = SeededRng::new(seed, &["project"]);
         let mut candidates = Vec::new();
         let mut right = HashMap::new();
         for query in 0..QUERIES {
             let hard = 0.1 + 0.3 * query as f64 / QUERIES as f64;
             for pair in 0..PAIRS {
-                let key = Key {
+                let key = PairKey {
                     query: query as u64,
                     pair: Pair::new(pair, pair + 1).unwrap(),
                 };
-                let wrong = hard * 2.0 * dice.unit().powi(2);
-                right.insert(key, dice.unit() > wrong);
-                candidates.push(Candidate {
+                let wrong = hard * 2.0 * rng.unit().powi(2);
+                right.insert(key, rng.unit() > wrong);
+                candidates.push(QueueCandidate {
                     key,
                     // Disagreement comes in steps, so that there are ties.
-                    priority: Some((wrong * 5.0).round() + (dice.unit() * 2.0).floor()),
+                    priority: Some((wrong * 5.0).round() + (rng.unit() * 2.0).floor()),
                     voted: true,
                 });
             }
@@ -49,8 +50,8 @@ impl Project {
     }
 
     /// A person looks at `batches` × 20 pairs; with `chase`, a wrong judge makes its whole query urgent.
-    fn review(&self, design: &Design, batches: usize, chase: bool) -> Vec<Shown> {
-        let mut shown: Vec<Shown> = Vec::new();
+    fn review(&self, design: &QueueDesign, batches: usize, chase: bool) -> Vec<Assignment> {
+        let mut shown: Vec<Assignment> = Vec::new();
         for _ in 0..batches {
             let mut candidates = self.candidates.clone();
             if chase {
@@ -62,8 +63,8 @@ impl Project {
                     }
                 }
             }
-            let next = queue(&candidates, &shown, design, 20);
-            shown.extend(next.iter().map(|entry| Shown {
+            let next = build_queue(&candidates, &shown, design, 20);
+            shown.extend(next.iter().map(|entry| Assignment {
                 key: entry.key,
                 draw: entry.draw,
             }));
@@ -73,8 +74,8 @@ impl Project {
 }
 
 /// The Hájek estimate and a 95 % Wilson interval with Kish's effective number.
-fn estimate(project: &Project, shown: &[Shown]) -> (f64, f64, f64) {
-    let chances = inclusion(project.candidates.len(), shown);
+fn estimate(project: &Project, shown: &[Assignment]) -> (f64, f64, f64) {
+    let chances = inclusion_probabilities(project.candidates.len(), shown);
     let (mut sum, mut right, mut squares) = (0.0, 0.0, 0.0);
     for (line, chance) in shown.iter().zip(chances) {
         let Some(chance) = chance else { continue };
@@ -98,12 +99,12 @@ fn promise(policy: Policy, batches: usize, chase: bool, reviews: u64) -> (f64, f
     let (mut covered, mut naive) = (0, 0.0);
     for seed in 0..reviews {
         let project = Project::new(seed / 20);
-        let shown = project.review(&Design::new(policy, seed, "ann"), batches, chase);
+        let shown = project.review(&QueueDesign::new(policy, seed, "ann"), batches, chase);
         let (share, low, high) = estimate(&project, &shown);
         let truth = project.truth();
         errors.push(share - truth);
         covered += usize::from(low <= truth && truth <= high);
-        let looked: HashSet<Key> = shown.iter().map(|line| line.key).collect();
+        let looked: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
         let right = looked.iter().filter(|key| project.right[key]).count();
         naive += right as f64 / looked.len() as f64 - truth;
     }
@@ -130,31 +131,34 @@ fn verdicts_may_change_what_comes_next() {
 
 /// The expectation of Σ ω y over all ways the controls can fall, with priorities that follow the verdicts.
 fn expectation(y: &[f64], slots: &[bool]) -> f64 {
-    fn key(at: usize) -> Key {
-        Key {
+    fn key(at: usize) -> PairKey {
+        PairKey {
             query: 0,
             pair: Pair::new(at, at + 1).unwrap(),
         }
     }
-    fn walk(y: &[f64], slots: &[bool], shown: &mut Vec<usize>, lines: &mut Vec<Shown>) -> f64 {
+    fn walk(y: &[f64], slots: &[bool], shown: &mut Vec<usize>, lines: &mut Vec<Assignment>) -> f64 {
         let left: Vec<usize> = (0..y.len()).filter(|at| !shown.contains(at)).collect();
         let Some(control) = slots.get(shown.len()) else {
-            let weights = weights(y.len(), lines).unwrap();
+            let weights = sampling_weights(y.len(), lines).unwrap();
             assert!((weights.iter().sum::<f64>() - y.len() as f64).abs() < 1e-9);
             return weights.iter().zip(&*shown).map(|(w, at)| w * y[*at]).sum();
         };
         let (draw, options) = if *control {
-            (Draw::Control { of: left.len() }, left)
+            (DrawReason::Control { of: left.len() }, left)
         } else {
             // The neighbour of the last pair that was y = 1, or else the last one left.
             let last = shown.last().filter(|at| y[**at] > 0.0);
             let next = last.and_then(|at| left.iter().find(|l| *l > at));
-            (Draw::Priority, vec![*next.unwrap_or(&left[left.len() - 1])])
+            (
+                DrawReason::Priority,
+                vec![*next.unwrap_or(&left[left.len() - 1])],
+            )
         };
         let mut sum = 0.0;
         for at in &options {
             shown.push(*at);
-            lines.push(Shown {
+            lines.push(Assignment {
                 key: key(*at),
                 draw,
             });
@@ -186,9 +190,9 @@ fn the_expectation_over_all_draws_is_the_total_exactly() {
     }
 }
 
-fn lines(of: &[Draw]) -> Vec<Shown> {
-    let line = |(at, draw): (usize, &Draw)| Shown {
-        key: Key {
+fn lines(of: &[DrawReason]) -> Vec<Assignment> {
+    let line = |(at, draw): (usize, &DrawReason)| Assignment {
+        key: PairKey {
             query: 1,
             pair: Pair::new(at, at + 1).unwrap(),
         },
@@ -199,22 +203,22 @@ fn lines(of: &[Draw]) -> Vec<Shown> {
 
 #[test]
 fn without_controls_there_is_no_estimate_unless_everything_was_seen() {
-    let priorities = lines(&[Draw::Priority; 3]);
-    assert_eq!(weights(4, &priorities), None);
-    assert_eq!(inclusion(4, &priorities), [None; 3]);
-    assert_eq!(weights(3, &priorities), Some(vec![1.0; 3]));
-    assert_eq!(inclusion(3, &priorities), [Some(1.0); 3]);
-    assert_eq!(weights(2, &priorities), None);
-    assert_eq!(weights(0, &[]), None);
+    let priorities = lines(&[DrawReason::Priority; 3]);
+    assert_eq!(sampling_weights(4, &priorities), None);
+    assert_eq!(inclusion_probabilities(4, &priorities), [None; 3]);
+    assert_eq!(sampling_weights(3, &priorities), Some(vec![1.0; 3]));
+    assert_eq!(inclusion_probabilities(3, &priorities), [Some(1.0); 3]);
+    assert_eq!(sampling_weights(2, &priorities), None);
+    assert_eq!(sampling_weights(0, &[]), None);
 }
 
 #[test]
 fn controls_alone_are_a_simple_random_sample() {
-    let controls = lines(&[10, 9, 8, 7].map(|of| Draw::Control { of }));
-    for weight in weights(10, &controls).unwrap() {
+    let controls = lines(&[10, 9, 8, 7].map(|of| DrawReason::Control { of }));
+    for weight in sampling_weights(10, &controls).unwrap() {
         assert!((weight - 2.5).abs() < 1e-12);
     }
-    for chance in inclusion(10, &controls) {
+    for chance in inclusion_probabilities(10, &controls) {
         assert!((chance.unwrap() - 0.4).abs() < 1e-12);
     }
 }
@@ -223,21 +227,21 @@ fn controls_alone_are_a_simple_random_sample() {
 fn what_does_not_fit_counts_as_chosen_and_repeats_count_for_nothing() {
     // The first control was drawn from one query, and the last pair was chosen after the last control.
     let mut shown = lines(&[
-        Draw::Control { of: 3 },
-        Draw::Control { of: 9 },
-        Draw::Repeat,
-        Draw::Priority,
+        DrawReason::Control { of: 3 },
+        DrawReason::Control { of: 9 },
+        DrawReason::Repeat,
+        DrawReason::Priority,
     ]);
     shown[2].key = shown[0].key;
-    assert_eq!(weights(10, &shown), Some(vec![1.0, 9.0, 0.0, 0.0]));
-    let chances = inclusion(10, &shown);
+    assert_eq!(sampling_weights(10, &shown), Some(vec![1.0, 9.0, 0.0, 0.0]));
+    let chances = inclusion_probabilities(10, &shown);
     assert_eq!(chances, [Some(1.0), Some(1.0 / 9.0), None, None]);
 }
 
-fn pairs(count: usize) -> Vec<Candidate> {
+fn pairs(count: usize) -> Vec<QueueCandidate> {
     (0..count)
-        .map(|at| Candidate {
-            key: Key {
+        .map(|at| QueueCandidate {
+            key: PairKey {
                 query: at as u64 % 7,
                 pair: Pair::new(at, at + 1).unwrap(),
             },
@@ -247,8 +251,8 @@ fn pairs(count: usize) -> Vec<Candidate> {
         .collect()
 }
 
-fn ledger(entries: &[Entry]) -> Vec<Shown> {
-    let line = |entry: &Entry| Shown {
+fn ledger(entries: &[QueueEntry]) -> Vec<Assignment> {
+    let line = |entry: &QueueEntry| Assignment {
         key: entry.key,
         draw: entry.draw,
     };
@@ -261,16 +265,16 @@ proptest! {
     #[test]
     fn every_pair_comes_once_and_controls_know_what_they_were_drawn_from(seed: u64, count in 0usize..200) {
         let candidates = pairs(count);
-        let entries = queue(&candidates, &[], &Design::new(Policy::Mixed, seed, "ann"), usize::MAX);
-        let first: Vec<&Entry> = entries.iter().filter(|e| e.draw != Draw::Repeat).collect();
-        let keys: HashSet<Key> = first.iter().map(|e| e.key).collect();
+        let entries = build_queue(&candidates, &[], &QueueDesign::new(Policy::Mixed, seed, "ann"), usize::MAX);
+        let first: Vec<&QueueEntry> = entries.iter().filter(|e| e.draw != DrawReason::Repeat).collect();
+        let keys: HashSet<PairKey> = first.iter().map(|e| e.key).collect();
         prop_assert_eq!(first.len(), keys.len());
         let reachable = candidates.iter().filter(|c| c.voted || c.priority.is_some()).count();
         prop_assert_eq!(keys.len(), reachable);
         let mut left = candidates.iter().filter(|c| c.voted).count();
         for entry in first {
             let voted = candidates.iter().any(|c| c.key == entry.key && c.voted);
-            if let Draw::Control { of } = entry.draw {
+            if let DrawReason::Control { of } = entry.draw {
                 prop_assert!(voted);
                 prop_assert_eq!(of, left);
             }
@@ -283,39 +287,50 @@ proptest! {
         seed: u64, count in 1usize..150, looked in 0usize..100, turn in 0usize..150,
     ) {
         let mut candidates = pairs(count);
-        let design = Design::new(Policy::Mixed, seed, "ann");
-        let whole = queue(&candidates, &[], &design, usize::MAX);
+        let design = QueueDesign::new(Policy::Mixed, seed, "ann");
+        let whole = build_queue(&candidates, &[], &design, usize::MAX);
         let looked = looked.min(whole.len());
         candidates.rotate_left(turn % count);
-        let rest = queue(&candidates, &ledger(&whole[..looked]), &design, usize::MAX);
+        let rest = build_queue(&candidates, &ledger(&whole[..looked]), &design, usize::MAX);
         prop_assert_eq!(&whole[looked..], &rest[..]);
-        let some = queue(&candidates, &[], &design, looked);
+        let some = build_queue(&candidates, &[], &design, looked);
         prop_assert_eq!(&whole[..looked], &some[..]);
     }
 
     #[test]
     fn pure_policies_show_the_urgent_ones_and_nothing_else(seed: u64, count in 0usize..150) {
         let candidates = pairs(count);
-        let entries = queue(&candidates, &[], &Design::new(Policy::Value, seed, "ann"), usize::MAX);
+        let entries = build_queue(&candidates, &[], &QueueDesign::new(Policy::Value, seed, "ann"), usize::MAX);
         prop_assert_eq!(entries.len(), candidates.iter().filter(|c| c.priority.is_some()).count());
         prop_assert!(entries.windows(2).all(|w| w[0].priority >= w[1].priority));
-        prop_assert!(entries.iter().all(|e| e.draw == Draw::Priority));
+        prop_assert!(entries.iter().all(|e| e.draw == DrawReason::Priority));
     }
 }
 
 #[test]
 fn a_batch_of_twenty_has_five_controls_and_then_a_repeat() {
-    let candidates: Vec<Candidate> = pairs(600).into_iter().filter(|c| c.voted).collect();
-    let entries = queue(&candidates, &[], &Design::new(Policy::Mixed, 3, "ann"), 100);
+    let candidates: Vec<QueueCandidate> = pairs(600).into_iter().filter(|c| c.voted).collect();
+    let entries = build_queue(
+        &candidates,
+        &[],
+        &QueueDesign::new(Policy::Mixed, 3, "ann"),
+        100,
+    );
     for (batch, entries) in entries.chunks(20).enumerate() {
-        let count = |wanted: fn(&Draw) -> bool| entries.iter().filter(|e| wanted(&e.draw)).count();
-        assert_eq!(count(|draw| matches!(draw, Draw::Control { .. })), 5);
-        assert_eq!(count(|draw| *draw == Draw::Repeat), usize::from(batch > 0));
+        let count =
+            |wanted: fn(&DrawReason) -> bool| entries.iter().filter(|e| wanted(&e.draw)).count();
+        assert_eq!(count(|draw| matches!(draw, DrawReason::Control { .. })), 5);
+        assert_eq!(
+            count(|draw| *draw == DrawReason::Repeat),
+            usize::from(batch > 0)
+        );
     }
-    let place = |draw: Draw, key: Key| entries.iter().position(|e| e.key == key && e.draw == draw);
-    for repeat in entries.iter().filter(|e| e.draw == Draw::Repeat) {
+    let place = |draw: DrawReason, key: PairKey| {
+        entries.iter().position(|e| e.key == key && e.draw == draw)
+    };
+    for repeat in entries.iter().filter(|e| e.draw == DrawReason::Repeat) {
         let first = entries.iter().position(|e| e.key == repeat.key).unwrap();
-        assert!(place(Draw::Repeat, repeat.key).unwrap() >= first + 20);
+        assert!(place(DrawReason::Repeat, repeat.key).unwrap() >= first + 20);
     }
 }
 
@@ -323,8 +338,8 @@ fn a_batch_of_twenty_has_five_controls_and_then_a_repeat() {
 fn two_people_and_two_seeds_have_different_controls() {
     let candidates = pairs(200);
     let random = |seed, who| {
-        let design = Design::new(Policy::Random, seed, who);
-        let entries = queue(&candidates, &[], &design, 20);
+        let design = QueueDesign::new(Policy::Random, seed, who);
+        let entries = build_queue(&candidates, &[], &design, 20);
         entries.iter().map(|e| e.key).collect::<Vec<_>>()
     };
     assert_eq!(random(1, "ann"), random(1, "ann"));

@@ -2,8 +2,9 @@
 
 mod model;
 
-use crate::domain::judging::{
-    Ballot, HumanVerdict, Trial, cards, ensemble_card, judge_alpha, judge_pairs, judge_regression,
+use crate::domain::judge_report::{
+    HumanVerdict, Rating, RegressionTrial, ensemble_report, judge_alpha, judge_pairs,
+    judge_regression, judge_reports,
 };
 use crate::domain::vote::Margin;
 use serde::Deserialize;
@@ -30,8 +31,8 @@ struct Labels {
 fn the_judge_regression_meets_its_reference() {
     let golden: Regression = serde_json::from_str(REGRESSION).unwrap();
     let rows = golden.d.iter().zip(&golden.o).zip(&golden.vote);
-    let trials: Vec<Trial> = rows
-        .map(|((gap, order), vote)| Trial {
+    let trials: Vec<RegressionTrial> = rows
+        .map(|((gap, order), vote)| RegressionTrial {
             gap: *gap,
             b_first: *order > 0.0,
             vote: *vote,
@@ -50,9 +51,9 @@ fn the_judge_regression_meets_its_reference() {
 }
 
 /// GPT-3.5 (judge 3) and PandaLM (judge 4), each battle a query of its own, with the majority of three people.
-fn pandalm() -> (Vec<Ballot>, Vec<HumanVerdict>) {
+fn pandalm() -> (Vec<Rating>, Vec<HumanVerdict>) {
     let labels: Labels = serde_json::from_str(LABELS).unwrap();
-    let (mut ballots, mut verdicts) = (Vec::new(), Vec::new());
+    let (mut ratings, mut verdicts) = (Vec::new(), Vec::new());
     for (query, row) in labels.battles.iter().enumerate() {
         let labels: Vec<char> = row.chars().collect();
         let margin = |label: char| match label {
@@ -62,10 +63,10 @@ fn pandalm() -> (Vec<Ballot>, Vec<HumanVerdict>) {
             _ => None,
         };
         for judge in [3, 4] {
-            ballots.extend(
+            ratings.extend(
                 margin(labels[judge])
                     .and_then(Margin::new)
-                    .map(|margin| Ballot {
+                    .map(|margin| Rating {
                         query,
                         battle: 0,
                         a: 0,
@@ -89,13 +90,13 @@ fn pandalm() -> (Vec<Ballot>, Vec<HumanVerdict>) {
             inclusion: Some(1.0),
         });
     }
-    (ballots, verdicts)
+    (ratings, verdicts)
 }
 
 #[test]
 fn cards_of_real_judges_meet_the_counts_of_the_data() {
-    let (ballots, verdicts) = pandalm();
-    let cards = cards(&ballots, &verdicts);
+    let (ratings, verdicts) = pandalm();
+    let cards = judge_reports(&ratings, &verdicts);
     for (card, agree, n) in [(&cards[0], 697.0, 974), (&cards[1], 667.0, 999)] {
         let raw = card.people.all.raw.unwrap();
         assert_eq!((raw.part, raw.n, card.votes), (agree, n, n));
@@ -108,13 +109,13 @@ fn cards_of_real_judges_meet_the_counts_of_the_data() {
         assert_eq!(card.calibration.as_ref().unwrap().bins.len(), 1);
         assert_eq!((card.flips, card.position), (None, None));
     }
-    assert_eq!(ensemble_card(&ballots, &verdicts).votes, 999);
-    let pair = judge_pairs(&ballots)[0];
+    assert_eq!(ensemble_report(&ratings, &verdicts).votes, 999);
+    let pair = judge_pairs(&ratings)[0];
     assert_eq!(
         (pair.a, pair.b, pair.n, pair.agree.unwrap().part),
         (3, 4, 974, 684.0)
     );
     assert!((pair.kappa.unwrap().value - 0.472_680_023_597).abs() < 1e-11);
-    let alpha = judge_alpha(&ballots, None).unwrap();
+    let alpha = judge_alpha(&ratings, None).unwrap();
     assert!((alpha.value - 0.471_520_631_221).abs() < 1e-11);
 }

@@ -4,7 +4,8 @@ mod statistics;
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
-    EvaluationError, Metric, Qrels, Rules, Run, ScoreWidth, evaluate, ranking,
+    EvaluationError, EvaluationRules, Metric, Qrels, RankedRun, ScoreWidth, evaluate,
+    ranked_documents,
 };
 use proptest::prelude::*;
 use serde::Deserialize;
@@ -44,7 +45,7 @@ impl Trec {
         self.queries.iter().filter_map(labelled).collect()
     }
 
-    fn run(&self) -> Run {
+    fn run(&self) -> RankedRun {
         let scored = |(query, of): (&QueryId, &TrecQuery)| {
             Some((query.clone(), of.run.clone()?.into_iter().collect()))
         };
@@ -54,7 +55,7 @@ impl Trec {
     /// Checks every evaluated query that `golden` has values for, and says how many those are.
     fn check(
         &self,
-        rules: &Rules,
+        rules: &EvaluationRules,
         metrics: &[Metric],
         golden: impl Fn(&TrecQuery) -> Option<&Vec<f64>>,
         within: f64,
@@ -91,16 +92,16 @@ fn every_value_is_trec_evals() {
     let trec = Trec::new();
     assert_eq!(
         trec.check(
-            &Rules::default(),
+            &EvaluationRules::default(),
             &trec.metrics,
             |of| of.values.as_ref(),
             1e-12
         ),
         50
     );
-    let strict = Rules {
+    let strict = EvaluationRules {
         relevant_from: 2,
-        ..Rules::default()
+        ..EvaluationRules::default()
     };
     assert_eq!(
         trec.check(&strict, &trec.metrics, |of| of.level_2.as_ref(), 1e-12),
@@ -108,7 +109,7 @@ fn every_value_is_trec_evals() {
     );
     assert_eq!(
         trec.check(
-            &Rules::default(),
+            &EvaluationRules::default(),
             &trec.ranx_metrics,
             |of| of.ranx.as_ref(),
             1e-9
@@ -121,7 +122,7 @@ fn every_value_is_trec_evals() {
 fn means_and_queries_left_out_are_trec_evals() {
     let trec = Trec::new();
     let (qrels, run) = (trec.qrels(), trec.run());
-    let evaluation = evaluate(&qrels, &run, &trec.metrics, &Rules::default()).unwrap();
+    let evaluation = evaluate(&qrels, &run, &trec.metrics, &EvaluationRules::default()).unwrap();
     for (metric, golden) in trec.metrics.iter().zip(&trec.mean) {
         close(
             evaluation.mean(*metric).unwrap(),
@@ -142,9 +143,9 @@ fn means_and_queries_left_out_are_trec_evals() {
         ["q_missing_in_qrels"]
     );
 
-    let counted = Rules {
+    let counted = EvaluationRules {
         count_missing: true,
-        ..Rules::default()
+        ..EvaluationRules::default()
     };
     let counted = evaluate(&qrels, &run, &trec.metrics, &counted).unwrap();
     let ndcg = "ndcg".parse().unwrap();
@@ -161,7 +162,7 @@ fn the_order_is_trec_evals() {
             continue;
         };
         let documents: Vec<(DocId, f64)> = run.clone().into_iter().collect();
-        let ranked = ranking(query, &documents, ScoreWidth::Single).unwrap();
+        let ranked = ranked_documents(query, &documents, ScoreWidth::Single).unwrap();
         assert!(
             ranked
                 .iter()
@@ -187,11 +188,11 @@ fn scores_are_compared_as_32_bit_numbers_unless_told_otherwise() {
             (DocId::new("a"), case.score_a),
             (DocId::new("b"), case.score_b),
         ];
-        let run = Run::from([(QueryId::new("q"), documents)]);
+        let run = RankedRun::from([(QueryId::new("q"), documents)]);
         let of = |scores| {
-            let rules = Rules {
+            let rules = EvaluationRules {
                 scores,
-                ..Rules::default()
+                ..EvaluationRules::default()
             };
             evaluate(&qrels, &run, &[mrr], &rules).unwrap()
         };
@@ -218,9 +219,9 @@ fn rankings_that_are_none_are_refused() {
             .collect();
         evaluate(
             &qrels,
-            &Run::from([(QueryId::new("q"), documents)]),
+            &RankedRun::from([(QueryId::new("q"), documents)]),
             &[],
-            &Rules::default(),
+            &EvaluationRules::default(),
         )
     };
     let (query, document) = (QueryId::new("q"), DocId::new("a"));
@@ -264,7 +265,7 @@ fn small_cases_are_trec_evals_too() {
     for case in cases().trec {
         let query = QueryId::new("q");
         let qrels = Qrels::from([(query.clone(), case.qrel)]);
-        let run = Run::from([(query, case.run.into_iter().collect())]);
+        let run = RankedRun::from([(query, case.run.into_iter().collect())]);
         let names = case
             .trec_eval
             .iter()
@@ -285,7 +286,8 @@ fn small_cases_are_trec_evals_too() {
                 .replace("recall_", "recall@");
             let name = name.replace("P_", "p@").replace("success_", "success@");
             let metric: Metric = name.parse().unwrap();
-            let evaluation = evaluate(&qrels, &run, &[metric], &Rules::default()).unwrap();
+            let evaluation =
+                evaluate(&qrels, &run, &[metric], &EvaluationRules::default()).unwrap();
             close(
                 evaluation.mean(metric).unwrap(),
                 *golden,
@@ -311,8 +313,8 @@ proptest! {
             .collect();
         let values = |score: &dyn Fn(usize) -> f64| {
             let documents = ids.iter().cloned().enumerate().map(|(at, id)| (id, score(at))).collect();
-            let run = Run::from([(query.clone(), documents)]);
-            evaluate(&qrels, &run, &metrics, &Rules::default()).unwrap().queries.remove(0).values
+            let run = RankedRun::from([(query.clone(), documents)]);
+            evaluate(&qrels, &run, &metrics, &EvaluationRules::default()).unwrap().queries.remove(0).values
         };
         let any = values(&|at| f64::from(scores[at]));
         let best = values(&|at| f64::from(grades[at]));

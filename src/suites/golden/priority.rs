@@ -2,11 +2,11 @@
 
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::priority::{
-    Impact, Policy, Scoring, cyclic_triads, edges, edges_of_judge, flipped_gap, graded, hodge,
-    impact, impacts, refit, score, top_probabilities, zeta,
+    Impact, Policy, Scoring, consistency, cyclic_triads, decided_pairs, decided_pairs_of_judge,
+    flipped_gap, graded, hodge, impact, impacts, refit, score_pairs, top_probabilities,
 };
-use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
-use crate::domain::rating::{Observation, Options, covariance, fit};
+use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -111,7 +111,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
             asked: None,
         }
     };
-    let rows = Rows {
+    let rows = QueryRows {
         responses: Vec::new(),
         documents,
         depth: Some(documents),
@@ -119,7 +119,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
         battles: battles.iter().enumerate().map(record).collect(),
         verdicts: Vec::new(),
     };
-    View::new(rows, Settings::default())
+    View::new(rows, RankingSettings::default())
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn exact_flips_match_the_reference() {
     let flips = golden().flips;
     let case = case("sim_K25_c4");
     let observations = observations(&case.battles);
-    let options = Options::default();
+    let options = RatingOptions::default();
     let base = fit(case.n_docs, &observations, &options, None).unwrap();
     let covariance = covariance(case.n_docs, &observations, &base, &options, 1.0).unwrap();
     for flip in flips.rows {
@@ -234,7 +234,7 @@ fn cycles_match_the_reference() {
             (reference.cyclic, reference.decided_triangles),
             "{name}"
         );
-        let triads = cyclic_triads(&edges(&view));
+        let triads = cyclic_triads(&decided_pairs(&view));
         let mut found: Vec<[usize; 3]> = triads.iter().map(|triad| triad.documents).collect();
         found.sort_unstable();
         assert_eq!(found.len(), reference.cyclic, "{name}");
@@ -242,14 +242,14 @@ fn cycles_match_the_reference() {
             assert_eq!(found, list, "{name}");
         }
         if let Some(expected) = reference.zeta {
-            assert!((zeta(documents, reference.cyclic).unwrap() - expected).abs() < 1e-12);
+            assert!((consistency(documents, reference.cyclic).unwrap() - expected).abs() < 1e-12);
         }
         for pair in triads.windows(2) {
             assert!(pair[0].against >= pair[1].against - 1e-8);
         }
         for triad in &triads {
             assert!(triad.against >= 2.0 * triad.strength - 1e-8);
-            let flagged = score(&view, &Scoring::new(Policy::Cycle));
+            let flagged = score_pairs(&view, &Scoring::new(Policy::Cycle));
             let flagged = flagged.iter().find(|s| s.pair == triad.weakest).unwrap();
             assert!(flagged.priority.unwrap() >= triad.against);
         }
@@ -261,10 +261,13 @@ fn one_judge_who_decides_everything_has_the_cycles_of_the_battles() {
     let golden = golden();
     let battles = golden.triads["full_tournament_K9"].battles.clone().unwrap();
     let view = view(9, &battles);
-    let of_judge = edges_of_judge(&view, JudgeId(1));
+    let of_judge = decided_pairs_of_judge(&view, JudgeId(1));
     assert_eq!(of_judge.len(), 36);
-    assert_eq!(cyclic_triads(&of_judge), cyclic_triads(&edges(&view)));
-    assert!(edges_of_judge(&view, JudgeId(7)).is_empty());
+    assert_eq!(
+        cyclic_triads(&of_judge),
+        cyclic_triads(&decided_pairs(&view))
+    );
+    assert!(decided_pairs_of_judge(&view, JudgeId(7)).is_empty());
 }
 
 #[test]

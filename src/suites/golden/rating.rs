@@ -3,8 +3,8 @@
 mod laws;
 
 use crate::domain::rating::{
-    Covariance, Model, Observation, Options, RatingError, covariance, dispersion, expected, fit,
-    rank_intervals, ranks, structure, zbench_from_wins,
+    Covariance, Observation, RatingError, RatingModel, RatingOptions, covariance, dispersion,
+    expected, fit, rank_intervals, ranks, structure, zbench_from_wins,
 };
 use crate::domain::vote::{Margin, VoteRule};
 use serde::Deserialize;
@@ -161,16 +161,16 @@ fn map_scores_and_their_errors_match_the_reference() {
         let Some(map) = &case.map else {
             assert_eq!(case.n_docs, 0);
             assert!(
-                fit(0, &[], &Options::default(), None)
+                fit(0, &[], &RatingOptions::default(), None)
                     .unwrap()
                     .scores
                     .is_empty()
             );
             continue;
         };
-        let options = Options {
+        let options = RatingOptions {
             lambda: map.lam,
-            ..Options::default()
+            ..RatingOptions::default()
         };
         let fit = fit(case.n_docs, &observations, &options, None).unwrap();
         assert_close(&fit.scores, &map.scores, 1e-9, &case.name);
@@ -204,7 +204,7 @@ fn map_scores_and_their_errors_match_the_reference() {
 
 #[test]
 fn maximum_likelihood_matches_the_reference_or_is_refused() {
-    let options = Options::with_model(Model::Mle);
+    let options = RatingOptions::with_model(RatingModel::Mle);
     for case in cases() {
         let observations = case.observations();
         let result = fit(case.n_docs, &observations, &options, None);
@@ -246,7 +246,7 @@ fn the_shape_of_the_battles_matches_the_reference() {
 
 #[test]
 fn zbench_scores_and_iterations_match_its_own_code() {
-    let options = Options::with_model(Model::Zbench);
+    let options = RatingOptions::with_model(RatingModel::Zbench);
     let check = |case: &Case, observations: &[Observation], reference: &Zbench| {
         let fit = fit(case.n_docs, observations, &options, None).unwrap();
         assert_eq!(fit.iterations, reference.iterations, "{}", case.name);
@@ -298,8 +298,8 @@ fn thurstone_scores_match_the_reference() {
         ("cyclic_triad", misc.thurstone_cyclic_triad),
     ] {
         let case = case(name);
-        let options = Options {
-            model: Model::Thurstone,
+        let options = RatingOptions {
+            model: RatingModel::Thurstone,
             lambda: reference.lam / 2.376f64.powi(2),
         };
         let observations = case.observations();
@@ -316,13 +316,13 @@ fn a_flipped_battle_is_refitted_to_the_reference_and_back_to_the_same_bits() {
     let flips = misc.flip_impacts;
     let case = case("sim_K25_c4");
     let observations = case.observations();
-    let options = Options::default();
+    let options = RatingOptions::default();
     let base = fit(case.n_docs, &observations, &options, None).unwrap();
     assert_close(&base.scores, &flips.base, 1e-9, "base");
     for flip in flips.rows {
         let mut observations = observations.clone();
         let battle = observations[flip.battle];
-        let p = expected(Model::Map, &base.scores, battle.a, battle.b);
+        let p = expected(RatingModel::Map, &base.scores, battle.a, battle.b);
         assert!((p - flip.p).abs() < 1e-10);
         observations[flip.battle].score = flip.s_new;
         let refit = fit(case.n_docs, &observations, &options, Some(&base.scores)).unwrap();
@@ -339,7 +339,7 @@ fn a_flipped_battle_is_refitted_to_the_reference_and_back_to_the_same_bits() {
 #[test]
 fn dispersion_matches_the_reference_and_pools() {
     let misc: Misc = serde_json::from_str(MISC_CASES).unwrap();
-    let options = Options::default();
+    let options = RatingOptions::default();
     for (name, reference) in misc.dispersion {
         let case = case(&name);
         let observations = case.observations();
@@ -364,7 +364,7 @@ fn dispersion_matches_the_reference_and_pools() {
 fn rank_intervals_hold_the_rank_and_repeat_with_the_seed() {
     let case = case("sim_K100_c4");
     let observations = case.observations();
-    let options = Options::default();
+    let options = RatingOptions::default();
     let fit = fit(case.n_docs, &observations, &options, None).unwrap();
     let covariance = covariance(case.n_docs, &observations, &fit, &options, 1.0 / 3.0).unwrap();
     let intervals = rank_intervals(&fit.scores, &covariance, 42);
@@ -398,18 +398,23 @@ fn observations_no_battle_can_produce_are_refused() {
             ..good
         },
     ];
-    for model in Model::ALL {
+    for model in RatingModel::ALL {
         for observation in bad {
-            let result = fit(2, &[good, observation], &Options::with_model(model), None);
+            let result = fit(
+                2,
+                &[good, observation],
+                &RatingOptions::with_model(model),
+                None,
+            );
             assert!(
                 matches!(result, Err(RatingError::BadObservation { index: 1, .. })),
                 "{observation:?}: {result:?}"
             );
         }
     }
-    let unregularised = Options {
+    let unregularised = RatingOptions {
         lambda: 0.0,
-        ..Options::default()
+        ..RatingOptions::default()
     };
     let result = fit(2, &[good], &unregularised, None);
     assert_eq!(result, Err(RatingError::BadPrior { lambda: 0.0 }));
@@ -417,7 +422,7 @@ fn observations_no_battle_can_produce_are_refused() {
 
 #[test]
 fn extreme_weights_converge_in_every_model_with_a_prior() {
-    for model in [Model::Map, Model::Thurstone] {
+    for model in [RatingModel::Map, RatingModel::Thurstone] {
         for weights in [[1e4, 1e-3], [1e6, 1.0], [1e-9, 1e-9], [1e4, 1e4]] {
             let observations = [
                 Observation::new(0, 1, 1.0, weights[0]),
@@ -425,7 +430,7 @@ fn extreme_weights_converge_in_every_model_with_a_prior() {
                 Observation::new(2, 3, 1.0, weights[0]),
                 Observation::new(3, 0, 1.0, weights[1]),
             ];
-            let fit = fit(4, &observations, &Options::with_model(model), None).unwrap();
+            let fit = fit(4, &observations, &RatingOptions::with_model(model), None).unwrap();
             assert!(fit.converged, "{model} {weights:?}: {fit:?}");
         }
     }
@@ -433,12 +438,12 @@ fn extreme_weights_converge_in_every_model_with_a_prior() {
 
 #[test]
 fn models_are_spelled_in_lower_case_everywhere() {
-    for model in Model::ALL {
+    for model in RatingModel::ALL {
         assert_eq!(model.to_string().parse(), Ok(model));
         assert_eq!(
             serde_json::to_string(&model).unwrap(),
             format!("\"{model}\"")
         );
     }
-    assert!("MAP".parse::<Model>().is_err());
+    assert!("MAP".parse::<RatingModel>().is_err());
 }

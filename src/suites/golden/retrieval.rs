@@ -3,8 +3,10 @@
 mod court;
 
 use crate::domain::corpus::{DocId, QueryId};
-use crate::domain::metrics::{Metric, Qrels, Rules, Run, evaluate};
-use crate::domain::retrieval::{Index, JudgingPool, Layout, Profile, Source, build_pool};
+use crate::domain::metrics::{EvaluationRules, Metric, Qrels, RankedRun, evaluate};
+use crate::domain::retrieval::{
+    AnalysisProfile, Bm25Index, JudgingPool, PoolLayout, SlotSource, build_pool,
+};
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashSet};
@@ -17,7 +19,7 @@ const POOLS: &str = include_str!("../../../tests/golden/hep/pools.json");
 
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
-    Profile::Duckdb.each_word(text, |word| words.push(word.to_owned()));
+    AnalysisProfile::Duckdb.each_word(text, |word| words.push(word.to_owned()));
     words
 }
 
@@ -52,7 +54,7 @@ fn stems_are_porters() {
         .filter_map(|line| line.split_once('\t'))
         .chain(listed)
     {
-        assert_eq!(Profile::Duckdb.query_terms(word), [stem], "{word}");
+        assert_eq!(AnalysisProfile::Duckdb.query_terms(word), [stem], "{word}");
         tried += 1;
     }
     assert!(tried > 2000);
@@ -99,7 +101,7 @@ fn scores_are_duckdbs() {
     let documents = sample
         .iter()
         .map(|(id, title, text)| (id.clone(), title.as_str(), text.as_str()));
-    let index = Index::build(Profile::Duckdb, documents);
+    let index = Bm25Index::build(AnalysisProfile::Duckdb, documents);
     assert_eq!(
         (index.documents(), index.vocabulary()),
         (golden.documents, golden.terms)
@@ -163,7 +165,7 @@ fn original(pools: &Pools) -> Vec<JudgingPool> {
                 &ids(&row.positives),
                 &ids(&row.candidates),
                 10,
-                Layout::Original,
+                PoolLayout::Original,
             )
         })
         .collect()
@@ -174,7 +176,7 @@ fn pools_are_the_originals() {
     let golden = pools();
     let pools = original(&golden);
     assert_eq!(pools.len(), 300);
-    let mut sources: BTreeMap<Source, usize> = BTreeMap::new();
+    let mut sources: BTreeMap<SlotSource, usize> = BTreeMap::new();
     for pool in &pools {
         let row = &golden.queries[&pool.query];
         let (positives, candidates) = (ids(&row.positives), ids(&row.candidates));
@@ -193,14 +195,18 @@ fn pools_are_the_originals() {
                 .filter(|slot| slot.source() == source)
                 .count()
         };
-        assert_eq!(of(Source::LabelFound), row.found);
-        for source in [Source::LabelFound, Source::LabelMissed, Source::Fill] {
+        assert_eq!(of(SlotSource::LabelFound), row.found);
+        for source in [
+            SlotSource::LabelFound,
+            SlotSource::LabelMissed,
+            SlotSource::Fill,
+        ] {
             *sources.entry(source).or_default() += of(source);
         }
     }
-    assert_eq!(sources[&Source::Fill], 2661);
+    assert_eq!(sources[&SlotSource::Fill], 2661);
     assert_eq!(
-        sources[&Source::LabelFound] + sources[&Source::LabelMissed],
+        sources[&SlotSource::LabelFound] + sources[&SlotSource::LabelMissed],
         339
     );
 }
@@ -209,7 +215,7 @@ fn pools_are_the_originals() {
 fn the_first_stage_is_worth_what_the_original_printed() {
     let golden = pools();
     let mut qrels = Qrels::new();
-    let mut run = Run::new();
+    let mut run = RankedRun::new();
     for (query, row) in &golden.queries {
         qrels.insert(
             query.clone(),
@@ -222,7 +228,7 @@ fn the_first_stage_is_worth_what_the_original_printed() {
         run.insert(query.clone(), scored.collect());
     }
     let metrics: [Metric; 2] = ["recall@10", "mrr@10"].map(|name| name.parse().unwrap());
-    let evaluation = evaluate(&qrels, &run, &metrics, &Rules::default()).unwrap();
+    let evaluation = evaluate(&qrels, &run, &metrics, &EvaluationRules::default()).unwrap();
     for of in &evaluation.queries {
         let row = &golden.queries[&of.query];
         assert_eq!(of.values, [Some(row.recall), Some(row.mrr)], "{}", of.query);

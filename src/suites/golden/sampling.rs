@@ -2,10 +2,10 @@
 //! Kendall τ-b against the reference's (SCIENCE §5, §11).
 
 use crate::domain::battle::Pair;
-use crate::domain::rating::{Observation, Options, covariance, fit};
+use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
 use crate::domain::sampling::adaptive::{
-    Asked, Judging, Round, Sampler, Seats, State, Strategy, mutual_information, next_round,
-    top_probabilities,
+    AskedPair, JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, mutual_information,
+    next_round, top_probabilities,
 };
 use crate::domain::simulation::quality;
 use rstest::rstest;
@@ -69,17 +69,17 @@ impl Picks {
             .collect()
     }
 
-    fn state(&self) -> State {
-        let asked: Vec<Asked> = self
+    fn state(&self) -> SamplingState {
+        let asked: Vec<AskedPair> = self
             .battles
             .iter()
-            .map(|row| Asked {
+            .map(|row| AskedPair {
                 pair: Pair::new(row.a, row.b).unwrap(),
-                judges: Seats::first(3),
+                judges: JudgeSet::first(3),
                 votes: Vec::new(),
             })
             .collect();
-        State::new(self.scores.len(), 3, &asked)
+        SamplingState::new(self.scores.len(), 3, &asked)
             .with_observations(self.observations())
             .unwrap()
     }
@@ -88,7 +88,7 @@ impl Picks {
         let strategy = Strategy {
             top: 5,
             size: Some(picks),
-            ..Strategy::new(sampler, Judging::All)
+            ..Strategy::new(sampler, JudgeChoice::All)
         };
         let round = Round {
             seed: 1,
@@ -144,7 +144,7 @@ fn the_picks_are_those_of_the_reference(#[case] case: Picks) {
 #[case(cases().picks_sim_K10_c4)]
 #[case(cases().picks_sim_K25_c4)]
 fn the_chances_of_the_top_are_those_of_the_reference(#[case] case: Picks) {
-    let (documents, options) = (case.scores.len(), Options::default());
+    let (documents, options) = (case.scores.len(), RatingOptions::default());
     let observations = case.observations();
     let fit = fit(documents, &observations, &options, None).unwrap();
     let covariance = covariance(documents, &observations, &fit, &options, 1.0 / 3.0).unwrap();

@@ -2,11 +2,11 @@
 
 use crate::domain::ranking::View;
 use crate::domain::vote::JudgeId;
-use crate::engine::progress::Progress;
-use crate::engine::{Control, Outcome, Request, Run};
-use crate::judge::Ensemble;
+use crate::engine::progress::RunProgress;
+use crate::engine::{RunControl, RunHandle, RunOutcome, RunRequest};
+use crate::judge::JudgeEnsemble;
 use crate::store::Store;
-use crate::store::calls::Holes;
+use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::views::VoteDetail;
 use crate::suites::fixtures::pool;
@@ -45,16 +45,25 @@ pub(crate) fn bench(sizes: &[usize]) -> Bench {
 }
 
 impl Bench {
-    pub(crate) fn start(&self, judges: Ensemble, holes: Holes, control: Control) -> Run {
-        let request = Request {
-            holes,
-            ..Request::default()
+    pub(crate) fn start(
+        &self,
+        judges: JudgeEnsemble,
+        selection: CallSelection,
+        control: RunControl,
+    ) -> RunHandle {
+        let request = RunRequest {
+            selection,
+            ..RunRequest::default()
         };
-        Run::start(self.store.clone(), judges, request, control)
+        RunHandle::start(self.store.clone(), judges, request, control)
     }
 
-    pub(crate) async fn finish(&self, judges: Ensemble, holes: Holes) -> Outcome {
-        self.start(judges, holes, Control::default())
+    pub(crate) async fn finish(
+        &self,
+        judges: JudgeEnsemble,
+        selection: CallSelection,
+    ) -> RunOutcome {
+        self.start(judges, selection, RunControl::default())
             .end
             .await
             .unwrap()
@@ -119,9 +128,9 @@ pub(crate) fn bits(view: &View) -> Vec<Option<Bits>> {
 }
 
 pub(crate) async fn until(
-    progress: &mut watch::Receiver<Progress>,
-    ready: impl FnMut(&Progress) -> bool,
-) -> Progress {
+    progress: &mut watch::Receiver<RunProgress>,
+    ready: impl FnMut(&RunProgress) -> bool,
+) -> RunProgress {
     let waited = tokio::time::timeout(Duration::from_secs(30), progress.wait_for(ready)).await;
     waited.expect("the run never came so far").unwrap().clone()
 }

@@ -2,8 +2,8 @@
 
 use super::bench::{bench, bits};
 use crate::domain::verdict::Decision;
-use crate::engine::EngineError;
-use crate::engine::lock::RunLock;
+use crate::engine::RunError;
+use crate::engine::run_lock::RunLock;
 use crate::store::merge::Snapshot;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Store, StoreError};
@@ -296,7 +296,7 @@ fn one_file_has_one_name_and_one_run() {
     let held = RunLock::take(&path("p.db")).unwrap();
     assert!(matches!(
         RunLock::take(&path("link.db")),
-        Err(EngineError::Busy(_))
+        Err(RunError::Busy(_))
     ));
     drop(held);
     // A name that leads to the file may be used like its own.

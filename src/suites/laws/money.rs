@@ -4,17 +4,17 @@ use super::bench::{Bench, bench};
 use super::scripted::{Act, ensemble, scripted};
 use crate::domain::corpus::{DocId, Document};
 use crate::domain::vote::Margin;
-use crate::engine::{Control, Outcome, Run};
+use crate::engine::{RunControl, RunHandle, RunOutcome};
 use crate::judge::Usage;
 use crate::store::Store;
-use crate::store::calls::{CallRecord, CallResult, Holes};
+use crate::store::calls::{CallOutcome, CallRecord, CallSelection};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// How a run ends that must not wait for ever.
-async fn ended(run: Run) -> Outcome {
+async fn ended(run: RunHandle) -> RunOutcome {
     let end = tokio::time::timeout(Duration::from_secs(30), run.end).await;
     end.expect("the run never ended").unwrap().unwrap()
 }
@@ -43,12 +43,12 @@ async fn money_set_aside_for_a_judge_that_is_dropped_is_free_for_the_others() {
     let asked = judges.each_ref().map(|judge| Arc::clone(&judge.calls));
     let judges = ensemble(judges);
     // Each has one call in flight and one that is to follow it; a call costs a tenth of a cent.
-    let control = Control {
+    let control = RunControl {
         concurrency: 1,
         budget_usd: Some(0.004_5),
-        ..Control::default()
+        ..RunControl::default()
     };
-    let run = bench.start(judges, Holes::Fresh, control);
+    let run = bench.start(judges, CallSelection::Fresh, control);
     until_counted(&bench, "SELECT count(*) FROM call", 4).await;
     let deadline = Instant::now() + Duration::from_secs(30);
     while asked.iter().any(|calls| calls.load(Ordering::SeqCst) == 0) {
@@ -77,11 +77,11 @@ async fn a_budget_and_a_judge_without_a_price_make_no_call() {
     free.price = None;
     let calls = Arc::clone(&free.calls);
     let judges = ensemble([scripted("ada", |_, _| Act::Answer), free]);
-    let control = Control {
+    let control = RunControl {
         budget_usd: Some(1.0),
-        ..Control::default()
+        ..RunControl::default()
     };
-    let outcome = ended(bench.start(judges, Holes::Fresh, control)).await;
+    let outcome = ended(bench.start(judges, CallSelection::Fresh, control)).await;
     assert_eq!(calls.load(Ordering::SeqCst), 0);
     let [ada, ben] = &outcome.progress.judges[..] else {
         panic!("two judges")
@@ -124,7 +124,7 @@ async fn an_answer_that_does_not_count_is_not_waited_for_by_identical_calls() {
         }
         Act::Wait(gate.clone())
     })]);
-    let run = bench.start(judges, Holes::Fresh, Control::default());
+    let run = bench.start(judges, CallSelection::Fresh, RunControl::default());
     let deadline = Instant::now() + Duration::from_secs(30);
     let (a, b) = loop {
         assert!(Instant::now() < deadline, "nobody was asked");
@@ -149,7 +149,7 @@ async fn an_answer_that_does_not_count_is_not_waited_for_by_identical_calls() {
             run: None,
             created_ms: 1,
             raw: None,
-            result: CallResult::Vote {
+            result: CallOutcome::Vote {
                 margin: Margin::new(0.5).unwrap(),
                 reasoning: String::new(),
                 model: None,

@@ -2,10 +2,10 @@
 
 use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
-use crate::domain::sampling::adaptive::{Campaign, Judging};
-use crate::engine::{Control, Outcome, Request, Run};
-use crate::judge::{Case, Cause, Ensemble};
-use crate::store::calls::Holes;
+use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
+use crate::engine::{RunControl, RunHandle, RunOutcome, RunRequest};
+use crate::judge::{FailureCause, JudgeEnsemble, PresentedPair};
+use crate::store::calls::CallSelection;
 use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +21,8 @@ type Asked = Arc<Mutex<Vec<(&'static str, String, usize, usize)>>>;
 /// Three judges that note what they are asked.
 fn noted(
     asked: &Asked,
-    act: impl Fn(&Case, usize) -> Act + Clone + Send + Sync + 'static,
-) -> Ensemble {
+    act: impl Fn(&PresentedPair, usize) -> Act + Clone + Send + Sync + 'static,
+) -> JudgeEnsemble {
     ensemble(["ada", "ben", "cay"].map(|name| {
         let (asked, act) = (Arc::clone(asked), act.clone());
         scripted(name, move |case, count| {
@@ -44,7 +44,7 @@ async fn votes(bench: &Bench) -> Vec<Vec<Vote>> {
             .map(|key| db.rows(key))
             .collect::<Result<Vec<_>, _>>()
     });
-    let of_query = |rows: crate::domain::ranking::Rows| {
+    let of_query = |rows: crate::domain::ranking::QueryRows| {
         let mut votes: Vec<Vote> = Vec::new();
         for record in rows.battles {
             let battle = record.battle;
@@ -91,17 +91,29 @@ async fn tasks(bench: &Bench) -> BTreeSet<(i64, usize, usize, i64, i64)> {
         .collect()
 }
 
-fn play(bench: &Bench, campaign: &str, judges: Ensemble, holes: Holes, control: Control) -> Run {
-    let request = Request {
+fn play(
+    bench: &Bench,
+    campaign: &str,
+    judges: JudgeEnsemble,
+    selection: CallSelection,
+    control: RunControl,
+) -> RunHandle {
+    let request = RunRequest {
         campaign: Some(campaign.parse().unwrap()),
-        holes,
-        ..Request::default()
+        selection,
+        ..RunRequest::default()
     };
-    Run::start(bench.store.clone(), judges, request, control)
+    RunHandle::start(bench.store.clone(), judges, request, control)
 }
 
-async fn played(bench: &Bench, campaign: &str, judges: Ensemble) -> Outcome {
-    let run = play(bench, campaign, judges, Holes::Fresh, Control::default());
+async fn played(bench: &Bench, campaign: &str, judges: JudgeEnsemble) -> RunOutcome {
+    let run = play(
+        bench,
+        campaign,
+        judges,
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     run.end.await.unwrap().unwrap()
 }
 
@@ -127,11 +139,11 @@ async fn undisturbed(campaign: &str) -> Vec<Vec<Vote>> {
 async fn the_budget_is_spent_and_no_judge_meets_a_pair_twice(#[case] strategy: &str) {
     let (bench, asked) = (bench(&SIZES), Asked::default());
     let outcome = played(&bench, strategy, noted(&asked, |_, _| Act::Answer)).await;
-    let campaign: Campaign = strategy.parse().unwrap();
+    let campaign: AdaptivePlan = strategy.parse().unwrap();
     // Where all judges are asked, what is left of a budget may not do for all of them.
     let rest = match campaign.strategy.judging {
-        Judging::All => 2,
-        Judging::Rotate | Judging::Escalate => 0,
+        JudgeChoice::All => 2,
+        JudgeChoice::Rotate | JudgeChoice::Escalate => 0,
     };
     let calls = asked.lock().unwrap().clone();
     for (seed, size) in SIZES.into_iter().enumerate() {
@@ -180,12 +192,12 @@ async fn the_rounds_depend_on_seed_and_votes_alone() {
         let mut campaigns = Vec::new();
         for concurrency in [1, 3, 500] {
             let bench = bench(&SIZES);
-            let control = Control {
+            let control = RunControl {
                 concurrency,
-                ..Control::default()
+                ..RunControl::default()
             };
             let judges = trio(|_, _| Act::Answer);
-            let run = play(&bench, strategy, judges, Holes::Fresh, control);
+            let run = play(&bench, strategy, judges, CallSelection::Fresh, control);
             run.end.await.unwrap().unwrap();
             campaigns.push((votes(&bench).await, tasks(&bench).await));
         }
@@ -213,7 +225,13 @@ async fn a_run_that_is_stopped_anywhere_goes_on_to_the_same_votes(#[case] strate
                 Act::Hang
             }
         });
-        let run = play(&bench, strategy, judges, Holes::Fresh, Control::default());
+        let run = play(
+            &bench,
+            strategy,
+            judges,
+            CallSelection::Fresh,
+            RunControl::default(),
+        );
         known += more;
         bench.until_recorded(known).await;
         run.control
@@ -240,12 +258,18 @@ async fn a_run_that_runs_out_of_money_goes_on_to_the_same_votes() {
     let calls: usize = whole.iter().map(Vec::len).sum();
     for made in [20, 100] {
         // A call costs a tenth of a cent.
-        let control = Control {
+        let control = RunControl {
             budget_usd: Some(made as f64 * 0.001 + 0.000_5),
-            ..Control::default()
+            ..RunControl::default()
         };
         let judges = trio(|_, _| Act::Answer);
-        let run = play(&bench, "top+escalate:2", judges, Holes::Fresh, control);
+        let run = play(
+            &bench,
+            "top+escalate:2",
+            judges,
+            CallSelection::Fresh,
+            control,
+        );
         let outcome = run.end.await.unwrap().unwrap();
         assert!(outcome.broke);
         assert_eq!(outcome.missing, Some(calls - made));
@@ -261,9 +285,9 @@ async fn a_run_that_runs_out_of_money_goes_on_to_the_same_votes() {
 #[tokio::test]
 async fn failures_hold_no_round_up_and_can_be_asked_again(#[case] strategy: &str) {
     let bench = bench(&SIZES);
-    let script = |case: &Case, _: usize| {
+    let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
-            Act::Fail(Cause::Server)
+            Act::Fail(FailureCause::Server)
         } else {
             Act::Answer
         }
@@ -285,8 +309,8 @@ async fn failures_hold_no_round_up_and_can_be_asked_again(#[case] strategy: &str
         &bench,
         strategy,
         judges,
-        Holes::FreshAndFailed,
-        Control::default(),
+        CallSelection::FreshAndFailed,
+        RunControl::default(),
     );
     let outcome = run.end.await.unwrap().unwrap();
     assert_eq!(asked.lock().unwrap().len(), failures);
@@ -309,7 +333,13 @@ async fn a_server_that_is_away_for_a_moment_ends_no_run() {
         ..6 => Act::Break,
         _ => Act::Wait(gate.clone()),
     })]);
-    let mut run = play(&bench, "swiss:2", judges, Holes::Fresh, Control::default());
+    let mut run = play(
+        &bench,
+        "swiss:2",
+        judges,
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     until(&mut run.progress, |progress| {
         progress.judges[0].waiting_for.is_some()
     })
@@ -330,7 +360,7 @@ async fn who_comes_back_is_asked_nothing_twice() {
     let ((open_ben, ben_opens), (open_ada, ada_opens), (open_rest, rest_opens)) =
         (gate(), gate(), gate());
     // Ada is in the second round, without ben, when ben's other calls are answered; then she waits until ben is back.
-    let ada = move |_: &Case, call: usize| {
+    let ada = move |_: &PresentedPair, call: usize| {
         if call == ROUND + BROKEN {
             open_ben.send_replace(true);
         }
@@ -340,7 +370,7 @@ async fn who_comes_back_is_asked_nothing_twice() {
         }
     };
     // Ben's broken calls are in flight again when the third round asks for more.
-    let ben = move |_: &Case, call: usize| {
+    let ben = move |_: &PresentedPair, call: usize| {
         if call == ROUND {
             open_ada.send_replace(true);
         }
@@ -365,12 +395,12 @@ async fn who_comes_back_is_asked_nothing_twice() {
 async fn who_is_dropped_holds_nobody_up_and_is_asked_later() {
     for strategy in ["swiss:2", "top+escalate:2"] {
         let bench = bench(&SIZES);
-        let control = Control {
+        let control = RunControl {
             dropped: 0b010,
-            ..Control::default()
+            ..RunControl::default()
         };
         let judges = trio(|_, _| Act::Answer);
-        let run = play(&bench, strategy, judges, Holes::Fresh, control);
+        let run = play(&bench, strategy, judges, CallSelection::Fresh, control);
         let outcome = run.end.await.unwrap().unwrap();
         let [ada, ben, cay] = &outcome.progress.judges[..] else {
             panic!("three judges")
@@ -408,10 +438,10 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
     let scores = super::bench::bits(&bench.view().await);
     let run = bench.start(
         trio(|_, _| Act::Answer),
-        Holes::Fresh,
-        Control {
+        CallSelection::Fresh,
+        RunControl {
             dropped: 0b111,
-            ..Control::default()
+            ..RunControl::default()
         },
     );
     let missing = run.end.await.unwrap().unwrap().missing.unwrap();
@@ -425,7 +455,9 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
     assert!(missing > planned && planned > 0);
     assert_eq!(super::bench::bits(&bench.view().await), scores);
 
-    let outcome = bench.finish(trio(|_, _| Act::Answer), Holes::Fresh).await;
+    let outcome = bench
+        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
+        .await;
     assert_eq!(
         (outcome.progress.votes(), outcome.missing),
         (missing, Some(0))
@@ -448,7 +480,9 @@ async fn a_plain_plan_after_rounds_asks_everybody_and_repeats_nothing() {
 #[tokio::test]
 async fn rounds_after_a_plain_plan_count_what_is_there_and_repeat_nothing() {
     let bench = bench(&SIZES);
-    bench.finish(trio(|_, _| Act::Answer), Holes::Fresh).await;
+    bench
+        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
+        .await;
     let before = votes(&bench).await;
     let none = played(&bench, "top+escalate:4", trio(|_, _| Act::Answer)).await;
     assert_eq!((none.progress.total, none.missing), (0, Some(0)));

@@ -2,10 +2,10 @@
 
 use super::bench::{bench, until};
 use super::scripted::{Act, ensemble, scripted, trio};
-use crate::engine::progress::Phase;
-use crate::engine::{Control, EngineError, Run};
-use crate::judge::Cause;
-use crate::store::calls::Holes;
+use crate::engine::progress::RunPhase;
+use crate::engine::{RunControl, RunError, RunHandle};
+use crate::judge::FailureCause;
+use crate::store::calls::CallSelection;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ async fn a_crash_of_one_call_lets_the_others_go_on() {
     let outcome = bench
         .finish(
             trio(|_, count| if count == 3 { Act::Panic } else { Act::Answer }),
-            Holes::Fresh,
+            CallSelection::Fresh,
         )
         .await;
     assert_eq!(
@@ -31,13 +31,20 @@ async fn a_crash_of_one_call_lets_the_others_go_on() {
         .into_iter()
         .filter_map(|vote| vote.result.err())
         .collect();
-    assert_eq!(failed, [(Cause::Crashed, "scripted panic".to_owned())]);
+    assert_eq!(
+        failed,
+        [(FailureCause::Crashed, "scripted panic".to_owned())]
+    );
 }
 
 #[tokio::test]
 async fn cancelling_ends_a_run_though_its_calls_hang() {
     let bench = bench(&[10]);
-    let run = bench.start(trio(|_, _| Act::Hang), Holes::Fresh, Control::default());
+    let run = bench.start(
+        trio(|_, _| Act::Hang),
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     bench.until_recorded(80).await;
     run.control
         .send_modify(|control| control.stop_within(Duration::from_millis(300)));
@@ -50,7 +57,9 @@ async fn cancelling_ends_a_run_though_its_calls_hang() {
         "a call cut off is no failure"
     );
     assert_eq!(outcome.missing.unwrap(), 40);
-    let goes_on = bench.finish(trio(|_, _| Act::Answer), Holes::Fresh).await;
+    let goes_on = bench
+        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
+        .await;
     assert_eq!(
         (
             goes_on.progress.already,
@@ -64,14 +73,14 @@ async fn cancelling_ends_a_run_though_its_calls_hang() {
 #[tokio::test]
 async fn a_cancel_before_the_first_call_makes_none() {
     let bench = bench(&[10]);
-    let control = Control {
+    let control = RunControl {
         cancelled: true,
-        ..Control::default()
+        ..RunControl::default()
     };
     let judge = scripted("ada", |_, _| Act::Answer);
     let calls = Arc::clone(&judge.calls);
     let outcome = bench
-        .start(ensemble([judge]), Holes::Fresh, control)
+        .start(ensemble([judge]), CallSelection::Fresh, control)
         .end
         .await
         .unwrap()
@@ -83,12 +92,12 @@ async fn a_cancel_before_the_first_call_makes_none() {
 #[tokio::test]
 async fn a_cancel_before_the_first_call_leaves_every_vote_missing() {
     let bench = bench(&[10]);
-    let control = Control {
+    let control = RunControl {
         cancelled: true,
-        ..Control::default()
+        ..RunControl::default()
     };
     let outcome = bench
-        .start(trio(|_, _| Act::Answer), Holes::Fresh, control)
+        .start(trio(|_, _| Act::Answer), CallSelection::Fresh, control)
         .end
         .await
         .unwrap()
@@ -102,13 +111,13 @@ async fn a_cancel_before_the_first_call_leaves_every_vote_missing() {
 #[tokio::test]
 async fn a_paused_run_makes_no_call() {
     let bench = bench(&[10]);
-    let control = Control {
+    let control = RunControl {
         paused: true,
         concurrency: 1,
-        ..Control::default()
+        ..RunControl::default()
     };
     // The judge itself asks for the pause, in its tenth call: with one call at a time there is no eleventh.
-    let pauser: Arc<Mutex<Option<watch::Sender<Control>>>> = Arc::default();
+    let pauser: Arc<Mutex<Option<watch::Sender<RunControl>>>> = Arc::default();
     let of_judge = Arc::clone(&pauser);
     let judge = scripted("ada", move |_, count| {
         if count == 9 {
@@ -122,12 +131,12 @@ async fn a_paused_run_makes_no_call() {
         Act::Answer
     });
     let calls = Arc::clone(&judge.calls);
-    let mut run = bench.start(ensemble([judge]), Holes::Fresh, control);
+    let mut run = bench.start(ensemble([judge]), CallSelection::Fresh, control);
     *pauser.lock().unwrap() = Some(run.control.clone());
     let progress = until(&mut run.progress, |progress| progress.paused).await;
     assert_eq!(
         (progress.phase, progress.total, progress.done()),
-        (Phase::Judging, 40, 0)
+        (RunPhase::Judging, 40, 0)
     );
     assert_eq!(calls.load(Ordering::SeqCst), 0);
 
@@ -157,11 +166,11 @@ async fn a_vote_counts_only_when_it_is_durable_and_a_slow_disk_loses_none() {
     let (open, gate) = watch::channel(false);
     let judge = scripted("ada", move |_, _| Act::Wait(gate.clone()));
     let calls = Arc::clone(&judge.calls);
-    let control = Control {
+    let control = RunControl {
         concurrency: 4,
-        ..Control::default()
+        ..RunControl::default()
     };
-    let run = bench.start(ensemble([judge]), Holes::Fresh, control);
+    let run = bench.start(ensemble([judge]), CallSelection::Fresh, control);
     while calls.load(Ordering::SeqCst) < 4 {
         tokio::task::yield_now().await;
     }
@@ -193,7 +202,11 @@ async fn a_vote_counts_only_when_it_is_durable_and_a_slow_disk_loses_none() {
 #[tokio::test]
 async fn progress_tells_of_everything_soon_though_nothing_more_happens() {
     let bench = bench(&[10]);
-    let mut run = bench.start(trio(|_, _| Act::Hang), Holes::Fresh, Control::default());
+    let mut run = bench.start(
+        trio(|_, _| Act::Hang),
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     bench.until_recorded(80).await;
     let told = tokio::time::timeout(
         Duration::from_secs(2),
@@ -209,11 +222,15 @@ async fn progress_tells_of_everything_soon_though_nothing_more_happens() {
 #[tokio::test]
 async fn a_run_needs_nobody_who_watches() {
     let bench = bench(&[9, 4]);
-    let Run {
+    let RunHandle {
         progress,
         control,
         end,
-    } = bench.start(trio(|_, _| Act::Answer), Holes::Fresh, Control::default());
+    } = bench.start(
+        trio(|_, _| Act::Answer),
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     drop(progress);
     let outcome = end.await.unwrap().unwrap();
     drop(control);
@@ -231,13 +248,17 @@ async fn a_run_needs_nobody_who_watches() {
 #[tokio::test]
 async fn who_subscribes_late_sees_the_latest_progress() {
     let bench = bench(&[9]);
-    let run = bench.start(trio(|_, _| Act::Answer), Holes::Fresh, Control::default());
+    let run = bench.start(
+        trio(|_, _| Act::Answer),
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     let outcome = run.end.await.unwrap().unwrap();
     let late = run.progress.clone();
     assert_eq!(*late.borrow(), outcome.progress);
     assert_eq!(
         (late.borrow().phase, late.borrow().votes()),
-        (Phase::Done, 108)
+        (RunPhase::Done, 108)
     );
 }
 
@@ -245,29 +266,37 @@ async fn who_subscribes_late_sees_the_latest_progress() {
 async fn a_run_without_a_judge_and_a_second_run_are_refused() {
     let bench = bench(&[4]);
     let none = bench
-        .start(Vec::new(), Holes::Fresh, Control::default())
+        .start(Vec::new(), CallSelection::Fresh, RunControl::default())
         .end
         .await
         .unwrap();
-    assert!(matches!(none, Err(EngineError::NoJudge)));
-    let mut first = bench.start(trio(|_, _| Act::Hang), Holes::Fresh, Control::default());
+    assert!(matches!(none, Err(RunError::NoJudge)));
+    let mut first = bench.start(
+        trio(|_, _| Act::Hang),
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     until(&mut first.progress, |progress| {
-        progress.phase == Phase::Judging
+        progress.phase == RunPhase::Judging
     })
     .await;
     let second = bench
-        .start(trio(|_, _| Act::Answer), Holes::Fresh, Control::default())
+        .start(
+            trio(|_, _| Act::Answer),
+            CallSelection::Fresh,
+            RunControl::default(),
+        )
         .end
         .await
         .unwrap();
-    assert!(matches!(second, Err(EngineError::Busy(_))), "{second:?}");
+    assert!(matches!(second, Err(RunError::Busy(_))), "{second:?}");
     first
         .control
         .send_modify(|control| control.stop_within(Duration::from_millis(300)));
     first.end.await.unwrap().unwrap();
     assert_eq!(
         bench
-            .finish(trio(|_, _| Act::Answer), Holes::Fresh)
+            .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
             .await
             .missing
             .unwrap(),
@@ -283,12 +312,12 @@ async fn a_judge_who_sits_twice_is_refused_before_any_call() {
         scripted("ada", |_, _| Act::Answer),
     ]);
     let end = bench
-        .start(twice, Holes::Fresh, Control::default())
+        .start(twice, CallSelection::Fresh, RunControl::default())
         .end
         .await
         .unwrap();
     assert!(
-        matches!(&end, Err(EngineError::TwiceNamed(name)) if name == "ada"),
+        matches!(&end, Err(RunError::TwiceNamed(name)) if name == "ada"),
         "{end:?}"
     );
 }

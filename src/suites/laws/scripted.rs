@@ -1,8 +1,9 @@
 //! A judge that does what a test tells it.
 
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 use crate::judge::{
-    CallError, Case, Cause, Ensemble, Judge, JudgeSpec, Prompt, RateLimits, Reply, Retry, Usage,
+    CallError, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
+    PresentedPair, RateLimits, Retry, Usage,
 };
 use futures::FutureExt as _;
 use futures::future::{BoxFuture, pending};
@@ -17,7 +18,7 @@ pub(crate) enum Act {
     /// Votes as its name and the two texts decide.
     Answer,
     /// Ends with this failure.
-    Fail(Cause),
+    Fail(FailureCause),
     /// Breaks its connection, as a server does that is away for a moment.
     Break,
     /// Replies with something that is no opinion.
@@ -30,7 +31,7 @@ pub(crate) enum Act {
     Wait(watch::Receiver<bool>),
 }
 
-pub(crate) type Script = dyn Fn(&Case, usize) -> Act + Send + Sync;
+pub(crate) type Script = dyn Fn(&PresentedPair, usize) -> Act + Send + Sync;
 
 /// A judge whose votes depend on its name and the texts alone, and whose behaviour follows a script.
 pub(crate) struct Scripted {
@@ -52,8 +53,8 @@ impl Judge for Scripted {
         &self.spec
     }
 
-    fn prompt(&self, case: &Case) -> Prompt {
-        Prompt {
+    fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
+        JudgePrompt {
             system: String::new(),
             user: format!(
                 "{}\n{}\n{}",
@@ -61,15 +62,15 @@ impl Judge for Scripted {
                 case.first_text(),
                 case.second_text()
             ),
-            ..Prompt::default()
+            ..JudgePrompt::default()
         }
     }
 
     fn call<'a>(
         &'a self,
-        case: &'a Case,
-        _: &'a Prompt,
-    ) -> BoxFuture<'a, Result<Reply, CallError>> {
+        case: &'a PresentedPair,
+        _: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         let count = self.calls.fetch_add(1, Ordering::SeqCst);
         let act = (self.script)(case, count);
         async move {
@@ -88,7 +89,7 @@ impl Judge for Scripted {
                 Act::Break => {
                     return Err(CallError {
                         retry: Retry::After(Some(Duration::ZERO)),
-                        ..CallError::new(Cause::Connection, "scripted")
+                        ..CallError::new(FailureCause::Connection, "scripted")
                     });
                 }
                 // What `panic!` does, without the message on stderr.
@@ -99,7 +100,7 @@ impl Judge for Scripted {
                     self.opinion(case)
                 }
             };
-            Ok(Reply {
+            Ok(JudgeReply {
                 text,
                 model: None,
                 stop_reason: None,
@@ -114,26 +115,26 @@ impl Judge for Scripted {
         .boxed()
     }
 
-    fn estimate(&self, _: &Prompt) -> (Usage, Option<f64>) {
+    fn estimate(&self, _: &JudgePrompt) -> (Usage, Option<f64>) {
         (Usage::default(), self.price)
     }
 }
 
 impl Scripted {
-    fn opinion(&self, case: &Case) -> String {
+    fn opinion(&self, case: &PresentedPair) -> String {
         let margin =
             (self.strength(case.second_text()) - self.strength(case.first_text())).clamp(-1.0, 1.0);
         format!(r#"{{"thoughts":["because"],"score":{margin}}}"#)
     }
 
     fn strength(&self, text: &str) -> f64 {
-        Dice::new(0, &[&self.spec.name, text]).unit()
+        SeededRng::new(0, &[&self.spec.name, text]).unit()
     }
 }
 
 pub(crate) fn scripted(
     name: &str,
-    script: impl Fn(&Case, usize) -> Act + Send + Sync + 'static,
+    script: impl Fn(&PresentedPair, usize) -> Act + Send + Sync + 'static,
 ) -> Scripted {
     Scripted {
         spec: JudgeSpec {
@@ -149,7 +150,7 @@ pub(crate) fn scripted(
     }
 }
 
-pub(crate) fn ensemble(judges: impl IntoIterator<Item = Scripted>) -> Ensemble {
+pub(crate) fn ensemble(judges: impl IntoIterator<Item = Scripted>) -> JudgeEnsemble {
     judges
         .into_iter()
         .map(|judge| Arc::new(judge) as Arc<dyn Judge>)
@@ -157,7 +158,9 @@ pub(crate) fn ensemble(judges: impl IntoIterator<Item = Scripted>) -> Ensemble {
 }
 
 /// Three judges of whom the second follows `script`.
-pub(crate) fn trio(script: impl Fn(&Case, usize) -> Act + Send + Sync + 'static) -> Ensemble {
+pub(crate) fn trio(
+    script: impl Fn(&PresentedPair, usize) -> Act + Send + Sync + 'static,
+) -> JudgeEnsemble {
     ensemble([
         scripted("ada", |_, _| Act::Answer),
         scripted("ben", script),
@@ -166,7 +169,7 @@ pub(crate) fn trio(script: impl Fn(&Case, usize) -> Act + Send + Sync + 'static)
 }
 
 /// Whether the scripts below spoil a case; a property of the pair, not of the presentation.
-pub(crate) fn spoiled(case: &Case) -> bool {
+pub(crate) fn spoiled(case: &PresentedPair) -> bool {
     let (low, high) = (case.first.min(case.second), case.first.max(case.second));
     (3 * low + 5 * high).is_multiple_of(4)
 }

@@ -2,12 +2,12 @@
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
-use crate::domain::ranking::Settings;
-use crate::engine::Control;
-use crate::engine::progress::Phase;
+use crate::domain::ranking::RankingSettings;
+use crate::engine::RunControl;
+use crate::engine::progress::RunPhase;
 use crate::store::StoreError;
-use crate::store::calls::Holes;
-use crate::store::views::Summary;
+use crate::store::calls::CallSelection;
+use crate::store::views::QuerySummary;
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);
@@ -15,21 +15,21 @@ async fn judged(sizes: &[usize]) -> Bench {
         3 => Act::Panic,
         _ => Act::Answer,
     });
-    bench.finish(judges, Holes::Fresh).await;
+    bench.finish(judges, CallSelection::Fresh).await;
     bench
 }
 
 /// Makes every summary stale.
 async fn turn(bench: &Bench, phi: f64) {
-    let settings = Settings {
+    let settings = RankingSettings {
         phi: Some(phi),
-        ..Settings::default()
+        ..RankingSettings::default()
     };
     let turned = bench.store.write(move |db| db.set_settings(&settings));
     turned.await.unwrap();
 }
 
-async fn kept(bench: &Bench) -> Vec<Option<Summary>> {
+async fn kept(bench: &Bench) -> Vec<Option<QuerySummary>> {
     let rows = bench.store.read(|db| db.overview()).await.unwrap();
     rows.into_iter().map(|(_, summary)| summary).collect()
 }
@@ -69,12 +69,12 @@ async fn summaries_of_many_queries_are_those_of_one_at_a_time() {
     assert_eq!(summaries, one_by_one);
     // What is kept is kept as text.
     let as_text = |summary| serde_json::from_str(&serde_json::to_string(summary).unwrap()).unwrap();
-    let one_by_one: Vec<Summary> = one_by_one.iter().map(as_text).collect();
+    let one_by_one: Vec<QuerySummary> = one_by_one.iter().map(as_text).collect();
     let on_disk: Vec<_> = kept(&bench).await.into_iter().flatten().collect();
     assert_eq!(on_disk, one_by_one);
-    let urgencies = bench.store.read(|db| db.urgencies()).await.unwrap();
-    for ((.., urgency), numbers) in urgencies.into_iter().zip(&fresh) {
-        assert_eq!(urgency, numbers.urgency);
+    let cached_priorities = bench.store.read(|db| db.cached_priorities()).await.unwrap();
+    for ((.., urgency), numbers) in cached_priorities.into_iter().zip(&fresh) {
+        assert_eq!(urgency, numbers.priorities);
     }
 }
 
@@ -148,10 +148,14 @@ async fn scores_alone_are_those_of_the_view_to_the_last_bit() {
 async fn a_run_says_that_it_refits_and_how_far_it_is() {
     // 2,000 battles are enough for the noise of the battles to be estimated at the end.
     let bench = bench(&[10; 50]);
-    let mut run = bench.start(trio(|_, _| Act::Answer), Holes::Fresh, Control::default());
+    let mut run = bench.start(
+        trio(|_, _| Act::Answer),
+        CallSelection::Fresh,
+        RunControl::default(),
+    );
     while run.progress.changed().await.is_ok() {
         let seen = run.progress.borrow_and_update();
-        if seen.phase == Phase::Refitting {
+        if seen.phase == RunPhase::Refitting {
             assert_eq!((seen.done(), seen.step_total), (seen.total, 50));
             assert_eq!(seen.step(), Some(("refitting", seen.step_done, 50)));
             assert!(seen.rate == 0.0, "no calls, no rate");

@@ -2,15 +2,15 @@
 
 use super::bench::{bench, bits};
 use crate::domain::battle::{Battle, BattleId};
-use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
-use crate::domain::sampling::{self, Dice};
+use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+use crate::domain::sampling::{self, SeededRng};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
-use crate::engine::Request;
+use crate::engine::RunRequest;
 use proptest::prelude::*;
 
 /// A pool that has been judged by dice: battles with up to three votes and some failures, and a few verdicts.
-fn rows() -> impl Strategy<Value = Rows> {
+fn rows() -> impl Strategy<Value = QueryRows> {
     let margin = prop_oneof![Just(None), Just(Some(0.0)), (-1.0..=1.0).prop_map(Some)];
     let battle = (0..8usize, 0..8usize, prop::array::uniform3(margin));
     let verdict = (0..8usize, 0..8usize, 0..Decision::ALL.len());
@@ -26,7 +26,7 @@ fn rows() -> impl Strategy<Value = Rows> {
             let verdicts = verdicts
                 .into_iter()
                 .filter(|(a, b, _)| a != b && *a < documents && *b < documents);
-            Rows {
+            QueryRows {
                 responses: Vec::new(),
                 documents,
                 depth: Some(documents),
@@ -82,7 +82,7 @@ fn given(a: usize, b: usize, decision: Decision) -> Verdict {
 }
 
 /// The same rows with document `d` at place `to[d]`.
-fn relabelled(rows: &Rows, to: &[usize]) -> Rows {
+fn relabelled(rows: &QueryRows, to: &[usize]) -> QueryRows {
     let mut rows = rows.clone();
     for record in &mut rows.battles {
         (record.battle.a, record.battle.b) = (to[record.battle.a], to[record.battle.b]);
@@ -99,9 +99,9 @@ proptest! {
     #[test]
     fn relabelling_the_documents_permutes_the_scores(rows in rows(), seed in any::<u64>()) {
         let mut to: Vec<usize> = (0..rows.documents).collect();
-        Dice::new(seed, &["relabel"]).shuffle(&mut to);
-        let one = View::new(rows.clone(), Settings::default());
-        let other = View::new(relabelled(&rows, &to), Settings::default());
+        SeededRng::new(seed, &["relabel"]).shuffle(&mut to);
+        let one = View::new(rows.clone(), RankingSettings::default());
+        let other = View::new(relabelled(&rows, &to), RankingSettings::default());
         let sum: f64 = one.standings.iter().flatten().map(|standing| standing.zelo).sum();
         prop_assert!(sum.abs() < 1e-9, "the scores sum to {sum}");
         for (document, place) in to.iter().enumerate() {
@@ -126,8 +126,8 @@ proptest! {
     #[test]
     fn the_order_of_the_battles_moves_no_score(rows in rows(), seed in any::<u64>()) {
         let mut shuffled = rows.clone();
-        Dice::new(seed, &["reorder"]).shuffle(&mut shuffled.battles);
-        let (one, other) = (View::new(rows, Settings::default()), View::new(shuffled, Settings::default()));
+        SeededRng::new(seed, &["reorder"]).shuffle(&mut shuffled.battles);
+        let (one, other) = (View::new(rows, RankingSettings::default()), View::new(shuffled, RankingSettings::default()));
         for (one, other) in one.standings.iter().flatten().zip(other.standings.iter().flatten()) {
             prop_assert!((one.zelo - other.zelo).abs() < 1e-9);
         }
@@ -139,7 +139,7 @@ proptest! {
         for record in &mut clean.battles {
             record.failed.clear();
         }
-        let (one, other) = (View::new(rows, Settings::default()), View::new(clean, Settings::default()));
+        let (one, other) = (View::new(rows, RankingSettings::default()), View::new(clean, RankingSettings::default()));
         prop_assert_eq!(bits(&one), bits(&other));
     }
 
@@ -155,7 +155,7 @@ proptest! {
         for verdict in &mut flipped.verdicts {
             (verdict.a, verdict.b, verdict.decision) = (verdict.b, verdict.a, verdict.decision.flipped());
         }
-        let (one, other) = (View::new(rows, Settings::default()), View::new(flipped, Settings::default()));
+        let (one, other) = (View::new(rows, RankingSettings::default()), View::new(flipped, RankingSettings::default()));
         for (one, other) in one.standings.iter().flatten().zip(other.standings.iter().flatten()) {
             prop_assert!((one.zelo - other.zelo).abs() < 1e-9);
         }
@@ -186,7 +186,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
             ],
         )
     });
-    let rows = Rows {
+    let rows = QueryRows {
         responses: Vec::new(),
         documents,
         depth: Some(documents),
@@ -194,7 +194,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
         battles: battles.collect(),
         verdicts: Vec::new(),
     };
-    let view = View::new(rows, Settings::default());
+    let view = View::new(rows, RankingSettings::default());
     assert!(view.fit.as_ref().unwrap().converged);
     assert_eq!(view.by_zelo.len(), documents);
     let sum: f64 = view
@@ -220,7 +220,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
 fn a_pool_of_two_thousand_documents_goes_through_the_store() {
     let bench = bench(&[2_000]);
     let key = bench.keys[0];
-    let request = Request::default();
+    let request = RunRequest::default();
     let planned = sampling::plan(request.seed, "q0", 2_000, 1);
     let (battles, view) = bench
         .store

@@ -4,24 +4,25 @@ use super::bench::{bench, bits};
 use super::scripted::{Act, spoiled, trio};
 use crate::domain::ranking::View;
 use crate::domain::verdict::Decision;
-use crate::engine::Control;
-use crate::judge::{Case, Cause};
-use crate::store::calls::Holes;
+use crate::engine::RunControl;
+use crate::judge::{FailureCause, PresentedPair};
+use crate::store::calls::CallSelection;
 use crate::store::verdicts::NewVerdict;
 use rstest::rstest;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[rstest]
-#[case::server(|| Act::Fail(Cause::Server), Cause::Server)]
-#[case::refused(|| Act::Fail(Cause::Refused), Cause::Refused)]
-#[case::malformed(|| Act::Babble, Cause::Malformed)]
-#[case::crashed(|| Act::Panic, Cause::Crashed)]
+#[case::server(|| Act::Fail(FailureCause::Server), FailureCause::Server)]
+#[case::refused(|| Act::Fail(FailureCause::Refused), FailureCause::Refused)]
+#[case::malformed(|| Act::Babble, FailureCause::Malformed)]
+#[case::crashed(|| Act::Panic, FailureCause::Crashed)]
 #[tokio::test]
-async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cause) {
+async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: FailureCause) {
     let failing = bench(&[12]);
-    let script = move |case: &Case, _: usize| if spoiled(case) { act() } else { Act::Answer };
-    let outcome = failing.finish(trio(script), Holes::Fresh).await;
+    let script =
+        move |case: &PresentedPair, _: usize| if spoiled(case) { act() } else { Act::Answer };
+    let outcome = failing.finish(trio(script), CallSelection::Fresh).await;
     let failures = outcome.progress.failures();
     assert!(failures > 5 && outcome.progress.votes() == outcome.progress.total - failures);
     assert_eq!(
@@ -39,7 +40,7 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cau
         outcome.progress.log
     );
     let recorded = failing.details().await;
-    let causes: Vec<Cause> = recorded
+    let causes: Vec<FailureCause> = recorded
         .iter()
         .filter_map(|vote| Some(vote.result.as_ref().err()?.0))
         .collect();
@@ -47,14 +48,14 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cau
 
     // The calls that failed there never happen here: they hang until the run is stopped.
     let without = bench(&[12]);
-    let script = |case: &Case, _: usize| {
+    let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
             Act::Hang
         } else {
             Act::Answer
         }
     };
-    let run = without.start(trio(script), Holes::Fresh, Control::default());
+    let run = without.start(trio(script), CallSelection::Fresh, RunControl::default());
     without.until_recorded(3 * 48 - failures).await;
     run.control
         .send_modify(|control| control.stop_within(Duration::from_millis(300)));
@@ -79,7 +80,10 @@ async fn a_failure_changes_no_score(#[case] act: fn() -> Act, #[case] cause: Cau
 async fn what_came_back_with_a_failure_is_kept() {
     let bench = bench(&[3]);
     bench
-        .finish(trio(|_, _| Act::Fail(Cause::Filtered)), Holes::Fresh)
+        .finish(
+            trio(|_, _| Act::Fail(FailureCause::Filtered)),
+            CallSelection::Fresh,
+        )
         .await;
     let failures = bench
         .details()
@@ -94,23 +98,25 @@ async fn what_came_back_with_a_failure_is_kept() {
 #[tokio::test]
 async fn asking_again_fills_exactly_the_holes() {
     let mended = bench(&[12]);
-    let script = |case: &Case, _: usize| {
+    let script = |case: &PresentedPair, _: usize| {
         if spoiled(case) {
-            Act::Fail(Cause::TimedOut)
+            Act::Fail(FailureCause::TimedOut)
         } else {
             Act::Answer
         }
     };
-    let first = mended.finish(trio(script), Holes::Fresh).await;
+    let first = mended.finish(trio(script), CallSelection::Fresh).await;
     let failures = first.progress.failures();
 
-    let again = mended.finish(trio(script), Holes::Fresh).await;
+    let again = mended.finish(trio(script), CallSelection::Fresh).await;
     assert_eq!(
         (again.progress.total, again.missing.unwrap()),
         (0, failures),
         "what failed is asked again only on request"
     );
-    let again = mended.finish(trio(script), Holes::FreshAndFailed).await;
+    let again = mended
+        .finish(trio(script), CallSelection::FreshAndFailed)
+        .await;
     assert_eq!(
         (again.progress.total, again.missing.unwrap()),
         (failures, failures),
@@ -119,14 +125,16 @@ async fn asking_again_fills_exactly_the_holes() {
 
     let asked: Arc<Mutex<Vec<(usize, usize)>>> = Arc::default();
     let seen = Arc::clone(&asked);
-    let script = move |case: &Case, _: usize| {
+    let script = move |case: &PresentedPair, _: usize| {
         seen.lock()
             .unwrap()
             .push((case.first.min(case.second), case.first.max(case.second)));
         assert!(spoiled(case), "a call was repeated that had not failed");
         Act::Answer
     };
-    let last = mended.finish(trio(script), Holes::FreshAndFailed).await;
+    let last = mended
+        .finish(trio(script), CallSelection::FreshAndFailed)
+        .await;
     assert_eq!(
         (
             last.progress.total,
@@ -144,7 +152,9 @@ async fn asking_again_fills_exactly_the_holes() {
     );
 
     let never = bench(&[12]);
-    never.finish(trio(|_, _| Act::Answer), Holes::Fresh).await;
+    never
+        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
+        .await;
     assert_eq!(bits(&mended.view().await), bits(&never.view().await));
 }
 
@@ -153,12 +163,12 @@ async fn the_same_seed_data_and_votes_give_the_same_view_whatever_came_first() {
     let mut views = Vec::new();
     for concurrency in [1, 3, 500] {
         let bench = bench(&[15, 2]);
-        let control = Control {
+        let control = RunControl {
             concurrency,
-            ..Control::default()
+            ..RunControl::default()
         };
         let outcome = bench
-            .start(trio(|_, _| Act::Answer), Holes::Fresh, control)
+            .start(trio(|_, _| Act::Answer), CallSelection::Fresh, control)
             .end
             .await
             .unwrap()
@@ -198,7 +208,9 @@ async fn the_same_seed_data_and_votes_give_the_same_view_whatever_came_first() {
 #[tokio::test]
 async fn overriding_and_undoing_restores_every_score_bit_for_bit() {
     let bench = bench(&[10]);
-    bench.finish(trio(|_, _| Act::Answer), Holes::Fresh).await;
+    bench
+        .finish(trio(|_, _| Act::Answer), CallSelection::Fresh)
+        .await;
     let (before, key) = (bits(&bench.view().await), bench.keys[0]);
     let mut clock = 0;
     for (a, b) in [(0, 1), (7, 2), (3, 9), (2, 7)] {

@@ -39,7 +39,7 @@ commands! {
     Help "help" "Show the keys that work here.";
     Palette "palette" "Find a command by name and run it.";
     Filter "filter" "Keep queries, or find a document, by some words.";
-    Undo "undo" "Take back the last verdict; in the court, the last ruling.";
+    Undo "undo" "Take back the last verdict or, in adjudication, ruling.";
     Back "back" "Close what is on top, or return to the screen before.";
     Quit "quit" "Leave; asks first while a run is going.";
     Suspend "suspend" "Put the program to sleep and return to the shell.";
@@ -66,11 +66,11 @@ commands! {
     MoreCalls "more-calls" "Allow twice as many calls at a time.";
     FewerCalls "fewer-calls" "Allow half as many calls at a time.";
     SetBudget "set-budget" "Set the dollars that the project may have spent.";
-    NextSeat "next-judge" "Choose the next judge of the run.";
+    NextJudge "next-judge" "Choose the next judge of the run.";
     DropJudge "drop-judge" "Let the chosen judge make no more calls, or again.";
     Faster "faster" "Raise the limit of calls per second.";
     Slower "slower" "Lower the limit of calls per second.";
-    FlipOrder "flip-order" "Order the documents by zELO or by first-stage rank.";
+    FlipOrder "flip-order" "Order the documents by zELO or in hybrid order.";
     NextLayer "next-layer" "Show the next layer of the matrix.";
     PreviousLayer "previous-layer" "Show the previous layer of the matrix.";
     NextJudgeLayer "next-judge-layer" "Show the votes of the next judge alone.";
@@ -102,7 +102,7 @@ commands! {
     NextPolicy "next-policy" "Order what is to be judged by the next policy.";
     PreviousPolicy "previous-policy" "Order what is to be judged by the previous policy.";
     WholeProject "whole-project" "Queue one query or the whole project.";
-    Conflicts "conflicts" "List what people differ on; in the court, own rulings too.";
+    Conflicts "conflicts" "List what people differ on or, in adjudication, own rulings.";
     PutOff "put-off" "Take this one up after all others.";
     Guideline "guideline" "Read the project's guideline.";
     Guess "guess" "Say that the verdict is a guess.";
@@ -114,7 +114,7 @@ commands! {
     CauseGuideline "cause-guideline" "Say that the guideline is silent.";
     CauseDocument "cause-document" "Say that a document is broken.";
     CauseOther "cause-other" "Say that there is another cause.";
-    ShowCourt "show-court" "Hold judges' picks against the benchmark's labels.";
+    ShowAdjudication "show-adjudication" "Hold judges' picks against the benchmark's labels.";
     ShowTables "show-tables" "Show the picks by source and by slot.";
     RuleRelevant "rule-relevant" "Rule that the document is relevant.";
     RulePartially "rule-partially" "Rule that the document is relevant in part.";

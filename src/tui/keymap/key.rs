@@ -6,14 +6,14 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 /// A key with or without Ctrl. Shift is part of the character: `A` is not `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct KeyChord {
     /// The key itself.
     pub code: KeyCode,
     /// Whether Ctrl is held.
     pub ctrl: bool,
 }
 
-impl Key {
+impl KeyChord {
     /// A printable character.
     pub const fn char(c: char) -> Self {
         Self::code(KeyCode::Char(c))
@@ -59,7 +59,7 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for KeyChord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.code {
             KeyCode::Char(' ') => "Space".into(),

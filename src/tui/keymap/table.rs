@@ -2,9 +2,14 @@
 
 use crossterm::event::KeyCode;
 
-use super::{Binding, Command as Do, Key, Scope};
+use super::{Binding, Command as Do, KeyChord, Scope};
 
-const fn shown(scope: Scope, keys: &'static [Key], command: Do, hint: &'static str) -> Binding {
+const fn shown(
+    scope: Scope,
+    keys: &'static [KeyChord],
+    command: Do,
+    hint: &'static str,
+) -> Binding {
     Binding {
         scope,
         keys,
@@ -14,7 +19,12 @@ const fn shown(scope: Scope, keys: &'static [Key], command: Do, hint: &'static s
     }
 }
 
-const fn quiet(scope: Scope, keys: &'static [Key], command: Do, hint: &'static str) -> Binding {
+const fn quiet(
+    scope: Scope,
+    keys: &'static [KeyChord],
+    command: Do,
+    hint: &'static str,
+) -> Binding {
     Binding {
         scope,
         keys,
@@ -28,18 +38,18 @@ macro_rules! keys {
     ($($key:expr),+) => { &[$($key),+] };
 }
 
-const fn k(c: char) -> Key {
-    Key::char(c)
+const fn k(c: char) -> KeyChord {
+    KeyChord::char(c)
 }
 
-const ENTER: Key = Key::code(KeyCode::Enter);
-const ESC: Key = Key::code(KeyCode::Esc);
-const TAB: Key = Key::code(KeyCode::Tab);
-const BACK_TAB: Key = Key::code(KeyCode::BackTab);
+const ENTER: KeyChord = KeyChord::code(KeyCode::Enter);
+const ESC: KeyChord = KeyChord::code(KeyCode::Esc);
+const TAB: KeyChord = KeyChord::code(KeyCode::Tab);
+const BACK_TAB: KeyChord = KeyChord::code(KeyCode::BackTab);
 
 use Scope::{
-    Battle, Court, Cycles, Document, Global, Input, Judge, Judges, List, Matrix, Queries, Queue,
-    Ruling, Run,
+    Adjudication, Battle, Cycles, Document, Global, Input, Judges, List, Matrix, Queries, Queue,
+    Review, Ruling, Run,
 };
 
 /// Every binding of the interface.
@@ -50,13 +60,13 @@ pub const BINDINGS: &[Binding] = &[
     shown(Queries, keys![k('o')], Do::SortQueries, "sort"),
     shown(Queries, keys![k('w')], Do::ShowQueue, "queue"),
     shown(Queries, keys![k('J')], Do::ShowJudges, "judges"),
-    shown(Queries, keys![k('C')], Do::ShowCourt, "court"),
+    shown(Queries, keys![k('C')], Do::ShowAdjudication, "adjudicate"),
     shown(Run, keys![k('s')], Do::StartRun, "start"),
     shown(Run, keys![k('x')], Do::StopRun, "stop"),
     shown(Run, keys![k('+'), k('=')], Do::MoreCalls, "more"),
     shown(Run, keys![k('-')], Do::FewerCalls, "fewer"),
     shown(Run, keys![k('b')], Do::SetBudget, "budget"),
-    shown(Run, keys![k('n')], Do::NextSeat, "next judge"),
+    shown(Run, keys![k('n')], Do::NextJudge, "next judge"),
     shown(Run, keys![k('d')], Do::DropJudge, "drop judge"),
     shown(Run, keys![k(']')], Do::Faster, "faster"),
     shown(Run, keys![k('[')], Do::Slower, "slower"),
@@ -96,42 +106,47 @@ pub const BINDINGS: &[Binding] = &[
     shown(Queue, keys![k('m')], Do::WholeProject, "scope"),
     shown(Queue, keys![k('d')], Do::Conflicts, "conflicts"),
     shown(Queue, keys![k('v')], Do::Guideline, "guideline"),
-    shown(Judge, keys![k('a')], Do::JudgeA, "A better"),
-    shown(Judge, keys![k('b')], Do::JudgeB, "B better"),
-    shown(Judge, keys![k('t')], Do::JudgeTie, "tie"),
-    shown(Judge, keys![k('x')], Do::CannotTell, "can't tell"),
-    shown(Judge, keys![ENTER], Do::Open, "keep, next"),
-    quiet(Judge, keys![k('A')], Do::JudgeAStrongly, "A by far"),
-    quiet(Judge, keys![k('B')], Do::JudgeBStrongly, "B by far"),
-    shown(Judge, keys![k('s')], Do::PutOff, "later"),
-    shown(Judge, keys![k('i')], Do::WriteNote, "reason"),
-    shown(Judge, keys![k('f')], Do::ToggleFullText, "full text"),
-    shown(Judge, keys![k('v')], Do::Guideline, "guideline"),
-    quiet(Judge, keys![k('n')], Do::NextBattle, "next"),
-    quiet(Judge, keys![k('N')], Do::PreviousBattle, "previous"),
-    quiet(Judge, keys![k('1')], Do::Guess, "a guess"),
-    quiet(Judge, keys![k('2')], Do::FairlySure, "fairly sure"),
-    quiet(Judge, keys![k('3')], Do::Sure, "sure"),
-    quiet(Judge, keys![k('4')], Do::CauseJudge, "judges wrong"),
-    quiet(Judge, keys![k('5')], Do::CauseDefensible, "both"),
-    quiet(Judge, keys![k('6')], Do::CauseQuery, "query"),
-    quiet(Judge, keys![k('7')], Do::CauseGuideline, "guideline"),
-    quiet(Judge, keys![k('8')], Do::CauseDocument, "document"),
-    quiet(Judge, keys![k('9')], Do::CauseOther, "other"),
-    quiet(Judge, keys![TAB], Do::NextReasoning, "judge"),
-    quiet(Judge, keys![k('w')], Do::ToggleRawReply, "raw reply"),
+    shown(Review, keys![k('a')], Do::JudgeA, "A better"),
+    shown(Review, keys![k('b')], Do::JudgeB, "B better"),
+    shown(Review, keys![k('t')], Do::JudgeTie, "tie"),
+    shown(Review, keys![k('x')], Do::CannotTell, "can't tell"),
+    shown(Review, keys![ENTER], Do::Open, "keep, next"),
+    quiet(Review, keys![k('A')], Do::JudgeAStrongly, "A by far"),
+    quiet(Review, keys![k('B')], Do::JudgeBStrongly, "B by far"),
+    shown(Review, keys![k('s')], Do::PutOff, "later"),
+    shown(Review, keys![k('i')], Do::WriteNote, "reason"),
+    shown(Review, keys![k('f')], Do::ToggleFullText, "full text"),
+    shown(Review, keys![k('v')], Do::Guideline, "guideline"),
+    quiet(Review, keys![k('n')], Do::NextBattle, "next"),
+    quiet(Review, keys![k('N')], Do::PreviousBattle, "previous"),
+    quiet(Review, keys![k('1')], Do::Guess, "a guess"),
+    quiet(Review, keys![k('2')], Do::FairlySure, "fairly sure"),
+    quiet(Review, keys![k('3')], Do::Sure, "sure"),
+    quiet(Review, keys![k('4')], Do::CauseJudge, "judges wrong"),
+    quiet(Review, keys![k('5')], Do::CauseDefensible, "both"),
+    quiet(Review, keys![k('6')], Do::CauseQuery, "query"),
+    quiet(Review, keys![k('7')], Do::CauseGuideline, "guideline"),
+    quiet(Review, keys![k('8')], Do::CauseDocument, "document"),
+    quiet(Review, keys![k('9')], Do::CauseOther, "other"),
+    quiet(Review, keys![TAB], Do::NextReasoning, "judge"),
+    quiet(Review, keys![k('w')], Do::ToggleRawReply, "raw reply"),
     shown(Judges, keys![ENTER], Do::Open, "its battles"),
     shown(Judges, keys![k('d')], Do::DropJudge, "without it"),
     shown(Judges, keys![k('w')], Do::ShowQueue, "queue"),
     shown(Cycles, keys![ENTER], Do::Open, "weakest"),
     shown(Cycles, keys![k('w')], Do::ShowQueue, "queue"),
-    shown(Court, keys![ENTER], Do::Open, "rule"),
-    shown(Court, keys![k('o')], Do::NextPolicy, "order"),
-    quiet(Court, keys![k('O')], Do::PreviousPolicy, "order back"),
-    shown(Court, keys![k('d')], Do::Conflicts, "other lists"),
-    shown(Court, keys![k('t')], Do::ShowTables, "tables"),
-    shown(Court, keys![TAB], Do::NextPane, "ranking"),
-    shown(Court, keys![k('v')], Do::Guideline, "guideline"),
+    shown(Adjudication, keys![ENTER], Do::Open, "rule"),
+    shown(Adjudication, keys![k('o')], Do::NextPolicy, "order"),
+    quiet(
+        Adjudication,
+        keys![k('O')],
+        Do::PreviousPolicy,
+        "order back",
+    ),
+    shown(Adjudication, keys![k('d')], Do::Conflicts, "other lists"),
+    shown(Adjudication, keys![k('t')], Do::ShowTables, "tables"),
+    shown(Adjudication, keys![TAB], Do::NextPane, "ranking"),
+    shown(Adjudication, keys![k('v')], Do::Guideline, "guideline"),
     shown(Ruling, keys![k('1')], Do::RuleRelevant, "relevant"),
     quiet(Ruling, keys![k('2')], Do::RulePartially, "partially"),
     shown(Ruling, keys![k('3')], Do::RuleNot, "not"),
@@ -164,55 +179,60 @@ pub const BINDINGS: &[Binding] = &[
     shown(Global, keys![k('p')], Do::PauseRun, "pause"),
     shown(Global, keys![k('r')], Do::ShowRun, "run"),
     shown(Global, keys![ESC], Do::Back, "back"),
-    shown(Global, keys![k('q'), Key::ctrl('c')], Do::Quit, "quit"),
+    shown(Global, keys![k('q'), KeyChord::ctrl('c')], Do::Quit, "quit"),
     quiet(Global, keys![ENTER], Do::Open, "open"),
     quiet(Global, keys![k('c')], Do::NextRamp, "colours"),
     quiet(Global, keys![k('y')], Do::Copy, "copy"),
     quiet(
         Global,
-        keys![k('j'), Key::code(KeyCode::Down)],
+        keys![k('j'), KeyChord::code(KeyCode::Down)],
         Do::Down,
         "down",
     ),
-    quiet(Global, keys![k('k'), Key::code(KeyCode::Up)], Do::Up, "up"),
     quiet(
         Global,
-        keys![k('h'), Key::code(KeyCode::Left)],
+        keys![k('k'), KeyChord::code(KeyCode::Up)],
+        Do::Up,
+        "up",
+    ),
+    quiet(
+        Global,
+        keys![k('h'), KeyChord::code(KeyCode::Left)],
         Do::Left,
         "left",
     ),
     quiet(
         Global,
-        keys![k('l'), Key::code(KeyCode::Right)],
+        keys![k('l'), KeyChord::code(KeyCode::Right)],
         Do::Right,
         "right",
     ),
     quiet(
         Global,
-        keys![k('g'), Key::code(KeyCode::Home)],
+        keys![k('g'), KeyChord::code(KeyCode::Home)],
         Do::First,
         "first",
     ),
     quiet(
         Global,
-        keys![k('G'), Key::code(KeyCode::End)],
+        keys![k('G'), KeyChord::code(KeyCode::End)],
         Do::Last,
         "last",
     ),
     quiet(
         Global,
-        keys![Key::code(KeyCode::PageDown), Key::ctrl('d')],
+        keys![KeyChord::code(KeyCode::PageDown), KeyChord::ctrl('d')],
         Do::PageDown,
         "page down",
     ),
     quiet(
         Global,
-        keys![Key::code(KeyCode::PageUp), Key::ctrl('u')],
+        keys![KeyChord::code(KeyCode::PageUp), KeyChord::ctrl('u')],
         Do::PageUp,
         "page up",
     ),
     quiet(Global, keys![TAB], Do::NextPane, "next pane"),
     quiet(Global, keys![BACK_TAB], Do::PreviousPane, "pane back"),
-    quiet(Global, keys![Key::ctrl('l')], Do::Redraw, "redraw"),
-    quiet(Global, keys![Key::ctrl('z')], Do::Suspend, "suspend"),
+    quiet(Global, keys![KeyChord::ctrl('l')], Do::Redraw, "redraw"),
+    quiet(Global, keys![KeyChord::ctrl('z')], Do::Suspend, "suspend"),
 ];

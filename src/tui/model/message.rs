@@ -1,22 +1,22 @@
 //! What happens, and what is to be done about it.
 
-use super::{CourtFindings, Exhibit, OpenQuery};
+use super::{AdjudicationOverview, DocumentEvidence, OpenQuery};
+use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
-use crate::domain::court::DocketRule;
 use crate::domain::vote::JudgeId;
-use crate::engine::estimate::Estimate;
-use crate::engine::progress::Progress;
-use crate::engine::{Control, EngineError, Outcome};
+use crate::engine::estimate::CostEstimate;
+use crate::engine::progress::RunProgress;
+use crate::engine::{RunControl, RunError, RunOutcome};
+use crate::store::annotator_statistics::AnnotatorStatistics;
 use crate::store::corpus::{QueryInfo, QueryKey};
-use crate::store::court::Roll;
+use crate::store::labels::AdjudicationList;
+use crate::store::priority_cache::NewAssignment;
 use crate::store::queue::{QueueItem, QueueRequest};
+use crate::store::rater_data::{RankingShift, RaterReport};
 use crate::store::rulings::{NewRuling, StoredRuling};
-use crate::store::tally::Tally;
-use crate::store::urgency::NewShown;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
-use crate::store::views::{Summary, VoteDetail};
-use crate::store::witnesses::{Report, Without};
+use crate::store::views::{QuerySummary, VoteDetail};
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 
@@ -34,9 +34,9 @@ pub enum Msg {
     /// Time has passed that something on screen waits for.
     Tick,
     /// The list of queries.
-    Listed(Vec<(QueryInfo, Option<Summary>)>),
+    Listed(Vec<(QueryInfo, Option<QuerySummary>)>),
     /// Summaries that were out of date.
-    Summarised(Vec<(QueryKey, Summary)>),
+    Summarised(Vec<(QueryKey, QuerySummary)>),
     /// A query, for the given generation.
     Opened(u64, Box<OpenQuery>),
     /// Texts of documents of a query.
@@ -50,15 +50,15 @@ pub enum Msg {
     /// What an undo took back, and what is in force on the pair now, in words.
     Undone(Option<(StoredVerdict, QueryInfo, String)>),
     /// A queue and what the verdicts so far say, for the given generation.
-    Queued(u64, Vec<QueueItem>, Tally),
-    /// The judges' cards.
-    Cards(Box<Report>),
+    Queued(u64, Vec<QueueItem>, AnnotatorStatistics),
+    /// the judges' report.
+    JudgesReported(Box<RaterReport>),
     /// What would change without a judge.
-    Without(JudgeId, Without),
-    /// What picks, labels and rulings amount to, for the given generation.
-    Court(u64, Box<CourtFindings>),
-    /// A document for the court.
-    Exhibit(Box<Exhibit>),
+    Without(JudgeId, RankingShift),
+    /// Figures about picks, labels and rulings, for the given generation.
+    Disagreements(u64, Box<AdjudicationOverview>),
+    /// A document to rule on.
+    Evidence(Box<DocumentEvidence>),
     /// A ruling is on disk.
     Ruled,
     /// A ruling could not be stored.
@@ -68,13 +68,13 @@ pub enum Msg {
     /// A query that will be wanted next.
     Prefetched(Box<OpenQuery>),
     /// What the guideline says, where there is one.
-    Guided(Option<String>),
+    GuidelineLoaded(Option<String>),
     /// What a run would need.
-    Estimated(Estimate),
+    Estimated(CostEstimate),
     /// The run's progress.
-    Progress(Progress),
+    Progress(RunProgress),
     /// The run's end.
-    Ended(Result<Outcome, EngineError>),
+    Ended(Result<RunOutcome, RunError>),
     /// Something failed that is nobody's fault on this side.
     Failed(String),
 }
@@ -101,17 +101,17 @@ pub enum Effect {
     /// Load a query with some of its texts before it is wanted.
     Prefetch(QueryKey, Vec<usize>),
     /// Put a pair of the queue off.
-    PutOff(QueryKey, Pair, NewShown),
+    PutOff(QueryKey, Pair, NewAssignment),
     /// Load the guideline.
     Guideline,
-    /// Compute the judges' cards.
-    Cards,
+    /// Compute the judges' report.
+    ReportJudges,
     /// Work out what would change without a judge.
     Without(JudgeId),
-    /// Work out what picks, labels and rulings amount to, for the given generation.
-    Court(DocketRule, Roll, u64),
-    /// Load a document for the court.
-    Exhibit(QueryKey, DocId),
+    /// Work out the figures about picks, labels and rulings, for the given generation.
+    LoadDisagreements(DisagreementRule, AdjudicationList, u64),
+    /// Load a document to rule on.
+    LoadEvidence(QueryKey, DocId),
     /// Store a ruling.
     Rule(NewRuling),
     /// Take back the latest ruling.
@@ -121,7 +121,7 @@ pub enum Effect {
     /// Begin a run.
     Start,
     /// Steer the run.
-    Steer(Control),
+    Steer(RunControl),
     /// Put text on the clipboard.
     Copy(String),
     /// Stop the process until it is resumed.

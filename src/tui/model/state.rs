@@ -1,22 +1,22 @@
 //! What each screen remembers, and the query that is open.
 
 use crate::domain::battle::{BattleId, Pair};
-use crate::domain::ranking::{Order, View};
+use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
-use crate::domain::verdict::People;
+use crate::domain::verdict::AnnotatorVerdicts;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
-use crate::store::views::{Summary, VoteDetail};
+use crate::store::views::{QuerySummary, VoteDetail};
 use crate::tui::widgets::heatmap::HeatmapState;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The list of queries.
 #[derive(Debug, Default)]
-pub struct Queries {
+pub struct QueriesScreen {
     /// Every query, with its summary where it is known and up to date.
-    pub rows: Vec<(QueryInfo, Option<Summary>)>,
+    pub rows: Vec<(QueryInfo, Option<QuerySummary>)>,
     /// The row under the cursor, among those shown.
     pub cursor: usize,
     /// Keep only rows that match.
@@ -55,8 +55,8 @@ impl QuerySort {
         }
     }
 
-    /// In words.
-    pub fn words(self) -> &'static str {
+    /// Its name on the screen.
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Import => "as imported",
             Self::Consensus => "least consensus first",
@@ -76,7 +76,7 @@ pub enum Layer {
     Fitted,
     /// Observed minus fitted.
     Residual,
-    /// One judge's votes, by its seat in the ensemble.
+    /// One judge's votes, by its place in the ensemble.
     Judge(usize),
     /// Verdicts alone.
     Verdicts,
@@ -84,11 +84,11 @@ pub enum Layer {
 
 /// The matrix screen.
 #[derive(Debug, Default)]
-pub struct Matrix {
+pub struct MatrixScreen {
     /// What the cells show.
     pub layer: Layer,
     /// The order of rows and columns.
-    pub order: Order,
+    pub order: DocumentOrder,
     /// Which surprise was jumped to last, 0 the greatest.
     pub surprise: Option<usize>,
     /// Cursor, window and zoom, in display positions.
@@ -146,16 +146,16 @@ pub struct BattleScreen {
     /// The reasoning as the judge wrote it, not re-labelled.
     pub raw: bool,
     /// What the last verdict on this screen did, for the ghosts.
-    pub moved: Option<Moved>,
+    pub before: Option<RankingBefore>,
     /// Whether names and scores of the two are hidden.
     pub blind: bool,
 }
 
 /// The ranking before the last change, to show how far everyone moved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Moved {
-    /// What was done, in words.
-    pub words: String,
+pub struct RankingBefore {
+    /// What was done.
+    pub change: String,
     /// Ranks before, by pool index.
     pub ranks: Vec<Option<usize>>,
     /// Scores before, by pool index.
@@ -174,18 +174,18 @@ pub struct OpenQuery {
     /// Its numbers.
     pub view: View,
     /// What each person says of its pairs.
-    pub people: People,
+    pub people: AnnotatorVerdicts,
     /// Texts that have been asked for.
     pub texts: HashMap<usize, Arc<str>>,
     /// Votes with reasoning that have been asked for.
     pub votes: HashMap<BattleId, Vec<VoteDetail>>,
 }
 
-impl Moved {
+impl RankingBefore {
     /// The ranking as it is now, before something changes it.
-    pub fn of(open: &OpenQuery, words: String) -> Self {
+    pub fn of(open: &OpenQuery, change: String) -> Self {
         Self {
-            words,
+            change,
             ranks: open.ranks(),
             zelo: open
                 .view

@@ -2,18 +2,18 @@
 
 pub(in crate::tui) mod calls;
 mod judges;
-mod moved;
 mod needs;
 mod numbers;
+mod rank_changes;
 mod texts;
 mod verdict;
 
 pub use needs::enter;
-pub use verdict::{explain, give};
+pub use verdict::{explain, give_verdict};
 
 pub(super) use needs::wanted;
 pub(super) use texts::scrolled;
-pub(super) use verdict::{ghost, put};
+pub(super) use verdict::{apply, remember_ranking};
 
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
@@ -22,9 +22,9 @@ use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, OpenQuery, Overlay, PromptFor, Screen};
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::prompt::Prompt;
+use crate::tui::widgets::prompt::LinePrompt;
 use crate::tui::widgets::toast::Level;
-use calls::{Sources, Spoken};
+use calls::{QuoteTexts, Reasoning};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
@@ -98,7 +98,7 @@ pub(super) fn view_with(
         (figures.len() as u16, panel.len() as u16 + 1)
     } else {
         // After a blind verdict the panel says what can still be done.
-        let share = if model.screen() == Screen::Judge {
+        let share = if model.screen() == Screen::Review {
             3
         } else {
             5
@@ -114,8 +114,8 @@ pub(super) fn view_with(
         cut(&mut side, rows)
     };
     Paragraph::new(figures).render(cut(&mut side, figures_rows), buf);
-    if let Some(change) = &model.battle.moved {
-        let rows = moved::rows(open, change, a, b) as u16 + 1;
+    if let Some(before) = &model.battle.before {
+        let rows = rank_changes::rows(open, before, a, b) as u16 + 1;
         let most = if wide {
             side.height / 2
         } else {
@@ -126,12 +126,12 @@ pub(super) fn view_with(
         } else {
             cut(&mut side, rows.min(most))
         };
-        moved::render(open, change, (a, b), theme, area, buf);
+        rank_changes::render(open, before, (a, b), theme, area, buf);
     }
-    let (spoken, shown) = shown_reasoning(model, open, theme, usize::from(side.width));
-    let judged = judges::render(model, open, &shown, &spoken, theme, side, buf);
+    let (reasoning, shown) = chosen_reasoning(model, open, theme, usize::from(side.width));
+    let judged = judges::render(model, open, &shown, &reasoning, theme, side, buf);
     areas.aside = judged;
-    (areas.sides, areas.page) = texts::render(model, open, &spoken.found, theme, pair, buf);
+    (areas.sides, areas.page) = texts::render(model, open, &reasoning.found, theme, pair, buf);
     areas.lines = areas.sides[0].max(areas.sides[1]);
     areas.list = pair;
     if wide {
@@ -177,29 +177,29 @@ pub(super) fn cut_bottom(area: &mut Rect, rows: u16) -> Rect {
 }
 
 /// The reasoning of the judge that is chosen, looked up in both texts, and all calls on the pair.
-fn shown_reasoning<'a>(
+fn chosen_reasoning<'a>(
     model: &Model,
     open: &'a OpenQuery,
     theme: &Theme,
     columns: usize,
-) -> (Spoken, Vec<calls::Call<'a>>) {
+) -> (Reasoning, Vec<calls::JudgeCall<'a>>) {
     let shown = calls::of_pair(open, model.battle.a, model.battle.b);
     let query = open.info.text.as_str();
     let prose = [model.battle.a, model.battle.b].map(|document| {
         open.texts
             .get(&document)
-            .map(|source| model.shelf.prose(source, query))
+            .map(|source| model.layouts.prose(source, query))
     });
-    let sources = Sources {
+    let texts = QuoteTexts {
         a: prose[0].as_deref(),
         b: prose[1].as_deref(),
         query,
     };
     let chosen = shown.get(model.battle.judge.min(shown.len().saturating_sub(1)));
-    let spoken = chosen.map_or_else(Spoken::default, |call| {
-        calls::spoken(call, &sources, model.battle.raw, theme, columns)
+    let reasoning = chosen.map_or_else(Reasoning::default, |call| {
+        calls::reasoning_of(call, &texts, model.battle.raw, theme, columns)
     });
-    (spoken, shown)
+    (reasoning, shown)
 }
 
 fn head(model: &Model, open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
@@ -237,12 +237,12 @@ fn head(model: &Model, open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Bu
 /// Answers a command.
 pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     match command {
-        Command::JudgeA => return give(model, Decision::A),
-        Command::JudgeAStrongly => return give(model, Decision::MuchA),
-        Command::JudgeB => return give(model, Decision::B),
-        Command::JudgeBStrongly => return give(model, Decision::MuchB),
-        Command::JudgeTie => return give(model, Decision::Tie),
-        Command::CannotTell => return give(model, Decision::CannotTell),
+        Command::JudgeA => return give_verdict(model, Decision::A),
+        Command::JudgeAStrongly => return give_verdict(model, Decision::MuchA),
+        Command::JudgeB => return give_verdict(model, Decision::B),
+        Command::JudgeBStrongly => return give_verdict(model, Decision::MuchB),
+        Command::JudgeTie => return give_verdict(model, Decision::Tie),
+        Command::CannotTell => return give_verdict(model, Decision::CannotTell),
         Command::WriteNote => ask_why(model),
         Command::NextBattle => return step(model, true),
         Command::PreviousBattle => return step(model, false),
@@ -299,7 +299,7 @@ fn ask_why(model: &mut Model) {
     });
     match given {
         Some(note) => {
-            let prompt = Prompt::new("reason: ", "why, in a line; Enter stores it")
+            let prompt = LinePrompt::new("reason: ", "why, in a line; Enter stores it")
                 .with_text(&sanitise::line(&note));
             model
                 .overlays

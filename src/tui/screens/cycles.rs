@@ -1,7 +1,9 @@
 //! The cycles of a query: three battles that cannot all be right, side by side.
 
 use crate::domain::battle::Pair;
-use crate::domain::priority::{Edge, Triad, cyclic_triads, edges, edges_of_judge};
+use crate::domain::priority::{
+    CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,
+};
 use crate::domain::vote::JudgeId;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, OpenQuery, Screen};
@@ -13,9 +15,9 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 /// A cycle, of the ensemble or of one judge.
-struct Row {
+struct CycleRow {
     judge: Option<(usize, JudgeId)>,
-    triad: Triad,
+    triad: CyclicTriad,
 }
 
 /// Goes to the cycles of the query that is open.
@@ -25,18 +27,22 @@ pub fn show(model: &mut Model) -> Vec<Effect> {
     wanted(model)
 }
 
-fn rows(open: &OpenQuery) -> Vec<Row> {
-    let of = |judge, triads: Vec<Triad>| triads.into_iter().map(move |triad| Row { judge, triad });
-    let mut rows: Vec<Row> = of(None, cyclic_triads(&edges(&open.view))).collect();
-    for (seat, (judge, _)) in open.judges.iter().enumerate() {
-        let triads = cyclic_triads(&edges_of_judge(&open.view, *judge));
-        rows.extend(of(Some((seat, *judge)), triads));
+fn rows(open: &OpenQuery) -> Vec<CycleRow> {
+    let of = |judge, triads: Vec<CyclicTriad>| {
+        triads
+            .into_iter()
+            .map(move |triad| CycleRow { judge, triad })
+    };
+    let mut rows: Vec<CycleRow> = of(None, cyclic_triads(&decided_pairs(&open.view))).collect();
+    for (index, (judge, _)) in open.judges.iter().enumerate() {
+        let triads = cyclic_triads(&decided_pairs_of_judge(&open.view, *judge));
+        rows.extend(of(Some((index, *judge)), triads));
     }
     rows
 }
 
 /// The three pairs of a triad, the weakest first.
-fn pairs(triad: &Triad) -> Vec<Pair> {
+fn pairs(triad: &CyclicTriad) -> Vec<Pair> {
     let [x, y, z] = triad.documents;
     let mut pairs: Vec<Pair> = [(x, y), (y, z), (x, z)]
         .into_iter()
@@ -144,20 +150,20 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     areas
 }
 
-fn who(open: &OpenQuery, row: &Row) -> String {
+fn who(open: &OpenQuery, row: &CycleRow) -> String {
     match row.judge {
         None => "ensemble".to_owned(),
-        Some((seat, _)) => open.judges.get(seat).map_or(String::new(), |(_, spec)| {
+        Some((index, _)) => open.judges.get(index).map_or(String::new(), |(_, spec)| {
             crate::domain::sanitise::line(&spec.name).into_owned()
         }),
     }
 }
 
 /// The three battles side by side.
-fn battles(open: &OpenQuery, row: &Row, theme: &Theme, area: Rect, buf: &mut Buffer) {
+fn battles(open: &OpenQuery, row: &CycleRow, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let all = match row.judge {
-        None => edges(&open.view),
-        Some((_, judge)) => edges_of_judge(&open.view, judge),
+        None => decided_pairs(&open.view),
+        Some((_, judge)) => decided_pairs_of_judge(&open.view, judge),
     };
     let columns: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3])
         .spacing(2)
@@ -168,15 +174,15 @@ fn battles(open: &OpenQuery, row: &Row, theme: &Theme, area: Rect, buf: &mut Buf
             .find(|edge| Pair::new(edge.winner, edge.loser) == Some(pair));
         let weakest = pair == row.triad.weakest;
         let lines = edge.map_or(Vec::new(), |edge| {
-            told(open, edge, weakest, theme, usize::from(column.width))
+            edge_lines(open, edge, weakest, theme, usize::from(column.width))
         });
         Paragraph::new(lines).render(column, buf);
     }
 }
 
-fn told(
+fn edge_lines(
     open: &OpenQuery,
-    edge: &Edge,
+    edge: &DecidedPair,
     weakest: bool,
     theme: &Theme,
     columns: usize,
@@ -208,9 +214,9 @@ fn told(
     );
     if let Some(pair) = Pair::new(edge.winner, edge.loser) {
         for vote in open.votes_of(pair) {
-            let seat = open.judges.iter().position(|(id, _)| *id == vote.judge);
-            let name = seat.map_or(String::new(), |seat| {
-                crate::domain::sanitise::line(&open.judges[seat].1.name).into_owned()
+            let index = open.judges.iter().position(|(id, _)| *id == vote.judge);
+            let name = index.map_or(String::new(), |index| {
+                crate::domain::sanitise::line(&open.judges[index].1.name).into_owned()
             });
             let battle = open
                 .view
@@ -234,7 +240,7 @@ fn told(
             } else {
                 format!("{name}: tie")
             };
-            say(words, theme.judge(seat.unwrap_or(0)));
+            say(words, theme.judge(index.unwrap_or(0)));
         }
     }
     for document in [edge.winner, edge.loser] {

@@ -67,7 +67,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         let source = open.texts.get(&model.document.document);
         let wanted = source.map_or(1, |source| {
             model
-                .shelf
+                .layouts
                 .lines(source, &open.info.text, usize::from(rest.width), true)
                 .1
                 .len()
@@ -111,9 +111,10 @@ fn read_pane(
         Line::styled("loading the text …", theme.missing()).render(*area, buf);
         return (0, 0);
     };
-    let (shown, lines) = model
-        .shelf
-        .lines(source, &open.info.text, usize::from(area.width), true);
+    let (shown, lines) =
+        model
+            .layouts
+            .lines(source, &open.info.text, usize::from(area.width), true);
     let page = usize::from(area.height);
     let first = model.document.scroll.min(lines.len().saturating_sub(page));
     let mut words = "text".to_owned();

@@ -1,9 +1,9 @@
 //! The judges: a card each, and who agrees with whom.
 
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judging::Card;
+use crate::domain::judge_report::JudgeReport;
 use crate::domain::sanitise;
-use crate::store::witnesses::{Report, Without};
+use crate::store::rater_data::{RankingShift, RaterReport};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;
@@ -32,7 +32,7 @@ const COLUMNS: [(&str, usize, u16); 10] = [
 pub fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::Judges);
     model.judges.without = None;
-    vec![Effect::Cards]
+    vec![Effect::ReportJudges]
 }
 
 /// Draws the screen.
@@ -95,7 +95,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     }
     let width = usize::from(area.width);
     Line::styled("─".repeat(width), theme.faint()).render(rule, buf);
-    Paragraph::new(told(model, report, theme, width)).render(detail, buf);
+    Paragraph::new(detail_lines(model, report, theme, width)).render(detail, buf);
     areas.list = list;
     areas.lines = rows.len();
     areas.page = usize::from(list.height);
@@ -103,8 +103,8 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
 }
 
 /// Every judge with its card and its place among the judges, and the ensemble last.
-fn rows(report: &Report) -> Vec<(String, Option<&Card>, Option<usize>)> {
-    let judges = report.witnesses.judges.iter().enumerate();
+fn rows(report: &RaterReport) -> Vec<(String, Option<&JudgeReport>, Option<usize>)> {
+    let judges = report.rater_data.judges.iter().enumerate();
     let mut rows: Vec<_> = judges
         .map(|(at, (_, spec))| {
             let card = report.cards.iter().find(|card| card.judge == Some(at));
@@ -117,7 +117,7 @@ fn rows(report: &Report) -> Vec<(String, Option<&Card>, Option<usize>)> {
     rows
 }
 
-fn cell(head: &str, card: Option<&Card>, at: Option<usize>, report: &Report) -> String {
+fn cell(head: &str, card: Option<&JudgeReport>, at: Option<usize>, report: &RaterReport) -> String {
     let none = || "–".to_owned();
     let Some(card) = card else { return none() };
     let calls = at.and_then(|at| report.calls.get(at));
@@ -166,7 +166,12 @@ fn percent(value: f64, interval: Interval) -> String {
 }
 
 /// What is told below the table about the judge under the cursor.
-fn told(model: &Model, report: &Report, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn detail_lines(
+    model: &Model,
+    report: &RaterReport,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let rows = rows(report);
     let Some((name, card, at)) = rows.get(model.judges.cursor.min(rows.len() - 1)) else {
         return Vec::new();
@@ -212,7 +217,7 @@ fn told(model: &Model, report: &Report, theme: &Theme, columns: usize) -> Vec<Li
         }
         if let Some((judge, without)) = model.judges.without
             && report
-                .witnesses
+                .rater_data
                 .judges
                 .get(at)
                 .is_some_and(|(id, _)| *id == judge)
@@ -237,7 +242,7 @@ fn told(model: &Model, report: &Report, theme: &Theme, columns: usize) -> Vec<Li
             alpha.value
         ));
     }
-    if report.witnesses.verdicts.is_empty() {
+    if report.rater_data.verdicts.is_empty() {
         words.push(
             "No verdict yet: agreement with people needs some. w opens the queue.".to_owned(),
         );
@@ -251,7 +256,7 @@ fn told(model: &Model, report: &Report, theme: &Theme, columns: usize) -> Vec<Li
     lines
 }
 
-fn sentences(name: &str, card: &Card) -> Vec<String> {
+fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
     let mut words = Vec::new();
     if let Some(position) = &card.position {
         let side = if position.value > 0.0 {
@@ -292,7 +297,7 @@ fn sentences(name: &str, card: &Card) -> Vec<String> {
     words
 }
 
-fn dropped(name: &str, without: &Without) -> String {
+fn dropped(name: &str, without: &RankingShift) -> String {
     match without.tau {
         None => format!("{name} is the only judge wherever it counts."),
         Some(tau) => format!(
@@ -309,7 +314,7 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     };
     let last = rows(report).len().saturating_sub(1);
     let judge = report
-        .witnesses
+        .rater_data
         .judges
         .get(model.judges.cursor)
         .map(|(id, _)| *id);

@@ -1,16 +1,16 @@
-//! The matrix screen: the K×K heatmap, its margin, and the cell under the cursor told in words.
+//! The matrix screen: the K×K heatmap, its margin, and the cell under the cursor in words.
 
-mod told;
+mod cell_details;
 
 use crate::domain::battle::Pair;
-use crate::domain::ranking::{Order, Standing};
+use crate::domain::ranking::{DocumentOrder, Standing};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Areas, Effect, Layer, Matrix, Model, Moved, OpenQuery};
+use crate::tui::model::{Areas, Effect, Layer, MatrixScreen, Model, OpenQuery, RankingBefore};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::view::Caches;
-use crate::tui::widgets::heatmap::{self, CellSource, HeatCell, HeatmapOptions, Margin, Zoom};
+use crate::tui::widgets::heatmap::{self, CellSource, HeatCell, HeatmapOptions, MarginRow, Zoom};
 use crate::tui::widgets::toast::Level;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -18,15 +18,15 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-struct Source<'a> {
+struct MatrixCells<'a> {
     open: &'a OpenQuery,
     order: &'a [usize],
     layer: Layer,
-    ghost: Option<&'a Moved>,
+    ghost: Option<&'a RankingBefore>,
     generation: u64,
 }
 
-impl<'a> Source<'a> {
+impl<'a> MatrixCells<'a> {
     fn new(model: &'a Model, open: &'a OpenQuery, order: &'a [usize]) -> Self {
         let mut hash = DefaultHasher::new();
         (
@@ -50,7 +50,7 @@ impl<'a> Source<'a> {
             open,
             order,
             layer: model.matrix.layer,
-            ghost: model.battle.moved.as_ref(),
+            ghost: model.battle.before.as_ref(),
             generation: hash.finish(),
         }
     }
@@ -62,11 +62,11 @@ fn layer_number(layer: Layer) -> usize {
         Layer::Fitted => 1,
         Layer::Residual => 2,
         Layer::Verdicts => 3,
-        Layer::Judge(seat) => 4 + seat,
+        Layer::Judge(index) => 4 + index,
     }
 }
 
-impl CellSource for Source<'_> {
+impl CellSource for MatrixCells<'_> {
     fn len(&self) -> usize {
         self.order.len()
     }
@@ -81,7 +81,7 @@ impl CellSource for Source<'_> {
                 .observed
                 .zip(cell.fitted)
                 .map(|(observed, fitted)| observed - fitted),
-            Layer::Judge(seat) => judge_margin(self.open, seat, *row, *column),
+            Layer::Judge(index) => judge_margin(self.open, index, *row, *column),
             _ => None,
         };
         let value = match self.layer {
@@ -104,7 +104,7 @@ impl CellSource for Source<'_> {
         }
     }
 
-    fn margin(&self, at: usize) -> Margin {
+    fn margin(&self, at: usize) -> MarginRow {
         let document = self.order.get(at).copied().unwrap_or(0);
         let before = self
             .ghost
@@ -145,8 +145,8 @@ impl CellSource for Source<'_> {
 }
 
 /// One judge's mean margin over the pair's battles, in −1..=1 (1: the row is better).
-fn judge_margin(open: &OpenQuery, seat: usize, row: usize, column: usize) -> Option<f64> {
-    let judge = open.judges.get(seat)?.0;
+fn judge_margin(open: &OpenQuery, index: usize, row: usize, column: usize) -> Option<f64> {
+    let judge = open.judges.get(index)?.0;
     let records = &open.view.rows().battles;
     let (mut sum, mut votes) = (0.0, 0u32);
     for index in open.view.battles_of(Pair::new(row, column)?) {
@@ -164,7 +164,7 @@ fn judge_margin(open: &OpenQuery, seat: usize, row: usize, column: usize) -> Opt
     (votes > 0).then(|| sum / f64::from(votes))
 }
 
-fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> Margin {
+fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> MarginRow {
     let standing: Option<Standing> = open.view.standings.get(document).copied().flatten();
     let moved = ghost
         .zip(standing)
@@ -173,7 +173,7 @@ fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> Margin {
             std::cmp::Ordering::Less => '▼',
             std::cmp::Ordering::Equal => ' ',
         });
-    Margin {
+    MarginRow {
         rank: standing.map_or_else(|| "–".to_owned(), |standing| standing.rank.to_string()),
         id: open.name(document),
         zelo: standing.map(|standing| standing.zelo),
@@ -187,18 +187,18 @@ fn layer_words(open: &OpenQuery, layer: Layer) -> String {
         Layer::Observed => "observed: share of the judges' votes".to_owned(),
         Layer::Fitted => "fitted: probability of winning".to_owned(),
         Layer::Residual => "residual: observed − fitted".to_owned(),
-        Layer::Judge(seat) => {
-            let name = open.judges.get(seat).map_or("", |(_, spec)| &spec.name);
+        Layer::Judge(index) => {
+            let name = open.judges.get(index).map_or("", |(_, spec)| &spec.name);
             format!("judge {}: its margin", crate::domain::sanitise::line(name))
         }
         Layer::Verdicts => "verdicts: what people decided".to_owned(),
     }
 }
 
-fn order_words(order: Order) -> &'static str {
+fn order_words(order: DocumentOrder) -> &'static str {
     match order {
-        Order::Hybrid => "hybrid order (the input's)",
-        Order::Zelo => "zELO order (best first)",
+        DocumentOrder::Hybrid => "hybrid order (first stage)",
+        DocumentOrder::Zelo => "zELO order (best first)",
     }
 }
 
@@ -236,7 +236,7 @@ pub fn view(
             Layout::vertical([Constraint::Min(1), Constraint::Length(height)]).areas(rest);
         (grid, side)
     };
-    let source = Source::new(model, open, &order);
+    let source = MatrixCells::new(model, open, &order);
     let caption = format!(
         "{} · {}",
         layer_words(open, model.matrix.layer),
@@ -255,7 +255,7 @@ pub fn view(
         &source,
         &options,
     );
-    told::render(model, open, &order, theme, side, wide, buf);
+    cell_details::render(model, open, &order, theme, side, wide, buf);
     Areas {
         body: area,
         list: grid,
@@ -335,11 +335,11 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             model.matrix.layer = step_layer(model.matrix.layer, open.judges.len(), false)
         }
         Command::NextJudgeLayer => {
-            let seat = match model.matrix.layer {
-                Layer::Judge(seat) => (seat + 1) % open.judges.len().max(1),
+            let index = match model.matrix.layer {
+                Layer::Judge(index) => (index + 1) % open.judges.len().max(1),
                 _ => 0,
             };
-            model.matrix.layer = Layer::Judge(seat);
+            model.matrix.layer = Layer::Judge(index);
         }
         Command::Zoom => {
             heat.zoom = next_zoom(heat.zoom, model.areas.heatmap.map(|shown| shown.zoom))
@@ -372,12 +372,12 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 /// Turns the order and keeps the cursor on the same pair of documents.
-fn flip(matrix: &mut Matrix, open: &OpenQuery, order: &[usize]) {
+fn flip(matrix: &mut MatrixScreen, open: &OpenQuery, order: &[usize]) {
     let (row, column) = matrix.heat.cursor;
     let pair = (order.get(row).copied(), order.get(column).copied());
     matrix.order = match matrix.order {
-        Order::Hybrid => Order::Zelo,
-        Order::Zelo => Order::Hybrid,
+        DocumentOrder::Hybrid => DocumentOrder::Zelo,
+        DocumentOrder::Zelo => DocumentOrder::Hybrid,
     };
     let order = open.view.order(matrix.order);
     let place = |document: Option<usize>| {

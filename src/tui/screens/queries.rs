@@ -2,7 +2,7 @@
 
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::views::Summary;
+use crate::store::views::QuerySummary;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;
@@ -176,7 +176,7 @@ fn name(model: &Model, index: usize) -> String {
 fn headline(model: &Model) -> String {
     let mut words = "text".to_owned();
     if model.queries.sort != super::super::model::QuerySort::Import {
-        words = format!("text · sorted: {}", model.queries.sort.words());
+        words = format!("text · sorted: {}", model.queries.sort.describe());
     }
     if !model.queries.filter.is_empty() {
         words = format!(
@@ -190,7 +190,7 @@ fn headline(model: &Model) -> String {
 fn cell(
     column: &Column,
     documents: usize,
-    summary: Option<&Summary>,
+    summary: Option<&QuerySummary>,
     theme: &Theme,
 ) -> Vec<Span<'static>> {
     let right = |words: String, style: Style| {
@@ -259,11 +259,11 @@ fn render_detail(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) {
         None => "counting …".to_owned(),
         Some(summary) if summary.battles == 0 => {
             format!(
-                "{} documents, not judged yet: s starts the run, C is the label court.",
+                "{} documents, not judged yet: s starts the run, C opens adjudication.",
                 info.documents
             )
         }
-        Some(summary) => told(summary),
+        Some(summary) => summary_text(summary),
     };
     for range in text::wrap(&words, width).into_iter().take(2) {
         lines.push(Line::raw(words[range].to_owned()));
@@ -281,7 +281,7 @@ fn ranks_words(ranks: usize) -> String {
     }
 }
 
-fn told(summary: &Summary) -> String {
+fn summary_text(summary: &QuerySummary) -> String {
     let mut words = format!("{} of {} battles fought", summary.fought, summary.battles);
     if summary.judged > 0 {
         words += &format!(

@@ -3,8 +3,8 @@
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
 use crate::domain::vote::JudgeId;
-use crate::store::queue::{QueueItem, QueueRequest, Standing};
-use crate::store::tally::{Count, Tally};
+use crate::store::annotator_statistics::{AnnotatorStatistics, Fraction};
+use crate::store::queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;
@@ -36,7 +36,7 @@ pub fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Effect> {
     model.queue.cursor = 0;
     model.queue.loaded = false;
     model.queue.items.clear();
-    model.queue.desk = None;
+    model.queue.current = None;
     model.stack.push(Screen::Queue);
     ask(model)
 }
@@ -63,19 +63,19 @@ pub fn arrived(
     model: &mut Model,
     generation: u64,
     items: Vec<QueueItem>,
-    tally: Tally,
+    stats: AnnotatorStatistics,
 ) -> Vec<Effect> {
     if generation != model.queue.generation {
         return Vec::new();
     }
     model.queue.items = items;
-    model.queue.tally = tally;
+    model.queue.stats = stats;
     model.queue.loaded = true;
     let last = shown(model).len().saturating_sub(1);
     model.queue.cursor = model.queue.cursor.min(last);
-    if model.screen() == Screen::Judge && model.queue.desk.is_none() {
+    if model.screen() == Screen::Review && model.queue.current.is_none() {
         model.queue.cursor = 0;
-        return super::judge::take_up(model, 0);
+        return super::review::review_item(model, 0);
     }
     Vec::new()
 }
@@ -116,7 +116,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     .areas(area);
     let columns = usize::from(area.width);
     Paragraph::new(headline(model, theme, columns)).render(head, buf);
-    Paragraph::new(told(&model.queue.tally, theme, columns)).render(foot, buf);
+    Paragraph::new(statistics_lines(&model.queue.stats, theme, columns)).render(foot, buf);
     let shown = shown(model);
     let mut areas = Areas {
         body: area,
@@ -153,8 +153,8 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         let selected = place == model.queue.cursor;
         let words = query_of(model, item)
             .map_or(String::new(), |(_, text)| sanitise::line(text).into_owned());
-        let urgent = urgency(model.queue.policy, item);
-        let room = columns.saturating_sub(width + 5 + 4 + urgent.chars().count() + 3);
+        let priority = priority_text(model.queue.policy, item);
+        let room = columns.saturating_sub(width + 5 + 4 + priority.chars().count() + 3);
         if selected {
             buf.set_style(row, theme.selection());
         }
@@ -166,7 +166,7 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
             Span::raw("  "),
             Span::raw(text::pad_right(&words, room)),
             Span::raw(" "),
-            Span::styled(urgent, theme.muted()),
+            Span::styled(priority, theme.muted()),
         ])
         .render(row, buf);
     }
@@ -175,10 +175,10 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
 
 /// What is said beside an item. Controls and repeats are not told apart from the rest: that would change how they are
 /// judged.
-fn urgency(policy: Policy, item: &QueueItem) -> String {
+fn priority_text(policy: Policy, item: &QueueItem) -> String {
     match (item.standing, policy, item.priority) {
-        (Standing::Again, ..) => "taken back".to_owned(),
-        (Standing::Later, ..) => "put off".to_owned(),
+        (QueueItemState::Again, ..) => "taken back".to_owned(),
+        (QueueItemState::Later, ..) => "put off".to_owned(),
         (_, Policy::Mixed | Policy::Random, _) | (.., None) => String::new(),
         (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),
         (_, Policy::Split, Some(bits)) => format!("{bits:.2} bit"),
@@ -227,14 +227,14 @@ fn headline(model: &Model, theme: &Theme, columns: usize) -> Vec<Line<'static>> 
             theme.muted(),
         ),
         Line::styled(
-            text::truncate(&settled(model), columns).into_owned(),
+            text::truncate(&settled_text(model), columns).into_owned(),
             theme.muted(),
         ),
     ]
 }
 
 /// The stopping rule: where the top is sure, further judgments do not change it.
-fn settled(model: &Model) -> String {
+fn settled_text(model: &Model) -> String {
     let scope = model.queue.scope;
     let rows = model
         .queries
@@ -271,8 +271,12 @@ fn empty(model: &Model, theme: &Theme) -> Vec<Line<'static>> {
 }
 
 /// The tally in lines: how much, how fast, how far one agrees with the ensemble and with oneself.
-pub(super) fn told(tally: &Tally, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let share = |count: Count, what: &str| {
+pub(super) fn statistics_lines(
+    stats: &AnnotatorStatistics,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let share = |count: Fraction, what: &str| {
         count.share().map(|(_, low, high)| {
             format!(
                 "{what} {} of {} (95 %: {:.0}–{:.0} %)",
@@ -283,14 +287,14 @@ pub(super) fn told(tally: &Tally, theme: &Theme, columns: usize) -> Vec<Line<'st
             )
         })
     };
-    let mut parts = vec![format!("{} judged", tally.judged)];
-    parts.extend(tally.per_hour().map(|pace| format!("{pace:.0} an hour")));
-    parts.extend(share(tally.agreement, "you and the ensemble agree on"));
-    parts.extend(share(tally.consistent, "repeats judged alike"));
-    if tally.changed.of > 0 {
+    let mut parts = vec![format!("{} judged", stats.judged)];
+    parts.extend(stats.per_hour().map(|pace| format!("{pace:.0} an hour")));
+    parts.extend(share(stats.agreement, "you and the ensemble agree on"));
+    parts.extend(share(stats.consistent, "repeats judged alike"));
+    if stats.changed.of > 0 {
         parts.push(format!(
             "changed after the reveal {} of {}, {} towards the ensemble",
-            tally.changed.part, tally.changed.of, tally.swayed
+            stats.changed.part, stats.changed.of, stats.swayed
         ));
     }
     let words = parts.join(" · ");
@@ -299,7 +303,7 @@ pub(super) fn told(tally: &Tally, theme: &Theme, columns: usize) -> Vec<Line<'st
         .take(2)
         .map(|range| Line::styled(words[range].to_owned(), theme.muted()))
         .collect();
-    if let Some(warning) = tally.warning() {
+    if let Some(warning) = stats.warning() {
         lines.insert(
             0,
             Line::styled(text::truncate(warning, columns).into_owned(), theme.warn()),
@@ -361,8 +365,8 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                     effects.extend(model.open_battle(item.pair.low(), item.pair.high()));
                     return effects;
                 }
-                model.stack.push(Screen::Judge);
-                return super::judge::take_up(model, at);
+                model.stack.push(Screen::Review);
+                return super::review::review_item(model, at);
             }
         }
         _ => {}

@@ -1,16 +1,16 @@
-//! A document before the court: ruled on blind first, then again with label and picks in sight. Nothing of the label and
+//! One document: ruled on blind first, then again with label and picks in sight. Nothing of the label and
 //! nothing of the judges is drawn before the person has ruled.
 
-mod act;
+mod actions;
 mod panel;
 
-pub use act::{leave, note, shown, take_up};
+pub use actions::{begin_ruling, leave, note, shown};
 
 use super::{battle, document::prose};
-use crate::domain::court::{Fault, Finding};
+use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::sanitise;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Areas, Effect, Exhibit, Hearing, Model};
+use crate::tui::model::{Areas, CurrentRuling, DocumentEvidence, Effect, Model};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -26,35 +26,42 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
         ..Areas::default()
     };
     let mut rest = battle::inset(area);
-    let Some(hearing) = &model.court.hearing else {
-        let words = match model.court.findings.is_some() && model.court.matters.is_empty() {
-            true => "Nothing left to rule on. Esc goes back to the court.",
+    let Some(current) = &model.adjudication.current else {
+        let words = match model.adjudication.overview.is_some()
+            && model.adjudication.disagreements.is_empty()
+        {
+            true => "Nothing left to rule on. Esc goes back to the list.",
             false => "loading …",
         };
         Line::styled(words, theme.muted()).render(rest, buf);
         return areas;
     };
-    let Some(exhibit) = &hearing.exhibit else {
+    let Some(evidence) = &current.evidence else {
         Line::styled("loading the document …", theme.muted()).render(rest, buf);
         return areas;
     };
     let columns = usize::from(rest.width);
-    let head = head(hearing, exhibit, theme, columns);
+    let head = head(current, evidence, theme, columns);
     let rows = head.len() as u16;
     Paragraph::new(head).render(battle::cut(&mut rest, rows), buf);
-    let mut lines = panel::lines(model, hearing, exhibit, theme, columns);
+    let mut lines = panel::lines(model, current, evidence, theme, columns);
     // The document keeps a third of what is left.
     let room = rest.height * 2 / 3;
-    lines = super::court::fold(lines, room, theme);
+    lines = super::adjudication::fold(lines, room, theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(battle::cut_bottom(&mut rest, rows), buf);
-    (areas.lines, areas.page, areas.first) = document(model, hearing, exhibit, theme, rest, buf);
+    (areas.lines, areas.page, areas.first) = document(model, current, evidence, theme, rest, buf);
     areas.list = rest;
     areas
 }
 
-fn head(hearing: &Hearing, exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let query = sanitise::line(&exhibit.asked).into_owned();
+fn head(
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let query = sanitise::line(&evidence.asked).into_owned();
     let ranges = text::wrap(&query, columns.saturating_sub(6));
     let mut lines: Vec<Line<'static>> = Vec::new();
     for (at, range) in ranges.into_iter().take(3).enumerate() {
@@ -64,7 +71,7 @@ fn head(hearing: &Hearing, exhibit: &Exhibit, theme: &Theme, columns: usize) -> 
             Span::styled(query[range].to_owned(), theme.strong()),
         ]));
     }
-    let words = match hearing.open {
+    let words = match current.open {
         true => return lines,
         false => {
             "Does this document answer the query? Underlined: the passage nearest to it. Label, picks and judges are hidden until you have ruled."
@@ -78,8 +85,8 @@ fn head(hearing: &Hearing, exhibit: &Exhibit, theme: &Theme, columns: usize) -> 
 /// Draws the text; returns how many lines it has, how many fit, and which is the first shown.
 fn document(
     model: &Model,
-    hearing: &Hearing,
-    exhibit: &Exhibit,
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
     theme: &Theme,
     area: Rect,
     buf: &mut Buffer,
@@ -88,15 +95,15 @@ fn document(
     let top = battle::cut(&mut body, 1);
     let columns = usize::from(body.width);
     let (shown, lines) = model
-        .shelf
-        .lines(&exhibit.text, &exhibit.asked, columns, true);
+        .layouts
+        .lines(&evidence.text, &evidence.asked, columns, true);
     if let Some(note) = shown.note(true).filter(|_| body.height > 1) {
         Line::styled(text::truncate(&note, columns), theme.muted())
             .render(battle::cut(&mut body, 1), buf);
     }
     let page = usize::from(body.height);
     let nearest = lines.partition_point(|line| line.end <= shown.passage.start);
-    let first = hearing.scroll.unwrap_or(nearest);
+    let first = current.scroll.unwrap_or(nearest);
     let first = first.min(lines.len().saturating_sub(page));
     let place = match lines.len() > page && page > 0 {
         true => format!(
@@ -107,8 +114,8 @@ fn document(
         ),
         false => String::new(),
     };
-    let title = exhibit.title.as_deref().unwrap_or_default();
-    let name = sanitise::line(exhibit.document.as_str());
+    let title = evidence.title.as_deref().unwrap_or_default();
+    let name = sanitise::line(evidence.document.as_str());
     let words = format!("{name} {}", sanitise::line(title));
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
     let heading = format!("{}{place}", text::truncate(words.trim_end(), room));
@@ -117,11 +124,11 @@ fn document(
         Line::styled("this document has no text", theme.missing()).render(body, buf);
         return (0, page, 0);
     }
-    let lit = match hearing.open {
-        true => panel::evidence(exhibit, &shown.text),
+    let lit = match current.open {
+        true => panel::evidence_ranges(evidence, &shown.text),
         false => None,
     };
-    let passage = || match hearing.open {
+    let passage = || match current.open {
         true => Vec::new(),
         false => vec![shown.passage.clone()],
     };
@@ -133,22 +140,22 @@ fn document(
 /// Answers a command.
 pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(finding) = finding(command) {
-        return act::rule(model, finding);
+        return actions::rule(model, finding);
     }
     if let Some(fault) = fault(command) {
-        return act::blame(model, fault);
+        return actions::blame(model, fault);
     }
     let (lines, page, first) = (model.areas.lines, model.areas.page, model.areas.first);
     match command {
-        Command::Open => act::keep(model),
-        Command::PutOff => act::put_off(model),
-        Command::NextDocument => act::step(model, true),
-        Command::PreviousDocument => act::step(model, false),
+        Command::Open => actions::keep(model),
+        Command::PutOff => actions::put_off(model),
+        Command::NextDocument => actions::step(model, true),
+        Command::PreviousDocument => actions::step(model, false),
         Command::Guideline => vec![Effect::Guideline],
-        Command::WriteNote => act::ask_why(model),
+        Command::WriteNote => actions::ask_why(model),
         Command::ToggleFullText => {
-            if let Some(hearing) = &mut model.court.hearing {
-                hearing.scroll = match hearing.scroll {
+            if let Some(current) = &mut model.adjudication.current {
+                current.scroll = match current.scroll {
                     None => Some(0),
                     Some(_) => None,
                 };
@@ -156,10 +163,10 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             Vec::new()
         }
         command => {
-            if let Some(hearing) = &mut model.court.hearing {
+            if let Some(current) = &mut model.adjudication.current {
                 let to = battle::scrolled(first, command, lines, page);
                 if to != first {
-                    hearing.scroll = Some(to);
+                    current.scroll = Some(to);
                 }
             }
             Vec::new()
@@ -175,7 +182,7 @@ const FINDINGS: [Command; 4] = [
     Command::RuleCannotTell,
 ];
 
-/// The commands that name a cause, in the order of [`Fault::ALL`].
+/// The commands that name a cause, in the order of [`DisagreementCause::ALL`].
 const FAULTS: [Command; 5] = [
     Command::FaultLabelWrong,
     Command::FaultLabelMissing,
@@ -189,9 +196,9 @@ fn finding(command: Command) -> Option<Finding> {
     Finding::ALL.get(at).copied()
 }
 
-fn fault(command: Command) -> Option<Fault> {
+fn fault(command: Command) -> Option<DisagreementCause> {
     let at = FAULTS.iter().position(|known| *known == command)?;
-    Fault::ALL.get(at).copied()
+    DisagreementCause::ALL.get(at).copied()
 }
 
 #[cfg(test)]

@@ -1,15 +1,15 @@
 //! The run screen: calls, rates, failures, spend, log.
 
 use crate::domain::sanitise;
-use crate::engine::estimate::Estimate;
-use crate::engine::progress::{JudgeProgress, Phase, Progress};
+use crate::engine::estimate::CostEstimate;
+use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Areas, Effect, Model, Overlay, PromptFor, Question};
+use crate::tui::model::{Areas, ConfirmFor, Effect, Model, Overlay, PromptFor};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::confirm::Confirm;
-use crate::tui::widgets::prompt::Prompt;
+use crate::tui::widgets::prompt::LinePrompt;
 use crate::tui::widgets::toast::Level;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -71,11 +71,13 @@ pub fn view(model: &Model, theme: &Theme, area: Rect, buf: &mut Buffer) -> Areas
     let _ = (gap, gap2);
     head_lines(model, progress, theme).render(head, buf);
     let (done, total) = match progress.phase {
-        Phase::Refitting | Phase::Writing => (progress.step_done, progress.step_total),
-        Phase::Planning | Phase::Judging | Phase::Done => (progress.done(), progress.total),
+        RunPhase::Refitting | RunPhase::Writing => (progress.step_done, progress.step_total),
+        RunPhase::Planning | RunPhase::Judging | RunPhase::Done => {
+            (progress.done(), progress.total)
+        }
     };
     render_bar(done, total, theme, bar, buf);
-    judge_table(progress, model.seat, theme, table, buf);
+    judge_table(progress, model.chosen_judge, theme, table, buf);
     let page = usize::from(log.height.saturating_sub(1));
     log_lines(model, progress, theme, page).render(log, buf);
     Areas {
@@ -95,19 +97,19 @@ fn inset(area: Rect) -> Rect {
     }
 }
 
-fn state(model: &Model, progress: &Progress) -> &'static str {
+fn state(model: &Model, progress: &RunProgress) -> &'static str {
     match (model.running, progress.phase, progress.paused) {
         (false, ..) => "ended",
         (true, _, true) => "paused",
-        (true, Phase::Planning, _) => "planning",
-        (true, Phase::Judging, _) => "judging",
-        (true, Phase::Refitting, _) => "refitting",
-        (true, Phase::Writing, _) => "writing",
-        (true, Phase::Done, _) => "finishing",
+        (true, RunPhase::Planning, _) => "planning",
+        (true, RunPhase::Judging, _) => "judging",
+        (true, RunPhase::Refitting, _) => "refitting",
+        (true, RunPhase::Writing, _) => "writing",
+        (true, RunPhase::Done, _) => "finishing",
     }
 }
 
-fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'static> {
+fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph<'static> {
     let label = |name: &'static str| Span::styled(format!("{name:<10}"), theme.muted());
     let left = match (model.running, progress.eta_s()) {
         (true, Some(seconds)) => format!(
@@ -117,7 +119,7 @@ fn head_lines(model: &Model, progress: &Progress, theme: &Theme) -> Paragraph<'s
         _ => String::new(),
     };
     let rate = match (model.running, progress.phase) {
-        (true, Phase::Judging) => format!(" · {}/s", text::count(progress.rate.round() as u64)),
+        (true, RunPhase::Judging) => format!(" · {}/s", text::count(progress.rate.round() as u64)),
         _ => String::new(),
     };
     let pace = match model.control.pace {
@@ -226,13 +228,7 @@ pub(super) fn render_bar(done: usize, total: usize, theme: &Theme, area: Rect, b
     line.render(area, buf);
 }
 
-fn judge_table(
-    progress: &Progress,
-    seat_chosen: usize,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-) {
+fn judge_table(progress: &RunProgress, chosen: usize, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let name_width = progress
         .judges
         .iter()
@@ -251,8 +247,8 @@ fn judge_table(
         "spent"
     );
     let mut lines = vec![Line::styled(head, theme.muted())];
-    for (seat, judge) in progress.judges.iter().enumerate() {
-        let mut line = judge_line(seat, judge, seat == seat_chosen, name_width, theme);
+    for (index, judge) in progress.judges.iter().enumerate() {
+        let mut line = judge_line(index, judge, index == chosen, name_width, theme);
         let words = Span::styled(state_words(judge), theme.muted());
         if area.width >= BESIDE {
             line.push_span(Span::raw("  "));
@@ -267,7 +263,7 @@ fn judge_table(
 }
 
 fn judge_line(
-    seat: usize,
+    index: usize,
     judge: &JudgeProgress,
     chosen: bool,
     name_width: usize,
@@ -284,7 +280,7 @@ fn judge_line(
         Span::raw(if chosen { "▸ " } else { "  " }),
         Span::styled(
             text::pad_right(&sanitise::line(&judge.name), name_width),
-            theme.judge(seat),
+            theme.judge(index),
         ),
         Span::raw(format!(
             "  {:>6}/{:<6} ",
@@ -349,7 +345,12 @@ fn state_words(judge: &JudgeProgress) -> String {
     words.join(" · ")
 }
 
-fn log_lines(model: &Model, progress: &Progress, theme: &Theme, page: usize) -> Paragraph<'static> {
+fn log_lines(
+    model: &Model,
+    progress: &RunProgress,
+    theme: &Theme,
+    page: usize,
+) -> Paragraph<'static> {
     let mut lines = Vec::new();
     if progress.judges.iter().any(|judge| judge.offline) {
         lines.push(Line::styled(OFFLINE_LABEL, theme.warn()));
@@ -376,10 +377,10 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             );
             model
                 .overlays
-                .push(Overlay::Confirm(question, Question::Stop));
+                .push(Overlay::Confirm(question, ConfirmFor::Stop));
         }
         Command::SetBudget => {
-            let prompt = Prompt::new(
+            let prompt = LinePrompt::new(
                 "budget $",
                 "dollars the project may have spent in all; empty for no limit",
             );
@@ -387,15 +388,15 @@ pub fn update(model: &mut Model, command: Command) -> Vec<Effect> {
                 .overlays
                 .push(Overlay::Prompt(prompt, PromptFor::Budget));
         }
-        Command::NextSeat => {
+        Command::NextJudge => {
             let judges = model
                 .progress
                 .as_ref()
                 .map_or(1, |progress| progress.judges.len())
                 .max(1);
-            model.seat = (model.seat + 1) % judges;
+            model.chosen_judge = (model.chosen_judge + 1) % judges;
         }
-        Command::DropJudge if model.running => model.control.toggle(model.seat),
+        Command::DropJudge if model.running => model.control.toggle(model.chosen_judge),
         Command::MoreCalls => model.control.concurrency = (control.concurrency * 2).min(4096),
         Command::FewerCalls => model.control.concurrency = (control.concurrency / 2).max(1),
         Command::Faster => {
@@ -447,8 +448,8 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
 }
 
 /// Says what a run would cost, and asks whether to start it.
-pub fn ask_to_start(model: &mut Model, estimate: &Estimate) -> Vec<Effect> {
-    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, Question::Start));
+pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Start));
     if model.running || model.overlays.iter().any(asked) {
         return Vec::new();
     }
@@ -474,7 +475,7 @@ pub fn ask_to_start(model: &mut Model, estimate: &Estimate) -> Vec<Effect> {
     );
     model.overlays.push(Overlay::Confirm(
         Confirm::new("Start", question),
-        Question::Start,
+        ConfirmFor::Start,
     ));
     Vec::new()
 }
@@ -514,34 +515,39 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::Cause;
+    use crate::judge::FailureCause;
     use crate::tui::model::Screen;
     use crate::tui::screens::testing::model;
     use crate::tui::testing;
-    use crate::tui::theme::Depth;
+    use crate::tui::theme::ColourDepth;
 
-    fn drawn(progress: Progress) -> String {
+    fn drawn(progress: RunProgress) -> String {
         let mut model = model(Screen::Run);
         model.running = true;
         model.progress = Some(progress);
         let area = Rect::new(0, 0, 150, 20);
         let mut buf = Buffer::empty(area);
-        view(&model, &Theme::new(Depth::None, false), area, &mut buf);
+        view(
+            &model,
+            &Theme::new(ColourDepth::None, false),
+            area,
+            &mut buf,
+        );
         testing::text(&buf)
     }
 
     #[test]
     fn after_the_last_vote_the_queries_count_and_there_is_no_rate() {
-        let mut progress = Progress::default();
+        let mut progress = RunProgress::default();
         progress.total = 360_000;
         progress.judges = vec![JudgeProgress {
             votes: 360_000,
             total: 360_000,
             ..JudgeProgress::default()
         }];
-        progress.enter(Phase::Judging, 0);
+        progress.enter(RunPhase::Judging, 0);
         assert!(drawn(progress.clone()).contains(" · 0/s"));
-        progress.enter(Phase::Refitting, 300);
+        progress.enter(RunPhase::Refitting, 300);
         progress.step_done = 75;
         let page = drawn(progress);
         assert!(page.contains("refitting · 75 of 300 queries"), "{page}");
@@ -554,8 +560,8 @@ mod tests {
             name: "gpt".to_owned(),
             ..JudgeProgress::default()
         };
-        judge.failed(Cause::TimedOut);
-        let mut progress = Progress::default();
+        judge.failed(FailureCause::TimedOut);
+        let mut progress = RunProgress::default();
         progress.judges = vec![judge];
         let page = drawn(progress);
         assert!(page.contains("failed: 1 timed out"), "{page}");

@@ -2,14 +2,14 @@
 
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::ranking::{BattleRecord, Rows, Settings, View};
-use crate::domain::verdict::{Decision, People, Verdict};
+use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
-use crate::judge::{Cause, JudgeSpec, OFFLINE};
+use crate::judge::{FailureCause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
 use crate::store::views::VoteDetail;
-use crate::tui::model::{Areas, Model, OpenQuery, Options, Screen};
-use crate::tui::theme::{Depth, Ramp, Theme};
+use crate::tui::model::{Areas, Model, OpenQuery, Screen, TuiOptions};
+use crate::tui::theme::{ColourDepth, Ramp, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
@@ -44,9 +44,9 @@ const DOCUMENTS: [(&str, &str, &str); 6] = [
 ];
 
 /// Stored A and B, then each judge's margin and whether it saw B first; `None` where it has no vote.
-type Row = (usize, usize, [Option<(f64, bool)>; 3]);
+type BattleFixture = (usize, usize, [Option<(f64, bool)>; 3]);
 
-const BATTLES: [Row; 8] = [
+const BATTLES: [BattleFixture; 8] = [
     (
         0,
         1,
@@ -104,17 +104,17 @@ fn spec(name: &str, provider: &str) -> JudgeSpec {
     }
 }
 
-fn rows(judges: usize, documents: usize) -> Rows {
+fn rows(judges: usize, documents: usize) -> QueryRows {
     let fought = BATTLES.iter().filter(|(a, b, _)| *a.max(b) < documents);
     let battles = fought.enumerate().map(|(index, (a, b, margins))| {
         let votes = margins
             .iter()
             .take(judges)
             .enumerate()
-            .filter_map(|(seat, vote)| {
+            .filter_map(|(index, vote)| {
                 let (margin, swapped) = (*vote)?;
                 Some(Vote {
-                    judge: JudgeId(seat as i64 + 1),
+                    judge: JudgeId(index as i64 + 1),
                     margin: Margin::new(margin)?,
                     swapped,
                 })
@@ -135,7 +135,7 @@ fn rows(judges: usize, documents: usize) -> Rows {
             asked: None,
         }
     });
-    Rows {
+    QueryRows {
         responses: Vec::new(),
         documents,
         depth: Some(documents.min(5)),
@@ -145,24 +145,25 @@ fn rows(judges: usize, documents: usize) -> Rows {
     }
 }
 
-fn details(rows: &Rows) -> HashMap<BattleId, Vec<VoteDetail>> {
-    let detail = |battle, judge, swapped, result: Result<Margin, (Cause, String)>| VoteDetail {
-        battle,
-        judge,
-        swapped,
-        reasoning: if result.is_ok() {
-            reasoning(swapped)
-        } else {
-            String::new()
-        },
-        result,
-        raw: Some(format!("RAW {}", reasoning(swapped))),
-        model: None,
-        attempt: 1,
-        tokens: (120, 48),
-        cost_usd: None,
-        latency_ms: Some(0.25),
-    };
+fn details(rows: &QueryRows) -> HashMap<BattleId, Vec<VoteDetail>> {
+    let detail =
+        |battle, judge, swapped, result: Result<Margin, (FailureCause, String)>| VoteDetail {
+            battle,
+            judge,
+            swapped,
+            reasoning: if result.is_ok() {
+                reasoning(swapped)
+            } else {
+                String::new()
+            },
+            result,
+            raw: Some(format!("RAW {}", reasoning(swapped))),
+            model: None,
+            attempt: 1,
+            tokens: (120, 48),
+            cost_usd: None,
+            latency_ms: Some(0.25),
+        };
     let all = |record: &BattleRecord| {
         let id = record.battle.id;
         let mut all: Vec<VoteDetail> = record
@@ -172,7 +173,7 @@ fn details(rows: &Rows) -> HashMap<BattleId, Vec<VoteDetail>> {
             .collect();
         let cause = || {
             Err((
-                Cause::Malformed,
+                FailureCause::Malformed,
                 "no number\u{1b}[2J in the reply".to_owned(),
             ))
         };
@@ -203,16 +204,16 @@ pub(crate) fn model(screen: Screen) -> Model {
         let mut rows = open.view.rows().clone();
         open.people.give(verdict);
         rows.verdicts = open.people.in_force();
-        open.view = View::new(rows, Settings::default());
+        open.view = View::new(rows, RankingSettings::default());
     }
     model
 }
 
 /// A model of the first documents and judges only, without a verdict.
 pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
-    let options = Options {
+    let options = TuiOptions {
         annotator: "ann".to_owned(),
-        ..Options::default()
+        ..TuiOptions::default()
     };
     let mut model = Model::new(options, Ramp::default(), (80, 24), Instant::now());
     let rows = rows(judges, documents);
@@ -239,11 +240,11 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
             .iter()
             .take(judges)
             .enumerate()
-            .map(|(seat, (name, provider))| (JudgeId(seat as i64 + 1), spec(name, provider)))
+            .map(|(index, (name, provider))| (JudgeId(index as i64 + 1), spec(name, provider)))
             .collect(),
         votes: details(&rows),
-        view: View::new(rows, Settings::default()),
-        people: People::default(),
+        view: View::new(rows, RankingSettings::default()),
+        people: AnnotatorVerdicts::default(),
         texts: DOCUMENTS
             .iter()
             .take(documents)
@@ -260,13 +261,13 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
 }
 
 /// A screen's drawing function.
-pub(crate) type Draw = fn(&Model, &Theme, Rect, &mut Buffer) -> Areas;
+pub(crate) type DrawScreen = fn(&Model, &Theme, Rect, &mut Buffer) -> Areas;
 
 /// Draws a screen, keeps where things went, and returns it as text.
 pub(crate) fn drawn(
     model: &mut Model,
-    draw: Draw,
-    depth: Depth,
+    draw: DrawScreen,
+    depth: ColourDepth,
     (width, height): (u16, u16),
 ) -> String {
     let area = Rect::new(0, 0, width, height);

@@ -3,7 +3,7 @@
 use std::env;
 use std::str::FromStr;
 
-use crate::tui::theme::Depth;
+use crate::tui::theme::ColourDepth;
 
 /// Values of `TERM` whose terminals show every colour and lose `COLORTERM` over ssh.
 const TRUE_TERMS: [&str; 6] = ["direct", "kitty", "ghostty", "alacritty", "wezterm", "foot"];
@@ -13,7 +13,7 @@ const TRUE_TERMS: [&str; 6] = ["direct", "kitty", "ghostty", "alacritty", "wezte
 #[error("unknown colour depth {0:?}: expected none, 16, 256 or true")]
 pub struct UnknownDepth(pub String);
 
-impl FromStr for Depth {
+impl FromStr for ColourDepth {
     type Err = UnknownDepth;
 
     fn from_str(text: &str) -> Result<Self, UnknownDepth> {
@@ -28,28 +28,31 @@ impl FromStr for Depth {
 }
 
 /// The depth that a flag or else the environment asks for.
-pub fn depth_from(flag: Option<Depth>, lookup: impl Fn(&str) -> Option<String>) -> Depth {
+pub fn depth_from(
+    flag: Option<ColourDepth>,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> ColourDepth {
     if let Some(depth) = flag {
         return depth;
     }
     if lookup("NO_COLOR").is_some_and(|value| !value.is_empty()) {
-        return Depth::None;
+        return ColourDepth::None;
     }
     let colour_term = lookup("COLORTERM").unwrap_or_default().to_ascii_lowercase();
     if matches!(colour_term.as_str(), "truecolor" | "24bit") || lookup("WT_SESSION").is_some() {
-        return Depth::True;
+        return ColourDepth::True;
     }
     match lookup("TERM").unwrap_or_default().as_str() {
-        "dumb" | "none" => Depth::None,
-        "" if cfg!(unix) => Depth::None,
-        term if TRUE_TERMS.iter().any(|name| term.contains(name)) => Depth::True,
-        term if term.contains("256color") => Depth::Ansi256,
-        _ => Depth::Ansi16,
+        "dumb" | "none" => ColourDepth::None,
+        "" if cfg!(unix) => ColourDepth::None,
+        term if TRUE_TERMS.iter().any(|name| term.contains(name)) => ColourDepth::True,
+        term if term.contains("256color") => ColourDepth::Ansi256,
+        _ => ColourDepth::Ansi16,
     }
 }
 
 /// [`depth_from`] of the process's environment.
-pub fn detect_depth(flag: Option<Depth>) -> Depth {
+pub fn detect_depth(flag: Option<ColourDepth>) -> ColourDepth {
     depth_from(flag, |name| env::var(name).ok())
 }
 
@@ -57,7 +60,7 @@ pub fn detect_depth(flag: Option<Depth>) -> Depth {
 mod tests {
     use super::*;
 
-    fn depth(vars: &[(&str, &str)]) -> Depth {
+    fn depth(vars: &[(&str, &str)]) -> ColourDepth {
         depth_from(None, |name| {
             let found = vars.iter().find(|(key, _)| *key == name);
             found.map(|(_, value)| (*value).to_owned())
@@ -68,29 +71,29 @@ mod tests {
     fn the_environment_is_asked_in_order() {
         assert_eq!(
             depth(&[("NO_COLOR", "1"), ("COLORTERM", "truecolor")]),
-            Depth::None
+            ColourDepth::None
         );
         assert_eq!(
             depth(&[("NO_COLOR", ""), ("COLORTERM", "24bit")]),
-            Depth::True
+            ColourDepth::True
         );
         assert_eq!(
             depth(&[("COLORTERM", "yes"), ("TERM", "xterm-256color")]),
-            Depth::Ansi256
+            ColourDepth::Ansi256
         );
-        assert_eq!(depth(&[("TERM", "xterm-kitty")]), Depth::True);
-        assert_eq!(depth(&[("TERM", "xterm")]), Depth::Ansi16);
-        assert_eq!(depth(&[("TERM", "dumb")]), Depth::None);
-        assert_eq!(depth(&[("TERM", "none")]), Depth::None);
+        assert_eq!(depth(&[("TERM", "xterm-kitty")]), ColourDepth::True);
+        assert_eq!(depth(&[("TERM", "xterm")]), ColourDepth::Ansi16);
+        assert_eq!(depth(&[("TERM", "dumb")]), ColourDepth::None);
+        assert_eq!(depth(&[("TERM", "none")]), ColourDepth::None);
     }
 
     #[test]
     fn a_flag_beats_the_environment() {
         assert_eq!(
-            depth_from(Some(Depth::True), |_| Some("1".into())),
-            Depth::True
+            depth_from(Some(ColourDepth::True), |_| Some("1".into())),
+            ColourDepth::True
         );
-        assert_eq!("256".parse(), Ok(Depth::Ansi256));
-        assert!("512".parse::<Depth>().is_err());
+        assert_eq!("256".parse(), Ok(ColourDepth::Ansi256));
+        assert!("512".parse::<ColourDepth>().is_err());
     }
 }

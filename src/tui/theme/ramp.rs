@@ -11,7 +11,7 @@ use std::str::FromStr;
 use ratatui::style::{Color, Modifier, Style};
 use serde::{Deserialize, Serialize};
 
-use super::Depth;
+use super::ColourDepth;
 use stops::{
     BLUE_ORANGE_DARK, BLUE_ORANGE_LIGHT, GREY, RED_GREEN_DARK, RED_GREEN_LIGHT, Rgb, Stops,
 };
@@ -166,13 +166,13 @@ impl Ramp {
         }
     }
 
-    fn paint(self, depth: Depth, light: bool, value: f64) -> Option<Color> {
+    fn paint(self, depth: ColourDepth, light: bool, value: f64) -> Option<Color> {
         let stops = self.stops(light);
         match depth {
-            Depth::None => None,
-            Depth::Ansi16 => Some(bin(&stops.own, value)),
-            Depth::Ansi256 => Some(Color::Indexed(bin(&stops.cube, value))),
-            Depth::True => {
+            ColourDepth::None => None,
+            ColourDepth::Ansi16 => Some(bin(&stops.own, value)),
+            ColourDepth::Ansi256 => Some(Color::Indexed(bin(&stops.cube, value))),
+            ColourDepth::True => {
                 let (red, green, blue) = blend(&stops.full, value);
                 Some(Color::Rgb(red, green, blue))
             }
@@ -205,7 +205,7 @@ impl Ramp {
     }
 
     /// The cell for `value`.
-    pub fn heat(self, depth: Depth, light: bool, value: f64) -> Heat {
+    pub fn heat(self, depth: ColourDepth, light: bool, value: f64) -> Heat {
         let style = match self.paint(depth, light, value) {
             None => Style::new(),
             Some(Color::Rgb(red, green, blue)) => {
@@ -240,12 +240,12 @@ impl Ramp {
     /// Two values in one cell of half blocks.
     pub fn pair(
         self,
-        depth: Depth,
+        depth: ColourDepth,
         light: bool,
         upper: Option<f64>,
         lower: Option<f64>,
     ) -> (char, Style) {
-        if depth == Depth::None {
+        if depth == ColourDepth::None {
             return (plain_pair(upper, lower), Style::new());
         }
         let paint = |value: Option<f64>| value.and_then(|value| self.paint(depth, light, value));

@@ -30,7 +30,12 @@ const ROLES: [Role; 25] = [
     Theme::tab_off,
 ];
 
-pub(super) const DEPTHS: [Depth; 4] = [Depth::None, Depth::Ansi16, Depth::Ansi256, Depth::True];
+pub(super) const DEPTHS: [ColourDepth; 4] = [
+    ColourDepth::None,
+    ColourDepth::Ansi16,
+    ColourDepth::Ansi256,
+    ColourDepth::True,
+];
 
 #[test]
 fn roles_never_paint_text_white_or_black_and_no_depth_gets_what_it_cannot_show() {
@@ -42,10 +47,12 @@ fn roles_never_paint_text_white_or_black_and_no_depth_gets_what_it_cannot_show()
                 for colour in [style.fg, style.bg].into_iter().flatten() {
                     assert!(!matches!(colour, Color::White | Color::Black));
                     let fits = match depth {
-                        Depth::None => false,
-                        Depth::Ansi16 => !matches!(colour, Color::Rgb(..) | Color::Indexed(_)),
-                        Depth::Ansi256 => matches!(colour, Color::Indexed(16..)),
-                        Depth::True => matches!(colour, Color::Rgb(..)),
+                        ColourDepth::None => false,
+                        ColourDepth::Ansi16 => {
+                            !matches!(colour, Color::Rgb(..) | Color::Indexed(_))
+                        }
+                        ColourDepth::Ansi256 => matches!(colour, Color::Indexed(16..)),
+                        ColourDepth::True => matches!(colour, Color::Rgb(..)),
                     };
                     assert!(fits, "{depth:?} {colour:?}");
                 }
@@ -57,7 +64,7 @@ fn roles_never_paint_text_white_or_black_and_no_depth_gets_what_it_cannot_show()
 #[test]
 fn roles_stand_out_from_the_usual_backgrounds() {
     for (light, background) in [(false, (24, 26, 31)), (true, (250, 250, 250))] {
-        let theme = Theme::new(Depth::True, light);
+        let theme = Theme::new(ColourDepth::True, light);
         let judges = (0..6).map(|n| theme.judge(n));
         for style in ROLES.iter().map(|role| role(&theme)).chain(judges) {
             if let Some(Color::Rgb(red, green, blue)) = style.fg {
@@ -70,7 +77,7 @@ fn roles_stand_out_from_the_usual_backgrounds() {
 
 #[test]
 fn without_colour_roles_that_carry_meaning_differ_from_text() {
-    let theme = Theme::new(Depth::None, false);
+    let theme = Theme::new(ColourDepth::None, false);
     for role in [
         Theme::accent,
         Theme::selection,

@@ -2,9 +2,9 @@
 
 use super::{on_command, quit};
 use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::model::{Effect, Model, Overlay, PromptFor, Question, Screen};
+use crate::tui::model::{ConfirmFor, Effect, Model, Overlay, PromptFor, Screen};
 use crate::tui::screens;
-use crate::tui::widgets::Outcome;
+use crate::tui::widgets::KeyOutcome;
 use crate::tui::widgets::toast::Level;
 use crossterm::event::{KeyEvent, KeyModifiers};
 
@@ -17,15 +17,15 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         };
     };
     let outcome = match overlay {
-        Overlay::Help(help) => help.handle(key).map(|()| Done::Closed),
-        Overlay::Page(page) => page.handle(key).map(|()| Done::Closed),
-        Overlay::Palette(palette) => palette.handle(key).map(Done::Run),
-        Overlay::Prompt(prompt, _) => prompt.handle(key).map(Done::Typed),
-        Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| Done::Closed),
+        Overlay::Help(help) => help.handle(key).map(|()| OverlayResult::Closed),
+        Overlay::Page(page) => page.handle(key).map(|()| OverlayResult::Closed),
+        Overlay::Palette(palette) => palette.handle(key).map(OverlayResult::Run),
+        Overlay::Prompt(prompt, _) => prompt.handle(key).map(OverlayResult::Typed),
+        Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| OverlayResult::Closed),
     };
     match outcome {
-        Outcome::Consumed => live_filter(model),
-        Outcome::Pass => match keymap::resolve(Scope::Global, key) {
+        KeyOutcome::Consumed => live_filter(model),
+        KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
             Some(command @ (Command::Suspend | Command::Redraw)) => {
                 return on_command(model, command);
             }
@@ -35,58 +35,62 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             }
             _ => {}
         },
-        Outcome::Cancelled => match model.overlays.pop() {
+        KeyOutcome::Cancelled => match model.overlays.pop() {
             Some(Overlay::Prompt(_, PromptFor::Filter)) => model.queries.filter.clear(),
             Some(Overlay::Prompt(_, PromptFor::QueueFilter)) => model.queue.filter.clear(),
-            Some(Overlay::Prompt(_, PromptFor::CourtFilter)) => model.court.filter.clear(),
+            Some(Overlay::Prompt(_, PromptFor::AdjudicationFilter)) => {
+                model.adjudication.filter.clear()
+            }
             _ => {}
         },
-        Outcome::Submitted(done) => return on_done(model, done),
+        KeyOutcome::Submitted(done) => return on_done(model, done),
     }
     Vec::new()
 }
 
 /// What an overlay was closed with.
-enum Done {
+enum OverlayResult {
     Closed,
     Run(Command),
     Typed(String),
 }
 
-fn on_done(model: &mut Model, done: Done) -> Vec<Effect> {
+fn on_done(model: &mut Model, done: OverlayResult) -> Vec<Effect> {
     match (model.overlays.pop(), done) {
-        (Some(Overlay::Palette(_)), Done::Run(command)) => on_command(model, command),
-        (Some(Overlay::Prompt(_, PromptFor::Filter)), Done::Typed(text)) => {
+        (Some(Overlay::Palette(_)), OverlayResult::Run(command)) => on_command(model, command),
+        (Some(Overlay::Prompt(_, PromptFor::Filter)), OverlayResult::Typed(text)) => {
             model.queries.filter = text;
             model.queries.cursor = 0;
             Vec::new()
         }
-        (Some(Overlay::Prompt(_, PromptFor::QueueFilter)), Done::Typed(text)) => {
+        (Some(Overlay::Prompt(_, PromptFor::QueueFilter)), OverlayResult::Typed(text)) => {
             model.queue.filter = text;
             model.queue.cursor = 0;
             Vec::new()
         }
-        (Some(Overlay::Prompt(_, PromptFor::CourtFilter)), Done::Typed(text)) => {
-            model.court.filter = text;
-            model.court.cursor = 0;
+        (Some(Overlay::Prompt(_, PromptFor::AdjudicationFilter)), OverlayResult::Typed(text)) => {
+            model.adjudication.filter = text;
+            model.adjudication.cursor = 0;
             Vec::new()
         }
-        (Some(Overlay::Prompt(_, PromptFor::RulingReason)), Done::Typed(text)) => {
+        (Some(Overlay::Prompt(_, PromptFor::RulingReason)), OverlayResult::Typed(text)) => {
             screens::ruling::note(model, &text)
         }
-        (Some(Overlay::Prompt(_, PromptFor::DeskReason)), Done::Typed(text)) => {
-            screens::judge::note(model, &text)
+        (Some(Overlay::Prompt(_, PromptFor::ReviewReason)), OverlayResult::Typed(text)) => {
+            screens::review::note(model, &text)
         }
-        (Some(Overlay::Prompt(_, PromptFor::Find)), Done::Typed(text)) => find(model, &text),
-        (Some(Overlay::Prompt(_, PromptFor::Reason)), Done::Typed(text)) => {
+        (Some(Overlay::Prompt(_, PromptFor::FindDocument)), OverlayResult::Typed(text)) => {
+            find(model, &text)
+        }
+        (Some(Overlay::Prompt(_, PromptFor::Reason)), OverlayResult::Typed(text)) => {
             screens::battle::explain(model, text)
         }
-        (Some(Overlay::Confirm(_, Question::Quit)), _) => quit(model),
-        (Some(Overlay::Prompt(_, PromptFor::Budget)), Done::Typed(text)) => {
+        (Some(Overlay::Confirm(_, ConfirmFor::Quit)), _) => quit(model),
+        (Some(Overlay::Prompt(_, PromptFor::Budget)), OverlayResult::Typed(text)) => {
             screens::run::set_budget(model, &text)
         }
-        (Some(Overlay::Confirm(_, Question::Start)), _) => screens::run::begin(model),
-        (Some(Overlay::Confirm(_, Question::Stop)), _) => {
+        (Some(Overlay::Confirm(_, ConfirmFor::Start)), _) => screens::run::begin(model),
+        (Some(Overlay::Confirm(_, ConfirmFor::Stop)), _) => {
             model.control.cancelled = true;
             vec![Effect::Steer(model.control)]
         }
@@ -144,8 +148,10 @@ pub(super) fn live_filter(model: &mut Model) {
     } else if let Some(Overlay::Prompt(prompt, PromptFor::QueueFilter)) = model.overlays.last() {
         model.queue.filter = prompt.text().to_owned();
         model.queue.cursor = 0;
-    } else if let Some(Overlay::Prompt(prompt, PromptFor::CourtFilter)) = model.overlays.last() {
-        model.court.filter = prompt.text().to_owned();
-        model.court.cursor = 0;
+    } else if let Some(Overlay::Prompt(prompt, PromptFor::AdjudicationFilter)) =
+        model.overlays.last()
+    {
+        model.adjudication.filter = prompt.text().to_owned();
+        model.adjudication.cursor = 0;
     }
 }

@@ -4,7 +4,7 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Outcome, boxed, centred};
+use super::{KeyOutcome, boxed, centred};
 use crate::tui::text::{width, wrap};
 use crate::tui::theme::Theme;
 
@@ -40,21 +40,21 @@ impl Confirm {
     }
 
     /// `y` submits, `n`, Esc and `q` cancel, Enter takes the chosen answer, arrows and Tab choose.
-    pub fn handle(&mut self, event: KeyEvent) -> Outcome {
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
         if event.kind == KeyEventKind::Release || event.modifiers.contains(KeyModifiers::CONTROL) {
-            return Outcome::Pass;
+            return KeyOutcome::Pass;
         }
         match event.code {
-            KeyCode::Char('y' | 'Y') => return Outcome::Submitted(()),
-            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => return Outcome::Cancelled,
-            KeyCode::Enter if self.chosen => return Outcome::Submitted(()),
-            KeyCode::Enter => return Outcome::Cancelled,
+            KeyCode::Char('y' | 'Y') => return KeyOutcome::Submitted(()),
+            KeyCode::Char('n' | 'N' | 'q') | KeyCode::Esc => return KeyOutcome::Cancelled,
+            KeyCode::Enter if self.chosen => return KeyOutcome::Submitted(()),
+            KeyCode::Enter => return KeyOutcome::Cancelled,
             KeyCode::Left | KeyCode::Char('h') => self.chosen = true,
             KeyCode::Right | KeyCode::Char('l') => self.chosen = false,
             KeyCode::Tab | KeyCode::BackTab => self.chosen = !self.chosen,
             _ => {}
         }
-        Outcome::Consumed
+        KeyOutcome::Consumed
     }
 
     /// Draws the box in the middle of `area`.
@@ -104,17 +104,20 @@ mod tests {
 
     #[test]
     fn no_is_the_answer_until_yes_is_chosen() {
-        assert_eq!(ask().handle(key(KeyCode::Enter)), Outcome::Cancelled);
-        assert_eq!(ask().handle(key(KeyCode::Esc)), Outcome::Cancelled);
+        assert_eq!(ask().handle(key(KeyCode::Enter)), KeyOutcome::Cancelled);
+        assert_eq!(ask().handle(key(KeyCode::Esc)), KeyOutcome::Cancelled);
         assert_eq!(
             ask().handle(key(KeyCode::Char('y'))),
-            Outcome::Submitted(())
+            KeyOutcome::Submitted(())
         );
         let mut confirm = ask();
-        assert_eq!(confirm.handle(key(KeyCode::Tab)), Outcome::Consumed);
-        assert_eq!(confirm.handle(key(KeyCode::Enter)), Outcome::Submitted(()));
+        assert_eq!(confirm.handle(key(KeyCode::Tab)), KeyOutcome::Consumed);
+        assert_eq!(
+            confirm.handle(key(KeyCode::Enter)),
+            KeyOutcome::Submitted(())
+        );
         let ctrl_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(ask().handle(ctrl_c), Outcome::Pass);
+        assert_eq!(ask().handle(ctrl_c), KeyOutcome::Pass);
     }
 
     #[test]

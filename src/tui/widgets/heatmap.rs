@@ -21,7 +21,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::tui::theme::{Depth, Theme};
+use crate::tui::theme::{ColourDepth, Theme};
 
 pub use cache::HeatmapCache;
 pub use frame::Viewport;
@@ -47,7 +47,7 @@ pub struct HeatCell {
 
 /// What the left margin tells about a row's document.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Margin {
+pub struct MarginRow {
     /// The document's rank, as text.
     pub rank: String,
     /// The document's id, already sanitised for a terminal.
@@ -69,7 +69,7 @@ pub trait CellSource {
     fn cell(&self, row: usize, col: usize) -> HeatCell;
 
     /// What the margin says about the document at a display position.
-    fn margin(&self, at: usize) -> Margin;
+    fn margin(&self, at: usize) -> MarginRow;
 
     /// A number that changes whenever a cell, a score or the order does.
     fn generation(&self) -> u64;
@@ -131,24 +131,24 @@ pub fn render(
     }
     let cursor = state.clamped(source.len());
     cache.refresh(source, &frame.view);
-    let pen = Pen {
+    let painter = Painter {
         theme,
         source,
         frame: &frame,
         cursor,
         signs: options.signs || few_colours(theme),
     };
-    paint::body(&pen, cache, buf);
-    margin::rows(&pen, cache, buf);
-    header::columns(&pen, buf);
+    paint::body(&painter, cache, buf);
+    margin::rows(&painter, cache, buf);
+    header::columns(&painter, buf);
     if let Some(lens) = frame.lens {
-        lens::magnify(&pen, lens, cache.scale(), buf);
+        lens::magnify(&painter, lens, cache.scale(), buf);
     }
-    legend::lines(&pen, cache, options, buf);
+    legend::lines(&painter, cache, options, buf);
     frame.view
 }
 
-struct Pen<'a> {
+struct Painter<'a> {
     theme: &'a Theme,
     source: &'a dyn CellSource,
     frame: &'a frame::Frame,
@@ -157,12 +157,12 @@ struct Pen<'a> {
 }
 
 fn plain(theme: &Theme) -> bool {
-    theme.depth == Depth::None
+    theme.depth == ColourDepth::None
 }
 
 /// Whether colours are too few for a cell's colour to tell its value.
 fn few_colours(theme: &Theme) -> bool {
-    matches!(theme.depth, Depth::None | Depth::Ansi16)
+    matches!(theme.depth, ColourDepth::None | ColourDepth::Ansi16)
 }
 
 fn put(buf: &mut Buffer, x: u16, y: u16, symbol: char, style: Style) {

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Widget;
 
-use super::{Outcome, boxed, centred};
+use super::{KeyOutcome, boxed, centred};
 use crate::tui::keymap::{Command, Scope, own, resolve};
 use crate::tui::text::{pad_right, truncate};
 use crate::tui::theme::Theme;
@@ -73,13 +73,13 @@ impl Help {
     }
 
     /// Scrolls, or closes on Esc, `q`, Enter and `?`.
-    pub fn handle(&mut self, event: KeyEvent) -> Outcome {
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
         let page = self.rows.get().max(1);
         let top = self.top.min(self.last_top());
         self.top = match resolve(Scope::List, event) {
-            Some(Command::Back | Command::Help | Command::Open) => return Outcome::Cancelled,
+            Some(Command::Back | Command::Help | Command::Open) => return KeyOutcome::Cancelled,
             Some(Command::Quit | Command::Suspend | Command::Redraw | Command::NextRamp) => {
-                return Outcome::Pass;
+                return KeyOutcome::Pass;
             }
             Some(Command::Down) => top + 1,
             Some(Command::Up) => top.saturating_sub(1),
@@ -90,7 +90,7 @@ impl Help {
             _ => top,
         }
         .min(self.last_top());
-        Outcome::Consumed
+        KeyOutcome::Consumed
     }
 
     /// Draws the overlay in the middle of `area`.
@@ -140,7 +140,7 @@ mod tests {
         assert!(page.contains("Battle") && page.contains("Rule that A is better."));
         assert!(page.contains("↓ more"));
         for _ in 0..100 {
-            assert_eq!(help.handle(key(KeyCode::PageDown)), Outcome::Consumed);
+            assert_eq!(help.handle(key(KeyCode::PageDown)), KeyOutcome::Consumed);
         }
         let page = shown(&help);
         assert!(page.contains("Ctrl-z") && page.contains("↑ more"));
@@ -158,7 +158,10 @@ mod tests {
             KeyCode::Char('?'),
             KeyCode::Enter,
         ] {
-            assert_eq!(Help::new(Scope::Run).handle(key(code)), Outcome::Cancelled);
+            assert_eq!(
+                Help::new(Scope::Run).handle(key(code)),
+                KeyOutcome::Cancelled
+            );
         }
         for (width, height) in [(0, 0), (5, 3), (20, 6), (200, 60)] {
             draw(width, height, |area, buf| {

@@ -1,6 +1,6 @@
 //! A page of text over the screen.
 
-use super::{Outcome, boxed, centred};
+use super::{KeyOutcome, boxed, centred};
 use crate::domain::sanitise;
 use crate::tui::keymap::{Command, Scope, resolve};
 use crate::tui::text;
@@ -36,14 +36,14 @@ impl Page {
     }
 
     /// Scrolls, or closes on Esc, `q` and Enter.
-    pub fn handle(&mut self, event: KeyEvent) -> Outcome {
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
         let (lines, rows) = self.shown.get();
         let last = lines.saturating_sub(rows);
         let page = rows.saturating_sub(1).max(1);
         let top = self.top.min(last);
         self.top = match resolve(Scope::List, event) {
-            Some(Command::Back | Command::Open) => return Outcome::Cancelled,
-            Some(Command::Quit | Command::Suspend | Command::Redraw) => return Outcome::Pass,
+            Some(Command::Back | Command::Open) => return KeyOutcome::Cancelled,
+            Some(Command::Quit | Command::Suspend | Command::Redraw) => return KeyOutcome::Pass,
             Some(Command::Down) => top + 1,
             Some(Command::Up) => top.saturating_sub(1),
             Some(Command::PageDown) => top + page,
@@ -53,7 +53,7 @@ impl Page {
             _ => top,
         }
         .min(last);
-        Outcome::Consumed
+        KeyOutcome::Consumed
     }
 
     /// Draws the page in the middle of `area`.

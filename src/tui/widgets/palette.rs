@@ -6,8 +6,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::prompt::Prompt;
-use super::{Outcome, boxed, centred, scroll_to};
+use super::prompt::LinePrompt;
+use super::{KeyOutcome, boxed, centred, scroll_to};
 use crate::tui::fuzzy::rank;
 use crate::tui::keymap::{Command, Scope, key_of};
 use crate::tui::text::{pad_left, truncate, width};
@@ -23,7 +23,7 @@ const KEY: u16 = 9;
 pub struct Palette {
     scope: Scope,
     commands: Vec<Command>,
-    prompt: Prompt,
+    prompt: LinePrompt,
     /// Position in `commands` and the matched characters of the name.
     found: Vec<(usize, Vec<usize>)>,
     selected: usize,
@@ -37,7 +37,7 @@ impl Palette {
         let mut palette = Self {
             scope,
             commands,
-            prompt: Prompt::new(": ", "a command"),
+            prompt: LinePrompt::new(": ", "a command"),
             found: Vec::new(),
             selected: 0,
             top: Cell::new(0),
@@ -70,37 +70,37 @@ impl Palette {
         self.search();
     }
 
-    fn step(&mut self, by: isize) -> Outcome<Command> {
+    fn step(&mut self, by: isize) -> KeyOutcome<Command> {
         let last = self.found.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(by).min(last);
-        Outcome::Consumed
+        KeyOutcome::Consumed
     }
 
     /// Edits the words, moves with arrows, Tab or Ctrl-n and Ctrl-p; Enter runs.
-    pub fn handle(&mut self, event: KeyEvent) -> Outcome<Command> {
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<Command> {
         let page = isize::try_from(self.rows.get()).unwrap_or(1);
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let edited = self.prompt.text().len();
         match self.prompt.handle(event) {
-            Outcome::Submitted(_) => self
+            KeyOutcome::Submitted(_) => self
                 .selected()
-                .map_or(Outcome::Consumed, Outcome::Submitted),
-            Outcome::Cancelled => Outcome::Cancelled,
-            Outcome::Pass => match event.code {
+                .map_or(KeyOutcome::Consumed, KeyOutcome::Submitted),
+            KeyOutcome::Cancelled => KeyOutcome::Cancelled,
+            KeyOutcome::Pass => match event.code {
                 KeyCode::Down | KeyCode::Tab => self.step(1),
                 KeyCode::Up | KeyCode::BackTab => self.step(-1),
                 KeyCode::PageDown => self.step(page),
                 KeyCode::PageUp => self.step(-page),
-                _ => Outcome::Pass,
+                _ => KeyOutcome::Pass,
             },
-            Outcome::Consumed => {
+            KeyOutcome::Consumed => {
                 match event.code {
                     KeyCode::Char('n') if ctrl => return self.step(1),
                     KeyCode::Char('p') if ctrl => return self.step(-1),
                     _ if edited != self.prompt.text().len() => self.search(),
                     _ => {}
                 }
-                Outcome::Consumed
+                KeyOutcome::Consumed
             }
         }
     }
@@ -179,7 +179,7 @@ mod tests {
     fn typing_finds_a_command_and_enter_runs_it() {
         let mut palette = palette();
         for event in typed("nlay") {
-            assert_eq!(palette.handle(event), Outcome::Consumed);
+            assert_eq!(palette.handle(event), KeyOutcome::Consumed);
         }
         assert_eq!(palette.selected(), Some(Command::NextLayer));
         let page = shown(&palette, 80, 24);
@@ -193,7 +193,7 @@ mod tests {
         );
         assert_eq!(
             palette.handle(key(KeyCode::Enter)),
-            Outcome::Submitted(Command::NextLayer)
+            KeyOutcome::Submitted(Command::NextLayer)
         );
     }
 
@@ -204,8 +204,8 @@ mod tests {
         assert_eq!(palette.selected(), Some(Command::Copy));
         palette.paste("zzzz");
         assert!(shown(&palette, 80, 24).contains("no command matches"));
-        assert_eq!(palette.handle(key(KeyCode::Enter)), Outcome::Consumed);
-        assert_eq!(palette.handle(key(KeyCode::Esc)), Outcome::Cancelled);
+        assert_eq!(palette.handle(key(KeyCode::Enter)), KeyOutcome::Consumed);
+        assert_eq!(palette.handle(key(KeyCode::Esc)), KeyOutcome::Cancelled);
     }
 
     #[test]

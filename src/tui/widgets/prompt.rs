@@ -7,14 +7,14 @@ use ratatui::style::Style;
 use ratatui::widgets::Widget;
 use ratatui_textarea::TextArea;
 
-use super::Outcome;
+use super::KeyOutcome;
 use crate::tui::keymap::{Command, Scope, resolve};
 use crate::tui::text::{truncate, width};
 use crate::tui::theme::Theme;
 
 /// A label and the text being typed.
 #[derive(Clone, Debug)]
-pub struct Prompt {
+pub struct LinePrompt {
     label: String,
     placeholder: String,
     input: TextArea<'static>,
@@ -31,7 +31,7 @@ fn one_line(text: &str) -> String {
     line.chars().filter(|c| !c.is_control()).collect()
 }
 
-impl Prompt {
+impl LinePrompt {
     /// An empty input; the label is printed before it and the placeholder while it is empty.
     pub fn new(label: impl Into<String>, placeholder: impl Into<String>) -> Self {
         Self {
@@ -66,19 +66,21 @@ impl Prompt {
     }
 
     /// Edits; Enter submits, Esc cancels. Keys that do not edit a line are passed on.
-    pub fn handle(&mut self, event: KeyEvent) -> Outcome<String> {
+    pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome<String> {
         if event.kind == KeyEventKind::Release {
-            return Outcome::Pass;
+            return KeyOutcome::Pass;
         }
         match resolve(Scope::Input, event) {
-            Some(Command::Submit) => return Outcome::Submitted(self.text().to_owned()),
-            Some(Command::Cancel) => return Outcome::Cancelled,
-            Some(_) => return Outcome::Pass,
+            Some(Command::Submit) => return KeyOutcome::Submitted(self.text().to_owned()),
+            Some(Command::Cancel) => return KeyOutcome::Cancelled,
+            Some(_) => return KeyOutcome::Pass,
             None => {}
         }
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         match event.code {
-            KeyCode::Char('m' | 'j') if ctrl => return Outcome::Submitted(self.text().to_owned()),
+            KeyCode::Char('m' | 'j') if ctrl => {
+                return KeyOutcome::Submitted(self.text().to_owned());
+            }
             // As in a shell: the text area has undo there.
             KeyCode::Char('u') if ctrl => {
                 self.input.delete_line_by_head();
@@ -93,9 +95,9 @@ impl Prompt {
             | KeyCode::End => {
                 self.input.input(event);
             }
-            _ => return Outcome::Pass,
+            _ => return KeyOutcome::Pass,
         }
-        Outcome::Consumed
+        KeyOutcome::Consumed
     }
 
     /// Draws the first line of `area` and says where the caret belongs.
@@ -145,13 +147,13 @@ mod tests {
     use super::*;
     use crate::tui::testing::{draw, key, text, typed};
 
-    fn feed(prompt: &mut Prompt, keys: impl IntoIterator<Item = KeyEvent>) {
+    fn feed(prompt: &mut LinePrompt, keys: impl IntoIterator<Item = KeyEvent>) {
         for event in keys {
-            assert_eq!(prompt.handle(event), Outcome::Consumed);
+            assert_eq!(prompt.handle(event), KeyOutcome::Consumed);
         }
     }
 
-    fn caret(prompt: &Prompt, columns: u16) -> (Position, String) {
+    fn caret(prompt: &LinePrompt, columns: u16) -> (Position, String) {
         let mut at = None;
         let buffer = draw(columns, 1, |area, buf| {
             at = prompt.render(&Theme::default(), area, buf)
@@ -161,7 +163,7 @@ mod tests {
 
     #[test]
     fn letters_are_typed_not_run_and_enter_submits() {
-        let mut prompt = Prompt::new("filter: ", "words");
+        let mut prompt = LinePrompt::new("filter: ", "words");
         feed(&mut prompt, typed("qu漢"));
         assert_eq!(
             caret(&prompt, 20),
@@ -174,14 +176,14 @@ mod tests {
         );
         assert_eq!(
             prompt.handle(key(KeyCode::Enter)),
-            Outcome::Submitted("q漢".into())
+            KeyOutcome::Submitted("q漢".into())
         );
-        assert_eq!(prompt.handle(key(KeyCode::Esc)), Outcome::Cancelled);
+        assert_eq!(prompt.handle(key(KeyCode::Esc)), KeyOutcome::Cancelled);
     }
 
     #[test]
     fn the_caret_stays_inside_when_the_text_is_longer_than_the_field() {
-        let prompt = Prompt::new("/", "").with_text(&"漢字x".repeat(20));
+        let prompt = LinePrompt::new("/", "").with_text(&"漢字x".repeat(20));
         let (at, shown) = caret(&prompt, 12);
         assert!(at.x <= 11, "{at:?}");
         assert!(width(&shown) <= 12);
@@ -194,26 +196,26 @@ mod tests {
 
     #[test]
     fn an_empty_input_shows_its_placeholder() {
-        let (at, shown) = caret(&Prompt::new("note: ", "why?"), 30);
+        let (at, shown) = caret(&LinePrompt::new("note: ", "why?"), 30);
         assert_eq!((at.x, shown.as_str()), (6, "note:  why?"));
     }
 
     #[test]
     fn a_paste_is_one_line_without_controls() {
-        let mut prompt = Prompt::new("", "");
+        let mut prompt = LinePrompt::new("", "");
         prompt.paste("\n  a\tb\u{1b}[31m\nq\n");
         assert_eq!(prompt.text(), "a b[31m q");
     }
 
     #[test]
     fn keys_that_do_not_edit_pass_and_control_u_clears() {
-        let mut prompt = Prompt::new("", "").with_text("abc");
+        let mut prompt = LinePrompt::new("", "").with_text("abc");
         for code in [KeyCode::Up, KeyCode::Tab, KeyCode::PageDown] {
-            assert_eq!(prompt.handle(key(code)), Outcome::Pass);
+            assert_eq!(prompt.handle(key(code)), KeyOutcome::Pass);
         }
         let ctrl = |c| KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL);
-        assert_eq!(prompt.handle(ctrl('c')), Outcome::Pass);
-        assert_eq!(prompt.handle(ctrl('u')), Outcome::Consumed);
+        assert_eq!(prompt.handle(ctrl('c')), KeyOutcome::Pass);
+        assert_eq!(prompt.handle(ctrl('u')), KeyOutcome::Consumed);
         assert_eq!(prompt.text(), "");
     }
 }

@@ -3,26 +3,26 @@
 mod games;
 mod verdicts;
 
-use super::Report;
+use super::VotesImport;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::JudgeId;
-use crate::formats::foreign::{ForeignDocument, ForeignVote, Kind};
 use crate::formats::problem::Problem;
+use crate::formats::votes::{ExternalDocument, ExternalVote, VoterKind};
 use crate::judge::{JudgeSpec, Usage};
-use crate::store::calls::{CallRecord, CallResult};
+use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, StoreError};
-use games::{Cast, Games};
+use games::{PairGames, VoteInGame};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
-use verdicts::Said;
+use verdicts::ImportedVerdicts;
 
 /// The provider's name of judges whose votes were imported.
 const PROVIDER: &str = "import";
 
 /// One file on its way into a project.
-pub(super) struct Taking<'a> {
+pub(super) struct VotesImporter<'a> {
     db: &'a Db,
     /// What the file is called in the project.
     label: &'a str,
@@ -31,22 +31,22 @@ pub(super) struct Taking<'a> {
     judges: HashMap<String, JudgeId>,
     /// The file's judges with their names, in order of their first vote.
     seats: Vec<(JudgeId, String)>,
-    queries: HashMap<String, Taken>,
-    report: Report,
+    queries: HashMap<String, ImportedQuery>,
+    report: VotesImport,
 }
 
 /// A query of the file.
-struct Taken {
+struct ImportedQuery {
     key: QueryKey,
     fresh: bool,
     places: HashMap<String, usize>,
-    games: HashMap<Pair, Games>,
-    said: Said,
+    games: HashMap<Pair, PairGames>,
+    said: ImportedVerdicts,
     voted: bool,
     changed: bool,
 }
 
-impl<'a> Taking<'a> {
+impl<'a> VotesImporter<'a> {
     pub(super) fn new(db: &'a Db, label: &'a str, now_ms: i64) -> Self {
         Self {
             db,
@@ -55,15 +55,15 @@ impl<'a> Taking<'a> {
             judges: HashMap::new(),
             seats: Vec::new(),
             queries: HashMap::new(),
-            report: Report::default(),
+            report: VotesImport::default(),
         }
     }
 
     /// Takes every vote, and leaves the lines out that are none.
     pub(super) fn all(
         mut self,
-        votes: impl Iterator<Item = Result<ForeignVote, Problem>>,
-    ) -> Result<Report, StoreError> {
+        votes: impl Iterator<Item = Result<ExternalVote, Problem>>,
+    ) -> Result<VotesImport, StoreError> {
         let mut bad = BTreeSet::new();
         for vote in votes {
             match vote {
@@ -77,7 +77,7 @@ impl<'a> Taking<'a> {
         self.finish()
     }
 
-    fn take(&mut self, vote: &ForeignVote) -> Result<(), StoreError> {
+    fn take(&mut self, vote: &ExternalVote) -> Result<(), StoreError> {
         let mut query = match self.queries.remove(vote.query.as_str()) {
             Some(query) => query,
             None => self.query(vote)?,
@@ -87,15 +87,15 @@ impl<'a> Taking<'a> {
             self.place(&mut query, &vote.b)?,
         );
         match vote.kind {
-            Kind::Llm => self.vote(&mut query, vote, a, b)?,
-            Kind::Human => self.verdict(&mut query, vote, a, b)?,
+            VoterKind::Llm => self.vote(&mut query, vote, a, b)?,
+            VoterKind::Human => self.verdict(&mut query, vote, a, b)?,
         }
         self.queries.insert(vote.query.as_str().to_owned(), query);
         Ok(())
     }
 
     /// The vote's query, new or as the project has it.
-    fn query(&mut self, vote: &ForeignVote) -> Result<Taken, StoreError> {
+    fn query(&mut self, vote: &ExternalVote) -> Result<ImportedQuery, StoreError> {
         let id = vote.query.as_str();
         let (key, places, fresh) = match self.db.find_query(id) {
             Ok(key) => {
@@ -120,12 +120,12 @@ impl<'a> Taking<'a> {
             }
             Err(error) => return Err(error),
         };
-        Ok(Taken {
+        Ok(ImportedQuery {
             key,
             fresh,
             places,
             games: HashMap::new(),
-            said: Said::default(),
+            said: ImportedVerdicts::default(),
             voted: false,
             changed: fresh,
         })
@@ -134,8 +134,8 @@ impl<'a> Taking<'a> {
     /// A document's position; one that is new goes to the end of the pool.
     fn place(
         &mut self,
-        query: &mut Taken,
-        document: &ForeignDocument,
+        query: &mut ImportedQuery,
+        document: &ExternalDocument,
     ) -> Result<usize, StoreError> {
         if let Some(place) = query.places.get(document.id.as_str()) {
             return Ok(*place);
@@ -169,8 +169,8 @@ impl<'a> Taking<'a> {
     /// Stores a model's vote, unless the same is there and no other line stands for it.
     fn vote(
         &mut self,
-        query: &mut Taken,
-        vote: &ForeignVote,
+        query: &mut ImportedQuery,
+        vote: &ExternalVote,
         a: usize,
         b: usize,
     ) -> Result<(), StoreError> {
@@ -181,10 +181,10 @@ impl<'a> Taking<'a> {
         };
         let games = match query.games.entry(pair) {
             Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) if query.fresh => entry.insert(Games::default()),
-            Entry::Vacant(entry) => entry.insert(Games::stored(self.db, query.key, pair)?),
+            Entry::Vacant(entry) if query.fresh => entry.insert(PairGames::default()),
+            Entry::Vacant(entry) => entry.insert(PairGames::stored(self.db, query.key, pair)?),
         };
-        let cast = Cast::new(judge, vote, a, b);
+        let cast = VoteInGame::new(judge, vote, a, b);
         if games.meet(&cast) {
             self.report.unchanged += 1;
             return Ok(());
@@ -206,7 +206,7 @@ impl<'a> Taking<'a> {
             run: None,
             created_ms: vote.created_ms.unwrap_or(self.now_ms),
             raw: None,
-            result: CallResult::Vote {
+            result: CallOutcome::Vote {
                 margin: seated.margin,
                 reasoning: vote.reasoning.clone(),
                 model: None,
@@ -220,8 +220,8 @@ impl<'a> Taking<'a> {
     }
 
     /// Says whose votes count, and computes what the list of queries shows.
-    fn finish(mut self) -> Result<Report, StoreError> {
-        let mut queries: Vec<&Taken> = self.queries.values().collect();
+    fn finish(mut self) -> Result<VotesImport, StoreError> {
+        let mut queries: Vec<&ImportedQuery> = self.queries.values().collect();
         queries.sort_by_key(|query| query.key);
         let mut changed = Vec::new();
         for query in queries {

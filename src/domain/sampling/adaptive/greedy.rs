@@ -1,10 +1,10 @@
 //! Rounds by information: the most telling pair first, each pick taken as known before the next.
 
 use super::information::{mutual_information, top_probabilities};
-use super::{Judging, Round, Sampler, State, Strategy};
+use super::{JudgeChoice, Round, Sampler, SamplingState, Strategy};
 use crate::domain::battle::Pair;
-use crate::domain::rating::{self, Covariance, Model};
-use crate::domain::sampling::Dice;
+use crate::domain::rating::{self, Covariance, RatingModel};
+use crate::domain::sampling::SeededRng;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -16,16 +16,16 @@ const AGAIN: f64 = 0.8;
 /// is up to date, is the best of all (Minoux 1978). A first round of one pair a document takes 4 ms for 100 documents,
 /// 20 ms for 200, 0.3 s for 500 and 2 s for 1000; later rounds take half of that.
 pub(super) fn picks(
-    state: &State,
+    state: &SamplingState,
     strategy: &Strategy,
     round: &Round,
     covariance: &Covariance,
 ) -> Vec<Pair> {
-    let escalate = strategy.judging == Judging::Escalate;
+    let escalate = strategy.judging == JudgeChoice::Escalate;
     let scores = state.scores();
     let mut candidates = candidates(state, strategy, round, &scores, covariance);
     let places = (0u32..).zip(&candidates);
-    let mut queue: BinaryHeap<Place> = places.map(|(at, of)| of.place(at)).collect();
+    let mut queue: BinaryHeap<QueuePlace> = places.map(|(at, of)| of.place(at)).collect();
     let mut posterior = Posterior::new(&scores, covariance);
     let mut picks = Vec::new();
     let size = strategy.round_size(state.documents()).min(round.calls);
@@ -41,8 +41,8 @@ pub(super) fn picks(
         }
         picks.push(candidate.pair);
         let votes = match strategy.judging {
-            Judging::All => candidate.free,
-            Judging::Rotate | Judging::Escalate => 1,
+            JudgeChoice::All => candidate.free,
+            JudgeChoice::Rotate | JudgeChoice::Escalate => 1,
         };
         posterior.pick(candidate.pair, votes as f64, candidate.variance);
         candidate.free -= votes;
@@ -58,20 +58,20 @@ pub(super) fn picks(
 
 /// Every pair with a judge left to ask, in random order.
 fn candidates(
-    state: &State,
+    state: &SamplingState,
     strategy: &Strategy,
     round: &Round,
     scores: &[f64],
     covariance: &Covariance,
-) -> Vec<Candidate> {
+) -> Vec<PairCandidate> {
     let number = round.number.to_string();
     let mut order: Vec<usize> = (0..state.documents()).collect();
-    Dice::new(round.seed, &["information", round.query, &number]).shuffle(&mut order);
+    SeededRng::new(round.seed, &["information", round.query, &number]).shuffle(&mut order);
     let focus = match strategy.sampler {
         Sampler::Top => top_probabilities(scores, covariance, strategy.top),
         Sampler::Cycles | Sampler::Swiss | Sampler::Eig => vec![1.0; order.len()],
     };
-    let escalate = strategy.judging == Judging::Escalate;
+    let escalate = strategy.judging == JudgeChoice::Escalate;
     let mut candidates = Vec::new();
     for (place, x) in order.iter().enumerate() {
         for pair in order.iter().take(place).filter_map(|y| Pair::new(*x, *y)) {
@@ -81,7 +81,7 @@ fn candidates(
             }
             let (low, high) = (pair.low(), pair.high());
             let inside = 1.0 - (1.0 - focus[low]) * (1.0 - focus[high]);
-            candidates.push(Candidate {
+            candidates.push(PairCandidate {
                 pair,
                 turn: if escalate { 0 } else { asked as u32 },
                 free,
@@ -97,7 +97,7 @@ fn candidates(
 }
 
 /// A pair that could be asked about.
-struct Candidate {
+struct PairCandidate {
     pair: Pair,
     /// Lower turns go first, whatever they are worth: the judges asked before, unless they are weighed instead.
     turn: u32,
@@ -111,10 +111,10 @@ struct Candidate {
     fresh: usize,
 }
 
-impl Candidate {
-    fn place(&self, at: u32) -> Place {
+impl PairCandidate {
+    fn place(&self, at: u32) -> QueuePlace {
         let information = mutual_information(self.gap, self.variance.max(0.0));
-        Place {
+        QueuePlace {
             worth: information * self.focus * self.again,
             turn: self.turn,
             at,
@@ -124,13 +124,13 @@ impl Candidate {
 
 /// A candidate's place in the queue: small, since queues for large pools are long.
 #[derive(Clone, Copy)]
-struct Place {
+struct QueuePlace {
     worth: f64,
     turn: u32,
     at: u32,
 }
 
-impl Ord for Place {
+impl Ord for QueuePlace {
     fn cmp(&self, other: &Self) -> Ordering {
         let turn = other.turn.cmp(&self.turn);
         turn.then(self.worth.total_cmp(&other.worth))
@@ -138,19 +138,19 @@ impl Ord for Place {
     }
 }
 
-impl PartialOrd for Place {
+impl PartialOrd for QueuePlace {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Place {
+impl PartialEq for QueuePlace {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Place {}
+impl Eq for QueuePlace {}
 
 /// The covariance as the picks narrow it: each takes w·uuᵀ/(1 + w·v) from it, where u is the column of B less that of A,
 /// v = u_B − u_A and w = votes · p(1−p) (SCIENCE §5).
@@ -181,7 +181,7 @@ impl<'a> Posterior<'a> {
     /// Takes in the pair's battle of `votes` votes; `variance` is that of its gap.
     fn pick(&mut self, pair: Pair, votes: f64, variance: f64) {
         let (low, high) = (pair.low(), pair.high());
-        let p = rating::expected(Model::Map, self.scores, low, high);
+        let p = rating::expected(RatingModel::Map, self.scores, low, high);
         let weight = votes * p * (1.0 - p);
         let scale = (weight / (1.0 + weight * variance.max(0.0))).sqrt();
         let gap: Vec<f64> = self.shifts[high]
@@ -215,17 +215,17 @@ fn sum_of(x: &[f64], y: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::sampling::adaptive::Asked;
+    use crate::domain::sampling::adaptive::AskedPair;
     use crate::domain::sampling::plan;
     use crate::domain::vote::Outcome;
     use std::collections::BTreeMap;
 
     /// After a cycle in which two of three judges were asked and the higher index mostly won.
-    fn state(documents: usize) -> State {
-        let asked: Vec<Asked> = plan(3, "q", documents, 1)
+    fn state(documents: usize) -> SamplingState {
+        let asked: Vec<AskedPair> = plan(3, "q", documents, 1)
             .into_iter()
             .enumerate()
-            .map(|(at, battle)| Asked {
+            .map(|(at, battle)| AskedPair {
                 pair: battle.pair,
                 judges: [0, 1].into_iter().collect(),
                 votes: if at % 4 == 0 {
@@ -235,11 +235,11 @@ mod tests {
                 },
             })
             .collect();
-        State::new(documents, 3, &asked)
+        SamplingState::new(documents, 3, &asked)
     }
 
     /// The same picks by appraising every pair before each of them, with the whole covariance brought up to date.
-    fn naive(state: &State, strategy: &Strategy, picks: usize) -> Vec<Pair> {
+    fn naive(state: &SamplingState, strategy: &Strategy, picks: usize) -> Vec<Pair> {
         let (scores, covariance) = (state.scores(), state.covariance().unwrap());
         let k = scores.len();
         let mut cells: Vec<Vec<f64>> = (0..k)
@@ -249,7 +249,7 @@ mod tests {
             Sampler::Top => top_probabilities(&scores, &covariance, strategy.top),
             _ => vec![1.0; k],
         };
-        let escalate = strategy.judging == Judging::Escalate;
+        let escalate = strategy.judging == JudgeChoice::Escalate;
         let mut free: BTreeMap<Pair, usize> = (0..k)
             .flat_map(|i| (i + 1..k).filter_map(move |j| Pair::new(i, j)))
             .map(|pair| (pair, state.free(pair).len()))
@@ -273,7 +273,7 @@ mod tests {
                 .max_by(|x, y| worth(x.0, *x.1).partial_cmp(&worth(y.0, *y.1)).unwrap())
                 .map(|(pair, free)| (*pair, *free))
                 .unwrap();
-            let all = strategy.judging == Judging::All;
+            let all = strategy.judging == JudgeChoice::All;
             let votes = if all { left } else { 1 };
             let (i, j) = (pair.low(), pair.high());
             let p = 1.0 / (1.0 + (scores[i] - scores[j]).exp());
@@ -295,7 +295,7 @@ mod tests {
     fn lazy_picks_are_the_picks_of_a_full_search() {
         let state = state(16);
         for sampler in [Sampler::Eig, Sampler::Top] {
-            for judging in Judging::ALL {
+            for judging in JudgeChoice::ALL {
                 let strategy = Strategy {
                     size: Some(30),
                     top: 4,

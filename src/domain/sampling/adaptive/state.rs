@@ -1,24 +1,26 @@
 //! What is known of a query when a round is planned.
 
-use super::seats::{MAX_SEATS, Seats};
+use super::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::battle::Pair;
-use crate::domain::rating::{self, Covariance, Dispersion, Fit, Observation, Options, RatingError};
+use crate::domain::rating::{
+    self, Covariance, Dispersion, Fit, Observation, RatingError, RatingOptions,
+};
 use crate::domain::vote::Outcome;
 use std::collections::{BTreeMap, HashMap};
 
 /// What has been asked about a pair, and what was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct AskedPair {
     /// The two documents, as pool indexes.
     pub pair: Pair,
     /// Every judge that was asked, those whose call failed or is still under way included. A judge that is left out is
     /// free to be asked: leave out a failure to have it asked again.
-    pub judges: Seats,
+    pub judges: JudgeSet,
     /// The votes that came back, for the pair's lower index as A and its higher as B.
     pub votes: Vec<Outcome>,
 }
 
-impl Asked {
+impl AskedPair {
     /// The pair as the fit sees it: the votes' mean, with the weight of one battle for the votes of `judges` judges.
     /// `None` without a vote.
     pub fn observation(&self, judges: usize) -> Option<Observation> {
@@ -45,21 +47,21 @@ impl Asked {
 /// Scores are the default MAP fit with one battle's weight for the votes of all judges together, the dispersion is one
 /// over the number of judges (SCIENCE §2, §3).
 #[derive(Clone, Debug, PartialEq)]
-pub struct State {
+pub struct SamplingState {
     documents: usize,
     judges: usize,
-    asked: HashMap<Pair, Seats>,
+    asked: HashMap<Pair, JudgeSet>,
     observations: Vec<Observation>,
     fit: Option<Fit>,
 }
 
-impl State {
-    /// The state of `documents` documents and `judges` judges (at most [`MAX_SEATS`] count) after what was asked.
+impl SamplingState {
+    /// The state of `documents` documents and `judges` judges (at most [`MAX_JUDGES`] count) after what was asked.
     ///
     /// Several entries for one pair count together; those for documents outside the pool are ignored.
-    pub fn new(documents: usize, judges: usize, asked: &[Asked]) -> Self {
-        let judges = judges.min(MAX_SEATS);
-        let mut seats: HashMap<Pair, Seats> = HashMap::new();
+    pub fn new(documents: usize, judges: usize, asked: &[AskedPair]) -> Self {
+        let judges = judges.min(MAX_JUDGES);
+        let mut seats: HashMap<Pair, JudgeSet> = HashMap::new();
         let inside = asked.iter().filter(|entry| entry.pair.high() < documents);
         for entry in inside.clone() {
             let known = seats.entry(entry.pair).or_default();
@@ -68,7 +70,7 @@ impl State {
         let observations: Vec<Observation> = inside
             .filter_map(|entry| entry.observation(judges))
             .collect();
-        let fit = rating::fit(documents, &observations, &Options::default(), None).ok();
+        let fit = rating::fit(documents, &observations, &RatingOptions::default(), None).ok();
         Self {
             documents,
             judges,
@@ -82,7 +84,12 @@ impl State {
     ///
     /// A full ensemble battle has weight 1. Refused where the fit refuses them.
     pub fn with_observations(self, observations: Vec<Observation>) -> Result<Self, RatingError> {
-        let fit = rating::fit(self.documents, &observations, &Options::default(), None)?;
+        let fit = rating::fit(
+            self.documents,
+            &observations,
+            &RatingOptions::default(),
+            None,
+        )?;
         Ok(Self {
             observations,
             fit: Some(fit),
@@ -101,13 +108,13 @@ impl State {
     }
 
     /// The judges that were asked about a pair.
-    pub fn asked(&self, pair: Pair) -> Seats {
+    pub fn asked(&self, pair: Pair) -> JudgeSet {
         self.asked.get(&pair).copied().unwrap_or_default()
     }
 
     /// The judges that were not asked about a pair.
-    pub fn free(&self, pair: Pair) -> Seats {
-        Seats::first(self.judges).without(self.asked(pair))
+    pub fn free(&self, pair: Pair) -> JudgeSet {
+        JudgeSet::first(self.judges).without(self.asked(pair))
     }
 
     /// The current score of each document, 0 where nothing is known. Natural-log strength, mean 0.
@@ -118,7 +125,7 @@ impl State {
     }
 
     /// Every pair that was asked about, in order.
-    pub(super) fn all_asked(&self) -> BTreeMap<Pair, Seats> {
+    pub(super) fn all_asked(&self) -> BTreeMap<Pair, JudgeSet> {
         self.asked
             .iter()
             .map(|(pair, seats)| (*pair, *seats))
@@ -129,13 +136,13 @@ impl State {
     /// gap. `None` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents.
     pub fn covariance(&self) -> Option<Covariance> {
         let phi = 1.0 / self.judges.max(1) as f64;
-        let (fit, options) = (self.fit.as_ref()?, Options::default());
+        let (fit, options) = (self.fit.as_ref()?, RatingOptions::default());
         rating::covariance(self.documents, &self.observations, fit, &options, phi)
     }
 
     /// How noisy the battles turned out to be, to be pooled over queries. `None` where there is no covariance.
     pub fn dispersion(&self) -> Option<Dispersion> {
-        let (fit, options) = (self.fit.as_ref()?, Options::default());
+        let (fit, options) = (self.fit.as_ref()?, RatingOptions::default());
         rating::dispersion(&self.observations, fit, &options, &self.covariance()?)
     }
 }

@@ -74,7 +74,7 @@ impl FromStr for Sampler {
 /// Which judges are asked about a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judging {
+pub enum JudgeChoice {
     /// Every judge about every pair.
     #[default]
     All,
@@ -86,7 +86,7 @@ pub enum Judging {
     Escalate,
 }
 
-impl Judging {
+impl JudgeChoice {
     /// Every way of judging, the default first.
     pub const ALL: [Self; 3] = [Self::All, Self::Rotate, Self::Escalate];
 
@@ -113,13 +113,13 @@ impl Judging {
     }
 }
 
-impl fmt::Display for Judging {
+impl fmt::Display for JudgeChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
 }
 
-impl FromStr for Judging {
+impl FromStr for JudgeChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -139,7 +139,7 @@ pub struct Strategy {
     /// Which pairs.
     pub sampler: Sampler,
     /// Which judges.
-    pub judging: Judging,
+    pub judging: JudgeChoice,
     /// `Top` only: the share of its information, in 0..=1, that a pair without any chance of the top still counts for.
     pub floor: f64,
     /// `Top` only: how many ranks are the top, from 1.
@@ -154,7 +154,7 @@ impl Default for Strategy {
     fn default() -> Self {
         Self {
             sampler: Sampler::default(),
-            judging: Judging::default(),
+            judging: JudgeChoice::default(),
             floor: 0.3,
             top: 10,
             size: None,
@@ -164,7 +164,7 @@ impl Default for Strategy {
 
 impl Strategy {
     /// A sampler and a way of judging, the rest by default.
-    pub fn new(sampler: Sampler, judging: Judging) -> Self {
+    pub fn new(sampler: Sampler, judging: JudgeChoice) -> Self {
         Self {
             sampler,
             judging,
@@ -186,7 +186,7 @@ impl Strategy {
         if self.size == Some(0) {
             return Err("size = 0: expected a number of pairs from 1".to_owned());
         }
-        if self.judging == Judging::Escalate && !self.is_informed() {
+        if self.judging == JudgeChoice::Escalate && !self.is_informed() {
             return Err(format!(
                 "judging = escalate weighs calls by their information, which {} does not know: use eig or top",
                 self.sampler
@@ -197,7 +197,7 @@ impl Strategy {
 
     /// Whether every judge is asked about every pair.
     pub(super) fn asks_all(&self) -> bool {
-        self.judging == Judging::All
+        self.judging == JudgeChoice::All
     }
 
     /// Whether pairs are weighed by their information.
@@ -209,8 +209,8 @@ impl Strategy {
     pub(super) fn round_size(&self, documents: usize) -> usize {
         let usual = match (self.sampler, self.judging) {
             (Sampler::Cycles, _) => documents,
-            (Sampler::Swiss, _) | (_, Judging::All) => documents / 2,
-            (Sampler::Eig | Sampler::Top, Judging::Rotate | Judging::Escalate) => documents,
+            (Sampler::Swiss, _) | (_, JudgeChoice::All) => documents / 2,
+            (Sampler::Eig | Sampler::Top, JudgeChoice::Rotate | JudgeChoice::Escalate) => documents,
         };
         self.size.unwrap_or(usual).max(1)
     }
@@ -225,7 +225,7 @@ mod tests {
         for sampler in Sampler::ALL {
             assert_eq!(sampler.to_string().parse(), Ok(sampler));
         }
-        for judging in Judging::ALL {
+        for judging in JudgeChoice::ALL {
             assert_eq!(judging.to_string().parse(), Ok(judging));
         }
         assert!("random".parse::<Sampler>().unwrap_err().contains("swiss"));
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_strategy_that_makes_no_sense_is_refused() {
-        let good = Strategy::new(Sampler::Top, Judging::Escalate);
+        let good = Strategy::new(Sampler::Top, JudgeChoice::Escalate);
         assert_eq!(good.checked(), Ok(good));
         for bad in [
             Strategy {

@@ -1,15 +1,15 @@
 //! Swiss rounds: neighbours in the current ranking that have not met.
 
-use super::{Round, State, Strategy};
+use super::{Round, SamplingState, Strategy};
 use crate::domain::battle::Pair;
-use crate::domain::sampling::Dice;
+use crate::domain::sampling::SeededRng;
 
 /// Each document, from the best down, with the next one that is free and was asked about least often: first only pairs
 /// that no judge has seen, and where there are none, pairs that one judge has seen, and so on.
-pub(super) fn pairs(state: &State, strategy: &Strategy, round: &Round) -> Vec<Pair> {
+pub(super) fn pairs(state: &SamplingState, strategy: &Strategy, round: &Round) -> Vec<Pair> {
     let scores = state.scores();
     let mut order: Vec<usize> = (0..state.documents()).collect();
-    Dice::new(
+    SeededRng::new(
         round.seed,
         &["swiss", round.query, &round.number.to_string()],
     )

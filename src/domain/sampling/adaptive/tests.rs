@@ -1,48 +1,48 @@
 //! Laws of whole campaigns.
 
 use super::*;
-use crate::domain::sampling::{MAX_GAMES, Planned};
+use crate::domain::sampling::{MAX_GAMES, PlannedBattle};
 use crate::domain::vote::Outcome;
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 use std::collections::BTreeMap;
 
-const EVERY: [(Sampler, Judging); 10] = [
-    (Sampler::Cycles, Judging::All),
-    (Sampler::Cycles, Judging::Rotate),
-    (Sampler::Swiss, Judging::All),
-    (Sampler::Swiss, Judging::Rotate),
-    (Sampler::Eig, Judging::All),
-    (Sampler::Eig, Judging::Rotate),
-    (Sampler::Eig, Judging::Escalate),
-    (Sampler::Top, Judging::All),
-    (Sampler::Top, Judging::Rotate),
-    (Sampler::Top, Judging::Escalate),
+const EVERY: [(Sampler, JudgeChoice); 10] = [
+    (Sampler::Cycles, JudgeChoice::All),
+    (Sampler::Cycles, JudgeChoice::Rotate),
+    (Sampler::Swiss, JudgeChoice::All),
+    (Sampler::Swiss, JudgeChoice::Rotate),
+    (Sampler::Eig, JudgeChoice::All),
+    (Sampler::Eig, JudgeChoice::Rotate),
+    (Sampler::Eig, JudgeChoice::Escalate),
+    (Sampler::Top, JudgeChoice::All),
+    (Sampler::Top, JudgeChoice::Rotate),
+    (Sampler::Top, JudgeChoice::Escalate),
 ];
 
 /// A campaign with judges that prefer the higher index four times in five and fail now and then.
-struct Campaign {
+struct RoundSeries {
     documents: usize,
     judges: usize,
     strategy: Strategy,
-    dice: Dice,
-    asked: Vec<Asked>,
-    rounds: Vec<Vec<Task>>,
+    rng: SeededRng,
+    asked: Vec<AskedPair>,
+    rounds: Vec<Vec<PairTask>>,
 }
 
-impl Campaign {
+impl RoundSeries {
     fn new(documents: usize, judges: usize, strategy: Strategy, seed: u64) -> Self {
         Self {
             documents,
             judges,
             strategy,
-            dice: Dice::new(seed, &["campaign"]),
+            rng: SeededRng::new(seed, &["campaign"]),
             asked: Vec::new(),
             rounds: Vec::new(),
         }
     }
 
     fn round(&mut self, calls: usize) -> usize {
-        let state = State::new(self.documents, self.judges, &self.asked);
+        let state = SamplingState::new(self.documents, self.judges, &self.asked);
         let round = Round {
             seed: 5,
             query: "q",
@@ -65,14 +65,14 @@ impl Campaign {
             );
             let mut votes = Vec::new();
             for _ in task.judges.iter() {
-                match self.dice.below(10) {
+                match self.rng.below(10) {
                     0 => {}
                     1 => votes.push(Outcome::A),
                     2 => votes.push(Outcome::Tie),
                     _ => votes.push(Outcome::B),
                 }
             }
-            self.asked.push(Asked {
+            self.asked.push(AskedPair {
                 pair: task.pair,
                 judges: task.judges,
                 votes,
@@ -99,12 +99,12 @@ impl Campaign {
 #[test]
 fn round_0_is_the_first_cycle_of_the_plan() {
     for (sampler, judging) in EVERY {
-        let mut campaign = Campaign::new(40, 3, Strategy::new(sampler, judging), 1);
+        let mut campaign = RoundSeries::new(40, 3, Strategy::new(sampler, judging), 1);
         campaign.round(usize::MAX);
         let first: Vec<Pair> = campaign.rounds[0].iter().map(|task| task.pair).collect();
         let plan: Vec<Pair> = plan(5, "q", 40, 1)
             .iter()
-            .map(|battle: &Planned| battle.pair)
+            .map(|battle: &PlannedBattle| battle.pair)
             .collect();
         assert_eq!(first, plan);
     }
@@ -116,10 +116,10 @@ fn a_campaign_without_a_budget_asks_everything_once_and_ends() {
         for documents in [0, 1, 2, 3, 4, 7, 10] {
             for judges in [0, 1, 3] {
                 let strategy = Strategy::new(sampler, judging);
-                let spent = Campaign::new(documents, judges, strategy, 2).play(usize::MAX);
+                let spent = RoundSeries::new(documents, judges, strategy, 2).play(usize::MAX);
                 // The plain plan holds each pair twice; there is no third judge to come.
                 let each = match (sampler, judging) {
-                    (Sampler::Cycles, Judging::Rotate) => judges.min(MAX_GAMES as usize),
+                    (Sampler::Cycles, JudgeChoice::Rotate) => judges.min(MAX_GAMES as usize),
                     _ => judges,
                 };
                 let all = documents * documents.saturating_sub(1) / 2 * each;
@@ -132,7 +132,7 @@ fn a_campaign_without_a_budget_asks_everything_once_and_ends() {
 #[test]
 fn rotating_judges_share_pairs_and_documents() {
     for sampler in Sampler::ALL {
-        let mut campaign = Campaign::new(30, 3, Strategy::new(sampler, Judging::Rotate), 3);
+        let mut campaign = RoundSeries::new(30, 3, Strategy::new(sampler, JudgeChoice::Rotate), 3);
         campaign.play(240);
         let mut total = [0i64; 3];
         let mut by_document: BTreeMap<usize, [i64; 3]> = BTreeMap::new();
@@ -164,22 +164,26 @@ fn rotating_judges_share_pairs_and_documents() {
 #[test]
 fn swiss_pairs_neighbours_that_have_not_met() {
     let pair = |x, y| Pair::new(x, y).unwrap();
-    let asked: Vec<Asked> = [(0, 1, 9), (1, 2, 9), (2, 3, 9)]
+    let asked: Vec<AskedPair> = [(0, 1, 9), (1, 2, 9), (2, 3, 9)]
         .into_iter()
-        .map(|(x, y, votes)| Asked {
+        .map(|(x, y, votes)| AskedPair {
             pair: pair(x, y),
-            judges: Seats::first(3),
+            judges: JudgeSet::first(3),
             votes: vec![Outcome::B; votes],
         })
         .collect();
-    let state = State::new(4, 3, &asked);
+    let state = SamplingState::new(4, 3, &asked);
     let round = Round {
         seed: 1,
         query: "q",
         number: 1,
         calls: 100,
     };
-    let tasks = next_round(&state, &Strategy::new(Sampler::Swiss, Judging::All), &round);
+    let tasks = next_round(
+        &state,
+        &Strategy::new(Sampler::Swiss, JudgeChoice::All),
+        &round,
+    );
     // The ranking is 3, 2, 1, 0: 3 has met 2 and takes 1; 2 takes 0.
     let pairs: Vec<Pair> = tasks.iter().map(|task| task.pair).collect();
     assert_eq!(pairs, [pair(3, 1), pair(2, 0)]);
@@ -195,24 +199,24 @@ fn a_failed_call_is_asked_again_only_when_it_is_left_out() {
         calls: 100,
     };
     for (sampler, judging) in EVERY {
-        let next = |judges: Seats| {
-            let asked = Asked {
+        let next = |judges: JudgeSet| {
+            let asked = AskedPair {
                 pair,
                 judges,
                 votes: vec![Outcome::A; 2],
             };
             next_round(
-                &State::new(2, 3, &[asked]),
+                &SamplingState::new(2, 3, &[asked]),
                 &Strategy::new(sampler, judging),
                 &round,
             )
         };
-        assert_eq!(next(Seats::first(3)), []);
+        assert_eq!(next(JudgeSet::first(3)), []);
         if sampler != Sampler::Cycles {
-            let judges = Seats::one(2);
+            let judges = JudgeSet::one(2);
             assert_eq!(
-                next(Seats::first(2)),
-                [Task { pair, judges }],
+                next(JudgeSet::first(2)),
+                [PairTask { pair, judges }],
                 "{sampler} {judging}"
             );
         }
@@ -225,9 +229,9 @@ fn top_asks_about_the_top() {
     for (at, sampler) in [Sampler::Eig, Sampler::Top].into_iter().enumerate() {
         let strategy = Strategy {
             top: 5,
-            ..Strategy::new(sampler, Judging::All)
+            ..Strategy::new(sampler, JudgeChoice::All)
         };
-        let mut campaign = Campaign::new(40, 3, strategy, 4);
+        let mut campaign = RoundSeries::new(40, 3, strategy, 4);
         campaign.play(480);
         // Higher indexes win: the top are the last ten.
         let high = campaign
@@ -242,7 +246,12 @@ fn top_asks_about_the_top() {
 #[test]
 fn pools_too_large_for_a_covariance_are_paired_by_rank() {
     let documents = crate::domain::rating::MAX_DENSE + 1;
-    let mut campaign = Campaign::new(documents, 1, Strategy::new(Sampler::Top, Judging::All), 6);
+    let mut campaign = RoundSeries::new(
+        documents,
+        1,
+        Strategy::new(Sampler::Top, JudgeChoice::All),
+        6,
+    );
     campaign.round(usize::MAX);
     campaign.round(usize::MAX);
     assert_eq!(campaign.rounds[1].len(), documents / 2);
@@ -271,9 +280,9 @@ proptest! {
     ) {
         let (sampler, judging) = EVERY[which];
         let strategy = Strategy { size, ..Strategy::new(sampler, judging) };
-        let spent = Campaign::new(documents, judges, strategy, seed).play(budget);
+        let spent = RoundSeries::new(documents, judges, strategy, seed).play(budget);
         let all = documents * (documents - 1) / 2 * judges;
-        let unit = if judging == Judging::All { judges } else { 1 };
+        let unit = if judging == JudgeChoice::All { judges } else { 1 };
         if sampler != Sampler::Cycles {
             prop_assert_eq!(spent, budget.min(all) / unit * unit);
         }

@@ -1,10 +1,10 @@
 //! Anthropic's message batches: all requests in one call, results as lines.
 
-use super::agent::{Agent, as_received, unclear};
-use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, Read, Sought};
+use super::client::{BatchClient, as_received, unclear};
+use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, ReadResponse, UnconfirmedBatch};
 use crate::judge::CallError;
-use crate::judge::provider::failure::{Complaint, classify};
-use crate::judge::provider::{Settings, count_at, text_at};
+use crate::judge::provider::error_response::{ErrorBody, classify};
+use crate::judge::provider::{JudgeSettings, count_at, text_at};
 use jiff::Timestamp;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -16,12 +16,16 @@ pub(super) fn line(id: &str, body: Value) -> Value {
     json!({"custom_id": id, "params": body})
 }
 
-pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Option<BatchResult> {
+pub(super) fn result(
+    settings: &JudgeSettings,
+    value: &Value,
+    read: ReadResponse<'_>,
+) -> Option<BatchResult> {
     let id = text_at(value, "/custom_id")?;
     let answer = match text_at(value, "/result/type")?.as_str() {
         "succeeded" => read(&as_received(200, value.pointer("/result/message")?)).into(),
         "errored" => {
-            let complaint = Complaint::of(value.pointer("/result/error")?);
+            let complaint = ErrorBody::of(value.pointer("/result/error")?);
             let status = match complaint.kind.as_str() {
                 "invalid_request_error" => 400,
                 "authentication_error" => 401,
@@ -40,7 +44,7 @@ pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Opti
     Some((id, answer))
 }
 
-pub(super) async fn submit(agent: &Agent<'_>, lines: &[String]) -> Result<String, CallError> {
+pub(super) async fn submit(agent: &BatchClient<'_>, lines: &[String]) -> Result<String, CallError> {
     let body = format!("{{\"requests\":[{}]}}", lines.join(",")).into_bytes();
     let batch = agent
         .json(Method::POST, &agent.at("/v1/messages/batches"), Some(body))
@@ -49,13 +53,13 @@ pub(super) async fn submit(agent: &Agent<'_>, lines: &[String]) -> Result<String
 }
 
 /// Anthropic keeps no names: batches of the size, made since.
-pub(super) fn find(list: &Value, sought: Sought<'_>) -> Vec<String> {
+pub(super) fn find(list: &Value, unconfirmed: UnconfirmedBatch<'_>) -> Vec<String> {
     let jobs = list.get("data").and_then(Value::as_array);
     let alike = |job: &&Value| {
         let made: Option<Timestamp> = text_at(job, "/created_at").and_then(|at| at.parse().ok());
         let lines = status(job).map(|status| status.total);
-        made.is_some_and(|made| made.as_millisecond() >= sought.since_ms - CLOCKS_MS)
-            && lines == Some(sought.lines as u64)
+        made.is_some_and(|made| made.as_millisecond() >= unconfirmed.since_ms - CLOCKS_MS)
+            && lines == Some(unconfirmed.lines as u64)
     };
     let found = jobs.into_iter().flatten().filter(alike);
     found.filter_map(|job| text_at(job, "/id")).collect()

@@ -1,10 +1,10 @@
 //! Gemini's batches: a file of lines, uploaded in two steps, then a job.
 
-use super::agent::{Agent, as_received, content_type, header, unclear};
-use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, Read, Sought};
+use super::client::{BatchClient, as_received, content_type, header, unclear};
+use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, ReadResponse, UnconfirmedBatch};
 use crate::judge::CallError;
-use crate::judge::provider::failure::{Complaint, classify};
-use crate::judge::provider::{Settings, count_at, text_at};
+use crate::judge::provider::error_response::{ErrorBody, classify};
+use crate::judge::provider::{JudgeSettings, count_at, text_at};
 use reqwest::header::HeaderValue;
 use reqwest::{Method, Url};
 use serde_json::{Value, json};
@@ -13,14 +13,18 @@ pub(super) fn line(id: &str, body: Value) -> Value {
     json!({"key": id, "request": body})
 }
 
-pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Option<BatchResult> {
+pub(super) fn result(
+    settings: &JudgeSettings,
+    value: &Value,
+    read: ReadResponse<'_>,
+) -> Option<BatchResult> {
     let id = text_at(value, "/key").or_else(|| text_at(value, "/metadata/key"))?;
     let result = match (value.get("response"), value.get("error")) {
         (Some(response), _) => read(&as_received(200, response)),
         (None, Some(error)) => Err(classify(
             settings,
             status_of(count_at(error, "/code")),
-            &Complaint::of(error),
+            &ErrorBody::of(error),
         )),
         (None, None) => return None,
     };
@@ -44,7 +48,7 @@ fn status_of(code: u64) -> u16 {
 }
 
 pub(super) async fn submit(
-    agent: &Agent<'_>,
+    agent: &BatchClient<'_>,
     name: &str,
     lines: &[String],
 ) -> Result<String, CallError> {
@@ -94,13 +98,13 @@ pub(super) async fn submit(
     text_at(&job, "/name").ok_or_else(|| unclear("the batch's name"))
 }
 
-pub(super) fn find(list: &Value, sought: Sought<'_>) -> Vec<String> {
+pub(super) fn find(list: &Value, unconfirmed: UnconfirmedBatch<'_>) -> Vec<String> {
     let jobs = ["operations", "batches"]
         .iter()
         .find_map(|at| list.get(at)?.as_array());
     let named = |job: &&Value| {
         let name = text_at(job, "/metadata/displayName").or_else(|| text_at(job, "/displayName"));
-        name.as_deref() == Some(sought.name)
+        name.as_deref() == Some(unconfirmed.name)
     };
     let found = jobs.into_iter().flatten().filter(named);
     found.filter_map(|job| text_at(job, "/name")).collect()
@@ -146,6 +150,6 @@ pub(super) fn status(value: &Value) -> Option<BatchStatus> {
             .find_map(|at| text_at(value, at))
             .into_iter()
             .collect(),
-        message: error.map(|error| Complaint::of(error).message),
+        message: error.map(|error| ErrorBody::of(error).message),
     })
 }

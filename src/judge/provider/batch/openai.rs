@@ -1,10 +1,10 @@
 //! OpenAI's batches: a file of lines, then a job.
 
-use super::agent::{Agent, as_received, content_type, unclear};
-use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, Read, Sought};
+use super::client::{BatchClient, as_received, content_type, unclear};
+use super::{BatchAnswer, BatchResult, BatchState, BatchStatus, ReadResponse, UnconfirmedBatch};
 use crate::judge::CallError;
-use crate::judge::provider::failure::{Complaint, classify};
-use crate::judge::provider::{Settings, count_at, text_at};
+use crate::judge::provider::error_response::{ErrorBody, classify};
+use crate::judge::provider::{JudgeSettings, count_at, text_at};
 use reqwest::Method;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -15,10 +15,14 @@ pub(super) fn line(id: &str, body: Value) -> Value {
     json!({"custom_id": id, "method": "POST", "url": ENDPOINT, "body": body})
 }
 
-pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Option<BatchResult> {
+pub(super) fn result(
+    settings: &JudgeSettings,
+    value: &Value,
+    read: ReadResponse<'_>,
+) -> Option<BatchResult> {
     let id = text_at(value, "/custom_id")?;
     if let Some(error) = value.get("error").filter(|error| !error.is_null()) {
-        let complaint = Complaint::of(error);
+        let complaint = ErrorBody::of(error);
         let answer = match complaint.code.as_str() {
             "batch_expired" | "batch_cancelled" => BatchAnswer::NotMade,
             _ => BatchAnswer::Failed(classify(settings, 500, &complaint)),
@@ -37,7 +41,7 @@ pub(super) fn result(settings: &Settings, value: &Value, read: Read<'_>) -> Opti
 }
 
 pub(super) async fn submit(
-    agent: &Agent<'_>,
+    agent: &BatchClient<'_>,
     name: &str,
     lines: &[String],
 ) -> Result<String, CallError> {
@@ -75,9 +79,10 @@ pub(super) async fn submit(
     text_at(&job, "/id").ok_or_else(|| unclear("the batch's id"))
 }
 
-pub(super) fn find(list: &Value, sought: Sought<'_>) -> Vec<String> {
+pub(super) fn find(list: &Value, unconfirmed: UnconfirmedBatch<'_>) -> Vec<String> {
     let jobs = list.get("data").and_then(Value::as_array);
-    let named = |job: &&Value| text_at(job, "/metadata/overrule").as_deref() == Some(sought.name);
+    let named =
+        |job: &&Value| text_at(job, "/metadata/overrule").as_deref() == Some(unconfirmed.name);
     let found = jobs.into_iter().flatten().filter(named);
     found.filter_map(|job| text_at(job, "/id")).collect()
 }

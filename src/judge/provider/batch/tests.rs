@@ -1,25 +1,35 @@
 use super::super::testing::settings;
-use super::super::{Network, Wire};
+use super::super::{RemoteJudge, WireFormat};
 use super::*;
 use crate::judge::provider::{anthropic::Anthropic, gemini::Gemini, openai::OpenAi};
-use crate::judge::{Cause, Judge};
+use crate::judge::{FailureCause, Judge};
 use serde_json::json;
 
-fn network(provider: &str, model: &str, wire: Box<dyn Wire>, batch: Batch) -> Network {
+fn network(
+    provider: &str,
+    model: &str,
+    wire: Box<dyn WireFormat>,
+    batch: BatchProvider,
+) -> RemoteJudge {
     super::super::testing::network(settings(provider, model), wire, Some(batch))
 }
 
-fn openai_batch() -> Network {
-    network("openai", "gpt-6.1-terra", Box::new(OpenAi), Batch::OpenAi)
+fn openai_batch() -> RemoteJudge {
+    network(
+        "openai",
+        "gpt-6.1-terra",
+        Box::new(OpenAi),
+        BatchProvider::OpenAi,
+    )
 }
 
 const TEXT: &str = r#"{"thoughts":[],"score":1}"#;
 
 #[test]
 fn lines_hold_the_body_of_a_single_call() {
-    let prompt = Prompt {
+    let prompt = JudgePrompt {
         user: "u".to_owned(),
-        ..Prompt::default()
+        ..JudgePrompt::default()
     };
     let judge = openai_batch();
     let line = judge.batch_line("i-1", &prompt);
@@ -36,7 +46,7 @@ fn lines_hold_the_body_of_a_single_call() {
         "anthropic",
         "claude-sonnet-5-5",
         Box::new(Anthropic),
-        Batch::Anthropic,
+        BatchProvider::Anthropic,
     );
     assert_eq!(
         judge.batch_line("i-1", &prompt),
@@ -46,7 +56,7 @@ fn lines_hold_the_body_of_a_single_call() {
         "gemini",
         "gemini-3.8-flash",
         Box::new(Gemini),
-        Batch::Gemini,
+        BatchProvider::Gemini,
     );
     assert_eq!(
         judge.batch_line("i-1", &prompt),
@@ -72,7 +82,7 @@ fn a_line_of_results_is_a_reply_at_half_the_price() {
         "gemini",
         "gemini-3.8-flash",
         Box::new(Gemini),
-        Batch::Gemini,
+        BatchProvider::Gemini,
     );
     let line = json!({"key": "i-2", "response": {"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": TEXT}]}}]}});
     assert_eq!(
@@ -90,7 +100,7 @@ fn a_line_of_results_is_a_reply_at_half_the_price() {
 
 #[test]
 fn lines_that_failed_say_why() {
-    let cause = |judge: &Network, line: Value| {
+    let cause = |judge: &RemoteJudge, line: Value| {
         judge
             .parse_batch_line(&line.to_string())
             .unwrap()
@@ -102,25 +112,25 @@ fn lines_that_failed_say_why() {
     };
     let judge = openai_batch();
     let line = json!({"custom_id": "i", "response": {"status_code": 400, "body": {"error": {"message": "no"}}}});
-    assert_eq!(cause(&judge, line), Cause::BadRequest);
+    assert_eq!(cause(&judge, line), FailureCause::BadRequest);
     let judge = network(
         "anthropic",
         "claude-sonnet-5-5",
         Box::new(Anthropic),
-        Batch::Anthropic,
+        BatchProvider::Anthropic,
     );
     for (result, expected) in [
         (
             json!({"type": "errored", "error": {"type": "error", "error": {"type": "invalid_request_error", "message": "bad"}}}),
-            Cause::BadRequest,
+            FailureCause::BadRequest,
         ),
         (
             json!({"type": "errored", "error": {"type": "error", "error": {"type": "overloaded_error", "message": "bad"}}}),
-            Cause::Server,
+            FailureCause::Server,
         ),
         (
             json!({"type": "succeeded", "message": {"content": [], "stop_reason": "refusal"}}),
-            Cause::Refused,
+            FailureCause::Refused,
         ),
     ] {
         assert_eq!(
@@ -132,14 +142,14 @@ fn lines_that_failed_say_why() {
         "gemini",
         "gemini-3.8-flash",
         Box::new(Gemini),
-        Batch::Gemini,
+        BatchProvider::Gemini,
     );
     assert_eq!(
         cause(
             &judge,
             json!({"key": "i", "error": {"code": 8, "message": "quota"}})
         ),
-        Cause::RateLimited
+        FailureCause::RateLimited
     );
     assert_eq!(judge.parse_batch_line("{}"), None);
     assert_eq!(judge.parse_batch_line("nonsense"), None);
@@ -154,7 +164,7 @@ fn calls_that_were_never_made_are_no_failures() {
         "anthropic",
         "claude-sonnet-5-5",
         Box::new(Anthropic),
-        Batch::Anthropic,
+        BatchProvider::Anthropic,
     );
     for kind in ["expired", "canceled"] {
         let line = json!({"custom_id": "i", "result": {"type": kind}});
@@ -165,22 +175,22 @@ fn calls_that_were_never_made_are_no_failures() {
 
 #[test]
 fn a_batch_is_found_by_its_name_or_else_by_size_and_time() {
-    let sought = Sought {
+    let unconfirmed = UnconfirmedBatch {
         name: "run-1",
         lines: 3,
         since_ms: 1_767_225_600_000,
     };
     let list = json!({"data": [{"id": "b1", "metadata": {"overrule": "run-1"}}, {"id": "b2", "metadata": null}]});
-    assert_eq!(openai::find(&list, sought), ["b1"]);
+    assert_eq!(openai::find(&list, unconfirmed), ["b1"]);
     let list = json!({"operations": [{"name": "batches/1", "metadata": {"displayName": "run-1"}}, {"name": "batches/2"}]});
-    assert_eq!(gemini::find(&list, sought), ["batches/1"]);
+    assert_eq!(gemini::find(&list, unconfirmed), ["batches/1"]);
     let job = |id: &str, lines: u64, at: &str| json!({"id": id, "created_at": at, "processing_status": "in_progress", "request_counts": {"processing": lines}});
     let list = json!({"data": [
         job("m1", 3, "2026-01-01T00:00:01Z"),
         job("m2", 4, "2026-01-01T00:00:01Z"),
         job("m3", 3, "2025-12-31T00:00:00Z"),
     ]});
-    assert_eq!(anthropic::find(&list, sought), ["m1"]);
+    assert_eq!(anthropic::find(&list, unconfirmed), ["m1"]);
 }
 
 #[test]
@@ -233,7 +243,7 @@ fn ids_cannot_lead_elsewhere() {
 
 #[test]
 fn lines_without_counts_that_make_sense_have_no_known_cost() {
-    let cost = |judge: &Network, line: Value| {
+    let cost = |judge: &RemoteJudge, line: Value| {
         let (_, answer) = judge.parse_batch_line(&line.to_string()).unwrap();
         let reply = answer.made().unwrap().unwrap();
         (reply.cost_usd.is_some(), reply.usage == Usage::default())
@@ -253,7 +263,7 @@ fn lines_without_counts_that_make_sense_have_no_known_cost() {
             "anthropic",
             "claude-sonnet-5-5",
             Box::new(Anthropic),
-            Batch::Anthropic,
+            BatchProvider::Anthropic,
         );
         let message = json!({"content": [{"type": "text", "text": TEXT}], "stop_reason": "end_turn",
             "usage": {"input_tokens": count, "output_tokens": 3}});
@@ -263,7 +273,7 @@ fn lines_without_counts_that_make_sense_have_no_known_cost() {
             "gemini",
             "gemini-3.8-flash",
             Box::new(Gemini),
-            Batch::Gemini,
+            BatchProvider::Gemini,
         );
         let response = json!({"candidates": [{"content": {"parts": [{"text": TEXT}]}, "finishReason": "STOP"}],
             "usageMetadata": {"promptTokenCount": count, "candidatesTokenCount": 3}});

@@ -24,7 +24,7 @@ pub(super) fn distrusted<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Cer
 }
 
 /// The failure in words, with what to do.
-pub(super) fn told(place: &str, why: &CertificateError) -> String {
+pub(super) fn describe(place: &str, why: &CertificateError) -> String {
     let (what, remedy) = match why {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => (
             "it has expired".to_owned(),
@@ -75,7 +75,7 @@ mod tests {
             (CertificateError::UnknownIssuer, "SSL_CERT_FILE"),
             (CertificateError::BadSignature, "base_url"),
         ] {
-            let told = told("gw.example.com", &why);
+            let told = describe("gw.example.com", &why);
             assert!(
                 told.starts_with("the certificate of gw.example.com is not trusted: ")
                     && told.contains(part),

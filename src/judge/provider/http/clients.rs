@@ -3,7 +3,7 @@
 
 use super::super::address::is_loopback;
 use super::chain;
-use crate::judge::{CallError, Cause};
+use crate::judge::{CallError, FailureCause};
 use reqwest::{Client, Url, redirect};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ const SAYS_WITHIN: Duration = Duration::from_secs(20);
 
 /// What makes clients differ.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Kind {
+struct ClientKey {
     /// For this machine: no proxy is to see a key that is only for loopback.
     local: bool,
     /// For a connection.
@@ -32,32 +32,32 @@ struct Kind {
 
 /// The clients made so far.
 #[derive(Debug, Default)]
-pub(super) struct Clients(Mutex<HashMap<Kind, Vec<Shared>>>);
+pub(super) struct HttpClients(Mutex<HashMap<ClientKey, Vec<SharedClient>>>);
 
 #[derive(Clone, Debug)]
-struct Shared {
+struct SharedClient {
     client: Client,
     calls: Arc<AtomicUsize>,
 }
 
 /// A client for one call, which counts as one of its calls until this is dropped.
 #[derive(Debug)]
-pub(super) struct Lent {
+pub(super) struct LeasedClient {
     pub(super) http: Client,
     calls: Arc<AtomicUsize>,
 }
 
-impl Drop for Lent {
+impl Drop for LeasedClient {
     fn drop(&mut self) {
         self.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-impl Clients {
+impl HttpClients {
     /// A client with room for one more call.
-    pub(super) fn of(&self, url: &Url, connect: Duration) -> Result<Lent, CallError> {
+    pub(super) fn of(&self, url: &Url, connect: Duration) -> Result<LeasedClient, CallError> {
         let local = is_loopback(url);
-        let kind = Kind {
+        let kind = ClientKey {
             local,
             connect,
             counted: (url.scheme() == "https").then(|| url.authority().to_owned()),
@@ -66,7 +66,7 @@ impl Clients {
         // Calls are counted under the lock, so that two that come together do not both take the last place.
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let made = all.entry(kind).or_default();
-        let calls = |shared: &&Shared| shared.calls.load(Ordering::Relaxed);
+        let calls = |shared: &&SharedClient| shared.calls.load(Ordering::Relaxed);
         let free = made.iter().find(|shared| calls(shared) < TOGETHER);
         let found = match free.cloned() {
             Some(shared) => Some(shared),
@@ -77,8 +77,8 @@ impl Clients {
             Some(shared) => shared,
             None => {
                 let client = build(connect, local)
-                    .map_err(|words| CallError::new(Cause::BadRequest, words).stopping())?;
-                let shared = Shared {
+                    .map_err(|words| CallError::new(FailureCause::BadRequest, words).stopping())?;
+                let shared = SharedClient {
                     client,
                     calls: Arc::default(),
                 };
@@ -87,7 +87,7 @@ impl Clients {
             }
         };
         shared.calls.fetch_add(1, Ordering::Relaxed);
-        Ok(Lent {
+        Ok(LeasedClient {
             http: shared.client,
             calls: shared.calls,
         })
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn calls_to_one_server_are_spread_over_clients_and_others_are_not() {
-        let clients = Clients::default();
+        let clients = HttpClients::default();
         let connect = Duration::from_secs(1);
         let lend = |url: &str| clients.of(&Url::parse(url).unwrap(), connect).unwrap();
         let made = || {
@@ -138,16 +138,16 @@ mod tests {
             made.sort_unstable();
             made
         };
-        let lent: Vec<Lent> = (0..450)
+        let lent: Vec<LeasedClient> = (0..450)
             .map(|_| lend("https://api.example.com/v1"))
             .collect();
         assert_eq!(made(), [5]);
         drop(lent);
-        let lent: Vec<Lent> = (0..450)
+        let lent: Vec<LeasedClient> = (0..450)
             .map(|_| lend("https://api.example.com/v1"))
             .collect();
         assert_eq!(made(), [5], "the same ones again");
-        let local: Vec<Lent> = (0..450).map(|_| lend("http://127.0.0.1:1/v1")).collect();
+        let local: Vec<LeasedClient> = (0..450).map(|_| lend("http://127.0.0.1:1/v1")).collect();
         assert_eq!(made(), [1, 5]);
         drop((lent, local));
     }

@@ -1,20 +1,20 @@
 //! The joint judge model on simulated judges, whose sharpness and position bias are known (SCIENCE §0 and §6.1).
 
-use crate::domain::judging::{Ballot, Basis, JudgeModel, judge_model};
-use crate::domain::rating::{self, Observation, Options};
-use crate::domain::sampling::{Dice, plan, presentations};
+use crate::domain::judge_report::{JudgeModel, ParameterBasis, Rating, judge_model};
+use crate::domain::rating::{self, Observation, RatingOptions};
+use crate::domain::sampling::{SeededRng, plan, presentations};
 use crate::domain::vote::Margin;
 
 const SHIFTS: [f64; 3] = [0.25, -0.10, 0.15];
 
 struct Simulation {
-    ballots: Vec<Ballot>,
+    ratings: Vec<Rating>,
     /// The documents' true quality, by query.
     truth: Vec<Vec<f64>>,
 }
 
-fn normal(dice: &mut Dice) -> f64 {
-    (-2.0 * dice.unit().ln()).sqrt() * (std::f64::consts::TAU * dice.unit()).cos()
+fn normal(rng: &mut SeededRng) -> f64 {
+    (-2.0 * rng.unit().ln()).sqrt() * (std::f64::consts::TAU * rng.unit()).cos()
 }
 
 /// Judges whose own noise has the standard deviations `noise`, voting on four cycles of each query.
@@ -25,27 +25,27 @@ fn simulate(
     noise: [f64; 3],
     shifts: [f64; 3],
 ) -> Simulation {
-    let mut dice = Dice::new(seed, &["judges"]);
-    let (mut ballots, mut truth) = (Vec::new(), Vec::new());
+    let mut rng = SeededRng::new(seed, &["judges"]);
+    let (mut ratings, mut truth) = (Vec::new(), Vec::new());
     for query in 0..queries {
-        let quality: Vec<f64> = (0..documents).map(|_| 1.82 * normal(&mut dice)).collect();
+        let quality: Vec<f64> = (0..documents).map(|_| 1.82 * normal(&mut rng)).collect();
         let name = query.to_string();
         let planned = plan(seed, &name, documents, 4);
         let shown = [0, 1, 2].map(|judge| presentations(seed, &name, &judge.to_string(), &planned));
         for (battle, planned) in planned.iter().enumerate() {
             let (a, b) = (planned.pair.low(), planned.pair.high());
-            let shared = quality[b] - quality[a] + 0.498 * normal(&mut dice);
+            let shared = quality[b] - quality[a] + 0.498 * normal(&mut rng);
             for judge in 0..3 {
                 let swapped = shown[judge][battle];
                 let order = if swapped { 1.0 } else { -1.0 };
-                let own = noise[judge] * normal(&mut dice) + 0.3 * normal(&mut dice);
+                let own = noise[judge] * normal(&mut rng) + 0.3 * normal(&mut rng);
                 let felt = shared + own + shifts[judge] * order;
                 let margin = if felt.abs() <= 0.05 {
                     0.0
                 } else {
                     felt.signum()
                 };
-                ballots.push(Ballot {
+                ratings.push(Rating {
                     query,
                     battle,
                     a,
@@ -61,7 +61,7 @@ fn simulate(
         }
         truth.push(quality);
     }
-    Simulation { ballots, truth }
+    Simulation { ratings, truth }
 }
 
 fn kendall(x: &[f64], y: &[f64]) -> f64 {
@@ -79,7 +79,12 @@ impl Simulation {
     /// Mean Kendall τ of the fits of one observation a ballot against the truth.
     fn tau(&self, observations: impl Fn(usize) -> Vec<Observation>) -> f64 {
         let of = |(query, truth): (usize, &Vec<f64>)| {
-            let fit = rating::fit(truth.len(), &observations(query), &Options::default(), None);
+            let fit = rating::fit(
+                truth.len(),
+                &observations(query),
+                &RatingOptions::default(),
+                None,
+            );
             kendall(&fit.unwrap().scores, truth)
         };
         self.truth.iter().enumerate().map(of).sum::<f64>() / self.truth.len() as f64
@@ -87,7 +92,7 @@ impl Simulation {
 
     /// The τ of plain votes, and of votes weighed by the model's judges.
     fn taus(&self, model: &JudgeModel) -> (f64, f64) {
-        let weighed = |query| model.observations(&self.ballots, query);
+        let weighed = |query| model.observations(&self.ratings, query);
         let plain = |query| -> Vec<Observation> {
             let plain = |o: Observation| Observation {
                 slope: 1.0,
@@ -103,10 +108,10 @@ impl Simulation {
 #[test]
 fn equal_judges_are_found_equal_and_change_nothing() {
     let simulation = simulate(3, 12, 20, [1.0; 3], SHIFTS);
-    let model = judge_model(&simulation.ballots, 0.05).unwrap();
+    let model = judge_model(&simulation.ratings, 0.05).unwrap();
     assert!(model.converged, "{model:?}");
     for row in &model.judges {
-        assert_eq!((row.votes, row.basis), (960, Basis::Fitted));
+        assert_eq!((row.votes, row.basis), (960, ParameterBasis::Fitted));
         assert!((row.beta - 1.0).abs() < 0.1, "{row:?}");
     }
     let (plain, weighed) = simulation.taus(&model);
@@ -116,7 +121,7 @@ fn equal_judges_are_found_equal_and_change_nothing() {
 #[test]
 fn sharp_and_dull_judges_are_told_apart() {
     let simulation = simulate(5, 12, 20, [0.6, 1.0, 2.0], SHIFTS);
-    let model = judge_model(&simulation.ballots, 0.05).unwrap();
+    let model = judge_model(&simulation.ratings, 0.05).unwrap();
     assert!(model.converged, "{model:?}");
     // Slopes are inverse to the whole noise √(.498² + sd² + .3²): 1.41, 1.02 and .57 of their mean.
     for (row, (beta, shift)) in model

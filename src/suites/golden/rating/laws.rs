@@ -1,6 +1,6 @@
 //! What holds for every pool of battles.
 
-use crate::domain::rating::{Fit, Model, Observation, Options, fit, structure};
+use crate::domain::rating::{Fit, Observation, RatingModel, RatingOptions, fit, structure};
 use proptest::prelude::*;
 
 fn pools() -> impl Strategy<Value = (usize, Vec<Observation>)> {
@@ -14,8 +14,14 @@ fn pools() -> impl Strategy<Value = (usize, Vec<Observation>)> {
     })
 }
 
-fn fitted(documents: usize, observations: &[Observation], model: Model) -> Fit {
-    fit(documents, observations, &Options::with_model(model), None).unwrap()
+fn fitted(documents: usize, observations: &[Observation], model: RatingModel) -> Fit {
+    fit(
+        documents,
+        observations,
+        &RatingOptions::with_model(model),
+        None,
+    )
+    .unwrap()
 }
 
 proptest! {
@@ -23,11 +29,11 @@ proptest! {
 
     #[test]
     fn scores_sum_to_zero_and_converge((documents, observations) in pools()) {
-        for model in [Model::Map, Model::Zbench, Model::Thurstone] {
+        for model in [RatingModel::Map, RatingModel::Zbench, RatingModel::Thurstone] {
             let fit = fitted(documents, &observations, model);
             let sum: f64 = fit.scores.iter().sum();
             prop_assert!(sum.abs() < 1e-12, "{model} {sum}");
-            prop_assert!(fit.converged || model == Model::Zbench);
+            prop_assert!(fit.converged || model == RatingModel::Zbench);
         }
     }
 
@@ -41,7 +47,7 @@ proptest! {
             .iter()
             .map(|o| Observation { a: name(o.a), b: name(o.b), ..*o })
             .collect();
-        for model in [Model::Map, Model::Thurstone] {
+        for model in [RatingModel::Map, RatingModel::Thurstone] {
             let (one, other) = (fitted(documents, &observations, model), fitted(documents, &renamed, model));
             for d in 0..documents {
                 prop_assert!((one.scores[d] - other.scores[name(d)]).abs() < 1e-11);
@@ -61,7 +67,7 @@ proptest! {
         shuffled.reverse();
         let turn = turn.min(shuffled.len());
         shuffled.rotate_left(turn);
-        for model in [Model::Map, Model::Thurstone] {
+        for model in [RatingModel::Map, RatingModel::Thurstone] {
             let (one, other) = (fitted(documents, &observations, model), fitted(documents, &shuffled, model));
             for (one, other) in one.scores.iter().zip(&other.scores) {
                 prop_assert!((one - other).abs() < 1e-12, "{model} {one} {other}");
@@ -74,14 +80,14 @@ proptest! {
         let mut more = observations.clone();
         more.insert(0, Observation::new(0, documents - 1, 1.0, 0.0));
         more.push(Observation::new(0, 0, 0.25, 3.0));
-        for model in [Model::Map, Model::Thurstone] {
+        for model in [RatingModel::Map, RatingModel::Thurstone] {
             prop_assert_eq!(fitted(documents, &observations, model), fitted(documents, &more, model));
         }
         prop_assert_eq!(structure(documents, &observations), structure(documents, &more));
         more.pop();
         prop_assert_eq!(
-            fitted(documents, &observations, Model::Zbench),
-            fitted(documents, &more, Model::Zbench)
+            fitted(documents, &observations, RatingModel::Zbench),
+            fitted(documents, &more, RatingModel::Zbench)
         );
     }
 
@@ -90,9 +96,9 @@ proptest! {
         (documents, observations) in pools(),
         start in prop::collection::vec(-8.0f64..8.0, 14),
     ) {
-        for model in [Model::Map, Model::Thurstone] {
+        for model in [RatingModel::Map, RatingModel::Thurstone] {
             let cold = fitted(documents, &observations, model);
-            let options = Options::with_model(model);
+            let options = RatingOptions::with_model(model);
             let warm = fit(documents, &observations, &options, Some(&start[..documents])).unwrap();
             for (cold, warm) in cold.scores.iter().zip(&warm.scores) {
                 prop_assert!((cold - warm).abs() < 1e-11, "{model} {cold} {warm}");
@@ -103,7 +109,7 @@ proptest! {
     #[test]
     fn the_likelihood_has_a_maximum_exactly_where_nobody_is_unbounded((documents, observations) in pools()) {
         let shape = structure(documents, &observations);
-        match fit(documents, &observations, &Options::with_model(Model::Mle), None) {
+        match fit(documents, &observations, &RatingOptions::with_model(RatingModel::Mle), None) {
             Ok(fit) => {
                 prop_assert!(fit.converged, "{fit:?}");
                 prop_assert!(shape.unbounded.is_empty() && shape.is_connected());

@@ -1,8 +1,9 @@
 //! Answers and their tally against the original's functions and its runs with stub judges.
 
 use super::{original, pools};
-use crate::domain::court::{
-    Ask, Boxes, Invalid, Outcome, Reply, Summary, clip, forced, outcomes, summarise,
+use crate::domain::adjudication::{
+    InvalidPick, PickCounts, PickOutcome, PickRequest, PickSummary, SlotsReply, forced_picks,
+    pick_outcomes, summarise_picks, truncate_text,
 };
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::JudgingPool;
@@ -46,10 +47,10 @@ fn numbered(picks: Vec<usize>) -> Vec<usize> {
 }
 
 /// What whoever has a JSON reader does with a reply.
-fn read(text: &str, slots: usize, ask: Ask) -> Result<Vec<usize>, Invalid> {
-    let reply: Reply = serde_json::from_str(text).map_err(|error| match error.is_data() {
-        true => Invalid::NoSlots,
-        false => Invalid::NotJson,
+fn read(text: &str, slots: usize, ask: PickRequest) -> Result<Vec<usize>, InvalidPick> {
+    let reply: SlotsReply = serde_json::from_str(text).map_err(|error| match error.is_data() {
+        true => InvalidPick::NoSlots,
+        false => InvalidPick::NotJson,
     })?;
     reply.picks(slots, ask)
 }
@@ -61,12 +62,12 @@ fn what_the_original_repairs_is_invalid_here() {
     for case in &cases.replies {
         let printed = format!("{:?}", case.strict);
         assert_eq!(
-            numbered(forced(&printed, case.topk, case.n_rel)),
+            numbered(forced_picks(&printed, case.topk, case.n_rel)),
             case.r#final,
             "{}",
             case.response
         );
-        if let Ok(picks) = read(&case.response, case.topk, Ask::Exactly(case.n_rel)) {
+        if let Ok(picks) = read(&case.response, case.topk, PickRequest::Exactly(case.n_rel)) {
             assert_eq!(numbered(picks), case.r#final, "{}", case.response);
             valid += 1;
         }
@@ -74,7 +75,7 @@ fn what_the_original_repairs_is_invalid_here() {
     assert_eq!((valid, cases.replies.len()), (2, 24));
     for case in &cases.loose {
         assert_eq!(
-            numbered(forced(&case.text, case.topk, case.n_rel)),
+            numbered(forced_picks(&case.text, case.topk, case.n_rel)),
             case.slots,
             "{}",
             case.text
@@ -84,7 +85,7 @@ fn what_the_original_repairs_is_invalid_here() {
 
 #[test]
 fn every_cause_is_told_apart() {
-    use Invalid::{Duplicate, NoSlots, NotJson, OutOfRange, WrongCount};
+    use InvalidPick::{Duplicate, NoSlots, NotJson, OutOfRange, WrongCount};
     for (reply, expected) in [
         (r#"{"slots":[2,5]}"#, Ok(vec![1, 4])),
         (
@@ -123,7 +124,11 @@ fn every_cause_is_told_apart() {
         (r#"{"slots":[7]}"#, Err(WrongCount { given: 1, asked: 2 })),
         (r#"{"slots":[]}"#, Err(WrongCount { given: 0, asked: 2 })),
     ] {
-        assert_eq!(read(reply, 10, Ask::Exactly(2)), expected, "{reply}");
+        assert_eq!(
+            read(reply, 10, PickRequest::Exactly(2)),
+            expected,
+            "{reply}"
+        );
     }
 }
 
@@ -131,7 +136,7 @@ fn every_cause_is_told_apart() {
 fn clips_are_the_originals() {
     for case in serde_json::from_str::<Cases>(PARSE).unwrap().clip {
         assert_eq!(
-            clip(case.s.as_deref().unwrap_or(""), case.n),
+            truncate_text(case.s.as_deref().unwrap_or(""), case.n),
             case.out,
             "{:?}",
             case.s
@@ -139,13 +144,13 @@ fn clips_are_the_originals() {
     }
 }
 
-fn tally(pools: &[JudgingPool], answer: impl Fn(&JudgingPool) -> Vec<usize>) -> Summary {
+fn tally(pools: &[JudgingPool], answer: impl Fn(&JudgingPool) -> Vec<usize>) -> PickSummary {
     let picks: Vec<Vec<usize>> = pools.iter().map(answer).collect();
     let how = Resampling {
         draws: 200,
         ..Resampling::default()
     };
-    summarise(
+    summarise_picks(
         pools.iter().zip(picks.iter().map(|picks| Ok(&picks[..]))),
         &how,
     )
@@ -162,7 +167,7 @@ fn stub_judges_reach_what_they_reached_in_the_original() {
         ("empty", "[]"),
     ] {
         let summary = tally(&pools, |pool| {
-            forced(reply, pool.slots.len(), pool.positives())
+            forced_picks(reply, pool.slots.len(), pool.positives())
         });
         let golden = &golden.stubs[stub];
         let counts = [summary.boxes.picked(), summary.boxes.agreed].map(|n| n as u64);
@@ -200,9 +205,9 @@ fn stub_judges_reach_what_they_reached_in_the_original() {
 fn echoing_the_example_is_no_better_than_chance_and_prefers_two_slots() {
     let golden = pools();
     let summary = tally(&original(&golden), |pool| {
-        forced("[2, 5]", 10, pool.positives())
+        forced_picks("[2, 5]", 10, pool.positives())
     });
-    let boxes = Boxes {
+    let boxes = PickCounts {
         agreed: 41,
         label_only: 298,
         pick_only: 298,
@@ -229,9 +234,9 @@ fn the_inspection_rows_are_the_first_disagreements() {
     pools.retain(|pool| pool.positives() == 1);
     pools.sort_by_key(|pool| pool.query.as_str().parse::<u64>().unwrap());
     let rows = pools.iter().filter_map(|pool| {
-        let outcomes = outcomes(pool, &forced("[2, 5]", 10, 1));
+        let outcomes = pick_outcomes(pool, &forced_picks("[2, 5]", 10, 1));
         let first = |outcome| outcomes.iter().position(|other| *other == outcome);
-        let [label, pick] = [Outcome::LabelOnly, Outcome::PickOnly].map(first);
+        let [label, pick] = [PickOutcome::LabelOnly, PickOutcome::PickOnly].map(first);
         let id = |at: usize| pool.slots[at].document.as_str().to_owned();
         Some([pool.query.as_str().to_owned(), id(label?), id(pick?)])
     });

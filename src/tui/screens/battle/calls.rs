@@ -22,7 +22,7 @@ const NOT_IN_TEXT: &str = " [not in text]";
 
 /// What came of asking a judge.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::tui) enum Said {
+pub(in crate::tui) enum CallResult {
     /// A vote, negative for the screen's A.
     Prefers(Margin),
     /// The call failed and has not been made good.
@@ -35,15 +35,15 @@ pub(in crate::tui) enum Said {
 
 /// One judge on one battle.
 #[derive(Debug)]
-pub(in crate::tui) struct Call<'a> {
+pub(in crate::tui) struct JudgeCall<'a> {
     /// The judge's place in the ensemble.
-    pub seat: usize,
+    pub index: usize,
     /// The judge's name, sanitised.
     pub name: String,
     /// 0 for the pair's first battle.
     pub game: u32,
     /// What came of it.
-    pub said: Said,
+    pub result: CallResult,
     /// Whether the judge was shown the screen's B first, where that is known.
     pub b_first: Option<bool>,
     /// Whether the reasoning has been loaded.
@@ -53,31 +53,31 @@ pub(in crate::tui) struct Call<'a> {
 }
 
 /// Every judge's call on a battle, in ensemble order, seen with document `a` as A.
-pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec<Call<'_>> {
+pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec<JudgeCall<'_>> {
     let Some(record) = open.view.rows().battles.get(index) else {
         return Vec::new();
     };
     let turned = record.battle.a != a;
     let details = open.votes.get(&record.battle.id);
-    let one = |(seat, (judge, spec)): (usize, &(_, crate::judge::JudgeSpec))| {
+    let one = |(index, (judge, spec)): (usize, &(_, crate::judge::JudgeSpec))| {
         let detail =
             details.and_then(|details| details.iter().find(|detail| detail.judge == *judge));
         let vote = record.votes.iter().find(|vote| vote.judge == *judge);
-        let said = match vote {
-            Some(vote) if turned => Said::Prefers(vote.margin.flipped()),
-            Some(vote) => Said::Prefers(vote.margin),
-            None if record.failed.contains(judge) => Said::Failed,
-            None if record.is_asked(*judge) => Said::NotRun,
-            None => Said::NotAsked,
+        let result = match vote {
+            Some(vote) if turned => CallResult::Prefers(vote.margin.flipped()),
+            Some(vote) => CallResult::Prefers(vote.margin),
+            None if record.failed.contains(judge) => CallResult::Failed,
+            None if record.is_asked(*judge) => CallResult::NotRun,
+            None => CallResult::NotAsked,
         };
         let swapped = vote
             .map(|vote| vote.swapped)
             .or(detail.map(|detail| detail.swapped));
-        Call {
-            seat,
+        JudgeCall {
+            index,
             name: sanitise::line(&spec.name).into_owned(),
             game: record.battle.game,
-            said,
+            result,
             b_first: swapped.map(|swapped| swapped != turned),
             loaded: details.is_some(),
             detail,
@@ -87,7 +87,7 @@ pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec
 }
 
 /// Every call on the pair's battles, battle by battle.
-pub(in crate::tui) fn of_pair(open: &OpenQuery, a: usize, b: usize) -> Vec<Call<'_>> {
+pub(in crate::tui) fn of_pair(open: &OpenQuery, a: usize, b: usize) -> Vec<JudgeCall<'_>> {
     let battles = Pair::new(a, b).map_or(&[][..], |pair| open.view.battles_of(pair));
     battles
         .iter()
@@ -103,19 +103,19 @@ fn size(margin: Margin) -> String {
     }
 }
 
-impl Call<'_> {
+impl JudgeCall<'_> {
     /// `bm25 → A 0.43`, `bm25 = tie`, `bm25 failed`, `bm25 not run`.
-    pub(in crate::tui) fn words(&self) -> String {
+    pub(in crate::tui) fn summary(&self) -> String {
         let game = if self.game > 0 {
             format!(" #{}", self.game + 1)
         } else {
             String::new()
         };
-        let said = match self.said {
-            Said::Failed => "failed".to_owned(),
-            Said::NotRun => "not run".to_owned(),
-            Said::NotAsked => "not asked".to_owned(),
-            Said::Prefers(margin) => match margin.outcome() {
+        let said = match self.result {
+            CallResult::Failed => "failed".to_owned(),
+            CallResult::NotRun => "not run".to_owned(),
+            CallResult::NotAsked => "not asked".to_owned(),
+            CallResult::Prefers(margin) => match margin.outcome() {
                 Outcome::Tie => "= tie".to_owned(),
                 Outcome::A => format!("→ A {}", size(margin)),
                 Outcome::B => format!("→ B {}", size(margin)),
@@ -125,7 +125,7 @@ impl Call<'_> {
     }
 
     /// How the judge was shown the pair, where that is not as on screen.
-    pub(in crate::tui) fn order_words(&self, raw: bool) -> Option<&'static str> {
+    pub(in crate::tui) fn presentation_note(&self, raw: bool) -> Option<&'static str> {
         match (self.b_first, raw) {
             (Some(true), true) => Some("saw B first; as sent: its “Document A” is B here"),
             (Some(true), false) => {
@@ -136,7 +136,7 @@ impl Call<'_> {
     }
 
     /// Model, tokens, time and price of the call, as far as they are known.
-    pub(in crate::tui) fn cost_words(&self, offline: bool) -> Option<String> {
+    pub(in crate::tui) fn cost_note(&self, offline: bool) -> Option<String> {
         let detail = self.detail?;
         let mut parts: Vec<String> = detail
             .model
@@ -158,7 +158,7 @@ impl Call<'_> {
 }
 
 /// The texts in which a quote may stand; `None` where one is not loaded.
-pub(in crate::tui) struct Sources<'a> {
+pub(in crate::tui) struct QuoteTexts<'a> {
     /// The screen's A.
     pub a: Option<&'a Prose>,
     /// The screen's B.
@@ -169,7 +169,7 @@ pub(in crate::tui) struct Sources<'a> {
 
 /// A reasoning ready to be drawn.
 #[derive(Debug, Default)]
-pub(in crate::tui) struct Spoken {
+pub(in crate::tui) struct Reasoning {
     /// Its wrapped lines.
     pub lines: Vec<Line<'static>>,
     /// Where its quotes stand in A and in B.
@@ -177,24 +177,24 @@ pub(in crate::tui) struct Spoken {
 }
 
 /// A call's reasoning in the screen's labels, or as it was sent, with each quote marked as found or not.
-pub(in crate::tui) fn spoken(
-    call: &Call<'_>,
-    sources: &Sources<'_>,
+pub(in crate::tui) fn reasoning_of(
+    call: &JudgeCall<'_>,
+    texts: &QuoteTexts<'_>,
     raw: bool,
     theme: &Theme,
     columns: usize,
-) -> Spoken {
-    let plain = |words: &str, style: Style| Spoken {
+) -> Reasoning {
+    let plain = |words: &str, style: Style| Reasoning {
         lines: wrapped(words, &[], columns, style),
-        ..Spoken::default()
+        ..Reasoning::default()
     };
     let Some(detail) = call.detail else {
-        return match (call.said, call.loaded) {
-            (Said::NotRun, _) => plain(
+        return match (call.result, call.loaded) {
+            (CallResult::NotRun, _) => plain(
                 "not run: no answer of this judge is recorded",
                 theme.missing(),
             ),
-            (Said::NotAsked, _) => plain(
+            (CallResult::NotAsked, _) => plain(
                 "not asked: a round chose other judges for this battle",
                 theme.muted(),
             ),
@@ -231,7 +231,7 @@ pub(in crate::tui) fn spoken(
     if labelled.trim().is_empty() {
         return plain("no reasoning was given", theme.missing());
     }
-    let (words, marks, found) = with_quotes(&labelled, sources, theme);
+    let (words, marks, found) = with_quotes(&labelled, texts, theme);
     let mut lines = wrapped(&words, &marks, columns, Style::new());
     if clip(sent).len() < sent.len() {
         let note = format!(
@@ -241,7 +241,7 @@ pub(in crate::tui) fn spoken(
         );
         lines.push(Line::styled(note, theme.muted()));
     }
-    Spoken { lines, found }
+    Reasoning { lines, found }
 }
 
 fn clip(text: &str) -> &str {
@@ -252,23 +252,24 @@ fn clip(text: &str) -> &str {
     &text[..end]
 }
 
-type Marks = Vec<(Range<usize>, Style)>;
+type StyledRanges = Vec<(Range<usize>, Style)>;
 
 /// The reasoning with a marker after every quote that is in neither document nor in the query.
 fn with_quotes(
     labelled: &str,
-    sources: &Sources<'_>,
+    texts: &QuoteTexts<'_>,
     theme: &Theme,
-) -> (String, Marks, [Vec<Range<usize>>; 2]) {
-    let (mut words, mut marks, mut found) = (String::new(), Marks::new(), [Vec::new(), Vec::new()]);
+) -> (String, StyledRanges, [Vec<Range<usize>>; 2]) {
+    let (mut words, mut marks, mut found) =
+        (String::new(), StyledRanges::new(), [Vec::new(), Vec::new()]);
     let mut copied = 0;
     // A text that is not loaded or not whole may hold what is not found in the other.
-    let complete = [sources.a, sources.b]
+    let complete = [texts.a, texts.b]
         .iter()
         .all(|prose| prose.is_some_and(|prose| prose.clipped_of.is_none()));
     for quote in reasoning::quotes(labelled).into_iter().take(LOOKED_UP) {
         let phrase = &labelled[quote.clone()];
-        let places = [sources.a, sources.b]
+        let places = [texts.a, texts.b]
             .map(|prose| prose.map_or(Vec::new(), |prose| prose.folded.find(phrase)));
         let known = places.iter().any(|places| !places.is_empty());
         let (start, shift) = (quote.start, words.len());
@@ -277,7 +278,7 @@ fn with_quotes(
         copied = quote.end;
         if known {
             marks.push((at, theme.quote()));
-        } else if complete && !reasoning::occurs(phrase, sources.query) {
+        } else if complete && !reasoning::occurs(phrase, texts.query) {
             marks.push((at, theme.quote_missing()));
             let closing = labelled[copied..]
                 .chars()

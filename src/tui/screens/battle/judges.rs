@@ -1,6 +1,6 @@
 //! The judges' reasoning in tabs.
 
-use super::calls::{Call, Said, Spoken};
+use super::calls::{CallResult, JudgeCall, Reasoning};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::model::{Model, OpenQuery};
 use crate::tui::screens::document::prose;
@@ -18,8 +18,8 @@ const TAB_ROWS: usize = 3;
 pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
-    calls: &[Call<'_>],
-    spoken: &Spoken,
+    calls: &[JudgeCall<'_>],
+    reasoning: &Reasoning,
     theme: &Theme,
     area: Rect,
     buf: &mut Buffer,
@@ -52,7 +52,7 @@ pub(super) fn render(
     };
     let offline = open
         .judges
-        .get(call.seat)
+        .get(call.index)
         .is_some_and(|(_, spec)| spec.is_offline());
     if open.offline() {
         let label = text::truncate(OFFLINE_LABEL, usize::from(rest.width));
@@ -60,11 +60,11 @@ pub(super) fn render(
     }
     let mut lines: Vec<Line<'static>> = Vec::new();
     let columns = usize::from(rest.width);
-    if let Some(words) = call.order_words(model.battle.raw) {
+    if let Some(words) = call.presentation_note(model.battle.raw) {
         lines.extend(super::calls::wrapped(words, &[], columns, theme.muted()));
     }
-    lines.extend(spoken.lines.iter().cloned());
-    if let Some(words) = call.cost_words(offline) {
+    lines.extend(reasoning.lines.iter().cloned());
+    if let Some(words) = call.cost_note(offline) {
         lines.extend(super::calls::wrapped(&words, &[], columns, theme.faint()));
     }
     let page = usize::from(rest.height);
@@ -92,13 +92,18 @@ pub(super) fn render(
 }
 
 /// The tabs in as many rows as they need, those around the chosen one where there are too many.
-fn tabs(calls: &[Call<'_>], chosen: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn tabs(
+    calls: &[JudgeCall<'_>],
+    chosen: usize,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let mut rows: Vec<(Vec<Span<'static>>, usize)> = vec![(Vec::new(), 0)];
     let mut chosen_row = 0;
     for (at, call) in calls.iter().enumerate() {
         let words = format!(
             " {} ",
-            text::truncate(&call.words(), columns.saturating_sub(2))
+            text::truncate(&call.summary(), columns.saturating_sub(2))
         );
         let width = text::width(&words);
         if rows
@@ -110,12 +115,12 @@ fn tabs(calls: &[Call<'_>], chosen: usize, theme: &Theme, columns: usize) -> Vec
         if at == chosen {
             chosen_row = rows.len() - 1;
         }
-        let style = match (at == chosen, call.said) {
+        let style = match (at == chosen, call.result) {
             (true, _) => theme.tab_on(),
-            (false, Said::Failed) => theme.bad(),
-            (false, Said::NotRun) => theme.missing(),
-            (false, Said::NotAsked) => theme.faint(),
-            (false, Said::Prefers(_)) => theme.judge(call.seat),
+            (false, CallResult::Failed) => theme.bad(),
+            (false, CallResult::NotRun) => theme.missing(),
+            (false, CallResult::NotAsked) => theme.faint(),
+            (false, CallResult::Prefers(_)) => theme.judge(call.index),
         };
         if let Some((spans, used)) = rows.last_mut() {
             if !spans.is_empty() {

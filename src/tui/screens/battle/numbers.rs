@@ -1,6 +1,6 @@
 //! What the judges and the fit say about the pair, in figures with words.
 
-use super::calls::{self, Said};
+use super::calls::{self, CallResult};
 use crate::domain::battle::Pair;
 use crate::domain::vote::Outcome;
 use crate::tui::model::OpenQuery;
@@ -27,7 +27,7 @@ pub(super) fn lines(
 }
 
 /// What is counted in a sentence: `1 judge`, `2 judges`.
-pub(super) fn some(count: usize, noun: &str) -> String {
+pub(super) fn count_of(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
@@ -39,7 +39,7 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     };
     let mut counts = [0usize; 3];
     for call in &calls {
-        if let Said::Prefers(margin) = call.said {
+        if let CallResult::Prefers(margin) = call.result {
             counts[margin.outcome() as usize] += 1;
         }
     }
@@ -48,18 +48,18 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     let votes = for_a + ties + for_b;
     let failed = calls
         .iter()
-        .filter(|call| call.said == Said::Failed)
+        .filter(|call| call.result == CallResult::Failed)
         .count();
     let silent = calls
         .iter()
-        .filter(|call| call.said == Said::NotRun)
+        .filter(|call| call.result == CallResult::NotRun)
         .count();
     let mut missing = Vec::new();
     if failed > 0 {
-        missing.push(format!("{} failed", some(failed, "call")));
+        missing.push(format!("{} failed", count_of(failed, "call")));
     }
     if silent > 0 {
-        missing.push(format!("{} not run", some(silent, "call")));
+        missing.push(format!("{} not run", count_of(silent, "call")));
     }
     let missing = if missing.is_empty() {
         String::new()
@@ -81,7 +81,7 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     };
     format!(
         "{}{games}: {} · score {score:.2} (0 all for A, 1 all for B){missing}",
-        some(votes, "vote"),
+        count_of(votes, "vote"),
         said.join(", ")
     )
 }

@@ -5,10 +5,10 @@ use crate::domain::verdict::{Decision, FinalRule, OverrideMode};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
-use crate::tui::theme::Depth;
+use crate::tui::theme::ColourDepth;
 
 fn shown(model: &mut Model, size: (u16, u16)) -> String {
-    drawn(model, view, Depth::None, size)
+    drawn(model, view, ColourDepth::None, size)
 }
 
 fn on(a: usize, b: usize) -> Model {
@@ -25,7 +25,7 @@ fn flat(page: &str) -> String {
 #[test]
 fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
     for size in SIZES {
-        for depth in [Depth::None, Depth::Ansi16, Depth::True] {
+        for depth in [ColourDepth::None, ColourDepth::Ansi16, ColourDepth::True] {
             let mut model = on(0, 1);
             let page = drawn(&mut model, view, depth, size);
             for words in [
@@ -119,7 +119,7 @@ fn a_pair_never_fought_says_so_and_can_be_judged() {
             "{page}"
         );
     }
-    assert_eq!(give(&mut model, Decision::A).len(), 1);
+    assert_eq!(give_verdict(&mut model, Decision::A).len(), 1);
     assert!(
         model
             .open
@@ -184,11 +184,11 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
 #[test]
 fn a_second_verdict_replaces_the_first_and_cannot_tell_moves_nothing() {
     let mut model = on(3, 2);
-    give(&mut model, Decision::CannotTell);
+    give_verdict(&mut model, Decision::CannotTell);
     let view_now = &model.open.as_ref().unwrap().view;
     assert_eq!(view_now.rows().verdicts.len(), 1);
     let mut model = on(0, 1);
-    give(&mut model, Decision::CannotTell);
+    give_verdict(&mut model, Decision::CannotTell);
     let page = flat(&shown(&mut model, (120, 38)));
     assert!(page.contains("no document changed its rank"), "{page}");
     assert!(page.contains("the judges' 6 votes count"), "{page}");
@@ -200,7 +200,7 @@ fn a_reason_is_added_to_ones_own_verdict_only() {
     update(&mut model, Command::WriteNote);
     assert!(model.overlays.is_empty() && model.toast.is_some());
     assert!(explain(&mut model, "mine".to_owned()).is_empty());
-    give(&mut model, Decision::B);
+    give_verdict(&mut model, Decision::B);
     update(&mut model, Command::WriteNote);
     assert!(matches!(
         model.overlays.last(),
@@ -302,7 +302,7 @@ fn no_size_and_no_pool_is_too_small() {
         for size in TINY.into_iter().chain(SIZES) {
             let mut model = sized(Screen::Battle, documents, judges);
             shown(&mut model, size);
-            give(&mut model, Decision::Tie);
+            give_verdict(&mut model, Decision::Tie);
             update(&mut model, Command::Down);
             shown(&mut model, size);
         }
@@ -310,7 +310,7 @@ fn no_size_and_no_pool_is_too_small() {
     let mut model = on(0, 1);
     model.open = None;
     assert!(shown(&mut model, (80, 22)).contains("loading"));
-    assert!(give(&mut model, Decision::A).is_empty());
+    assert!(give_verdict(&mut model, Decision::A).is_empty());
 }
 
 #[test]

@@ -29,7 +29,7 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
         let Some(source) = open.texts.get(&document) else {
             return 2;
         };
-        let (prose, lines) = model.shelf.lines(
+        let (prose, lines) = model.layouts.lines(
             source,
             &open.info.text,
             usize::from(area.width),
@@ -87,7 +87,7 @@ fn one(
         return 0;
     };
     let (shown, lines) = model
-        .shelf
+        .layouts
         .lines(source, &open.info.text, columns, battle.full);
     if let Some(note) = shown.note(battle.full).filter(|_| body.height > 1) {
         Line::styled(text::truncate(&note, columns), theme.muted())

@@ -1,15 +1,15 @@
 //! Giving a verdict, and saying what it counts.
 
 use super::calls;
-use super::numbers::some;
+use super::numbers::count_of;
 use crate::domain::battle::Pair;
-use crate::domain::ranking::{Stance, View};
+use crate::domain::ranking::{VerdictRelation, View};
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::model::{Effect, Model, Moved, OpenQuery};
+use crate::tui::model::{Effect, Model, OpenQuery, RankingBefore};
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
 
@@ -40,9 +40,9 @@ pub(super) fn lines(
         let words = in_force(open, verdict, a, b, votes) + &others(open, pair, Some(verdict));
         lines.extend(calls::wrapped(&words, &[], columns, theme.override_mark()));
     } else {
-        let said = others(open, pair, None);
-        if !said.is_empty() {
-            let words = format!("◆ no majority, so nobody's verdict is in force.{said}");
+        let opinions = others(open, pair, None);
+        if !opinions.is_empty() {
+            let words = format!("◆ no majority, so nobody's verdict is in force.{opinions}");
             lines.extend(calls::wrapped(&words, &[], columns, theme.override_mark()));
         }
         lines.extend(calls::wrapped(
@@ -115,7 +115,11 @@ fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
     let settings = open.view.settings;
     let fought = open.view.battles_of(pair).len();
     let weight = battles(settings.override_weight);
-    let here = format!("{} here ({})", some(votes, "vote"), some(fought, "battle"));
+    let here = format!(
+        "{} here ({})",
+        count_of(votes, "vote"),
+        count_of(fought, "battle")
+    );
     let effect = match (votes, settings.override_mode) {
         (0, _) => "No votes here: your verdict alone counts; better says which way and not how far, by far is a whole win"
             .to_owned(),
@@ -142,7 +146,7 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     let who = sanitise::line(&verdict.annotator);
     let stance = Pair::new(a, b).and_then(|pair| open.view.stance(pair));
     let counted = match (decision, stance) {
-        (Decision::A | Decision::B, Some(Stance::Confirms | Stance::Alone)) => {
+        (Decision::A | Decision::B, Some(VerdictRelation::Confirms | VerdictRelation::Alone)) => {
             "which way, not how far".to_owned()
         }
         _ => format!(
@@ -153,12 +157,15 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     };
     let effect = match (stance, settings.override_mode) {
         (None, _) if votes == 0 => "nothing counts on this pair".to_owned(),
-        (None, _) => format!("the judges' {} count", some(votes, "vote")),
-        (Some(Stance::Alone), _) => format!("{counted}, no votes here"),
-        (Some(Stance::Contradicts), OverrideMode::Replace) => {
-            format!("{counted}, instead of the judges' {}", some(votes, "vote"))
+        (None, _) => format!("the judges' {} count", count_of(votes, "vote")),
+        (Some(VerdictRelation::Alone), _) => format!("{counted}, no votes here"),
+        (Some(VerdictRelation::Contradicts), OverrideMode::Replace) => {
+            format!(
+                "{counted}, instead of the judges' {}",
+                count_of(votes, "vote")
+            )
         }
-        _ => format!("{counted}, beside the judges' {}", some(votes, "vote")),
+        _ => format!("{counted}, beside the judges' {}", count_of(votes, "vote")),
     };
     let note = verdict.note.as_deref().map_or(String::new(), |note| {
         format!(" Reason: {}", sanitise::line(note))
@@ -168,8 +175,8 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
 
 /// What people said of a pair beside the verdict in force.
 fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
-    let said = open.people.on(pair).into_iter();
-    let said: Vec<String> = said
+    let opinions = open.people.on(pair).into_iter();
+    let opinions: Vec<String> = opinions
         .filter(|verdict| in_force.is_none_or(|in_force| in_force.annotator != verdict.annotator))
         .map(|verdict| {
             let words = verdict
@@ -178,14 +185,14 @@ fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
             format!("{} said: {words}", sanitise::line(&verdict.annotator))
         })
         .collect();
-    match said.is_empty() {
+    match opinions.is_empty() {
         true => String::new(),
-        false => format!(" {}.", said.join("; ")),
+        false => format!(" {}.", opinions.join("; ")),
     }
 }
 
 /// Gives a verdict on the pair on screen: the ranking changes at once, and the verdict is stored.
-pub fn give(model: &mut Model, decision: Decision) -> Vec<Effect> {
+pub fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
     };
@@ -193,18 +200,18 @@ pub fn give(model: &mut Model, decision: Decision) -> Vec<Effect> {
         &format!("A {}", open.name(model.battle.a)),
         &format!("B {}", open.name(model.battle.b)),
     );
-    let before = Moved::of(open, words);
+    let before = RankingBefore::of(open, words);
     let effects = save(model, decision, None);
     if !effects.is_empty() {
-        model.battle.moved = Some(before);
+        model.battle.before = Some(before);
     }
     effects
 }
 
 /// Remembers the ranking as it is, to show what a verdict moves.
-pub(in crate::tui::screens) fn ghost(model: &mut Model, words: String) {
+pub(in crate::tui::screens) fn remember_ranking(model: &mut Model, words: String) {
     if let Some(open) = &model.open {
-        model.battle.moved = Some(Moved::of(open, words));
+        model.battle.before = Some(RankingBefore::of(open, words));
     }
 }
 
@@ -228,7 +235,7 @@ pub fn explain(model: &mut Model, reason: String) -> Vec<Effect> {
 
 fn save(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effect> {
     let (a, b) = (model.battle.a, model.battle.b);
-    let Some(query) = put(model, decision, note.clone()) else {
+    let Some(query) = apply(model, decision, note.clone()) else {
         return Vec::new();
     };
     model.saving += 1;
@@ -239,7 +246,7 @@ fn save(model: &mut Model, decision: Decision, note: Option<String>) -> Vec<Effe
 }
 
 /// Lets a verdict on the pair on screen count at once, before anything is stored; returns the query.
-pub(in crate::tui::screens) fn put(
+pub(in crate::tui::screens) fn apply(
     model: &mut Model,
     decision: Decision,
     note: Option<String>,

@@ -1,6 +1,6 @@
 //! Who the document is and where it stands.
 
-use crate::domain::ranking::Warning;
+use crate::domain::ranking::ScoreWarning;
 use crate::domain::sanitise;
 use crate::tui::model::{Model, OpenQuery};
 use crate::tui::text;
@@ -47,11 +47,7 @@ pub(super) fn lines(
         ]),
         Line::from(place),
         fitted(
-            &format!(
-                "{} · first-stage rank {}",
-                label(open, document),
-                document + 1
-            ),
+            &format!("{} · hybrid rank {}", label(open, document), document + 1),
             theme.muted(),
         ),
     ];
@@ -183,11 +179,11 @@ fn warnings(open: &OpenQuery, document: usize) -> impl Iterator<Item = String> {
     open.view.warnings.iter().filter_map(move |warning| {
         let own = |documents: &Vec<usize>| documents.contains(&document).then(|| vec![document]);
         let warning = match warning {
-            Warning::NotConnected(documents) => Warning::NotConnected(own(documents)?),
-            Warning::Isolated(documents) => Warning::Isolated(own(documents)?),
-            Warning::Undefeated(documents) => Warning::Undefeated(own(documents)?),
-            Warning::Winless(documents) => Warning::Winless(own(documents)?),
-            Warning::NotConverged(_) | Warning::TooLargeForErrors(_) => warning.clone(),
+            ScoreWarning::NotConnected(documents) => ScoreWarning::NotConnected(own(documents)?),
+            ScoreWarning::Isolated(documents) => ScoreWarning::Isolated(own(documents)?),
+            ScoreWarning::Undefeated(documents) => ScoreWarning::Undefeated(own(documents)?),
+            ScoreWarning::Winless(documents) => ScoreWarning::Winless(own(documents)?),
+            ScoreWarning::NotConverged(_) | ScoreWarning::TooLargeForErrors(_) => warning.clone(),
         };
         Some(warning.words(|_| "this document".to_owned()))
     })

@@ -1,6 +1,6 @@
 //! Documents' texts made ready for the screen: sanitised, clipped, wrapped, with the query's terms marked.
 
-use crate::domain::reasoning::Folded;
+use crate::domain::reasoning::FoldedText;
 use crate::domain::{sanitise, text as words};
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -30,7 +30,7 @@ pub struct Prose {
     /// The passage worth reading first.
     pub passage: Range<usize>,
     /// The text for looking quotes up.
-    pub folded: Folded,
+    pub folded: FoldedText,
     /// Bytes of the whole text, where only its beginning is shown.
     pub clipped_of: Option<usize>,
 }
@@ -47,7 +47,7 @@ impl Prose {
         Self {
             terms: words::matches(&text, &terms),
             passage: words::best_passage(&text, &terms),
-            folded: Folded::new(&text),
+            folded: FoldedText::new(&text),
             clipped_of: (end < source.len()).then_some(source.len()),
             text,
         }
@@ -69,7 +69,7 @@ impl Prose {
         }
     }
 
-    fn wrapped(&self, columns: usize, full: bool) -> Lines {
+    fn wrapped(&self, columns: usize, full: bool) -> WrappedLines {
         let start = if full { 0 } else { self.passage.start };
         let rest = self.text.get(start..).unwrap_or("");
         text::wrap(rest, columns)
@@ -80,29 +80,29 @@ impl Prose {
 }
 
 /// The wrapped lines of a text.
-type Lines = Arc<[Range<usize>]>;
+type WrappedLines = Arc<[Range<usize>]>;
 
-struct Kept {
+struct CachedLayout {
     source: Arc<str>,
     prose: Arc<Prose>,
     /// By columns and whether it is the whole text.
-    wraps: Vec<((usize, bool), Lines)>,
+    wraps: Vec<((usize, bool), WrappedLines)>,
 }
 
 /// Texts prepared for the screen lately, so that no frame prepares one twice. It holds nothing that cannot be computed
 /// again from the texts themselves.
 #[derive(Default)]
-pub struct Shelf(RefCell<Vec<Kept>>);
+pub struct LayoutCache(RefCell<Vec<CachedLayout>>);
 
-impl fmt::Debug for Shelf {
+impl fmt::Debug for LayoutCache {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Shelf")
+        f.debug_tuple("LayoutCache")
             .field(&self.0.borrow().len())
             .finish()
     }
 }
 
-impl Shelf {
+impl LayoutCache {
     /// A text prepared for the query that it was loaded for.
     pub fn prose(&self, source: &Arc<str>, query: &str) -> Arc<Prose> {
         self.first(source, query, |kept| kept.prose.clone())
@@ -115,7 +115,7 @@ impl Shelf {
         query: &str,
         columns: usize,
         full: bool,
-    ) -> (Arc<Prose>, Lines) {
+    ) -> (Arc<Prose>, WrappedLines) {
         self.first(source, query, |kept| {
             let known = kept
                 .wraps
@@ -131,14 +131,19 @@ impl Shelf {
         })
     }
 
-    fn first<T>(&self, source: &Arc<str>, query: &str, take: impl FnOnce(&mut Kept) -> T) -> T {
+    fn first<T>(
+        &self,
+        source: &Arc<str>,
+        query: &str,
+        take: impl FnOnce(&mut CachedLayout) -> T,
+    ) -> T {
         let mut kept = self.0.borrow_mut();
         let entry = match kept
             .iter()
             .position(|kept| Arc::ptr_eq(&kept.source, source))
         {
             Some(at) => kept.remove(at),
-            None => Kept {
+            None => CachedLayout {
                 source: source.clone(),
                 prose: Arc::new(Prose::new(source, query)),
                 wraps: Vec::new(),
@@ -220,20 +225,20 @@ mod tests {
     fn the_best_passage_comes_first_until_the_whole_is_asked_for() {
         let source: Arc<str> =
             Arc::from("An opening that says nothing. Sleep improved with therapy. The end.");
-        let shelf = Shelf::default();
-        let (prose, lines) = shelf.lines(&source, "does therapy improve sleep", 40, false);
+        let cache = LayoutCache::default();
+        let (prose, lines) = cache.lines(&source, "does therapy improve sleep", 40, false);
         assert!(prose.text[lines[0].clone()].starts_with("Sleep improved"));
-        let (again, whole) = shelf.lines(&source, "does therapy improve sleep", 40, true);
+        let (again, whole) = cache.lines(&source, "does therapy improve sleep", 40, true);
         assert!(Arc::ptr_eq(&prose, &again));
         assert_eq!(whole[0].start, 0);
     }
 
     #[test]
-    fn the_shelf_keeps_the_latest_texts_only() {
-        let shelf = Shelf::default();
+    fn the_cache_keeps_the_latest_texts_only() {
+        let cache = LayoutCache::default();
         for n in 0..20 {
-            shelf.prose(&Arc::from(n.to_string()), "query");
+            cache.prose(&Arc::from(n.to_string()), "query");
         }
-        assert_eq!(shelf.0.borrow().len(), KEPT);
+        assert_eq!(cache.0.borrow().len(), KEPT);
     }
 }

@@ -4,7 +4,7 @@ use crate::domain::battle::Pair;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::model::{Model, OpenQuery};
-use crate::tui::screens::battle::calls::{self, Sources};
+use crate::tui::screens::battle::calls::{self, QuoteTexts};
 use crate::tui::screens::document::prose;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -119,9 +119,9 @@ fn lines(
     let prose = [a, b].map(|document| {
         open.texts
             .get(&document)
-            .map(|source| model.shelf.prose(source, query))
+            .map(|source| model.layouts.prose(source, query))
     });
-    let sources = Sources {
+    let texts = QuoteTexts {
         a: prose[0].as_deref(),
         b: prose[1].as_deref(),
         query,
@@ -138,14 +138,14 @@ fn lines(
             lines.push(Line::default());
         }
         let mut title = vec![Span::styled(
-            call.words(),
-            theme.judge(call.seat).patch(theme.strong()),
+            call.summary(),
+            theme.judge(call.index).patch(theme.strong()),
         )];
         if call.b_first == Some(true) {
             title.push(Span::styled(" · saw B first, re-labelled", theme.muted()));
         }
         lines.push(Line::from(title));
-        lines.extend(calls::spoken(&call, &sources, false, theme, columns).lines);
+        lines.extend(calls::reasoning_of(&call, &texts, false, theme, columns).lines);
     }
     lines
 }

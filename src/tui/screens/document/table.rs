@@ -6,7 +6,7 @@ use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::model::{BattleSort, Model, OpenQuery};
-use crate::tui::screens::battle::calls::{self, Said};
+use crate::tui::screens::battle::calls::{self, CallResult};
 use crate::tui::screens::document::prose;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -24,14 +24,14 @@ const MARGIN: usize = 7;
 const FIGURES: usize = 6 + 6 + 8;
 
 /// How the columns are shared out.
-struct Shape {
+struct ColumnWidths {
     id: usize,
     title: usize,
     judges: usize,
     mark: usize,
 }
 
-impl Shape {
+impl ColumnWidths {
     fn of(open: &OpenQuery, opponents: &[usize], columns: usize) -> Self {
         let longest = opponents
             .iter()
@@ -82,8 +82,8 @@ pub(super) fn render(
         .iter()
         .filter_map(|index| super::opponent(open, *index, document))
         .collect();
-    let shape = Shape::of(open, &opponents, columns);
-    names(open, &shape, theme).render(super::cut(&mut rest, 1), buf);
+    let widths = ColumnWidths::of(open, &opponents, columns);
+    names(open, &widths, theme).render(super::cut(&mut rest, 1), buf);
     if shown.is_empty() {
         Line::styled("no battle is planned for this document", theme.missing()).render(rest, buf);
         return (rest, 0);
@@ -94,7 +94,7 @@ pub(super) fn render(
         .saturating_sub(page / 2)
         .min(shown.len().saturating_sub(page));
     for ((place, index), row) in shown.iter().enumerate().skip(first).zip(rest.rows()) {
-        line(open, *index, document, &shape, place == cursor, theme).render(row, buf);
+        line(open, *index, document, &widths, place == cursor, theme).render(row, buf);
         if place == cursor {
             buf.set_style(row, theme.selection());
         }
@@ -160,32 +160,32 @@ fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> L
     Line::from(spans)
 }
 
-fn names(open: &OpenQuery, shape: &Shape, theme: &Theme) -> Line<'static> {
+fn names(open: &OpenQuery, widths: &ColumnWidths, theme: &Theme) -> Line<'static> {
     let mut words = format!(
         " {:>3} {}",
         "#",
-        text::pad_right("opponent", shape.id + shape.title)
+        text::pad_right("opponent", widths.id + widths.title)
     );
     let mut spans = vec![Span::styled(std::mem::take(&mut words), theme.muted())];
-    for (seat, (_, spec)) in open.judges.iter().take(shape.judges).enumerate() {
+    for (index, (_, spec)) in open.judges.iter().take(widths.judges).enumerate() {
         let name = text::truncate(&sanitise::line(&spec.name), MARGIN - 1).into_owned();
         spans.push(Span::styled(
             text::pad_left(&name, MARGIN),
-            theme.judge(seat),
+            theme.judge(index),
         ));
     }
     spans.push(Span::styled(
         format!("{:>6}{:>6}{:>8}", "score", "fit", "surpr."),
         theme.muted(),
     ));
-    let hidden = open.judges.len() - shape.judges;
+    let hidden = open.judges.len() - widths.judges;
     let verdict = if hidden > 0 {
         format!(" +{hidden} judges")
     } else {
         " verdict".to_owned()
     };
     spans.push(Span::styled(
-        text::truncate(&verdict, shape.mark).into_owned(),
+        text::truncate(&verdict, widths.mark).into_owned(),
         theme.muted(),
     ));
     Line::from(spans)
@@ -195,7 +195,7 @@ fn line(
     open: &OpenQuery,
     index: usize,
     document: usize,
-    shape: &Shape,
+    widths: &ColumnWidths,
     cursor: bool,
     theme: &Theme,
 ) -> Line<'static> {
@@ -215,31 +215,31 @@ fn line(
     } else {
         String::new()
     };
-    let id = format!("{}{game}", text::truncate(&open.name(other), shape.id - 4));
+    let id = format!("{}{game}", text::truncate(&open.name(other), widths.id - 4));
     let mark = if cursor { "▸" } else { " " };
     let mut spans = vec![
         Span::styled(mark, theme.accent()),
-        Span::raw(format!("{rank:>3} {}", text::pad_right(&id, shape.id))),
+        Span::raw(format!("{rank:>3} {}", text::pad_right(&id, widths.id))),
     ];
-    if shape.title > 0 {
+    if widths.title > 0 {
         spans.push(Span::styled(
-            text::pad_right(&open.headline(other), shape.title),
+            text::pad_right(&open.headline(other), widths.title),
             theme.muted(),
         ));
     }
     // Seen with the opponent as A, so that + is for this document.
     for call in calls::of_battle(open, index, other)
         .iter()
-        .take(shape.judges)
+        .take(widths.judges)
     {
-        let (words, style) = match call.said {
-            Said::Failed => ("failed".to_owned(), theme.bad()),
-            Said::NotRun => ("–".to_owned(), theme.missing()),
-            Said::NotAsked => ("·".to_owned(), theme.faint()),
-            Said::Prefers(margin) if margin.outcome() == Outcome::Tie => {
+        let (words, style) = match call.result {
+            CallResult::Failed => ("failed".to_owned(), theme.bad()),
+            CallResult::NotRun => ("–".to_owned(), theme.missing()),
+            CallResult::NotAsked => ("·".to_owned(), theme.faint()),
+            CallResult::Prefers(margin) if margin.outcome() == Outcome::Tie => {
                 ("tie".to_owned(), Style::new())
             }
-            Said::Prefers(margin) if margin.get().abs() < 0.005 => (
+            CallResult::Prefers(margin) if margin.get().abs() < 0.005 => (
                 if margin.get() > 0.0 {
                     "+<.01"
                 } else {
@@ -248,7 +248,7 @@ fn line(
                 .to_owned(),
                 Style::new(),
             ),
-            Said::Prefers(margin) => (text::signed(margin.get(), 2), Style::new()),
+            CallResult::Prefers(margin) => (text::signed(margin.get(), 2), Style::new()),
         };
         spans.push(Span::styled(text::pad_left(&words, MARGIN), style));
     }
@@ -291,12 +291,12 @@ fn line(
     };
     spans.push(Span::styled(text::pad_left(&surprise, 8), style));
     if let Some(words) = verdict(open, other, document) {
-        let words = text::truncate(&words, shape.mark - 1).into_owned();
+        let words = text::truncate(&words, widths.mark - 1).into_owned();
         spans.push(Span::styled(format!(" {words}"), theme.override_mark()));
     } else if view.missing > 0 {
         let words = format!("{} missing", view.missing);
         spans.push(Span::styled(
-            format!(" {}", text::truncate(&words, shape.mark - 1)),
+            format!(" {}", text::truncate(&words, widths.mark - 1)),
             theme.missing(),
         ));
     }

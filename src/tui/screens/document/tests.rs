@@ -1,12 +1,12 @@
 use super::*;
-use crate::domain::ranking::Warning;
+use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
 use crate::tui::model::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
-use crate::tui::theme::Depth;
+use crate::tui::theme::ColourDepth;
 
 fn shown(model: &mut Model, size: (u16, u16)) -> String {
-    drawn(model, view, Depth::None, size)
+    drawn(model, view, ColourDepth::None, size)
 }
 
 fn on(document: usize) -> Model {
@@ -18,14 +18,14 @@ fn on(document: usize) -> Model {
 #[test]
 fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
     for size in SIZES {
-        for depth in [Depth::None, Depth::Ansi256, Depth::True] {
+        for depth in [ColourDepth::None, ColourDepth::Ansi256, ColourDepth::True] {
             let page = drawn(&mut on(0), view, depth, size);
             for words in [
                 "5912283  A trial in older adults",
                 "rank 2 (95 %: ",
                 "zELO +",
                 "SE",
-                "human label: relevant (SUPPORT) · first-stage rank 1",
+                "human label: relevant (SUPPORT) · hybrid rank 1",
                 "+ for this document",
                 "13497630",
                 "bm25",
@@ -47,7 +47,7 @@ fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
         .unwrap()
         .view
         .warnings
-        .push(Warning::Undefeated(vec![0, 3]));
+        .push(ScoreWarning::Undefeated(vec![0, 3]));
     let page = shown(&mut model, (80, 22));
     assert!(page.contains("! undefeated: this document; "), "{page}");
 }

@@ -1,10 +1,10 @@
 //! The lines below the text: keys, what has been ruled, the label and what the judges said.
 
 use super::{FAULTS, FINDINGS};
-use crate::domain::court::{Fault, Finding};
+use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::{sanitise, text as words};
 use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::model::{Exhibit, Hearing, Model};
+use crate::tui::model::{CurrentRuling, DocumentEvidence, Model};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
@@ -18,66 +18,73 @@ const REASON: usize = 3;
 /// What a benchmark says of a document besides its grade.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Marks {
+struct BenchmarkMetadata {
     label: Option<String>,
     evidence_sentences: Vec<usize>,
     source: Option<String>,
     first_stage_rank: Option<usize>,
 }
 
-impl Marks {
-    fn of(exhibit: &Exhibit) -> Self {
-        serde_json::from_str(exhibit.metadata.as_str()).unwrap_or_default()
+impl BenchmarkMetadata {
+    fn of(evidence: &DocumentEvidence) -> Self {
+        serde_json::from_str(evidence.metadata.as_str()).unwrap_or_default()
     }
 }
 
 pub(super) fn lines(
     model: &Model,
-    hearing: &Hearing,
-    exhibit: &Exhibit,
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![Line::styled("─".repeat(columns), theme.faint())];
-    let findings = FINDINGS.iter().zip(Finding::ALL).map(|(command, finding)| {
-        let chosen = hearing.finding == Some(finding);
+    let overview = FINDINGS.iter().zip(Finding::ALL).map(|(command, finding)| {
+        let chosen = current.finding == Some(finding);
         (*command, finding.words(), chosen)
     });
-    lines.extend(keys(&findings.collect::<Vec<_>>(), theme, columns));
-    if hearing.open {
-        if hearing.ruled.is_some() {
-            let faults = FAULTS.iter().zip(Fault::ALL).map(|(command, fault)| {
-                let chosen = hearing.fault == Some(fault);
-                (*command, fault.words(), chosen)
-            });
+    lines.extend(keys(&overview.collect::<Vec<_>>(), theme, columns));
+    if current.open {
+        if current.ruled.is_some() {
+            let faults = FAULTS
+                .iter()
+                .zip(DisagreementCause::ALL)
+                .map(|(command, fault)| {
+                    let chosen = current.fault == Some(fault);
+                    (*command, fault.words(), chosen)
+                });
             lines.extend(keys(&faults.collect::<Vec<_>>(), theme, columns));
-            lines.extend(ruled(hearing, theme, columns));
+            lines.extend(ruled(current, theme, columns));
         }
-        lines.extend(label(exhibit, theme, columns));
-        lines.extend(people(model, exhibit, theme, columns));
+        lines.extend(label(evidence, theme, columns));
+        lines.extend(people(model, evidence, theme, columns));
     }
-    let matters = model.court.matters.iter();
-    let left = matters
-        .filter(|one| hearing.ruled.is_none() || !hearing.is_about(one.query, &one.document))
+    let disagreements = model.adjudication.disagreements.iter();
+    let left = disagreements
+        .filter(|one| current.ruled.is_none() || !current.is_about(one.query, &one.document))
         .count();
-    let done = model.court.findings.as_ref().map_or(0, |found| found.ruled);
+    let done = model
+        .adjudication
+        .overview
+        .as_ref()
+        .map_or(0, |found| found.ruled);
     let words = format!("{left} left to rule on · {done} ruled by you");
     lines.push(Line::styled(
         text::truncate(&words, columns).into_owned(),
         theme.muted(),
     ));
-    if hearing.open {
-        lines.extend(judges(exhibit, theme, columns));
+    if current.open {
+        lines.extend(judges(evidence, theme, columns));
     }
     lines
 }
 
 /// What the person said, and what keeps it.
-fn ruled(hearing: &Hearing, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let said = |finding: Option<Finding>| finding.map_or("", Finding::words);
-    let mut told = format!("you ruled: {}", said(hearing.ruled));
-    if hearing.finding != hearing.ruled {
-        told = format!("{told}; now: {}", said(hearing.finding));
+    let mut told = format!("you ruled: {}", said(current.ruled));
+    if current.finding != current.ruled {
+        told = format!("{told}; now: {}", said(current.finding));
     }
     let enter =
         keymap::key_of(Command::Open, Scope::Ruling).map_or(String::new(), |key| key.to_string());
@@ -86,7 +93,7 @@ fn ruled(hearing: &Hearing, theme: &Theme, columns: usize) -> Vec<Line<'static>>
         columns,
         theme.override_mark(),
     );
-    if let Some(note) = &hearing.note {
+    if let Some(note) = &current.note {
         let note = format!("reason: {}", sanitise::line(note));
         lines.extend(wrapped(&note, columns, theme.text()));
     }
@@ -94,17 +101,17 @@ fn ruled(hearing: &Hearing, theme: &Theme, columns: usize) -> Vec<Line<'static>>
 }
 
 /// The benchmark's label, and what it rests on.
-fn label(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let marks = Marks::of(exhibit);
-    let mut told = match exhibit.label {
+fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let metadata = BenchmarkMetadata::of(evidence);
+    let mut told = match evidence.label {
         Some(grade) => format!("benchmark: grade {grade}"),
         None => "benchmark: no label".to_owned(),
     };
-    if let Some(label) = &marks.label {
+    if let Some(label) = &metadata.label {
         told = format!("{told}, {}", sanitise::line(label));
     }
-    if !marks.evidence_sentences.is_empty() {
-        let sentences: Vec<String> = marks
+    if !metadata.evidence_sentences.is_empty() {
+        let sentences: Vec<String> = metadata
             .evidence_sentences
             .iter()
             .map(|at| (at + 1).to_string())
@@ -114,8 +121,8 @@ fn label(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>>
             sentences.join(", ")
         );
     }
-    told = match (marks.first_stage_rank, marks.source) {
-        (Some(rank), _) => format!("{told} · first-stage rank {rank}"),
+    told = match (metadata.first_stage_rank, metadata.source) {
+        (Some(rank), _) => format!("{told} · hybrid rank {rank}"),
         (None, Some(_)) => format!("{told} · not found by the first stage"),
         (None, None) => told,
     };
@@ -123,9 +130,14 @@ fn label(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>>
 }
 
 /// What others have ruled.
-fn people(model: &Model, exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn people(
+    model: &Model,
+    evidence: &DocumentEvidence,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let annotator = &model.options.annotator;
-    let others = exhibit.rulings.iter();
+    let others = evidence.rulings.iter();
     let others = others.filter(|ruling| ruling.annotator != *annotator);
     let lines = others.map(|ruling| {
         let parts = [
@@ -141,9 +153,9 @@ fn people(model: &Model, exhibit: &Exhibit, theme: &Theme, columns: usize) -> Ve
 }
 
 /// What each judge picked and why.
-fn judges(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    for said in &exhibit.said {
+    for said in &evidence.picks {
         let picked = if said.picked { "picked" } else { "not picked" };
         let style = match said.picked {
             true => theme.strong(),
@@ -176,19 +188,22 @@ fn judges(exhibit: &Exhibit, theme: &Theme, columns: usize) -> Vec<Line<'static>
 }
 
 /// The sentences that the label rests on, in the text as it is shown; `None` where the data does not say.
-pub(super) fn evidence(exhibit: &Exhibit, shown: &str) -> Option<Vec<Range<usize>>> {
-    let marks = Marks::of(exhibit);
-    if marks.evidence_sentences.is_empty() {
+pub(super) fn evidence_ranges(
+    evidence: &DocumentEvidence,
+    shown: &str,
+) -> Option<Vec<Range<usize>>> {
+    let metadata = BenchmarkMetadata::of(evidence);
+    if metadata.evidence_sentences.is_empty() {
         return None;
     }
     // The title stands before the text and is not counted.
-    let title = exhibit.title.as_deref().map(str::trim);
+    let title = evidence.title.as_deref().map(str::trim);
     let start = title
         .filter(|title| shown.starts_with(*title))
         .map_or(0, str::len);
     let body = shown.get(start..)?;
     let sentences = words::sentences(body);
-    let found = marks.evidence_sentences.iter().filter_map(|at| {
+    let found = metadata.evidence_sentences.iter().filter_map(|at| {
         let range = sentences.get(*at)?;
         Some(start + range.start..start + range.end)
     });
@@ -207,5 +222,5 @@ fn keys(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    super::super::judge::keys(keys, Scope::Ruling, theme, columns)
+    super::super::review::keys(keys, Scope::Ruling, theme, columns)
 }

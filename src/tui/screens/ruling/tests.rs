@@ -1,24 +1,26 @@
-use super::super::court::tests::{court, findings, matter};
+use super::super::adjudication::tests::{adjudicating, disagreement, overview};
 use super::super::testing::{SIZES, TINY, drawn};
+use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
-use crate::domain::court::{Fault, Finding, Ruling};
 use crate::store::corpus::QueryKey;
-use crate::store::court::Roll;
-use crate::store::rulings::{Circumstances, StoredRuling};
+use crate::store::labels::AdjudicationList;
+use crate::store::rulings::{RulingContext, StoredRuling};
 use crate::tui::keymap::Command;
-use crate::tui::model::{CourtFindings, Effect, Exhibit, Model, Msg, Said, Screen};
-use crate::tui::theme::Depth;
+use crate::tui::model::{
+    AdjudicationOverview, DocumentEvidence, Effect, JudgePick, Model, Msg, Screen,
+};
+use crate::tui::theme::ColourDepth;
 use crate::tui::update::{on_command, update};
 use std::sync::Arc;
 use std::time::Duration;
 
-fn exhibit(document: &str) -> Exhibit {
-    let said = |judge: &str, picked, reason: &str| Said {
+fn evidence(document: &str) -> DocumentEvidence {
+    let said = |judge: &str, picked, reason: &str| JudgePick {
         judge: judge.to_owned(),
         picked,
         reason: reason.to_owned(),
     };
-    Exhibit {
+    DocumentEvidence {
         query: QueryKey(7),
         document: DocId::new(document),
         asked: "Insomnia can be treated with cognitive behavioral therapy.".to_owned(),
@@ -29,21 +31,21 @@ fn exhibit(document: &str) -> Exhibit {
         ),
         label: Some(1),
         rulings: Vec::new(),
-        said: vec![
+        picks: vec![
             said("bm25", false, ""),
             said("gpt", true, "It names the\u{7} therapy."),
         ],
     }
 }
 
-/// The first of two matters before the person, with its text.
-fn hearing() -> Model {
-    let mut model = court();
+/// The first of two disagreements before the person, with its text.
+fn current() -> Model {
+    let mut model = adjudicating();
     let effects = on_command(&mut model, Command::Open);
     let documents: Vec<&str> = effects
         .iter()
         .map(|effect| match effect {
-            Effect::Exhibit(_, document) => document.as_str(),
+            Effect::LoadEvidence(_, document) => document.as_str(),
             other => panic!("{other:?}"),
         })
         .collect();
@@ -54,13 +56,13 @@ fn hearing() -> Model {
     );
     for document in documents {
         let now = model.now;
-        update(&mut model, Msg::Exhibit(Box::new(exhibit(document))), now);
+        update(&mut model, Msg::Evidence(Box::new(evidence(document))), now);
     }
     model
 }
 
 fn page(model: &mut Model, size: (u16, u16)) -> String {
-    let text = drawn(model, super::view, Depth::None, size);
+    let text = drawn(model, super::view, ColourDepth::None, size);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -77,7 +79,7 @@ const SECRETS: [&str; 7] = [
 
 #[test]
 fn nothing_of_label_and_picks_is_drawn_before_the_ruling() {
-    let mut model = hearing();
+    let mut model = current();
     for size in SIZES {
         let page = page(&mut model, size);
         assert!(page.contains("Therapy improved sleep"), "{page}");
@@ -87,7 +89,7 @@ fn nothing_of_label_and_picks_is_drawn_before_the_ruling() {
     }
     assert_eq!(on_command(&mut model, Command::FaultLabelWrong), []);
     assert_eq!(on_command(&mut model, Command::Open), []);
-    assert_eq!(model.court.hearing.as_ref().unwrap().fault, None);
+    assert_eq!(model.adjudication.current.as_ref().unwrap().fault, None);
     for size in TINY {
         page(&mut model, size);
     }
@@ -95,7 +97,7 @@ fn nothing_of_label_and_picks_is_drawn_before_the_ruling() {
 
 #[test]
 fn one_key_rules_and_lifts_the_veil_and_another_goes_on() {
-    let mut model = hearing();
+    let mut model = current();
     model.now += Duration::from_secs(5);
     let effects = on_command(&mut model, Command::RuleRelevant);
     let [Effect::Rule(ruling)] = effects.as_slice() else {
@@ -134,14 +136,14 @@ fn one_key_rules_and_lifts_the_veil_and_another_goes_on() {
         [],
         "nothing was changed, and the next text is there"
     );
-    let hearing = model.court.hearing.as_ref().unwrap();
-    assert_eq!(hearing.matter.document.as_str(), "13497630");
-    assert!(!hearing.open && hearing.exhibit.is_some() && hearing.since.is_some());
+    let current = model.adjudication.current.as_ref().unwrap();
+    assert_eq!(current.disagreement.document.as_str(), "13497630");
+    assert!(!current.open && current.evidence.is_some() && current.since.is_some());
 }
 
 #[test]
 fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
-    let mut model = hearing();
+    let mut model = current();
     on_command(&mut model, Command::RuleRelevant);
     assert_eq!(on_command(&mut model, Command::RuleNot), []);
     on_command(&mut model, Command::FaultJudgeWrong);
@@ -165,32 +167,32 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
         ),
         (
             Finding::Not,
-            Some(Fault::JudgeWrong),
+            Some(DisagreementCause::JudgeWrong),
             Some("no effect shown"),
             true,
             false
         )
     );
     assert!(
-        matches!(effects.last(), Some(Effect::Court(..))),
+        matches!(effects.last(), Some(Effect::LoadDisagreements(..))),
         "{effects:?}"
     );
-    assert_eq!(model.screen(), Screen::Court);
+    assert_eq!(model.screen(), Screen::Adjudication);
 }
 
 #[test]
 fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
-    let mut model = hearing();
+    let mut model = current();
     let effects = on_command(&mut model, Command::PutOff);
     assert!(
         effects
             .iter()
-            .all(|effect| matches!(effect, Effect::Exhibit(..))),
+            .all(|effect| matches!(effect, Effect::LoadEvidence(..))),
         "{effects:?}"
     );
     let order: Vec<&str> = model
-        .court
-        .matters
+        .adjudication
+        .disagreements
         .iter()
         .map(|one| one.document.as_str())
         .collect();
@@ -210,13 +212,16 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
             annotator: "ann".to_owned(),
             created_ms: 1,
         },
-        about: Circumstances::default(),
+        about: RulingContext::default(),
         revealed_ms: None,
         replaces: None,
     };
     let now = model.now;
     let effects = update(&mut model, Msg::RulingUndone(Some(Box::new(undone))), now);
-    assert!(matches!(effects[..], [Effect::Court(..)]), "{effects:?}");
+    assert!(
+        matches!(effects[..], [Effect::LoadDisagreements(..)]),
+        "{effects:?}"
+    );
     let again = on_command(&mut model, Command::RuleRelevant);
     let [Effect::Rule(ruling)] = again.as_slice() else {
         panic!("{again:?}");
@@ -225,23 +230,27 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     let effects = on_command(&mut model, Command::NextDocument);
     assert!(!effects.is_empty());
     assert_eq!(
-        model.court.matters.len(),
+        model.adjudication.disagreements.len(),
         1,
         "what is ruled on does not come back blind"
     );
-    model.court.hearing = None;
-    model.court.matters.clear();
+    model.adjudication.current = None;
+    model.adjudication.disagreements.clear();
     let page = page(&mut model, (80, 22));
     assert!(page.contains("Nothing left to rule on"), "{page}");
 }
 
 #[test]
 fn a_ruling_from_further_down_was_nobodys_draw() {
-    let mut model = court();
+    let mut model = adjudicating();
     on_command(&mut model, Command::Down);
     on_command(&mut model, Command::Open);
     let now = model.now;
-    update(&mut model, Msg::Exhibit(Box::new(exhibit("13497630"))), now);
+    update(
+        &mut model,
+        Msg::Evidence(Box::new(evidence("13497630"))),
+        now,
+    );
     let effects = on_command(&mut model, Command::RuleCannotTell);
     let [Effect::Rule(ruling)] = effects.as_slice() else {
         panic!("{effects:?}");
@@ -253,12 +262,16 @@ fn a_ruling_from_further_down_was_nobodys_draw() {
 }
 
 #[test]
-fn a_court_that_is_not_blind_shows_everything_at_once() {
-    let mut model = court();
+fn adjudication_that_is_not_blind_shows_everything_at_once() {
+    let mut model = adjudicating();
     model.options.judging.queue_blind = false;
     on_command(&mut model, Command::Open);
     let now = model.now;
-    update(&mut model, Msg::Exhibit(Box::new(exhibit("5912283"))), now);
+    update(
+        &mut model,
+        Msg::Evidence(Box::new(evidence("5912283"))),
+        now,
+    );
     let words = page(&mut model, (120, 38));
     assert!(words.contains("grade 1, SUPPORT"), "{words}");
     let effects = on_command(&mut model, Command::RuleRelevant);
@@ -267,12 +280,12 @@ fn a_court_that_is_not_blind_shows_everything_at_once() {
 
 #[test]
 fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
-    let mut model = court();
+    let mut model = adjudicating();
     on_command(&mut model, Command::Conflicts);
-    assert_eq!(model.court.roll, Roll::Ruled);
-    let own = Box::new(findings(&["5912283", "13497630"]));
-    let (generation, now) = (model.court.generation, model.now);
-    update(&mut model, Msg::Court(generation, own), now);
+    assert_eq!(model.adjudication.list, AdjudicationList::Ruled);
+    let own = Box::new(overview(&["5912283", "13497630"]));
+    let (generation, now) = (model.adjudication.generation, model.now);
+    update(&mut model, Msg::Disagreements(generation, own), now);
     on_command(&mut model, Command::Open);
     let by = |annotator: &str, finding| Ruling {
         uid: annotator.to_owned(),
@@ -280,15 +293,15 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
         document: DocId::new("5912283"),
         finding,
         relevant: 1,
-        fault: Some(Fault::QueryUnclear),
+        fault: Some(DisagreementCause::QueryUnclear),
         note: Some("so\u{7}".to_owned()),
         annotator: annotator.to_owned(),
         created_ms: 1,
     };
-    let mut seen = exhibit("5912283");
+    let mut seen = evidence("5912283");
     seen.rulings = vec![by("bob", Finding::Not), by("ann", Finding::Partially)];
     let now = model.now;
-    update(&mut model, Msg::Exhibit(Box::new(seen)), now);
+    update(&mut model, Msg::Evidence(Box::new(seen)), now);
     let words = page(&mut model, (120, 38));
     for told in [
         "you ruled: partially relevant",
@@ -302,27 +315,35 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     let Some(Effect::Rule(ruling)) = effects.first() else {
         panic!("{effects:?}");
     };
-    assert!(ruling.after_reveal && ruling.fault == Some(Fault::QueryUnclear));
-    assert_eq!(model.court.matters.len(), 2, "the list stays as it is");
+    assert!(ruling.after_reveal && ruling.fault == Some(DisagreementCause::QueryUnclear));
+    assert_eq!(
+        model.adjudication.disagreements.len(),
+        2,
+        "the list stays as it is"
+    );
 }
 
 #[test]
-fn what_was_ruled_on_while_the_court_was_read_is_not_called_again() {
-    let mut model = hearing();
-    let asked = super::super::court::ask(&mut model);
+fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
+    let mut model = current();
+    let asked = super::super::adjudication::ask(&mut model);
     assert_eq!(asked.len(), 1);
     on_command(&mut model, Command::RuleRelevant);
-    let generation = model.court.generation;
-    let late = CourtFindings {
-        matters: vec![matter("5912283", 0), matter("13497630", 0)],
-        judges: model.court.findings.as_ref().unwrap().judges.clone(),
-        ..CourtFindings::default()
+    let generation = model.adjudication.generation;
+    let late = AdjudicationOverview {
+        disagreements: vec![disagreement("5912283", 0), disagreement("13497630", 0)],
+        judges: model.adjudication.overview.as_ref().unwrap().judges.clone(),
+        ..AdjudicationOverview::default()
     };
     let now = model.now;
-    update(&mut model, Msg::Court(generation, Box::new(late)), now);
+    update(
+        &mut model,
+        Msg::Disagreements(generation, Box::new(late)),
+        now,
+    );
     let left: Vec<&str> = model
-        .court
-        .matters
+        .adjudication
+        .disagreements
         .iter()
         .map(|one| one.document.as_str())
         .collect();
@@ -331,7 +352,7 @@ fn what_was_ruled_on_while_the_court_was_read_is_not_called_again() {
     assert!(
         effects
             .iter()
-            .all(|effect| matches!(effect, Effect::Exhibit(..))),
+            .all(|effect| matches!(effect, Effect::LoadEvidence(..))),
         "{effects:?}"
     );
 }

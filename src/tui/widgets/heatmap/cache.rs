@@ -6,7 +6,7 @@ use super::{CellSource, HeatCell};
 const CELLS_READ_MAX: usize = 4_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Key {
+struct AverageKey {
     generation: u64,
     k: usize,
     stride: (usize, usize),
@@ -54,7 +54,7 @@ pub struct HeatmapCache {
     pub(super) offset: (usize, usize),
     scaled: Option<(u64, usize)>,
     scale: f64,
-    averaged: Option<Key>,
+    averaged: Option<AverageKey>,
     columns: usize,
     pixels: Vec<Pixel>,
     scores: Vec<Option<(f64, f64)>>,
@@ -100,7 +100,7 @@ impl HeatmapCache {
             self.sampled = false;
             return;
         }
-        let key = Key {
+        let key = AverageKey {
             generation,
             k,
             stride: view.stride,

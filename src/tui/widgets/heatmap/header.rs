@@ -3,36 +3,36 @@
 use ratatui::buffer::Buffer;
 use unicode_width::UnicodeWidthStr;
 
-use super::Pen;
+use super::Painter;
 
 const STEPS: [usize; 14] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 100_000,
 ];
 
-pub(super) fn columns(pen: &Pen<'_>, buf: &mut Buffer) {
-    let header = pen.frame.header;
+pub(super) fn columns(painter: &Painter<'_>, buf: &mut Buffer) {
+    let header = painter.frame.header;
     if header.is_empty() {
         return;
     }
-    let view = &pen.frame.view;
+    let view = &painter.frame.view;
     let (first, end) = (view.offset.1, view.offset.1 + view.shown.1);
     let cell = view.zoom.columns();
-    let label_width = pen.source.len().to_string().len();
+    let label_width = painter.source.len().to_string().len();
     let step = STEPS
         .into_iter()
         .find(|step| step * cell / view.stride.1 > label_width)
         .unwrap_or(usize::MAX);
     let x_of = |at: usize| usize::from(header.x) + (at - first) / view.stride.1 * cell;
-    let cursor_x = x_of(pen.cursor.1);
+    let cursor_x = x_of(painter.cursor.1);
 
     for at in (first..end).filter(|at| (at + 1) % step == 0 || (*at == 0 && step > 1)) {
         let x = x_of(at);
         let near = x.abs_diff(cursor_x) <= label_width + 1 && cell < 4;
         if !near {
-            label(pen, at, x, false, buf);
+            label(painter, at, x, false, buf);
         }
     }
-    label(pen, pen.cursor.1, cursor_x, true, buf);
+    label(painter, painter.cursor.1, cursor_x, true, buf);
 
     if header.height > 1 {
         let tick = step.min(5).max(step / 2);
@@ -44,7 +44,7 @@ pub(super) fn columns(pen: &Pen<'_>, buf: &mut Buffer) {
                 y,
                 "╷",
                 usize::from(header.right().saturating_sub(x)),
-                pen.theme.faint(),
+                painter.theme.faint(),
             );
         }
         let lead = if cell == 4 { 2 } else { 0 };
@@ -55,15 +55,15 @@ pub(super) fn columns(pen: &Pen<'_>, buf: &mut Buffer) {
             y,
             if cell == 2 { "▾▾" } else { "▾" },
             room,
-            pen.theme.strong(),
+            painter.theme.strong(),
         );
     }
 }
 
-fn label(pen: &Pen<'_>, at: usize, x: usize, lit: bool, buf: &mut Buffer) {
-    let header = pen.frame.header;
-    let rank = pen.source.margin(at).rank;
-    let lead = if pen.frame.view.zoom.columns() == 4 {
+fn label(painter: &Painter<'_>, at: usize, x: usize, lit: bool, buf: &mut Buffer) {
+    let header = painter.frame.header;
+    let rank = painter.source.margin(at).rank;
+    let lead = if painter.frame.view.zoom.columns() == 4 {
         4usize.saturating_sub(rank.width())
     } else {
         0
@@ -71,9 +71,9 @@ fn label(pen: &Pen<'_>, at: usize, x: usize, lit: bool, buf: &mut Buffer) {
     let last = usize::from(header.right()).saturating_sub(rank.width());
     let x = (x + lead).min(last).max(usize::from(header.x)) as u16;
     let style = if lit {
-        pen.theme.strong()
+        painter.theme.strong()
     } else {
-        pen.theme.muted()
+        painter.theme.muted()
     };
     buf.set_stringn(
         x,

@@ -8,17 +8,17 @@ use unicode_width::UnicodeWidthStr;
 use super::cache::HeatmapCache;
 use super::paint::{OVERRULED, PLANNED, hatch, unfought};
 use super::state::Zoom;
-use super::{HeatmapOptions, Pen, few_colours, plain};
+use super::{HeatmapOptions, Painter, few_colours, plain};
 
 const GAP: usize = 3;
 
 pub(super) fn lines(
-    pen: &Pen<'_>,
+    painter: &Painter<'_>,
     cache: &HeatmapCache,
     options: &HeatmapOptions<'_>,
     buf: &mut Buffer,
 ) {
-    let foot = pen.frame.footer;
+    let foot = painter.frame.footer;
     if foot.is_empty() {
         return;
     }
@@ -28,20 +28,20 @@ pub(super) fn lines(
         ..foot
     };
     let brief = foot.height == 1;
-    let mut caption = caption(pen, cache, options, brief);
+    let mut caption = caption(painter, cache, options, brief);
     if brief {
-        caption.extend(legend(pen, brief));
+        caption.extend(legend(painter, brief));
         parts(buf, row(foot.y), &caption);
     } else {
         parts(buf, row(foot.y), &caption);
-        parts(buf, row(foot.y + 1), &legend(pen, brief));
+        parts(buf, row(foot.y + 1), &legend(painter, brief));
     }
 }
 
-type Part = Vec<(String, Style)>;
+type LegendPart = Vec<(String, Style)>;
 
 /// Writes whole parts from the left until the next one does not fit; only the first may be cut.
-fn parts(buf: &mut Buffer, area: Rect, parts: &[Part]) {
+fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) {
     let mut x = area.x;
     for (index, part) in parts.iter().enumerate() {
         let wide: usize = part.iter().map(|(text, _)| text.width()).sum();
@@ -58,11 +58,11 @@ fn parts(buf: &mut Buffer, area: Rect, parts: &[Part]) {
     }
 }
 
-fn legend(pen: &Pen<'_>, brief: bool) -> Vec<Part> {
-    let theme = pen.theme;
+fn legend(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
+    let theme = painter.theme;
     let muted = theme.muted();
     let side = if brief { "" } else { "row " };
-    let mut ramp: Part = vec![(format!("{side}worse "), muted)];
+    let mut ramp: LegendPart = vec![(format!("{side}worse "), muted)];
     let steps = if plain(theme) || brief { 5 } else { 11 };
     for step in 0..steps {
         let heat = theme.heat(f64::from(step) / f64::from(steps - 1));
@@ -77,10 +77,10 @@ fn legend(pen: &Pen<'_>, brief: bool) -> Vec<Part> {
     let gap = if plain(theme) { "" } else { " " };
     ramp.push((format!("{gap}{side}better"), muted));
 
-    let mark = |symbol: String, style: Style, meaning: &str| -> Part {
+    let mark = |symbol: String, style: Style, meaning: &str| -> LegendPart {
         vec![(symbol, style), (format!(" {meaning}"), muted)]
     };
-    let dotted = pen.frame.view.zoom <= Zoom::Dense && !plain(theme);
+    let dotted = painter.frame.view.zoom <= Zoom::Dense && !plain(theme);
     let planned = if dotted { ':' } else { PLANNED };
     let mut all = vec![
         ramp,
@@ -88,7 +88,7 @@ fn legend(pen: &Pen<'_>, brief: bool) -> Vec<Part> {
         mark(hatch(theme).to_string(), theme.missing(), "votes missing"),
         mark(planned.to_string(), muted, "not judged yet"),
     ];
-    if pen.frame.view.zoom <= Zoom::Dense || few_colours(theme) {
+    if painter.frame.view.zoom <= Zoom::Dense || few_colours(theme) {
         all.push(vec![("blank not fought".to_owned(), muted)]);
     } else {
         all.push(mark(
@@ -101,16 +101,16 @@ fn legend(pen: &Pen<'_>, brief: bool) -> Vec<Part> {
 }
 
 fn caption(
-    pen: &Pen<'_>,
+    painter: &Painter<'_>,
     cache: &HeatmapCache,
     options: &HeatmapOptions<'_>,
     brief: bool,
-) -> Vec<Part> {
-    let theme = pen.theme;
-    let view = &pen.frame.view;
-    let k = pen.source.len();
-    let rank = |at: usize| pen.source.margin(at).rank;
-    let mut all: Vec<Part> = Vec::new();
+) -> Vec<LegendPart> {
+    let theme = painter.theme;
+    let view = &painter.frame.view;
+    let k = painter.source.len();
+    let rank = |at: usize| painter.source.margin(at).rank;
+    let mut all: Vec<LegendPart> = Vec::new();
     if !options.caption.is_empty() {
         all.push(vec![(options.caption.to_owned(), theme.text())]);
     }
@@ -123,7 +123,7 @@ fn caption(
         };
         all.push(vec![(text, theme.text())]);
     }
-    let (row, col) = (rank(pen.cursor.0), rank(pen.cursor.1));
+    let (row, col) = (rank(painter.cursor.0), rank(painter.cursor.1));
     let place = match brief {
         true => format!("{row} × {col} of {k}"),
         false => format!("row {row} × column {col} of {k}"),

@@ -7,51 +7,54 @@ use unicode_width::UnicodeWidthStr;
 
 use super::margin::{bar, clipped, score_text};
 use super::paint::square;
-use super::{HeatCell, Pen};
+use super::{HeatCell, Painter};
 
 const CELL: usize = 4;
 const DETAIL_LINES: usize = 7;
 
-pub(super) fn magnify(pen: &Pen<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
-    let k = pen.source.len();
+pub(super) fn magnify(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
+    let k = painter.source.len();
     let rank = k.to_string().len().max(3);
     let (width, height) = (usize::from(area.width), usize::from(area.height));
-    let details = if height >= DETAIL_LINES + 6 {
+    let detail_lines = if height >= DETAIL_LINES + 6 {
         DETAIL_LINES
     } else {
         0
     };
     let cells = width.saturating_sub(rank + 2) / CELL;
-    let cells = cells.min(height.saturating_sub(1 + details)).min(9).min(k);
+    let cells = cells
+        .min(height.saturating_sub(1 + detail_lines))
+        .min(9)
+        .min(k);
     let cells = if cells > 1 && cells < k {
         cells - 1 + cells % 2
     } else {
         cells
     };
     let first = |cursor: usize| cursor.saturating_sub(cells / 2).min(k - cells);
-    let (top, left) = (first(pen.cursor.0), first(pen.cursor.1));
+    let (top, left) = (first(painter.cursor.0), first(painter.cursor.1));
     let x_of = |column: usize| area.x + (rank + 2 + column * CELL) as u16;
 
     for column in 0..cells {
-        let lit = left + column == pen.cursor.1;
+        let lit = left + column == painter.cursor.1;
         let style = if lit {
-            pen.theme.strong()
+            painter.theme.strong()
         } else {
-            pen.theme.muted()
+            painter.theme.muted()
         };
-        let text = pen.source.margin(left + column).rank;
+        let text = painter.source.margin(left + column).rank;
         let lead = CELL.saturating_sub(text.width()) as u16;
         buf.set_stringn(x_of(column) + lead, area.y, text, CELL, style);
     }
     for line in 0..cells {
         let y = area.y + 1 + line as u16;
-        let lit = top + line == pen.cursor.0;
+        let lit = top + line == painter.cursor.0;
         let style = if lit {
-            pen.theme.strong()
+            painter.theme.strong()
         } else {
-            pen.theme.muted()
+            painter.theme.muted()
         };
-        let text = pen.source.margin(top + line).rank;
+        let text = painter.source.margin(top + line).rank;
         let lead = rank.saturating_sub(text.width()) as u16;
         buf.set_stringn(area.x + lead, y, text, rank, style);
         if lit {
@@ -59,13 +62,13 @@ pub(super) fn magnify(pen: &Pen<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
         }
         for column in 0..cells {
             let at = Rect::new(x_of(column), y, CELL as u16, 1).intersection(area);
-            square(pen, at, top + line, left + column, buf);
+            square(painter, at, top + line, left + column, buf);
         }
     }
-    if details > 0 {
+    if detail_lines > 0 {
         let y = area.y + cells as u16 + 2;
-        tell(
-            pen,
+        details(
+            painter,
             Rect {
                 y,
                 height: area.bottom().saturating_sub(y),
@@ -77,39 +80,39 @@ pub(super) fn magnify(pen: &Pen<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
     }
 }
 
-fn tell(pen: &Pen<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
-    let (row, col) = pen.cursor;
+fn details(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
+    let (row, col) = painter.cursor;
     let width = usize::from(area.width);
     let mut y = area.y;
     for (name, at) in [("row", row), ("col", col)] {
-        let margin = pen.source.margin(at);
+        let margin = painter.source.margin(at);
         let title = format!("{name} {} ", margin.rank);
-        let (x, _) = buf.set_stringn(area.x, y, &title, width, pen.theme.muted());
+        let (x, _) = buf.set_stringn(area.x, y, &title, width, painter.theme.muted());
         clipped(
             buf,
             (x, y),
             &margin.id,
             usize::from(area.right() - x),
-            pen.theme.strong(),
+            painter.theme.strong(),
         );
         let score = margin.zelo.map(|zelo| (zelo, margin.se.unwrap_or(0.0)));
         let columns = width.saturating_sub(13).min(21);
-        bar(pen.theme, (area.x, y + 1), columns, score, scale, buf);
+        bar(painter.theme, (area.x, y + 1), columns, score, scale, buf);
         let x = area.x + columns as u16 + 1;
         buf.set_stringn(
             x,
             y + 1,
             score_text(&margin),
             width.saturating_sub(columns + 1),
-            pen.theme.muted(),
+            painter.theme.muted(),
         );
         y += 2;
     }
-    let words = words(pen.source.cell(row, col));
+    let words = cell_text(painter.source.cell(row, col));
     buf.set_stringn(area.x, y, words, width, Style::new());
 }
 
-fn words(cell: HeatCell) -> String {
+fn cell_text(cell: HeatCell) -> String {
     if cell.diagonal {
         return "the same document".to_owned();
     }

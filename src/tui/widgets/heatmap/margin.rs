@@ -6,21 +6,21 @@ use unicode_width::UnicodeWidthStr;
 
 use super::cache::HeatmapCache;
 use super::state::Zoom;
-use super::{Margin, Pen, plain, put};
+use super::{MarginRow, Painter, plain, put};
 use crate::tui::theme::Theme;
 
 const NUMBER: usize = 12;
 
 /// The columns of a margin; zero where there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Columns {
+struct MarginColumns {
     rank: usize,
     id: usize,
     bar: usize,
     number: usize,
 }
 
-impl Columns {
+impl MarginColumns {
     fn new(width: usize, k: usize, zoom: Zoom) -> Self {
         let rank = k.to_string().len().max(2).min(width.saturating_sub(1));
         let mut rest = width.saturating_sub(rank + 2);
@@ -44,34 +44,34 @@ impl Columns {
 }
 
 /// One line of the margin, as it is laid out.
-struct Line<'a> {
-    columns: Columns,
-    margin: &'a Margin,
+struct MarginLine<'a> {
+    columns: MarginColumns,
+    margin: &'a MarginRow,
     lit: bool,
     at: (u16, u16),
 }
 
-pub(super) fn rows(pen: &Pen<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
-    let area = pen.frame.margin;
-    let view = &pen.frame.view;
+pub(super) fn rows(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
+    let area = painter.frame.margin;
+    let view = &painter.frame.view;
     if area.is_empty() {
         return;
     }
-    let columns = Columns::new(usize::from(area.width), pen.source.len(), view.zoom);
+    let columns = MarginColumns::new(usize::from(area.width), painter.source.len(), view.zoom);
     let rows_a_line = view.zoom.rows_a_line() * view.stride.0;
     for y in 0..area.height {
         let first = view.offset.0 + usize::from(y) * rows_a_line;
-        let lit = (first..first + rows_a_line).contains(&pen.cursor.0);
-        let shown = if lit { pen.cursor.0 } else { first };
-        let margin = pen.source.margin(shown);
-        let line = Line {
+        let lit = (first..first + rows_a_line).contains(&painter.cursor.0);
+        let shown = if lit { painter.cursor.0 } else { first };
+        let margin = painter.source.margin(shown);
+        let line = MarginLine {
             columns,
             margin: &margin,
             lit,
             at: (area.x, area.y + y),
         };
         let averaged = view.stride != (1, 1);
-        text(pen, &line, !averaged || lit, buf);
+        text(painter, &line, !averaged || lit, buf);
         let x = area.x + (columns.rank + 1 + columns.id + usize::from(columns.id > 0)) as u16;
         if columns.bar == 0 {
             continue;
@@ -79,12 +79,12 @@ pub(super) fn rows(pen: &Pen<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
         if view.zoom <= Zoom::Dense {
             let score = |row: usize| match averaged {
                 true => cache.score(row / view.stride.0),
-                false if row < pen.source.len() => pen.source.score(row),
+                false if row < painter.source.len() => painter.source.score(row),
                 false => None,
             };
             let scores = [score(first), score(first + view.stride.0)];
             half_bars(
-                pen.theme,
+                painter.theme,
                 (x, area.y + y),
                 columns.bar,
                 scores,
@@ -94,7 +94,7 @@ pub(super) fn rows(pen: &Pen<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
         } else {
             let score = margin.zelo.map(|zelo| (zelo, margin.se.unwrap_or(0.0)));
             bar(
-                pen.theme,
+                painter.theme,
                 (x, area.y + y),
                 columns.bar,
                 score,
@@ -105,14 +105,14 @@ pub(super) fn rows(pen: &Pen<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
     }
 }
 
-fn text(pen: &Pen<'_>, line: &Line<'_>, named: bool, buf: &mut Buffer) {
-    let Line {
+fn text(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Buffer) {
+    let MarginLine {
         columns,
         margin,
         lit,
         at: (x, y),
     } = *line;
-    let theme = pen.theme;
+    let theme = painter.theme;
     let style = if lit { theme.strong() } else { theme.muted() };
     let rank = margin.rank.as_str();
     let lead = columns.rank.saturating_sub(rank.width()) as u16;
@@ -136,14 +136,14 @@ fn text(pen: &Pen<'_>, line: &Line<'_>, named: bool, buf: &mut Buffer) {
             if lit { theme.strong() } else { theme.text() },
         );
     }
-    if columns.number > 0 && (lit || pen.frame.view.zoom > Zoom::Dense) {
+    if columns.number > 0 && (lit || painter.frame.view.zoom > Zoom::Dense) {
         x += (columns.id + 1 + columns.bar + 1) as u16;
         buf.set_stringn(x, y, score_text(margin), columns.number, style);
     }
 }
 
 /// The score with its standard error, in at most eleven columns.
-pub(super) fn score_text(margin: &Margin) -> String {
+pub(super) fn score_text(margin: &MarginRow) -> String {
     match (margin.zelo, margin.se) {
         (Some(zelo), Some(se)) => format!("{zelo:>+5.2} ±{se:.2}"),
         (Some(zelo), None) => format!("{zelo:>+5.2}"),

@@ -6,7 +6,7 @@ use ratatui::style::{Color, Modifier, Style};
 
 use super::cache::{HeatmapCache, Pixel};
 use super::state::Zoom;
-use super::{HeatCell, Pen, few_colours, plain, put};
+use super::{HeatCell, Painter, few_colours, plain, put};
 use crate::tui::theme::{Heat, Theme};
 
 pub(super) const OVERRULED: char = '◆';
@@ -28,39 +28,39 @@ pub(super) fn tint(heat: &Heat) -> Color {
     heat.style.bg.or(heat.style.fg).unwrap_or(Color::Reset)
 }
 
-pub(super) fn body(pen: &Pen<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
-    if pen.frame.view.zoom <= Zoom::Dense {
-        halves(pen, cache, buf);
+pub(super) fn body(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
+    if painter.frame.view.zoom <= Zoom::Dense {
+        halves(painter, cache, buf);
     } else {
-        squares(pen, buf);
+        squares(painter, buf);
     }
 }
 
-fn squares(pen: &Pen<'_>, buf: &mut Buffer) {
-    let view = &pen.frame.view;
+fn squares(painter: &Painter<'_>, buf: &mut Buffer) {
+    let view = &painter.frame.view;
     for line in 0..view.shown.0 {
         for column in 0..view.shown.1 {
             let (row, col) = (view.offset.0 + line, view.offset.1 + column);
             let x = usize::from(view.body.x) + column * view.zoom.columns();
             let y = usize::from(view.body.y) + line;
             let at = Rect::new(x as u16, y as u16, view.zoom.columns() as u16, 1);
-            square(pen, at.intersection(view.body), row, col, buf);
+            square(painter, at.intersection(view.body), row, col, buf);
         }
     }
 }
 
 /// Paints one cell of two or four columns.
-pub(super) fn square(pen: &Pen<'_>, at: Rect, row: usize, col: usize, buf: &mut Buffer) {
-    let cell = pen.source.cell(row, col);
-    let crossed = row == pen.cursor.0 || col == pen.cursor.1;
-    let under_cursor = (row, col) == pen.cursor;
+pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, buf: &mut Buffer) {
+    let cell = painter.source.cell(row, col);
+    let crossed = row == painter.cursor.0 || col == painter.cursor.1;
+    let under_cursor = (row, col) == painter.cursor;
     let number = at.width >= 4;
     let (mut symbols, mut style) = match cell.value {
-        Some(value) => valued(pen, cell, value, number),
-        None => empty(pen.theme, cell, number, crossed),
+        Some(value) => valued(painter, cell, value, number),
+        None => empty(painter.theme, cell, number, crossed),
     };
     if under_cursor {
-        style = pen.theme.cursor_cell();
+        style = painter.theme.cursor_cell();
         match (number, cell.value.is_some()) {
             (true, true) => {}
             (true, false) => symbols = ['[', ' ', ' ', ']'],
@@ -72,8 +72,8 @@ pub(super) fn square(pen: &Pen<'_>, at: Rect, row: usize, col: usize, buf: &mut 
     }
 }
 
-fn valued(pen: &Pen<'_>, cell: HeatCell, value: f64, number: bool) -> ([char; 4], Style) {
-    let theme = pen.theme;
+fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([char; 4], Style) {
+    let theme = painter.theme;
     let heat = theme.heat(value);
     let mut style = heat.style;
     if cell.overruled {
@@ -93,7 +93,7 @@ fn valued(pen: &Pen<'_>, cell: HeatCell, value: f64, number: bool) -> ([char; 4]
                 ..
             } => sign_of(number),
             // A plus or a minus before a share would read as part of the number.
-            _ if pen.signs => match heat.sign {
+            _ if painter.signs => match heat.sign {
                 '+' => '▴',
                 '-' => '▾',
                 other => other,
@@ -105,7 +105,7 @@ fn valued(pen: &Pen<'_>, cell: HeatCell, value: f64, number: bool) -> ([char; 4]
     }
     let solid = style.bg.is_some() || style.add_modifier.contains(Modifier::REVERSED);
     let ground = if solid { ' ' } else { heat.glyph };
-    let sign = if pen.signs { heat.sign } else { ground };
+    let sign = if painter.signs { heat.sign } else { ground };
     if cell.overruled {
         ([OVERRULED, sign, ' ', ' '], style)
     } else if cell.missing {
@@ -156,19 +156,20 @@ pub(super) fn digits(value: f64) -> [char; 3] {
     }
 }
 
-fn halves(pen: &Pen<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
-    let view = &pen.frame.view;
+fn halves(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
+    let view = &painter.frame.view;
     let (down, across) = view.stride;
     let lines = view.shown.0.div_ceil(down);
     let cursor = (
-        (pen.cursor.0 - view.offset.0) / down,
-        (pen.cursor.1 - view.offset.1) / across,
+        (painter.cursor.0 - view.offset.0) / down,
+        (painter.cursor.1 - view.offset.1) / across,
     );
     let read = |line: usize, column: usize| -> Pixel {
         if line >= lines {
             Pixel::default()
         } else if view.stride == (1, 1) {
-            pen.source
+            painter
+                .source
                 .cell(view.offset.0 + line, view.offset.1 + column)
                 .into()
         } else {
@@ -182,8 +183,8 @@ fn halves(pen: &Pen<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
             let (upper, lower) = (read(line, column), read(line + 1, column));
             let crossing = (cursor.0 / 2 == usize::from(y), cursor.1 == column);
             let (symbol, style) = match crossing {
-                (true, true) => cursor_half(pen.theme, cursor.0.is_multiple_of(2)),
-                _ => pair(pen.theme, upper, lower, crossing),
+                (true, true) => cursor_half(painter.theme, cursor.0.is_multiple_of(2)),
+                _ => pair(painter.theme, upper, lower, crossing),
             };
             put(buf, view.body.x + x, view.body.y + y, symbol, style);
         }

@@ -18,7 +18,12 @@ const SIZES: [(u16, u16); 9] = [
     (250, 80),
 ];
 const COUNTS: [usize; 7] = [0, 1, 2, 3, 25, 100, 1000];
-const DEPTHS: [Depth; 4] = [Depth::None, Depth::Ansi16, Depth::Ansi256, Depth::True];
+const DEPTHS: [ColourDepth; 4] = [
+    ColourDepth::None,
+    ColourDepth::Ansi16,
+    ColourDepth::Ansi256,
+    ColourDepth::True,
+];
 const ZOOMS: [Option<Zoom>; 5] = [
     None,
     Some(Zoom::Overview),
@@ -27,7 +32,7 @@ const ZOOMS: [Option<Zoom>; 5] = [
     Some(Zoom::Number),
 ];
 
-fn theme(depth: Depth) -> Theme {
+fn theme(depth: ColourDepth) -> Theme {
     Theme {
         depth,
         ..Theme::default()
@@ -38,7 +43,7 @@ fn paint(
     source: &Triangle,
     (width, height): (u16, u16),
     state: &HeatmapState,
-    depth: Depth,
+    depth: ColourDepth,
 ) -> (Buffer, Viewport) {
     const EDGE: u16 = 2;
     let mut buf = Buffer::filled(
@@ -126,7 +131,7 @@ proptest! {
         let mut buf = Buffer::empty(area);
         for (dx, dy) in moves {
             state.move_by(dx, dy, k);
-            let view = render(area, &mut buf, &theme(Depth::True), &state, &mut cache, &source, &HeatmapOptions::default());
+            let view = render(area, &mut buf, &theme(ColourDepth::True), &state, &mut cache, &source, &HeatmapOptions::default());
             if !view.body.is_empty() {
                 prop_assert!(holds(&view, state.cursor), "{:?} {:?}", state, view);
                 prop_assert!(view.offset.0 + view.shown.0 <= k && view.offset.1 + view.shown.1 <= k);
@@ -142,7 +147,7 @@ fn a_hundred_documents_are_whole_on_small_terminals() {
             &Triangle::new(100),
             size,
             &HeatmapState::default(),
-            Depth::True,
+            ColourDepth::True,
         );
         assert!(view.is_whole(100), "{size:?}");
         assert_eq!(view.stride, stride);
@@ -160,7 +165,7 @@ fn ten_thousand_documents_degrade_to_a_sampled_overview() {
         &Triangle::new(10_000),
         (118, 35),
         &HeatmapState::default(),
-        Depth::True,
+        ColourDepth::True,
     );
     assert!(view.is_whole(10_000));
     assert!(text(&buf).contains("sampled"));
@@ -174,12 +179,17 @@ fn the_overview_marks_an_overruled_cell_among_its_many() {
             overruled: Some((301, 40)),
             sparse,
         };
-        let (with, _) = paint(&source, (118, 35), &HeatmapState::default(), Depth::True);
+        let (with, _) = paint(
+            &source,
+            (118, 35),
+            &HeatmapState::default(),
+            ColourDepth::True,
+        );
         let (without, _) = paint(
             &Triangle::new(400),
             (118, 35),
             &HeatmapState::default(),
-            Depth::True,
+            ColourDepth::True,
         );
         assert_eq!(
             text(&with).matches('◆').count(),
@@ -191,7 +201,7 @@ fn the_overview_marks_an_overruled_cell_among_its_many() {
 #[test]
 fn visiting_and_reading_give_the_same_overview() {
     let state = HeatmapState::default();
-    let dense = paint(&Triangle::new(300), (118, 35), &state, Depth::True);
+    let dense = paint(&Triangle::new(300), (118, 35), &state, ColourDepth::True);
     let sparse = paint(
         &Triangle {
             sparse: true,
@@ -199,7 +209,7 @@ fn visiting_and_reading_give_the_same_overview() {
         },
         (118, 35),
         &state,
-        Depth::True,
+        ColourDepth::True,
     );
     assert_eq!(dense, sparse);
 }
@@ -214,7 +224,7 @@ fn numbers_and_marks_are_written_into_the_cells() {
         cursor: (4, 4),
         zoom: Some(Zoom::Number),
     };
-    let (buf, _) = paint(&source, (118, 35), &state, Depth::None);
+    let (buf, _) = paint(&source, (118, 35), &state, ColourDepth::None);
     let all = text(&buf);
     assert!(all.contains("◆.90"), "{all}");
     assert!(all.contains("▾.10"), "{all}");
@@ -261,7 +271,7 @@ fn without_colour_no_colour_is_used() {
             cursor: (3, 9),
             zoom,
         };
-        let (buf, _) = paint(&Triangle::new(100), (198, 55), &state, Depth::None);
+        let (buf, _) = paint(&Triangle::new(100), (198, 55), &state, ColourDepth::None);
         let reset = ratatui::style::Color::Reset;
         assert!(
             buf.content
@@ -300,9 +310,9 @@ fn hostile_ids_and_broken_scores_do_no_harm() {
                 ..HeatCell::default()
             }
         }
-        fn margin(&self, _: usize) -> Margin {
+        fn margin(&self, _: usize) -> MarginRow {
             let id = "\u{1b}[31m\u{202e}\n👩‍👩‍👧".to_owned();
-            Margin {
+            MarginRow {
                 rank: "1234567890".to_owned(),
                 id,
                 zelo: Some(f64::NAN),
@@ -325,7 +335,7 @@ fn hostile_ids_and_broken_scores_do_no_harm() {
         render(
             buf.area,
             &mut buf,
-            &theme(Depth::True),
+            &theme(ColourDepth::True),
             &state,
             &mut cache,
             &Hostile,

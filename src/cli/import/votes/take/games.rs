@@ -2,24 +2,24 @@
 
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::{JudgeId, Margin};
-use crate::formats::foreign::{ForeignVote, hash};
+use crate::formats::votes::{ExternalVote, text_hash};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 
 /// The battles of a pair.
 #[derive(Default)]
-pub(super) struct Games(Vec<Game>);
+pub(super) struct PairGames(Vec<StoredGame>);
 
-struct Game {
+struct StoredGame {
     battle: BattleId,
     /// Position of its document A.
     a: usize,
     number: u32,
-    votes: Vec<Known>,
+    votes: Vec<KnownVote>,
 }
 
 /// A vote that is stored.
-struct Known {
+struct KnownVote {
     judge: JudgeId,
     first: usize,
     /// Oriented to the battle.
@@ -30,7 +30,7 @@ struct Known {
 }
 
 /// A vote that was cast.
-pub(super) struct Cast {
+pub(super) struct VoteInGame {
     judge: JudgeId,
     /// Position of the document called `a`.
     a: usize,
@@ -41,18 +41,18 @@ pub(super) struct Cast {
     reasoning: [u8; 32],
 }
 
-impl Cast {
-    pub(super) fn new(judge: JudgeId, vote: &ForeignVote, a: usize, b: usize) -> Self {
+impl VoteInGame {
+    pub(super) fn new(judge: JudgeId, vote: &ExternalVote, a: usize, b: usize) -> Self {
         Self {
             judge,
             a,
             first: if vote.swapped { b } else { a },
             score: vote.score,
-            reasoning: hash(&vote.reasoning),
+            reasoning: text_hash(&vote.reasoning),
         }
     }
 
-    fn margin(&self, game: &Game) -> Margin {
+    fn margin(&self, game: &StoredGame) -> Margin {
         match game.a == self.a {
             true => self.score,
             false => self.score.flipped(),
@@ -61,7 +61,7 @@ impl Cast {
 }
 
 /// Where a vote found its place.
-pub(super) struct Seated {
+pub(super) struct PlacedVote {
     pub(super) battle: BattleId,
     /// Oriented to the battle.
     pub(super) margin: Margin,
@@ -69,25 +69,25 @@ pub(super) struct Seated {
     pub(super) swapped: bool,
 }
 
-impl Games {
+impl PairGames {
     /// The pair's battles as the project has them.
     pub(super) fn stored(db: &Db, query: QueryKey, pair: Pair) -> Result<Self> {
         let games = db.games(query, pair.low(), pair.high())?.into_iter();
-        let games = games.map(|game| Game {
+        let games = games.map(|game| StoredGame {
             battle: game.battle,
             a: game.a,
             number: game.game,
             votes: game
                 .votes
                 .into_iter()
-                .map(|(vote, reasoning)| Known {
+                .map(|(vote, reasoning)| KnownVote {
                     judge: vote.judge,
                     first: match vote.swapped {
                         true => pair.other(game.a).unwrap_or(game.a),
                         false => game.a,
                     },
                     margin: vote.margin,
-                    reasoning: hash(&reasoning),
+                    reasoning: text_hash(&reasoning),
                     met: false,
                 })
                 .collect(),
@@ -96,7 +96,7 @@ impl Games {
     }
 
     /// Whether the same vote is there, word for word, and no other line stands for it. From now on one does.
-    pub(super) fn meet(&mut self, cast: &Cast) -> bool {
+    pub(super) fn meet(&mut self, cast: &VoteInGame) -> bool {
         for game in &mut self.0 {
             let margin = cast.margin(game);
             let same = game.votes.iter_mut().find(|known| {
@@ -116,9 +116,9 @@ impl Games {
     /// which `begin` adds with document `a` as its A.
     pub(super) fn seat(
         &mut self,
-        cast: &Cast,
+        cast: &VoteInGame,
         begin: impl FnOnce(u32) -> Result<BattleId>,
-    ) -> Result<Seated> {
+    ) -> Result<PlacedVote> {
         let free = self.0.iter().position(|game| {
             let shown_alike = game.votes.iter().any(|known| known.first == cast.first);
             let voted = game.votes.iter().any(|known| known.judge == cast.judge);
@@ -128,7 +128,7 @@ impl Games {
             Some(at) => self.0.remove(at),
             None => {
                 let number = self.0.iter().map(|game| game.number + 1).max().unwrap_or(0);
-                Game {
+                StoredGame {
                     battle: begin(number)?,
                     a: cast.a,
                     number,
@@ -137,14 +137,14 @@ impl Games {
             }
         };
         let margin = cast.margin(&game);
-        game.votes.push(Known {
+        game.votes.push(KnownVote {
             judge: cast.judge,
             first: cast.first,
             margin,
             reasoning: cast.reasoning,
             met: true,
         });
-        let seated = Seated {
+        let seated = PlacedVote {
             battle: game.battle,
             margin,
             swapped: cast.first != game.a,

@@ -1,29 +1,29 @@
 //! A person's votes, as verdicts.
 
-use super::{Taken, Taking};
+use super::{ImportedQuery, VotesImporter};
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
-use crate::formats::foreign::{ForeignVote, hash};
+use crate::formats::votes::{ExternalVote, text_hash};
 use crate::store::StoreError;
 use crate::store::verdicts::NewVerdict;
 use std::collections::HashMap;
 
 /// What the file's people have said of a query so far.
 #[derive(Default)]
-pub(super) struct Said {
+pub(super) struct ImportedVerdicts {
     /// How often each verdict was given, word for word.
     given: HashMap<[u8; 32], u32>,
     /// The latest that does not say when it was given, by annotator and pair.
     latest: HashMap<(String, usize, usize), String>,
 }
 
-impl Taking<'_> {
+impl VotesImporter<'_> {
     /// Stores a person's vote as a verdict on the pair as it was shown to them. Its identifier follows from the line, so
     /// that the same line is the same verdict in every project.
     pub(super) fn verdict(
         &mut self,
-        query: &mut Taken,
-        vote: &ForeignVote,
+        query: &mut ImportedQuery,
+        vote: &ExternalVote,
         a: usize,
         b: usize,
     ) -> Result<(), StoreError> {
@@ -50,7 +50,7 @@ impl Taking<'_> {
             vote.created_ms,
         ]);
         let said = &mut query.said;
-        let before = said.given.entry(hash(&line.to_string())).or_default();
+        let before = said.given.entry(text_hash(&line.to_string())).or_default();
         let uid = uid(&format!("{line} {before}"));
         *before += 1;
         // Verdicts without a time follow each other as their lines do.
@@ -89,7 +89,7 @@ impl Taking<'_> {
 /// An identifier that is the same for the same text, in the form of the others.
 fn uid(text: &str) -> String {
     let mut bytes = [0; 16];
-    bytes.copy_from_slice(&hash(text)[..16]);
+    bytes.copy_from_slice(&text_hash(text)[..16]);
     uuid::Builder::from_custom_bytes(bytes)
         .into_uuid()
         .to_string()

@@ -1,4 +1,4 @@
-use super::super::{CellSource, HeatCell, Margin};
+use super::super::{CellSource, HeatCell, MarginRow};
 
 /// A sparse matrix in which a smaller position always beats a larger one.
 pub(super) struct Triangle {
@@ -34,9 +34,9 @@ impl CellSource for Triangle {
         }
     }
 
-    fn margin(&self, at: usize) -> Margin {
+    fn margin(&self, at: usize) -> MarginRow {
         let half = self.k as f64 / 2.0;
-        Margin {
+        MarginRow {
             rank: (at + 1).to_string(),
             id: format!("doc-{at}-日本語-with-a-long-name"),
             zelo: Some((half - at as f64) / half.max(1.0)),

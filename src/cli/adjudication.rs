@@ -1,0 +1,164 @@
+//! `overrule adjudication`: picks against labels, and what rulings make of them.
+
+mod disagreements;
+mod effect;
+mod evidence;
+mod report;
+mod sheets;
+
+use super::{CommandContext, CommandFailure, CommandResult, export, output};
+use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
+use crate::store::labels::AdjudicationData;
+use anyhow::anyhow;
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Every document falls into one of four boxes: agreed (labelled and picked), label only (missed, or the label is wrong), pick
+only (the label may be missing: to be reviewed, not an error), neither. Each judge, prompt and way of asking is counted
+by itself, and each order shown by itself. Where judges gave every document a verdict (pick --per-document), --json,
+--csv and --inspect hold the verdicts with the sentences that prove them. Beside every share and Cohen's κ stands what
+picking as many documents at random would reach. At the end: what the rulings in force make of the project's rankings.
+
+--disagreements lists what picks and labels differ on and you have not ruled on. Its orders:
+  impact      what would move NDCG@10 of a ranking most, times the share of answers against the label: the default
+  confidence  where most answers go against the label
+  query       query by query
+  random      at random: the shares ruled speak for all disagreements
+One in five comes in between as a control, drawn by chance. In the workbench: key C.
+
+Examples:
+  overrule adjudication
+  overrule adjudication --json | jq '.judges[0].permutations[0].boxes'
+  overrule adjudication --disagreements --order confidence --limit 10
+  overrule adjudication --csv per_query.csv --inspect disagreements.csv"
+)]
+pub(super) struct AdjudicationCommand {
+    /// The grade from which on a document counts as labelled relevant
+    #[arg(long, value_name = "GRADE", default_value_t = 1)]
+    level: i32,
+    /// List the disagreements instead, the ones that matter first
+    #[arg(long)]
+    disagreements: bool,
+    /// What comes first among the disagreements
+    #[arg(
+        long,
+        value_name = "ORDER",
+        default_value = "impact",
+        requires = "disagreements"
+    )]
+    order: DisagreementOrder,
+    /// Disagreements listed at most
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        requires = "disagreements"
+    )]
+    limit: usize,
+    /// Write one row a query, judge and order as CSV
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Write the documents that are labelled or picked, but not both, as CSV
+    #[arg(long, value_name = "FILE")]
+    inspect: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl AdjudicationCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let store = context.open()?;
+        for path in self.csv.iter().chain(&self.inspect) {
+            export::check_target(context, path, &[])?;
+        }
+        let level = self.level;
+        let rows = store.read_blocking(move |db| db.adjudication_data(level))?;
+        let mut notes = notes(&rows);
+        let nothing = rows.labels.is_empty() || rows.rankings.is_empty();
+        if rows.groups.is_empty() && (nothing || self.disagreements) {
+            let notes: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
+            return Err(CommandFailure::usage(anyhow!(
+                "{}: no judge has picked from these pools{}; `overrule pick` has them pick",
+                context.project().display(),
+                notes.concat()
+            )));
+        }
+        if rows.groups.is_empty() {
+            notes.push("no judge has picked yet; `overrule pick` has them pick".to_owned());
+        }
+        if self.disagreements {
+            let rule = DisagreementRule {
+                order: self.order,
+                controls: CONTROL_SHARE,
+                seed: context.config.run.seed,
+            };
+            return disagreements::print(&rows, &rule, &context.annotator(), self.limit, self.json);
+        }
+        if let Some(path) = &self.csv {
+            let write =
+                |out: &mut dyn std::io::Write| sheets::per_query(&rows.bench, &rows.groups, out);
+            export::write_atomically(path, write)?;
+        }
+        if let Some(path) = &self.inspect {
+            let texts_of = |at: usize| {
+                let key = rows.keys.get(at).copied().unwrap_or_default();
+                Ok(store.read_blocking(move |db| db.pool(key))?)
+            };
+            export::write_atomically(path, |out| {
+                sheets::disagreements(&rows.groups, &texts_of, out)
+            })?;
+        }
+        let reports: Vec<_> = rows
+            .groups
+            .iter()
+            .map(|group| report::JudgePickReport::new(&rows.bench, group))
+            .collect();
+        let effect = effect::RulingEffect::of(&rows)?;
+        if self.json {
+            let judges: Vec<_> = reports.iter().map(report::JudgePickReport::json).collect();
+            output::json(&json!({
+                "pools": rows.bench.pools.len(),
+                "judges": judges,
+                "rulings": effect.rulings_json(),
+                "rankings": effect.rankings_json(),
+                "warnings": notes,
+            }))?;
+            return Ok(());
+        }
+        for note in &notes {
+            output::message(&format!("note: {note}"));
+        }
+        let mut texts: Vec<String> = reports.iter().map(report::JudgePickReport::words).collect();
+        texts.push(effect.words());
+        output::text(&texts.join("\n"))?;
+        Ok(())
+    }
+}
+
+/// What a reader should know.
+fn notes(rows: &AdjudicationData) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (count, what) in [
+        (rows.left_out.unknown, "of queries that have no pool"),
+        (
+            rows.left_out.changed,
+            "of pools with other documents than now",
+        ),
+    ] {
+        if count > 0 {
+            let count = output::counted(count, "answer");
+            notes.push(format!("{count} {what}: left out"));
+        }
+    }
+    if rows.bench.labels_stand_first() {
+        notes.push(
+            "the labelled documents stand first in every pool: a judge that names the first slots is always right"
+                .to_owned(),
+        );
+    }
+    notes
+}

@@ -1,0 +1,123 @@
+//! The options of a run that is played in rounds.
+
+use super::super::import::pools;
+use super::super::{CommandFailure, CommandResult};
+use crate::config::RunConfig;
+use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
+use crate::engine::RunRequest;
+use crate::judge::JudgeEnsemble;
+use anyhow::anyhow;
+use clap::Args;
+use std::path::Path;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sampling")]
+pub(super) struct SamplingOptions {
+    /// Which pairs are judged: cycles (random ones), swiss (neighbours in the ranking so far), eig (those that tell most
+    /// about all scores) or top (those that tell most about the top ranks). When scores are to be training targets, use
+    /// swiss or eig
+    #[arg(long)]
+    sampler: Option<Sampler>,
+    /// Who judges a pair: all judges, rotate (one, in turn) or escalate (one, and another where that tells more than a
+    /// new pair; eig and top only)
+    #[arg(long)]
+    judging: Option<JudgeChoice>,
+    /// With top: what a pair without any chance of the top still counts for, 0 to 1 [default: 0.3]
+    #[arg(long, value_name = "SHARE")]
+    focus: Option<f64>,
+    /// With top: how many ranks are the top [default: 10]
+    #[arg(long, value_name = "RANKS")]
+    top: Option<usize>,
+    /// Pairs a round (calls, with escalate) [default: one a document, or one for two where all judges are asked]
+    #[arg(long, value_name = "N")]
+    round: Option<usize>,
+    /// Calls a document, earlier ones included, in battles of the whole ensemble [default: as many as --cycles]
+    #[arg(long, value_name = "B")]
+    battles: Option<f64>,
+    /// Calls in all at most, earlier ones included, shared out by the number of documents
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_calls: Option<u64>,
+}
+
+impl SamplingOptions {
+    /// The campaign that is asked for, here or in the configuration; `None` for the plain plan. Reads the dataset where calls are to be shared out.
+    pub(super) fn campaign(
+        &self,
+        dataset: &Path,
+        skip_bad: bool,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
+        usual: &RunConfig,
+    ) -> Result<Option<AdaptivePlan>, CommandFailure> {
+        let sampler = self.sampler.unwrap_or(usual.sampler);
+        let judging = self.judging.unwrap_or(usual.judging);
+        let top = (self.focus.is_some(), self.top.is_some());
+        if sampler != Sampler::Top && top != (false, false) {
+            return Err(CommandFailure::usage(anyhow!(
+                "--{} goes with --sampler top, not with {}",
+                if top.0 { "focus" } else { "top" },
+                sampler
+            )));
+        }
+        let sized = self.round.is_some() || self.battles.is_some() || self.max_calls.is_some();
+        if Strategy::new(sampler, judging) == Strategy::default() && !sized {
+            return Ok(None);
+        }
+        let usual = usual.strategy(sampler, judging);
+        let strategy = Strategy {
+            floor: self.focus.unwrap_or(usual.floor),
+            top: self.top.unwrap_or(usual.top),
+            size: self.round.or(usual.size),
+            ..usual
+        };
+        let campaign = AdaptivePlan {
+            strategy,
+            battles: self.battles.unwrap_or(request.cycles as f64),
+        };
+        let campaign = campaign.checked().map_err(|why| {
+            CommandFailure::usage(anyhow!("sampling: {why}{}", self.overruling()))
+        })?;
+        if ensemble.len() > MAX_JUDGES {
+            return Err(CommandFailure::usage(anyhow!(
+                "{} judges: rounds are planned for {MAX_JUDGES} at most; name fewer with --judges",
+                ensemble.len()
+            )));
+        }
+        let Some(most) = self.max_calls else {
+            return Ok(Some(campaign));
+        };
+        let documents = pools(dataset, skip_bad)?.map(|pool| {
+            let documents = pool.documents.len();
+            request
+                .depth
+                .map_or(documents, |depth| depth.min(documents))
+        });
+        let ensembles = documents.sum::<usize>() * ensemble.len();
+        Ok(Some(AdaptivePlan {
+            battles: campaign.battles.min(most as f64 / ensembles.max(1) as f64),
+            ..campaign
+        }))
+    }
+}
+
+impl SamplingOptions {
+    /// What to say of an option that the configuration has set.
+    fn overruling(&self) -> &'static str {
+        match (self.sampler, self.judging) {
+            (Some(_), None) => " (--judging overrules the configuration's [run] judging)",
+            (None, Some(_)) => " (--sampler overrules the configuration's [run] sampler)",
+            _ => "",
+        }
+    }
+}
+
+/// Refuses rounds in batches.
+pub(super) fn check_batch(campaign: Option<&AdaptivePlan>) -> CommandResult {
+    if campaign.is_none() {
+        return Ok(());
+    }
+    Err(CommandFailure::usage(anyhow!(
+        "--batch: a batch answers within a day, and each round waits for the votes of the one before; leave out --batch, \
+         or take the plain plan (--sampler cycles --judging all, and no other option of sampling)"
+    )))
+}

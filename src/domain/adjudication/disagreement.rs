@@ -1,0 +1,368 @@
+//! The docket: documents on which picks and labels differ, the ones that matter first.
+
+use super::ruling::RulingGrades;
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{
+    EvaluationError, EvaluationRules, Measure, Metric, Qrels, RankedRun, evaluate,
+};
+use crate::domain::retrieval::JudgingPool;
+use crate::domain::sampling::SeededRng;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::str::FromStr;
+
+/// Ranks down to which a turned label is felt.
+pub const IMPACT_DEPTH: usize = 10;
+
+/// A document that at least one answer treats otherwise than its label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Disagreement {
+    /// Which pool, by its place among those given.
+    pub pool: usize,
+    /// Which of its slots, from 0.
+    pub slot: usize,
+    /// Whether the document is labelled relevant.
+    pub positive: bool,
+    /// Answers about the pool that go against the label.
+    pub against: usize,
+    /// Valid answers about the pool.
+    pub answers: usize,
+    /// By how much the NDCG@10 of a ranking of the query would change at most if the label were turned, 0..=1.
+    pub impact: f64,
+}
+
+impl Disagreement {
+    /// The share of the answers that go against the label, above 0 and up to 1.
+    pub fn share(&self) -> f64 {
+        self.against as f64 / self.answers.max(1) as f64
+    }
+}
+
+/// The disputes of some pools: `answers` are valid ones, each a pool's place and the slots picked in it. Their impact is
+/// 0 until [`measure_impact`] has found it.
+pub fn find_disagreements(
+    pools: &[JudgingPool],
+    answers: &[(usize, Vec<usize>)],
+) -> Vec<Disagreement> {
+    let mut about: BTreeMap<usize, Vec<&[usize]>> = BTreeMap::new();
+    for (pool, picks) in answers {
+        about.entry(*pool).or_default().push(picks);
+    }
+    let mut disagreements = Vec::new();
+    for (at, answers) in about {
+        for (slot, of) in pools
+            .get(at)
+            .iter()
+            .flat_map(|pool| pool.slots.iter().enumerate())
+        {
+            let against = answers
+                .iter()
+                .filter(|picks| picks.contains(&slot) != of.positive)
+                .count();
+            if against > 0 {
+                disagreements.push(Disagreement {
+                    pool: at,
+                    slot,
+                    positive: of.positive,
+                    against,
+                    answers: answers.len(),
+                    impact: 0.0,
+                });
+            }
+        }
+    }
+    disagreements
+}
+
+/// Finds the impact of each dispute on `rankings`.
+///
+/// # Errors
+/// A ranking with a document twice, or with a score that is not a number.
+pub fn measure_impact(
+    disagreements: &mut [Disagreement],
+    pools: &[JudgingPool],
+    labels: &Qrels,
+    grades: RulingGrades,
+    rankings: &[&RankedRun],
+    rules: &EvaluationRules,
+) -> Result<(), EvaluationError> {
+    let Ok(metric) = Metric::new(Measure::Ndcg, Some(IMPACT_DEPTH)) else {
+        return Ok(());
+    };
+    // Most rankings of most queries do not change, so that each is measured as it is only once.
+    let mut before: HashMap<(usize, usize), f64> = HashMap::new();
+    for disagreement in disagreements {
+        let Some(pool) = pools.get(disagreement.pool) else {
+            continue;
+        };
+        let (query, Some(slot)) = (&pool.query, pool.slots.get(disagreement.slot)) else {
+            continue;
+        };
+        let own = labels.get(query).cloned().unwrap_or_default();
+        let mut turned = own.clone();
+        let grade = if disagreement.positive {
+            0
+        } else {
+            grades.relevant
+        };
+        turned.insert(slot.document.clone(), grade);
+        for (at, ranking) in rankings.iter().enumerate() {
+            let Some(ranked) = ranking.get(query) else {
+                continue;
+            };
+            let known = (at, disagreement.pool);
+            let was = match before.get(&known) {
+                Some(value) => *value,
+                None => {
+                    let value = ndcg(query, &own, ranked, metric, rules)?;
+                    before.insert(known, value);
+                    value
+                }
+            };
+            let is = ndcg(query, &turned, ranked, metric, rules)?;
+            disagreement.impact = disagreement.impact.max((is - was).abs());
+        }
+    }
+    Ok(())
+}
+
+/// A ranking's value on one query; 0 where there is nothing relevant.
+fn ndcg(
+    query: &QueryId,
+    labels: &BTreeMap<DocId, i32>,
+    ranked: &[(DocId, f64)],
+    metric: Metric,
+    rules: &EvaluationRules,
+) -> Result<f64, EvaluationError> {
+    let qrels = Qrels::from([(query.clone(), labels.clone())]);
+    let run = RankedRun::from([(query.clone(), ranked.to_vec())]);
+    Ok(evaluate(&qrels, &run, &[metric], rules)?
+        .mean(metric)
+        .unwrap_or(0.0))
+}
+
+/// What comes first on the docket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DisagreementOrder {
+    /// The impact on the metrics times the share of answers against the label.
+    #[default]
+    Impact,
+    /// The share of answers against the label, then the impact.
+    Confidence,
+    /// Query by query, slot by slot.
+    Query,
+    /// At random: every ruling is a control.
+    Random,
+}
+
+impl DisagreementOrder {
+    /// Every order, in the order in which they are offered.
+    pub const ALL: [Self; 4] = [Self::Impact, Self::Confidence, Self::Query, Self::Random];
+
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Impact => "impact",
+            Self::Confidence => "confidence",
+            Self::Query => "query",
+            Self::Random => "random",
+        }
+    }
+
+    /// What it does, in a line.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Impact => {
+                "what would move NDCG@10 most, times the share of answers against the label"
+            }
+            Self::Confidence => "where most answers go against the label",
+            Self::Query => "one query after the other, in the order of the project",
+            Self::Random => "all alike: the shares ruled speak for all disagreements",
+        }
+    }
+}
+
+impl fmt::Display for DisagreementOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DisagreementOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == text);
+        found.ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            format!("{text:?} is not an order: expected one of {known}")
+        })
+    }
+}
+
+/// The share of controls where nothing else is wanted.
+pub const CONTROL_SHARE: f64 = 0.2;
+
+/// How a docket is drawn up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DisagreementRule {
+    /// What comes first.
+    pub order: DisagreementOrder,
+    /// Share of controls, 0..=1: each dispute is one with this chance, whatever its place. What is ruled of them speaks for
+    /// all disputes.
+    pub controls: f64,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+/// The disputes in their order, as places among those given, each with whether it is a control. Controls come in between
+/// at their share. The same disputes, rule and seed give the same docket.
+pub fn order_disagreements(
+    disagreements: &[Disagreement],
+    pools: &[JudgingPool],
+    rule: &DisagreementRule,
+) -> Vec<(usize, bool)> {
+    let chance: Vec<f64> = disagreements
+        .iter()
+        .map(|disagreement| {
+            let pool = pools.get(disagreement.pool);
+            let slot = pool.and_then(|pool| pool.slots.get(disagreement.slot));
+            let query = pool.map_or("", |pool| pool.query.as_str());
+            let document = slot.map_or("", |slot| slot.document.as_str());
+            SeededRng::new(rule.seed, &["docket", query, document]).unit()
+        })
+        .collect();
+    let mut all: Vec<usize> = (0..disagreements.len()).collect();
+    let impact = |at: &usize| -disagreements[*at].impact * disagreements[*at].share();
+    match rule.order {
+        DisagreementOrder::Impact => all.sort_by(|x, y| impact(x).total_cmp(&impact(y))),
+        DisagreementOrder::Confidence => all.sort_by(|x, y| {
+            let share = |at: &usize| -disagreements[*at].share();
+            let by_share = share(x).total_cmp(&share(y));
+            by_share.then(impact(x).total_cmp(&impact(y)))
+        }),
+        DisagreementOrder::Query => return all.into_iter().map(|at| (at, false)).collect(),
+        DisagreementOrder::Random => {
+            all.sort_by(|x, y| chance[*x].total_cmp(&chance[*y]));
+            return all.into_iter().map(|at| (at, true)).collect();
+        }
+    }
+    let (mut controls, urgent): (Vec<usize>, Vec<usize>) =
+        all.into_iter().partition(|at| chance[*at] < rule.controls);
+    controls.sort_by(|x, y| chance[*x].total_cmp(&chance[*y]));
+    let (mut controls, mut urgent) = (controls.into_iter().peekable(), urgent.into_iter());
+    let mut out = Vec::with_capacity(disagreements.len());
+    let mut drawn = 0;
+    loop {
+        let due = (drawn + 1) as f64 <= (out.len() + 1) as f64 * rule.controls;
+        let next = match (due, controls.peek()) {
+            (true, Some(_)) => None,
+            _ => urgent.next().map(|at| (at, false)),
+        };
+        match next.or_else(|| controls.next().map(|at| (at, true))) {
+            Some(item) => {
+                drawn += usize::from(item.1);
+                out.push(item);
+            }
+            None => return out,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::retrieval::{PoolLayout, build_pool};
+    use proptest::prelude::*;
+
+    fn ids(names: &[&str]) -> Vec<DocId> {
+        names.iter().map(|name| DocId::new(*name)).collect()
+    }
+
+    /// Slots: a (labelled, found last), b, c, d.
+    fn pools(count: usize) -> Vec<JudgingPool> {
+        let pool = |at: usize| {
+            let query = QueryId::new(format!("q{at}"));
+            let found = ids(&["b", "c", "d", "a"]);
+            build_pool(&query, &ids(&["a"]), &found, 4, PoolLayout::Original)
+        };
+        (0..count).map(pool).collect()
+    }
+
+    #[test]
+    fn disputes_are_what_answers_and_labels_disagree_on() {
+        let pools = pools(2);
+        let found = find_disagreements(&pools, &[(0, vec![1]), (0, vec![0]), (0, vec![1, 0])]);
+        let told: Vec<_> = found
+            .iter()
+            .map(|d| (d.pool, d.slot, d.positive, d.against, d.answers))
+            .collect();
+        assert_eq!(told, [(0, 0, true, 1, 3), (0, 1, false, 2, 3)]);
+        assert_eq!(find_disagreements(&pools, &[(1, vec![0])]), []);
+        assert_eq!(find_disagreements(&pools, &[]), []);
+    }
+
+    #[test]
+    fn impact_is_the_change_of_ndcg_when_the_label_is_turned() {
+        let pools = pools(1);
+        let labels = Qrels::from([(QueryId::new("q0"), BTreeMap::from([(DocId::new("a"), 1)]))]);
+        let ranked = ["b", "c", "d", "a"].iter().enumerate();
+        let ranked = ranked.map(|(at, id)| (DocId::new(*id), -(at as f64)));
+        let run = RankedRun::from([(QueryId::new("q0"), ranked.collect())]);
+        let grades = RulingGrades::up_to(1);
+        let mut found = find_disagreements(&pools, &[(0, vec![1])]);
+        measure_impact(
+            &mut found,
+            &pools,
+            &labels,
+            grades,
+            &[&run],
+            &EvaluationRules::default(),
+        )
+        .unwrap();
+        // a stands at rank 4: 1/log2(5); without it nothing is relevant and the value is 0.
+        let at_four = 1.0 / 5f64.log2();
+        assert!((found[0].impact - at_four).abs() < 1e-12);
+        // With b relevant too: (1 + 1/log2 5) / (1 + 1/log2 3).
+        let both = (1.0 + at_four) / (1.0 + 1.0 / 3f64.log2());
+        assert!((found[1].impact - (both - at_four)).abs() < 1e-12);
+    }
+
+    proptest! {
+        #[test]
+        fn a_docket_holds_every_dispute_once(seed: u64, count in 1usize..40, controls in 0.0..=1.0f64) {
+            let pools = pools(count);
+            let answers: Vec<_> = (0..count).map(|at| (at, vec![1 + at % 3])).collect();
+            let found = find_disagreements(&pools, &answers);
+            for order in DisagreementOrder::ALL {
+                let made = order_disagreements(&found, &pools, &DisagreementRule { order, controls, seed });
+                let mut places: Vec<usize> = made.iter().map(|(at, _)| *at).collect();
+                places.sort_unstable();
+                prop_assert_eq!(places, (0..found.len()).collect::<Vec<_>>());
+            }
+        }
+
+        #[test]
+        fn being_a_control_does_not_depend_on_the_order(seed: u64) {
+            let pools = pools(60);
+            let answers: Vec<_> = (0..60).map(|at| (at, vec![1])).collect();
+            let mut found = find_disagreements(&pools, &answers);
+            let rule = DisagreementRule { order: DisagreementOrder::Impact, controls: 0.3, seed };
+            let drawn = |found: &[Disagreement]| -> Vec<usize> {
+                let mut drawn: Vec<usize> = order_disagreements(found, &pools, &rule)
+                    .into_iter()
+                    .filter_map(|(at, control)| control.then_some(at))
+                    .collect();
+                drawn.sort_unstable();
+                drawn
+            };
+            let before = drawn(&found);
+            for (at, disagreement) in found.iter_mut().enumerate() {
+                disagreement.impact = (at * 7919 % 101) as f64;
+            }
+            prop_assert_eq!(drawn(&found), before);
+        }
+    }
+}

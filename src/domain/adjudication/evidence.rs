@@ -1,0 +1,314 @@
+//! A verdict on every document of a pool, each with the sentence that proves it.
+
+use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// What a document says to the query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EvidenceLabel {
+    /// It shows that a claim is true, or answers a question.
+    Supports,
+    /// It shows that a claim, or what a question takes for granted, is false.
+    Refutes,
+    /// It shows neither.
+    NotEnough,
+}
+
+impl EvidenceLabel {
+    /// All of them, those that make a document relevant first.
+    pub const ALL: [Self; 3] = [Self::Supports, Self::Refutes, Self::NotEnough];
+
+    /// Its word, in questions, answers and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Supports => "supports",
+            Self::Refutes => "refutes",
+            Self::NotEnough => "not_enough",
+        }
+    }
+
+    /// Whether a document of which this holds counts as picked.
+    pub fn is_evidence(self) -> bool {
+        self != Self::NotEnough
+    }
+}
+
+/// The verdict on the document in one slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotVerdict {
+    /// The slot in the order shown, from 1.
+    pub slot: usize,
+    /// The verdict.
+    pub verdict: EvidenceLabel,
+    /// The document's own words that prove it; `None` where there is not enough evidence.
+    pub sentence: Option<String>,
+}
+
+/// A reply as decoded from JSON: an object with a list `verdicts`. Other members are ignored.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct VerdictsReply {
+    /// As given.
+    pub verdicts: Vec<ClaimedVerdict>,
+}
+
+/// One member of the list: whole number, word, text or null.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ClaimedVerdict {
+    /// The slot, from 1.
+    pub slot: i64,
+    /// The word.
+    pub verdict: String,
+    /// The quotation; one of white space alone is none.
+    #[serde(default)]
+    pub sentence: Option<String>,
+}
+
+impl VerdictsReply {
+    /// The verdicts on the documents with these texts, by slot.
+    ///
+    /// # Errors
+    /// The first of: a slot out of range, a slot given twice, a slot left out; then in the order given a word that is no
+    /// verdict, a verdict without a sentence, a sentence with `not_enough`, a sentence that the document lacks.
+    pub fn check(self, documents: &[impl AsRef<str>]) -> Result<Vec<SlotVerdict>, InvalidPick> {
+        let slots = self.verdicts.iter().map(|given| given.slot);
+        let places = each_once(slots.collect(), documents.len())?;
+        let mut verdicts = Vec::with_capacity(places.len());
+        for (at, given) in places.into_iter().zip(self.verdicts) {
+            let slot = given.slot;
+            let verdict = EvidenceLabel::ALL
+                .into_iter()
+                .find(|stance| stance.name() == given.verdict)
+                .ok_or(InvalidPick::UnknownVerdict { slot })?;
+            let sentence = given.sentence.filter(|text| !text.trim().is_empty());
+            let verdict = SlotVerdict {
+                slot: at + 1,
+                verdict,
+                sentence,
+            };
+            verdict.prove()?;
+            let quote = verdict.sentence.as_deref();
+            let text = documents.get(at).map_or("", AsRef::as_ref);
+            if quote.is_some_and(|quote| find_quote(text, quote).is_none()) {
+                return Err(InvalidPick::NotQuoted { slot });
+            }
+            verdicts.push(verdict);
+        }
+        verdicts.sort_by_key(|verdict| verdict.slot);
+        Ok(verdicts)
+    }
+}
+
+impl SlotVerdict {
+    /// Whether there is a sentence exactly where there has to be one.
+    fn prove(&self) -> Result<(), InvalidPick> {
+        let slot = i64::try_from(self.slot).unwrap_or(i64::MAX);
+        match (self.verdict.is_evidence(), &self.sentence) {
+            (true, None) => Err(InvalidPick::NoSentence { slot }),
+            (false, Some(_)) => Err(InvalidPick::StraySentence { slot }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether verdicts, whose documents are not at hand, could be an answer about a pool of `slots` documents.
+///
+/// # Errors
+/// As [`VerdictsReply::check`], but for quotations.
+pub fn check_verdicts(verdicts: &[SlotVerdict], slots: usize) -> Result<(), InvalidPick> {
+    let given = verdicts.iter().map(|verdict| verdict.slot);
+    let given = given.map(|slot| i64::try_from(slot).unwrap_or(-1));
+    each_once(given.collect(), slots)?;
+    verdicts.iter().try_for_each(SlotVerdict::prove)
+}
+
+/// The positions, from 0, of documents that verdicts make relevant.
+pub fn picks_of_verdicts(verdicts: &[SlotVerdict]) -> Vec<usize> {
+    let relevant = verdicts.iter().filter(|given| given.verdict.is_evidence());
+    relevant
+        .filter_map(|given| given.slot.checked_sub(1))
+        .collect()
+}
+
+/// The positions of slots that name each of `count` once.
+fn each_once(slots: Vec<i64>, count: usize) -> Result<Vec<usize>, InvalidPick> {
+    let places = SlotsReply { slots }.picks(count, PickRequest::AnyNumber)?;
+    match (0..count).find(|at| !places.contains(at)) {
+        Some(at) => Err(InvalidPick::MissingSlot { slot: at + 1 }),
+        None => Ok(places),
+    }
+}
+
+/// Where a text holds a quotation, in bytes. Runs of white space and control characters are as good as one space, and
+/// capitals as small letters; a space between two opening brackets, which prompts put there, counts for nothing.
+/// `None` too for a quotation without a letter or digit.
+pub fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
+    let (wanted, _) = fold(quote);
+    let wanted = wanted.trim();
+    if !wanted.contains(char::is_alphanumeric) {
+        return None;
+    }
+    let (folded, origins) = fold(text);
+    let start = folded.find(wanted)?;
+    let first = origins.get(start)?.start;
+    let last = origins.get(start + wanted.len() - 1)?.end;
+    Some(first..last)
+}
+
+/// The dot that İ leaves over its small letter. It counts for nothing: with it a character could match by half.
+const DOT_ABOVE: char = '\u{307}';
+
+/// A text as it is compared, and for each byte of it the character that it comes from.
+fn fold(text: &str) -> (String, Vec<Range<usize>>) {
+    let mut folded = String::with_capacity(text.len());
+    let mut origins = Vec::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        let is_gap = c.is_whitespace() || c.is_control();
+        if (is_gap && folded.ends_with(' ')) || (c == DOT_ABOVE && folded.ends_with('i')) {
+            continue;
+        }
+        if c == '[' && folded.ends_with("[ ") {
+            folded.pop();
+            origins.pop();
+        }
+        match is_gap {
+            true => folded.push(' '),
+            false => folded.extend(c.to_lowercase().filter(|c| *c != DOT_ABOVE)),
+        }
+        origins.resize(folded.len(), at..at + c.len_utf8());
+    }
+    (folded, origins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXTS: [&str; 3] = [
+        "Aspirin lowers\n fever. It is old.",
+        "Aspirin does NOT help.",
+        "Bread.",
+    ];
+
+    fn check(verdicts: &str) -> Result<Vec<SlotVerdict>, InvalidPick> {
+        let reply: VerdictsReply =
+            serde_json::from_str(&format!("{{\"verdicts\":{verdicts}}}")).unwrap();
+        reply.check(&TEXTS)
+    }
+
+    const FIRST: &str = r#"{"slot":1,"verdict":"supports","sentence":"aspirin lowers fever."}"#;
+    const SECOND: &str =
+        r#"{"slot":2,"sentence":" Aspirin does not help. ","verdict":"refutes","sure":true}"#;
+    const THIRD: &str = r#"{"slot":3,"verdict":"not_enough","sentence":null}"#;
+
+    #[test]
+    fn each_document_has_its_verdict_and_its_proof() {
+        let verdicts = check(&format!("[{THIRD},{FIRST},{SECOND}]")).unwrap();
+        let stances: Vec<EvidenceLabel> = verdicts.iter().map(|given| given.verdict).collect();
+        assert_eq!(stances, EvidenceLabel::ALL);
+        assert_eq!(picks_of_verdicts(&verdicts), [0, 1]);
+        assert_eq!(check_verdicts(&verdicts, 3), Ok(()));
+        assert_eq!(
+            serde_json::to_string(&verdicts[0]).unwrap(),
+            r#"{"slot":1,"verdict":"supports","sentence":"aspirin lowers fever."}"#
+        );
+        for bare in [
+            r#"{"slot":3,"verdict":"not_enough"}"#,
+            r#"{"slot":3,"verdict":"not_enough","sentence":" "}"#,
+        ] {
+            assert_eq!(
+                check(&format!("[{FIRST},{SECOND},{bare}]")),
+                Ok(verdicts.clone())
+            );
+        }
+        for stance in EvidenceLabel::ALL {
+            assert_eq!(serde_json::json!(stance), stance.name());
+        }
+    }
+
+    #[test]
+    fn nothing_is_filled_in_or_mended() {
+        let one = |slot: i64, verdict: &str, sentence: &str| {
+            format!(r#"{{"slot":{slot},"verdict":"{verdict}","sentence":{sentence}}}"#)
+        };
+        for (third, expected) in [
+            (one(4, "not_enough", "null"), "slot 4 is not in 1 to 3"),
+            (one(0, "not_enough", "null"), "slot 0 is not in 1 to 3"),
+            (one(-1, "not_enough", "null"), "slot -1 is not in 1 to 3"),
+            (one(2, "not_enough", "null"), "slot 2 is given twice"),
+            (
+                one(3, "Supports", "\"Bread.\""),
+                "no verdict of the three for slot 3",
+            ),
+            (
+                one(3, "not enough", "null"),
+                "no verdict of the three for slot 3",
+            ),
+            (
+                one(3, "supports", "null"),
+                "no sentence that proves the verdict for slot 3",
+            ),
+            (
+                one(3, "refutes", "\" \""),
+                "no sentence that proves the verdict for slot 3",
+            ),
+            (
+                one(3, "supports", "\".\""),
+                "the sentence for slot 3 is not in its document",
+            ),
+            (
+                one(3, "supports", "\"Aspirin does not help.\""),
+                "the sentence for slot 3 is not in its document",
+            ),
+            (
+                one(3, "supports", "\"Bread is good.\""),
+                "the sentence for slot 3 is not in its document",
+            ),
+            (
+                one(3, "not_enough", "\"Bread.\""),
+                "a sentence for slot 3, which has not enough evidence",
+            ),
+        ] {
+            let found = check(&format!("[{FIRST},{SECOND},{third}]")).unwrap_err();
+            assert_eq!(found.to_string(), expected, "{third}");
+        }
+        assert_eq!(
+            check(&format!("[{FIRST},{SECOND}]")),
+            Err(InvalidPick::MissingSlot { slot: 3 })
+        );
+        assert_eq!(check("[]").unwrap_err().cause(), "missing-slot");
+    }
+
+    #[test]
+    fn a_quotation_is_found_where_it_stands() {
+        let found = |text: &'static str, quote: &str| find_quote(text, quote).map(|at| &text[at]);
+        assert_eq!(
+            found("Über  die\u{7}BRÜCKE. x", "ÜBER die brücke"),
+            Some("Über  die\u{7}BRÜCKE")
+        );
+        assert_eq!(
+            found("see [[a]] or [ [a]]", "[ [A]] or [[a"),
+            Some("[[a]] or [ [a")
+        );
+        assert_eq!(found("İstanbul x", "x"), Some("x"));
+        assert_eq!(found("İa I", "i"), Some("İ"));
+        assert_eq!(found("in İzmir", "i\u{307}zmir"), Some("İzmir"));
+        assert_eq!(found("now here", "nowhere"), None);
+        assert_eq!(found("", "a"), None);
+        assert_eq!(found("a. b", " . "), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_part_of_any_text_is_found(text in "[ -~éß\n\t\\[\u{1b}İ漢]{0,60}", from in 0..60usize, length in 0..60usize) {
+            let part: String = text.chars().skip(from).take(length).collect();
+            let found = find_quote(&text, &part);
+            prop_assert_eq!(found.is_some(), part.contains(char::is_alphanumeric), "{:?}", part);
+            if let Some(range) = found {
+                prop_assert_eq!(fold(&text[range]).0, fold(part.trim_matches(|c: char| c.is_whitespace() || c.is_control())).0);
+            }
+        }
+    }
+}

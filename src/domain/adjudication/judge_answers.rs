@@ -1,0 +1,293 @@
+//! Answers about pools: by judge and way of asking, by the order shown, by pool.
+
+use super::evidence::{SlotVerdict, picks_of_verdicts};
+use super::pick_outcome::{PickCounts, PickSummary, pick_outcomes, summarise_picks};
+use super::pick_record::{PickRecord, PickResult};
+use super::pick_reply::{InvalidPick, PickMode};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::Resampling;
+use crate::domain::retrieval::{JudgingPool, PoolSlot};
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// Pools below which nobody can tell whether labels stand first by design.
+const FEW_POOLS: usize = 3;
+
+/// The pools that are asked about.
+#[derive(Clone, Debug, Default)]
+pub struct PoolSet {
+    /// Each pool in its own order.
+    pub pools: Vec<JudgingPool>,
+    by_query: HashMap<QueryId, usize>,
+}
+
+impl PoolSet {
+    /// Of several pools of a query the last counts.
+    pub fn new(pools: Vec<JudgingPool>) -> Self {
+        let places = pools.iter().enumerate();
+        let by_query = places.map(|(at, pool)| (pool.query.clone(), at)).collect();
+        Self { pools, by_query }
+    }
+
+    /// The place of a query's pool.
+    pub fn place(&self, query: &QueryId) -> Option<usize> {
+        self.by_query.get(query).copied()
+    }
+
+    /// Whether the slot gives the label away: in every pool where it could be otherwise the labelled documents are first.
+    pub fn labels_stand_first(&self) -> bool {
+        let mixed = self.pools.iter().filter(|pool| {
+            let positives = pool.positives();
+            positives > 0 && positives < pool.slots.len()
+        });
+        let first: Vec<bool> = mixed
+            .map(|pool| {
+                let positives = pool.positives();
+                pool.slots.iter().take(positives).all(|slot| slot.positive)
+            })
+            .collect();
+        // Two or three pools may look like that by chance.
+        first.len() > FEW_POOLS && first.iter().all(|first| *first)
+    }
+}
+
+/// One judge, asked in one way.
+#[derive(Clone, Debug)]
+pub struct JudgeAnswers {
+    /// The judge's name.
+    pub judge: String,
+    /// Who serves it.
+    pub provider: String,
+    /// The model asked for.
+    pub model: String,
+    /// The hash of the prompt's template.
+    pub prompt: String,
+    /// How it was asked.
+    pub way: PickMode,
+    /// By the order shown, from 1; then by the pool's place.
+    pub orders: BTreeMap<usize, BTreeMap<usize, PoolAnswer>>,
+    /// Answers for which documents were cut.
+    pub truncated: usize,
+    /// Input and output tokens of all calls.
+    pub tokens: (u64, u64),
+    /// Dollars of all calls, as far as they are known.
+    pub cost_usd: Option<f64>,
+}
+
+/// How a question about a pool ended.
+#[derive(Clone, Debug)]
+pub struct PoolAnswer {
+    /// The pool in the order shown.
+    pub pool: JudgingPool,
+    /// The positions picked in that order; or why the last answer is none; or that there was no answer.
+    pub answer: PickAnswer,
+    /// The judge's reasons.
+    pub thoughts: Vec<String>,
+    /// The verdicts that make the picks, where those were asked for; slots are those of the order shown, from 1.
+    pub verdicts: Vec<SlotVerdict>,
+}
+
+/// An answer, the better ones last.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PickAnswer {
+    /// The call failed.
+    Failed,
+    /// It breaks the rules.
+    Invalid(InvalidPick),
+    /// Positions in the order shown, from 0.
+    Picks(Vec<usize>),
+}
+
+impl PickAnswer {
+    fn worth(&self) -> u8 {
+        match self {
+            Self::Failed => 0,
+            Self::Invalid(_) => 1,
+            Self::Picks(_) => 2,
+        }
+    }
+}
+
+impl PoolAnswer {
+    /// The documents picked.
+    pub fn picked(&self) -> Vec<&DocId> {
+        let PickAnswer::Picks(positions) = &self.answer else {
+            return Vec::new();
+        };
+        let slots = positions.iter().filter_map(|at| self.pool.slots.get(*at));
+        slots.map(|slot| &slot.document).collect()
+    }
+
+    /// Each document with the verdict on it, in the order shown; nothing where none were asked for.
+    pub fn told(&self) -> impl Iterator<Item = (&DocId, &SlotVerdict)> {
+        self.verdicts.iter().filter_map(|given| {
+            let slot = self.pool.slots.get(given.slot.checked_sub(1)?)?;
+            Some((&slot.document, given))
+        })
+    }
+
+    /// The verdict on a document.
+    pub fn verdict_on(&self, document: &DocId) -> Option<&SlotVerdict> {
+        let mut told = self.told();
+        told.find_map(|(id, given)| (id == document).then_some(given))
+    }
+
+    /// The pool's boxes, where there are picks.
+    pub fn boxes(&self) -> Option<PickCounts> {
+        match &self.answer {
+            PickAnswer::Picks(positions) => {
+                Some(pick_outcomes(&self.pool, positions).into_iter().collect())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Answers that say nothing about the pools as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IgnoredAnswers {
+    /// About queries that have no pool.
+    pub unknown: usize,
+    /// About pools with other documents than now.
+    pub changed: usize,
+}
+
+/// Sorts answers by judge, the judges in the order of their names. Of several to one question the latest counts, but picks
+/// before what is none.
+pub fn group_answers(
+    records: impl IntoIterator<Item = PickRecord>,
+    bench: &PoolSet,
+) -> (Vec<JudgeAnswers>, IgnoredAnswers) {
+    let mut groups: BTreeMap<(String, String, String, String, PickMode), JudgeAnswers> =
+        BTreeMap::new();
+    let mut left_out = IgnoredAnswers::default();
+    for record in records {
+        let Some(at) = bench.place(&record.query) else {
+            left_out.unknown += 1;
+            continue;
+        };
+        let pool = bench.pools.get(at);
+        let Some(pool) = pool.and_then(|pool| reordered(pool, &record.order)) else {
+            left_out.changed += 1;
+            continue;
+        };
+        let way = record.ask.way();
+        let key = (
+            record.judge.clone(),
+            record.provider.clone(),
+            record.model.clone(),
+            record.prompt.clone(),
+            way,
+        );
+        let group = groups
+            .entry(key)
+            .or_insert_with(|| JudgeAnswers::of(&record, way));
+        group.take(at, pool, record);
+    }
+    (groups.into_values().collect(), left_out)
+}
+
+impl JudgeAnswers {
+    fn of(record: &PickRecord, way: PickMode) -> Self {
+        Self {
+            judge: record.judge.clone(),
+            provider: record.provider.clone(),
+            model: record.model.clone(),
+            prompt: record.prompt.clone(),
+            way,
+            orders: BTreeMap::new(),
+            truncated: 0,
+            tokens: (0, 0),
+            cost_usd: None,
+        }
+    }
+
+    fn take(&mut self, at: usize, pool: JudgingPool, record: PickRecord) {
+        self.tokens.0 += record.tokens_input;
+        self.tokens.1 += record.tokens_output;
+        if let Some(cost) = record.cost_usd {
+            self.cost_usd = Some(self.cost_usd.unwrap_or(0.0) + cost);
+        }
+        let mut verdicts = Vec::new();
+        let answer = match record.result {
+            PickResult::Slots(slots) => PickAnswer::Picks(
+                slots
+                    .iter()
+                    .filter_map(|slot| slot.checked_sub(1))
+                    .collect(),
+            ),
+            PickResult::Verdicts(given) => {
+                verdicts = given;
+                PickAnswer::Picks(picks_of_verdicts(&verdicts))
+            }
+            PickResult::Invalid(invalid) => PickAnswer::Invalid(invalid),
+            PickResult::Failure(_) => PickAnswer::Failed,
+        };
+        let order = self.orders.entry(record.permutation).or_default();
+        let known = order.get(&at).map_or(0, |given| given.answer.worth());
+        if answer.worth() >= known {
+            self.truncated +=
+                usize::from(record.truncated && matches!(answer, PickAnswer::Picks(_)));
+            let thoughts = record.thoughts;
+            order.insert(
+                at,
+                PoolAnswer {
+                    pool,
+                    answer,
+                    thoughts,
+                    verdicts,
+                },
+            );
+        }
+    }
+}
+
+/// What the answers in one order of the pools amount to, and how many calls failed.
+pub fn summarise_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, usize) {
+    let answers = given.values().filter_map(|given| match &given.answer {
+        PickAnswer::Picks(positions) => Some((&given.pool, Ok(&positions[..]))),
+        PickAnswer::Invalid(invalid) => Some((&given.pool, Err(*invalid))),
+        PickAnswer::Failed => None,
+    });
+    let summary = summarise_picks(answers, &Resampling::of(given.len()));
+    let failed = given
+        .values()
+        .filter(|given| given.answer == PickAnswer::Failed);
+    (summary, failed.count())
+}
+
+/// Every valid answer of every judge and order: the pool's place, and the positions picked in the pool's own order.
+pub fn valid_answers(groups: &[JudgeAnswers], bench: &PoolSet) -> Vec<(usize, Vec<usize>)> {
+    let given = groups.iter().flat_map(|group| group.orders.values());
+    let mut answers = Vec::new();
+    for (at, given) in given.flatten() {
+        if let (PickAnswer::Picks(_), Some(pool)) = (&given.answer, bench.pools.get(*at)) {
+            let picked: HashSet<&DocId> = given.picked().into_iter().collect();
+            let slots = pool.slots.iter().enumerate();
+            let picks = slots.filter(|(_, slot)| picked.contains(&slot.document));
+            answers.push((*at, picks.map(|(slot, _)| slot).collect()));
+        }
+    }
+    answers
+}
+
+/// A pool in another order, or `None` where that has other documents.
+fn reordered(pool: &JudgingPool, order: &[DocId]) -> Option<JudgingPool> {
+    let by_id: HashMap<&DocId, &PoolSlot> = pool
+        .slots
+        .iter()
+        .map(|slot| (&slot.document, slot))
+        .collect();
+    let slots: Vec<PoolSlot> = order
+        .iter()
+        .filter_map(|id| by_id.get(id).map(|slot| (*slot).clone()))
+        .collect();
+    let distinct: HashSet<&DocId> = order.iter().collect();
+    let same = slots.len() == order.len()
+        && order.len() == pool.slots.len()
+        && distinct.len() == order.len();
+    same.then(|| JudgingPool {
+        query: pool.query.clone(),
+        slots,
+        layout: pool.layout,
+    })
+}

@@ -1,0 +1,402 @@
+//! Picks against labels.
+
+use super::pick_reply::InvalidPick;
+use crate::domain::metrics::{Resampling, bootstraps};
+use crate::domain::retrieval::{JudgingPool, SlotSource};
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// One document's pick beside its label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PickOutcome {
+    /// Labelled relevant and picked.
+    Agreed,
+    /// Labelled relevant, not picked.
+    LabelOnly,
+    /// Picked, not labelled relevant.
+    PickOnly,
+    /// Neither.
+    Neither,
+}
+
+/// The outcome in each slot of a pool, given the positions picked.
+pub fn pick_outcomes(pool: &JudgingPool, picks: &[usize]) -> Vec<PickOutcome> {
+    let outcome = |(at, positive)| match (positive, picks.contains(&at)) {
+        (true, true) => PickOutcome::Agreed,
+        (true, false) => PickOutcome::LabelOnly,
+        (false, true) => PickOutcome::PickOnly,
+        (false, false) => PickOutcome::Neither,
+    };
+    let positive = pool.slots.iter().map(|slot| slot.positive);
+    positive.enumerate().map(outcome).collect()
+}
+
+/// How many documents have each outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PickCounts {
+    /// Labelled relevant and picked.
+    pub agreed: usize,
+    /// Labelled relevant, not picked.
+    pub label_only: usize,
+    /// Picked, not labelled relevant.
+    pub pick_only: usize,
+    /// Neither.
+    pub neither: usize,
+}
+
+impl PickCounts {
+    /// All documents.
+    pub fn total(&self) -> usize {
+        self.labelled() + self.pick_only + self.neither
+    }
+
+    /// Documents labelled relevant.
+    pub fn labelled(&self) -> usize {
+        self.agreed + self.label_only
+    }
+
+    /// Documents picked.
+    pub fn picked(&self) -> usize {
+        self.agreed + self.pick_only
+    }
+
+    /// The share of documents on which pick and label agree, or `None` without documents.
+    pub fn agreement(&self) -> Option<f64> {
+        share(self.agreed + self.neither, self.total())
+    }
+
+    /// The share of the picks that are labelled relevant, or `None` without picks.
+    pub fn precision(&self) -> Option<f64> {
+        share(self.agreed, self.picked())
+    }
+
+    /// The share of the labelled documents that were picked, or `None` without labels. The original's agreement rate.
+    pub fn recall(&self) -> Option<f64> {
+        share(self.agreed, self.labelled())
+    }
+
+    /// The share of documents that were picked, or `None` without documents.
+    pub fn pick_rate(&self) -> Option<f64> {
+        share(self.picked(), self.total())
+    }
+
+    /// Cohen's κ between picks and labels (Cohen 1960): the agreement beyond that of independent picks with the same
+    /// totals, 1 at best. `None` without documents, and where all are picked and labelled or none is.
+    pub fn kappa(&self) -> Option<f64> {
+        self.kappa_of(self.agreement()?)
+    }
+
+    /// κ if the agreement were another one.
+    fn kappa_of(&self, agreement: f64) -> Option<f64> {
+        let n = self.total() as f64;
+        let (labelled, picked) = (self.labelled() as f64 / n, self.picked() as f64 / n);
+        let expected = labelled * picked + (1.0 - labelled) * (1.0 - picked);
+        let kappa = (agreement - expected) / (1.0 - expected);
+        kappa.is_finite().then_some(kappa)
+    }
+}
+
+fn share(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl AddAssign<PickOutcome> for PickCounts {
+    fn add_assign(&mut self, outcome: PickOutcome) {
+        *match outcome {
+            PickOutcome::Agreed => &mut self.agreed,
+            PickOutcome::LabelOnly => &mut self.label_only,
+            PickOutcome::PickOnly => &mut self.pick_only,
+            PickOutcome::Neither => &mut self.neither,
+        } += 1;
+    }
+}
+
+impl AddAssign for PickCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.agreed += other.agreed;
+        self.label_only += other.label_only;
+        self.pick_only += other.pick_only;
+        self.neither += other.neither;
+    }
+}
+
+impl FromIterator<PickOutcome> for PickCounts {
+    fn from_iter<T: IntoIterator<Item = PickOutcome>>(outcomes: T) -> Self {
+        let mut boxes = Self::default();
+        outcomes.into_iter().for_each(|outcome| boxes += outcome);
+        boxes
+    }
+}
+
+/// What picking the same number of documents at random in every pool would reach (hypergeometric).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ChanceAgreement {
+    /// Expected documents labelled relevant and picked.
+    pub agreed: f64,
+    /// Standard deviation of that number.
+    pub sd: f64,
+    /// Expected [`PickCounts::agreement`].
+    pub agreement: Option<f64>,
+    /// Expected [`PickCounts::precision`].
+    pub precision: Option<f64>,
+    /// Expected [`PickCounts::recall`].
+    pub recall: Option<f64>,
+    /// Expected [`PickCounts::kappa`]: above 0 where a judge picks more from the pools that hold more labelled documents, which
+    /// it does if it is told their number.
+    pub kappa: Option<f64>,
+}
+
+impl ChanceAgreement {
+    fn of(pools: &[PickCounts], overall: &PickCounts) -> Self {
+        let (mut agreed, mut variance) = (0.0, 0.0);
+        for pool in pools.iter().filter(|pool| pool.total() > 0) {
+            let (all, picked) = (pool.total() as f64, pool.picked() as f64);
+            let rate = pool.labelled() as f64 / all;
+            agreed += picked * rate;
+            variance += picked * rate * (1.0 - rate) * (all - picked) / (all - 1.0).max(1.0);
+        }
+        let over = |whole: usize, part: f64| (whole > 0).then(|| part / whole as f64);
+        let (total, labelled, picked) = (overall.total(), overall.labelled(), overall.picked());
+        let apart = labelled as f64 + picked as f64 - 2.0 * agreed;
+        let agreement = over(total, total as f64 - apart);
+        Self {
+            agreed,
+            sd: variance.sqrt(),
+            agreement,
+            precision: over(picked, agreed),
+            recall: over(labelled, agreed),
+            kappa: agreement.and_then(|agreement| overall.kappa_of(agreement)),
+        }
+    }
+}
+
+/// Bootstrap intervals, over queries, of what [`PickCounts`] amount to; `None` where there is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PickIntervals {
+    /// Of [`PickCounts::agreement`].
+    pub agreement: Option<(f64, f64)>,
+    /// Of [`PickCounts::precision`].
+    pub precision: Option<(f64, f64)>,
+    /// Of [`PickCounts::recall`].
+    pub recall: Option<(f64, f64)>,
+    /// Of [`PickCounts::kappa`].
+    pub kappa: Option<(f64, f64)>,
+}
+
+/// A judge's answers over many pools.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PickSummary {
+    /// Valid answers; everything below is over their pools.
+    pub valid: usize,
+    /// Invalid answers by [`InvalidPick::cause`].
+    pub invalid: BTreeMap<&'static str, usize>,
+    /// All documents of the pools together.
+    pub boxes: PickCounts,
+    /// Bootstrap intervals of the boxes' shares and κ over queries.
+    pub intervals: PickIntervals,
+    /// What random picks would reach.
+    pub chance: ChanceAgreement,
+    /// The boxes at each position of the pools: unequal pick rates show a preference for places.
+    pub by_slot: Vec<PickCounts>,
+    /// The boxes of the documents from each source.
+    pub by_source: BTreeMap<SlotSource, PickCounts>,
+}
+
+impl PickSummary {
+    /// The share of the answers that are invalid, or `None` without answers.
+    pub fn invalid_rate(&self) -> Option<f64> {
+        let invalid: usize = self.invalid.values().sum();
+        share(invalid, invalid + self.valid)
+    }
+}
+
+/// Adds up answers: each a pool with the positions picked in it, or why there are none.
+pub fn summarise_picks<'a>(
+    answers: impl IntoIterator<Item = (&'a JudgingPool, Result<&'a [usize], InvalidPick>)>,
+    how: &Resampling,
+) -> PickSummary {
+    let mut summary = PickSummary::default();
+    let mut pools: Vec<PickCounts> = Vec::new();
+    for (pool, answer) in answers {
+        let picks = match answer {
+            Ok(picks) => picks,
+            Err(invalid) => {
+                *summary.invalid.entry(invalid.cause()).or_default() += 1;
+                continue;
+            }
+        };
+        let outcomes = pick_outcomes(pool, picks);
+        if summary.by_slot.len() < outcomes.len() {
+            summary
+                .by_slot
+                .resize(outcomes.len(), PickCounts::default());
+        }
+        for ((slot, outcome), boxes) in pool.slots.iter().zip(&outcomes).zip(&mut summary.by_slot) {
+            *boxes += *outcome;
+            *summary.by_source.entry(slot.source()).or_default() += *outcome;
+        }
+        let boxes: PickCounts = outcomes.into_iter().collect();
+        summary.boxes += boxes;
+        pools.push(boxes);
+    }
+    summary.valid = pools.len();
+    summary.chance = ChanceAgreement::of(&pools, &summary.boxes);
+    let [agreement, precision, recall, kappa] = bootstraps(pools.len(), how, |chosen| {
+        let mut sum = PickCounts::default();
+        chosen
+            .iter()
+            .filter_map(|at| pools.get(*at))
+            .for_each(|pool| sum += *pool);
+        [sum.agreement(), sum.precision(), sum.recall(), sum.kappa()]
+    });
+    summary.intervals = PickIntervals {
+        agreement,
+        precision,
+        recall,
+        kappa,
+    };
+    summary
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::corpus::{DocId, QueryId};
+    use crate::domain::retrieval::{PoolLayout, build_pool};
+    use proptest::prelude::*;
+
+    fn pool(query: usize, positives: &[&str], layout: PoolLayout) -> JudgingPool {
+        let ids = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| DocId::new(*name))
+                .collect::<Vec<_>>()
+        };
+        let ranking = ids(&["b", "x", "y", "z", "v", "w"]);
+        build_pool(
+            &QueryId::new(query.to_string()),
+            &ids(positives),
+            &ranking,
+            4,
+            layout,
+        )
+    }
+
+    const QUICK: Resampling = Resampling {
+        draws: 200,
+        level: 0.95,
+        seed: 1,
+    };
+
+    #[test]
+    fn every_document_falls_into_one_box() {
+        // Slots: a (missed), b (found), x, y.
+        let pool = pool(1, &["a", "b"], PoolLayout::Original);
+        use PickOutcome::{Agreed, LabelOnly, Neither, PickOnly};
+        assert_eq!(
+            pick_outcomes(&pool, &[1, 3]),
+            [LabelOnly, Agreed, Neither, PickOnly]
+        );
+        let summary = summarise_picks(
+            [
+                (&pool, Ok(&[1, 3][..])),
+                (&pool, Err(InvalidPick::NotJson)),
+                (&pool, Err(InvalidPick::Duplicate { slot: 1 })),
+                (&pool, Err(InvalidPick::Duplicate { slot: 2 })),
+            ],
+            &QUICK,
+        );
+        let boxes = PickCounts {
+            agreed: 1,
+            label_only: 1,
+            pick_only: 1,
+            neither: 1,
+        };
+        assert_eq!((summary.valid, summary.boxes), (1, boxes));
+        assert_eq!(
+            summary.invalid,
+            BTreeMap::from([("duplicate", 2), ("not-json", 1)])
+        );
+        assert_eq!(summary.invalid_rate(), Some(0.75));
+        assert_eq!(
+            (boxes.agreement(), boxes.precision(), boxes.recall()),
+            (Some(0.5), Some(0.5), Some(0.5))
+        );
+        assert_eq!((boxes.kappa(), summary.intervals.kappa), (Some(0.0), None));
+        assert_eq!(summary.chance.agreement, Some(0.5));
+        assert_eq!(
+            summary.by_slot[1],
+            PickCounts {
+                agreed: 1,
+                ..PickCounts::default()
+            }
+        );
+        assert_eq!(
+            summary.by_source[&SlotSource::LabelMissed],
+            PickCounts {
+                label_only: 1,
+                ..PickCounts::default()
+            }
+        );
+        assert_eq!(
+            summary.by_source[&SlotSource::Fill],
+            PickCounts {
+                pick_only: 1,
+                neither: 1,
+                ..PickCounts::default()
+            }
+        );
+    }
+
+    #[test]
+    fn kappa_is_cohens() {
+        // Cohen's coefficient on a 2 × 2 table with 20, 5, 10, 15: agreement 0.7, expected 0.5.
+        let boxes = PickCounts {
+            agreed: 20,
+            label_only: 5,
+            pick_only: 10,
+            neither: 15,
+        };
+        assert!((boxes.kappa().unwrap() - 0.4).abs() < 1e-15);
+        assert_eq!(PickCounts::default().kappa(), None);
+        assert_eq!(
+            PickCounts {
+                neither: 3,
+                ..PickCounts::default()
+            }
+            .kappa(),
+            None
+        );
+    }
+
+    #[test]
+    fn nothing_is_claimed_without_answers() {
+        let summary = summarise_picks([], &QUICK);
+        assert_eq!(summary, PickSummary::default());
+        assert_eq!(
+            (
+                summary.invalid_rate(),
+                summary.boxes.recall(),
+                summary.chance.recall
+            ),
+            (None, None, None)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn boxes_add_up_the_same_way_everywhere(seed: u64, picked in prop::collection::vec(0usize..6, 1..8)) {
+            let pools: Vec<JudgingPool> =
+                (0..picked.len()).map(|n| pool(n, &["a", "b"][..1 + n % 2], PoolLayout::Shuffled { seed })).collect();
+            let picks: Vec<[usize; 1]> = picked.iter().map(|pick| [*pick]).collect();
+            let answers = pools.iter().zip(&picks).map(|(pool, picks)| (pool, Ok(&picks[..])));
+            let summary = summarise_picks(answers, &QUICK);
+            for parts in [summary.by_slot, summary.by_source.into_values().collect()] {
+                let mut sum = PickCounts::default();
+                parts.into_iter().for_each(|part| sum += part);
+                prop_assert_eq!(sum, summary.boxes);
+            }
+            prop_assert_eq!(summary.boxes.total(), 4 * pools.len());
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! A judge's answer: which slots it picked, or why that is not an answer.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// How many documents a judge was asked to pick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PickRequest {
+    /// As many as are labelled relevant: the judge is told how many.
+    Exactly(usize),
+    /// Any number, none included.
+    AnyNumber,
+    /// A verdict on every document; those that support or refute are the picks.
+    PerDocument,
+}
+
+/// A way of asking, whatever the number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PickMode {
+    /// As [`PickRequest::Exactly`].
+    Exactly,
+    /// As [`PickRequest::AnyNumber`].
+    AnyNumber,
+    /// As [`PickRequest::PerDocument`].
+    PerDocument,
+}
+
+impl PickMode {
+    /// The question, where `wanted` documents are to be picked if their number is told.
+    pub fn ask(self, wanted: usize) -> PickRequest {
+        match self {
+            Self::Exactly => PickRequest::Exactly(wanted),
+            Self::AnyNumber => PickRequest::AnyNumber,
+            Self::PerDocument => PickRequest::PerDocument,
+        }
+    }
+}
+
+impl PickRequest {
+    /// The way of asking.
+    pub fn way(self) -> PickMode {
+        match self {
+            Self::Exactly(_) => PickMode::Exactly,
+            Self::AnyNumber => PickMode::AnyNumber,
+            Self::PerDocument => PickMode::PerDocument,
+        }
+    }
+}
+
+/// A reply as decoded from JSON: an object with a list of whole numbers `slots`. Its other members are ignored; of
+/// repeated ones the last counts. Numbers with a fraction or exponent, texts, truth values and lists in lists are refused.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "BTreeMap<String, ReplyMember>")]
+pub struct SlotsReply {
+    /// The slot numbers as given; slots are numbered from 1.
+    pub slots: Vec<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ReplyMember {
+    Slots(Vec<i64>),
+    Other(serde::de::IgnoredAny),
+}
+
+impl TryFrom<BTreeMap<String, ReplyMember>> for SlotsReply {
+    type Error = InvalidPick;
+
+    fn try_from(mut members: BTreeMap<String, ReplyMember>) -> Result<Self, InvalidPick> {
+        match members.remove("slots") {
+            Some(ReplyMember::Slots(slots)) => Ok(Self { slots }),
+            Some(ReplyMember::Other(_)) | None => Err(InvalidPick::NoSlots),
+        }
+    }
+}
+
+/// Why a reply is not an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Error)]
+#[serde(rename_all = "kebab-case")]
+pub enum InvalidPick {
+    /// The text is not JSON. For whoever decodes a [`SlotsReply`] to report.
+    #[error("not JSON")]
+    NotJson,
+    /// The JSON does not decode to a [`SlotsReply`].
+    #[error("no list of whole numbers named slots")]
+    NoSlots,
+    /// A slot that the pool does not have.
+    #[error("slot {slot} is not in 1 to {slots}")]
+    OutOfRange {
+        /// The slot given.
+        slot: i64,
+        /// The pool's slots.
+        slots: usize,
+    },
+    /// A slot is given twice.
+    #[error("slot {slot} is given twice")]
+    Duplicate {
+        /// The slot.
+        slot: i64,
+    },
+    /// Too few or too many slots.
+    #[error("{given} slots where {asked} were asked for")]
+    WrongCount {
+        /// How many were given.
+        given: usize,
+        /// How many were asked for.
+        asked: usize,
+    },
+    /// The JSON does not decode to a [`VerdictsReply`](super::VerdictsReply).
+    #[error("no list named verdicts of slots, words and sentences")]
+    NoVerdicts,
+    /// A slot has no verdict.
+    #[error("slot {slot} has no verdict")]
+    MissingSlot {
+        /// The slot.
+        slot: usize,
+    },
+    /// A word that is no verdict.
+    #[error("no verdict of the three for slot {slot}")]
+    UnknownVerdict {
+        /// The slot.
+        slot: i64,
+    },
+    /// A verdict that has to be proven and is not.
+    #[error("no sentence that proves the verdict for slot {slot}")]
+    NoSentence {
+        /// The slot.
+        slot: i64,
+    },
+    /// A sentence where there is nothing to prove.
+    #[error("a sentence for slot {slot}, which has not enough evidence")]
+    StraySentence {
+        /// The slot.
+        slot: i64,
+    },
+    /// The document does not hold the sentence.
+    #[error("the sentence for slot {slot} is not in its document")]
+    NotQuoted {
+        /// The slot.
+        slot: i64,
+    },
+}
+
+impl InvalidPick {
+    /// The cause without its particulars, for counting.
+    pub fn cause(self) -> &'static str {
+        match self {
+            Self::NotJson => "not-json",
+            Self::NoSlots => "no-slots",
+            Self::OutOfRange { .. } => "out-of-range",
+            Self::Duplicate { .. } => "duplicate",
+            Self::WrongCount { .. } => "wrong-count",
+            Self::NoVerdicts => "no-verdicts",
+            Self::MissingSlot { .. } => "missing-slot",
+            Self::UnknownVerdict { .. } => "unknown-verdict",
+            Self::NoSentence { .. } => "no-sentence",
+            Self::StraySentence { .. } => "stray-sentence",
+            Self::NotQuoted { .. } => "not-quoted",
+        }
+    }
+}
+
+impl SlotsReply {
+    /// The positions picked in a pool of `slots` documents, from 0 and in the order given.
+    ///
+    /// # Errors
+    /// The first of: a slot out of range, a slot given twice, a number of slots other than asked for.
+    pub fn picks(&self, slots: usize, ask: PickRequest) -> Result<Vec<usize>, InvalidPick> {
+        let position = |slot: &i64| {
+            let number = usize::try_from(*slot).ok();
+            number
+                .filter(|number| (1..=slots).contains(number))
+                .map(|number| number - 1)
+                .ok_or(InvalidPick::OutOfRange { slot: *slot, slots })
+        };
+        let picks: Vec<usize> = self.slots.iter().map(position).collect::<Result<_, _>>()?;
+        let repeated = |at: &usize| {
+            picks
+                .iter()
+                .take(*at)
+                .any(|pick| picks.get(*at) == Some(pick))
+        };
+        if let Some(slot) = (0..picks.len())
+            .find(repeated)
+            .and_then(|at| self.slots.get(at))
+        {
+            return Err(InvalidPick::Duplicate { slot: *slot });
+        }
+        match ask {
+            PickRequest::Exactly(asked) if asked != picks.len() => Err(InvalidPick::WrongCount {
+                given: picks.len(),
+                asked,
+            }),
+            _ => Ok(picks),
+        }
+    }
+}
+
+/// What the original makes of any text: its distinct runs of digits that are slots, in order, filled up with the lowest
+/// slots left and cut to `wanted`; positions from 0 (SEEDS §2.3).
+///
+/// With positives in the first slots even an empty text scores full marks. Only for replaying the original's numbers.
+pub fn forced_picks(text: &str, slots: usize, wanted: usize) -> Vec<usize> {
+    let mut picks: Vec<usize> = Vec::new();
+    let given = text
+        .split(|c: char| !c.is_ascii_digit())
+        .filter_map(|digits| digits.parse::<usize>().ok()?.checked_sub(1))
+        .filter(|position| *position < slots);
+    for position in given.chain(0..slots) {
+        if picks.len() == wanted {
+            break;
+        }
+        if !picks.contains(&position) {
+            picks.push(position);
+        }
+    }
+    picks
+}
+
+/// A text as the original's prompt shows it: without white space around it and, where it is longer than `chars`
+/// characters, cut there with an ellipsis.
+pub fn truncate_text(text: &str, chars: usize) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(chars) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picks(slots: &[i64], ask: PickRequest) -> Result<Vec<usize>, InvalidPick> {
+        SlotsReply {
+            slots: slots.to_vec(),
+        }
+        .picks(10, ask)
+    }
+
+    #[test]
+    fn an_answer_keeps_to_the_question() {
+        let two = PickRequest::Exactly(2);
+        assert_eq!(picks(&[10, 1], two), Ok(vec![9, 0]));
+        assert_eq!(picks(&[], PickRequest::Exactly(0)), Ok(vec![]));
+        assert_eq!(picks(&[], PickRequest::AnyNumber), Ok(vec![]));
+        assert_eq!(picks(&[3, 2, 1], PickRequest::AnyNumber), Ok(vec![2, 1, 0]));
+        for (slots, message) in [
+            (&[1, 2, 3][..], "3 slots where 2 were asked for"),
+            (&[1], "1 slots where 2 were asked for"),
+            (&[7, 7, 7], "slot 7 is given twice"),
+            (&[7, 7, 0], "slot 0 is not in 1 to 10"),
+            (&[1, 11], "slot 11 is not in 1 to 10"),
+            (&[-3, 1], "slot -3 is not in 1 to 10"),
+            (
+                &[i64::MIN, i64::MAX],
+                "slot -9223372036854775808 is not in 1 to 10",
+            ),
+        ] {
+            assert_eq!(picks(slots, two).unwrap_err().to_string(), message);
+        }
+    }
+
+    #[test]
+    fn the_original_always_finds_an_answer() {
+        assert_eq!(forced_picks("", 3, 5), [0, 1, 2]);
+        assert_eq!(forced_picks("99999999999999999999999 and 2", 3, 2), [1, 0]);
+        assert_eq!(forced_picks("3 2 1", 3, 0), [0; 0]);
+    }
+}

@@ -1,0 +1,501 @@
+//! Rulings: a person's judgment of a document on which pick and label differ, and what it makes of the label.
+
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::Qrels;
+use crate::domain::verdict::FinalRule;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+/// Whether a document answers its query, in a person's judgment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finding {
+    /// It does not.
+    Not,
+    /// In part.
+    Partially,
+    /// It does.
+    Relevant,
+    /// Cannot tell: the label stays as it is.
+    CannotTell,
+}
+
+impl Finding {
+    /// Every finding, in the order in which they are offered.
+    pub const ALL: [Self; 4] = [Self::Relevant, Self::Partially, Self::Not, Self::CannotTell];
+
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Not => "not",
+            Self::Partially => "partially",
+            Self::Relevant => "relevant",
+            Self::CannotTell => "cannot-tell",
+        }
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Not => "not relevant",
+            Self::Partially => "partially relevant",
+            Self::Relevant => "relevant",
+            Self::CannotTell => "cannot tell",
+        }
+    }
+
+    /// Whether it counts as relevant, at least in part; none for *cannot tell*.
+    pub fn side(self) -> Option<bool> {
+        match self {
+            Self::Not => Some(false),
+            Self::Partially | Self::Relevant => Some(true),
+            Self::CannotTell => None,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Finding {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == text);
+        found.ok_or_else(|| {
+            format!("{text:?} is not a ruling: expected relevant, partially, not or cannot-tell")
+        })
+    }
+}
+
+/// Why pick and label differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DisagreementCause {
+    /// The label is wrong.
+    LabelWrong,
+    /// Nobody labelled the document, and somebody should have.
+    LabelMissing,
+    /// The judge is wrong.
+    JudgeWrong,
+    /// Both can be defended.
+    BothDefensible,
+    /// The query can be understood in more than one way.
+    QueryUnclear,
+}
+
+impl DisagreementCause {
+    /// Every fault, in the order in which they are offered.
+    pub const ALL: [Self; 5] = [
+        Self::LabelWrong,
+        Self::LabelMissing,
+        Self::JudgeWrong,
+        Self::BothDefensible,
+        Self::QueryUnclear,
+    ];
+
+    /// The name used on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LabelWrong => "label-wrong",
+            Self::LabelMissing => "label-missing",
+            Self::JudgeWrong => "judge-wrong",
+            Self::BothDefensible => "both-defensible",
+            Self::QueryUnclear => "query-unclear",
+        }
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::LabelWrong => "the label is wrong",
+            Self::LabelMissing => "the label is missing",
+            Self::JudgeWrong => "the judge is wrong",
+            Self::BothDefensible => "both can be defended",
+            Self::QueryUnclear => "the query is unclear",
+        }
+    }
+}
+
+impl fmt::Display for DisagreementCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for DisagreementCause {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let found = Self::ALL.into_iter().find(|one| one.name() == text);
+        found.ok_or_else(|| {
+            let known = Self::ALL.map(Self::name).join(", ");
+            format!("{text:?} is not a cause: expected one of {known}")
+        })
+    }
+}
+
+/// A ruling that stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ruling {
+    /// Globally unique, so that two analysts' files can be united.
+    pub uid: String,
+    /// The query.
+    pub query: QueryId,
+    /// The document.
+    pub document: DocId,
+    /// What was found.
+    pub finding: Finding,
+    /// The grade that *relevant* puts into the labels of this benchmark; see [`RulingGrades::of`].
+    pub relevant: i32,
+    /// Why pick and label differ.
+    pub fault: Option<DisagreementCause>,
+    /// Why, in the person's words.
+    pub note: Option<String>,
+    /// Who ruled.
+    pub annotator: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
+/// The ruling in force on one document, given what each annotator said last, earliest first.
+///
+/// Under [`FinalRule::Majority`] more than half of those who can tell must be on one side, relevant at least in part or
+/// not; within the side for it *partially* wins where not more than half of them said *relevant*.
+pub fn ruling_in_force<'a>(rule: &FinalRule, said: &[&'a Ruling]) -> Option<&'a Ruling> {
+    match rule {
+        FinalRule::Latest => said.last().copied(),
+        FinalRule::Majority => majority(said),
+        FinalRule::Adjudicator(name) => {
+            let own = said.iter().rev().find(|ruling| ruling.annotator == *name);
+            own.copied().or_else(|| majority(said))
+        }
+    }
+}
+
+fn majority<'a>(said: &[&'a Ruling]) -> Option<&'a Ruling> {
+    let sides = || said.iter().filter_map(|ruling| ruling.finding.side());
+    let (all, relevant) = (sides().count(), sides().filter(|side| *side).count());
+    if all == 0 {
+        return said.last().copied();
+    }
+    let side = match (2 * relevant > all, 2 * (all - relevant) > all) {
+        (true, _) => true,
+        (_, true) => false,
+        _ => return None,
+    };
+    let plain = said
+        .iter()
+        .filter(|ruling| ruling.finding == Finding::Relevant)
+        .count();
+    let finding = match side {
+        false => Finding::Not,
+        true if 2 * plain > relevant => Finding::Relevant,
+        true => Finding::Partially,
+    };
+    let mut latest_first = said.iter().rev();
+    latest_first
+        .find(|ruling| ruling.finding == finding)
+        .copied()
+}
+
+/// What each annotator said last, document by document in the order in which they were first ruled on; `standing` is what
+/// stands, earliest first.
+pub fn latest_by_annotator(standing: &[Ruling]) -> Vec<Vec<&Ruling>> {
+    let mut places = HashMap::new();
+    let mut documents: Vec<Vec<&Ruling>> = Vec::new();
+    for ruling in standing {
+        let at = *places
+            .entry((&ruling.query, &ruling.document))
+            .or_insert(documents.len());
+        if at == documents.len() {
+            documents.push(Vec::new());
+        }
+        documents[at].retain(|earlier| earlier.annotator != ruling.annotator);
+        documents[at].push(ruling);
+    }
+    documents
+}
+
+/// Whether people go different ways on a document, given what each said last.
+pub fn has_conflict(said: &[&Ruling]) -> bool {
+    let mut sides = said.iter().filter_map(|ruling| ruling.finding.side());
+    let first = sides.next();
+    sides.any(|side| Some(side) != first)
+}
+
+/// The rulings in force, one a document at most, and on how many documents people go different ways; see [`latest_by_annotator`].
+pub fn rulings_in_force(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, usize) {
+    let documents = latest_by_annotator(standing);
+    let settled = documents
+        .iter()
+        .filter_map(|said| ruling_in_force(rule, said));
+    let conflicts = documents.iter().filter(|said| has_conflict(said)).count();
+    (settled.cloned().collect(), conflicts)
+}
+
+/// The grades that rulings put into labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RulingGrades {
+    /// For *partially*.
+    pub partially: i32,
+    /// For *relevant*.
+    pub relevant: i32,
+}
+
+impl RulingGrades {
+    /// In a benchmark whose highest label is `highest`: 1 for both where that is 1, else 1 and 2.
+    pub fn of(highest: Option<i32>) -> Self {
+        Self::up_to(if highest.unwrap_or(1) > 1 { 2 } else { 1 })
+    }
+
+    /// 1 for *partially*, and this for *relevant*.
+    pub fn up_to(relevant: i32) -> Self {
+        Self {
+            partially: 1,
+            relevant,
+        }
+    }
+
+    /// The label that a ruling leaves: the old one where it says the same, else the finding's grade. *Cannot tell* changes
+    /// nothing; *not* puts 0, on a document without a label too.
+    pub fn corrected(self, label: Option<i32>, finding: Finding) -> Option<i32> {
+        match (finding, label) {
+            (Finding::CannotTell, label) => label,
+            (Finding::Not, Some(grade)) if grade <= 0 => Some(grade),
+            (Finding::Not, _) => Some(0),
+            (Finding::Partially, Some(grade))
+                if (self.partially..self.relevant).contains(&grade) =>
+            {
+                Some(grade)
+            }
+            (Finding::Partially, _) => Some(self.partially),
+            (Finding::Relevant, Some(grade)) if grade >= self.relevant => Some(grade),
+            (Finding::Relevant, _) => Some(self.relevant),
+        }
+    }
+}
+
+/// What a ruling in force does to a label.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LabelCorrection {
+    /// The ruling.
+    pub ruling: Ruling,
+    /// The label before; none for an unjudged document.
+    pub before: Option<i32>,
+    /// The label after; none where nobody can tell of an unjudged document.
+    pub after: Option<i32>,
+}
+
+impl LabelCorrection {
+    /// What a ruling makes of a label, with its own grades.
+    pub fn of(ruling: Ruling, before: Option<i32>) -> Self {
+        let grades = RulingGrades::up_to(ruling.relevant);
+        Self::with(ruling, before, grades)
+    }
+
+    fn with(ruling: Ruling, before: Option<i32>, grades: RulingGrades) -> Self {
+        let after = grades.corrected(before, ruling.finding);
+        Self {
+            ruling,
+            before,
+            after,
+        }
+    }
+
+    /// Whether the label is another one, or a new one.
+    pub fn changes(&self) -> bool {
+        self.before != self.after
+    }
+}
+
+/// What each ruling in force makes of its label, in the order given; with its own grades unless there are others for all.
+pub fn label_corrections(
+    labels: &Qrels,
+    in_force: impl IntoIterator<Item = Ruling>,
+    grades: Option<RulingGrades>,
+) -> Vec<LabelCorrection> {
+    let correct = |ruling: Ruling| {
+        let before = labels
+            .get(&ruling.query)
+            .and_then(|grades| grades.get(&ruling.document))
+            .copied();
+        match grades {
+            Some(grades) => LabelCorrection::with(ruling, before, grades),
+            None => LabelCorrection::of(ruling, before),
+        }
+    };
+    in_force.into_iter().map(correct).collect()
+}
+
+/// The labels with the corrections in them.
+#[must_use]
+pub fn corrected_labels(labels: &Qrels, corrections: &[LabelCorrection]) -> Qrels {
+    let mut out = labels.clone();
+    for correction in corrections {
+        if let Some(grade) = correction.after {
+            let ruling = &correction.ruling;
+            let grades = out.entry(ruling.query.clone()).or_default();
+            grades.insert(ruling.document.clone(), grade);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn given(annotator: &str, finding: Finding) -> Ruling {
+        Ruling {
+            uid: format!("{annotator} {finding}"),
+            query: QueryId::new("q"),
+            document: DocId::new("d"),
+            finding,
+            relevant: 1,
+            fault: None,
+            note: None,
+            annotator: annotator.to_owned(),
+            created_ms: 0,
+        }
+    }
+
+    #[test]
+    fn a_majority_is_more_than_half_of_those_who_can_tell() {
+        use Finding::{CannotTell, Not, Partially, Relevant};
+        let table: &[(&[Finding], Option<Finding>)] = &[
+            (&[Relevant], Some(Relevant)),
+            (&[Relevant, Not], None),
+            (&[Relevant, Not, CannotTell], None),
+            (&[Relevant, Not, Partially], Some(Partially)),
+            (&[Relevant, Partially, Relevant, Not], Some(Relevant)),
+            (&[Not, Not, Relevant], Some(Not)),
+            (&[Not, CannotTell], Some(Not)),
+            (&[CannotTell, CannotTell], Some(CannotTell)),
+            (&[], None),
+        ];
+        for (findings, expected) in table {
+            let rulings: Vec<Ruling> = findings
+                .iter()
+                .enumerate()
+                .map(|(at, finding)| given(&at.to_string(), *finding))
+                .collect();
+            let rulings: Vec<&Ruling> = rulings.iter().collect();
+            let chosen = |rule: &FinalRule| ruling_in_force(rule, &rulings).map(|one| one.finding);
+            assert_eq!(chosen(&FinalRule::Majority), *expected, "{findings:?}");
+            assert_eq!(chosen(&FinalRule::Latest), findings.last().copied());
+            let first = FinalRule::Adjudicator("0".to_owned());
+            assert_eq!(chosen(&first), findings.first().copied());
+        }
+    }
+
+    #[test]
+    fn a_ruling_changes_a_label_only_where_it_says_something_else() {
+        use Finding::{CannotTell, Not, Partially, Relevant};
+        let (two, three) = (
+            RulingGrades {
+                partially: 1,
+                relevant: 1,
+            },
+            RulingGrades {
+                partially: 1,
+                relevant: 2,
+            },
+        );
+        let table = [
+            (None, Relevant, Some(1), Some(2)),
+            (None, Partially, Some(1), Some(1)),
+            (None, Not, Some(0), Some(0)),
+            (None, CannotTell, None, None),
+            (Some(0), Relevant, Some(1), Some(2)),
+            (Some(0), Not, Some(0), Some(0)),
+            (Some(-1), Not, Some(-1), Some(-1)),
+            (Some(1), Relevant, Some(1), Some(2)),
+            (Some(1), Partially, Some(1), Some(1)),
+            (Some(1), Not, Some(0), Some(0)),
+            (Some(1), CannotTell, Some(1), Some(1)),
+            (Some(3), Relevant, Some(3), Some(3)),
+            (Some(3), Partially, Some(1), Some(1)),
+        ];
+        for (label, finding, binary, graded) in table {
+            let both = [two, three].map(|grades| grades.corrected(label, finding));
+            assert_eq!(both, [binary, graded], "{label:?} {finding}");
+        }
+    }
+
+    #[test]
+    fn corrections_touch_nothing_else() {
+        let labels: Qrels = BTreeMap::from([(
+            QueryId::new("q"),
+            BTreeMap::from([(DocId::new("d"), 1), (DocId::new("e"), 1)]),
+        )]);
+        let made = label_corrections(&labels, [given("a", Finding::Not)], None);
+        assert_eq!((made[0].before, made[0].after), (Some(1), Some(0)));
+        let after = corrected_labels(&labels, &made);
+        let grade = |document: &str| after[&QueryId::new("q")][&DocId::new(document)];
+        assert_eq!((grade("d"), grade("e")), (0, 1));
+        assert_eq!(corrected_labels(&labels, &[]), labels);
+    }
+
+    #[test]
+    fn the_last_word_of_each_annotator_counts() {
+        let rulings = [
+            given("ada", Finding::Not),
+            given("bob", Finding::Relevant),
+            given("ada", Finding::Partially),
+        ];
+        let settled = |rule: &FinalRule, rulings: &[Ruling]| {
+            let (settled, conflicts) = rulings_in_force(rule, rulings);
+            let findings: Vec<Finding> = settled.iter().map(|ruling| ruling.finding).collect();
+            (findings, conflicts)
+        };
+        let all = |rule| settled(&rule, &rulings);
+        assert_eq!(all(FinalRule::Latest), (vec![Finding::Partially], 0));
+        assert_eq!(all(FinalRule::Majority), (vec![Finding::Partially], 0));
+        let two = settled(&FinalRule::Majority, &rulings[..2]);
+        assert_eq!(two, (Vec::new(), 1), "nobody is in force, and they part");
+    }
+
+    #[test]
+    fn a_ruling_keeps_the_grade_of_its_benchmark() {
+        let labels = Qrels::new();
+        let graded = Ruling {
+            relevant: RulingGrades::of(Some(3)).relevant,
+            ..given("a", Finding::Relevant)
+        };
+        let after = |over| {
+            label_corrections(
+                &labels,
+                [graded.clone(), given("b", Finding::Relevant)],
+                over,
+            )
+        };
+        let grades: Vec<_> = after(None).iter().map(|one| one.after).collect();
+        assert_eq!(grades, [Some(2), Some(1)]);
+        let over = RulingGrades::up_to(3);
+        assert!(after(Some(over)).iter().all(|one| one.after == Some(3)));
+        assert_eq!(RulingGrades::of(None).relevant, 1);
+    }
+
+    #[test]
+    fn names_are_read_back() {
+        for finding in Finding::ALL {
+            assert_eq!(finding.name().parse(), Ok(finding));
+        }
+        for fault in DisagreementCause::ALL {
+            assert_eq!(fault.name().parse(), Ok(fault));
+        }
+        assert!(
+            "maybe"
+                .parse::<Finding>()
+                .unwrap_err()
+                .contains("cannot-tell")
+        );
+    }
+}

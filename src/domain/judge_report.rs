@@ -1,0 +1,170 @@
+//! Judges as witnesses: how far each agrees with people and with the others, and what pulls it: the order of
+//! presentation, length, its own inconsistency.
+//!
+//! Everything is a pure function of plain rows. One orientation holds throughout: a vote for document B is positive (or
+//! 1 on the scale 0, ½, 1), one for A negative (or 0), and what favours the document **shown first** is positive.
+//! Failed calls are no votes and do not occur here. A row whose two documents are the same is passed over.
+
+mod calibration;
+mod judge_model;
+mod judge_pairs;
+mod length_bias;
+mod logistic;
+mod people_agreement;
+mod position_flips;
+mod position_shift;
+mod report;
+
+pub use calibration::{Calibration, CalibrationBin, calibration};
+pub use judge_model::{JudgeModel, JudgeParameters, MIN_VOTES, ParameterBasis, judge_model};
+pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
+pub use length_bias::{LengthBias, LengthSlope, length_bias};
+pub use logistic::{JudgeRegression, RegressionTrial, judge_regression};
+pub use people_agreement::{PeopleAgreement, people_agreement};
+pub use position_flips::{PositionFlips, position_flips};
+pub use position_shift::{PositionShift, position_shift};
+pub use report::{JudgeReport, MeanSurprise, TriadCounts, ensemble_report, judge_reports};
+
+use super::battle::Pair;
+use super::vote::{Margin, Outcome};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One judge's vote in one battle.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rating {
+    /// The query.
+    pub query: usize,
+    /// The battle, a number of its own within the query: judges with the same one voted on the same battle. A pair
+    /// fought twice has two.
+    pub battle: usize,
+    /// Pool index of document A.
+    pub a: usize,
+    /// Pool index of document B.
+    pub b: usize,
+    /// The judge.
+    pub judge: usize,
+    /// The vote, oriented to A and B: negative where A is better.
+    pub margin: Margin,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+    /// Length of document A, in any unit shared with B.
+    pub length_a: usize,
+    /// Length of document B.
+    pub length_b: usize,
+    /// The fitted gap e_b − e_a in natural-log strength, or `None` where there is no fit.
+    pub gap: Option<f64>,
+}
+
+impl Rating {
+    /// The query and pair with the outcome oriented to the pair: `B` where the document of higher pool index won.
+    fn on_pair(&self) -> Option<((usize, Pair), Outcome)> {
+        let pair = Pair::new(self.a, self.b)?;
+        Some(((self.query, pair), oriented(self.margin, self.a, self.b)))
+    }
+
+    /// The vote as a score: 0 for A, ½ for a tie, 1 for B.
+    fn score(&self) -> f64 {
+        score(self.margin.outcome())
+    }
+
+    /// What the presentation favours: +1 where B was shown first, −1 where A was.
+    fn order(&self) -> f64 {
+        if self.swapped { 1.0 } else { -1.0 }
+    }
+
+    /// The fitted gap, where it is a number.
+    fn finite_gap(&self) -> Option<f64> {
+        self.gap.filter(|gap| gap.is_finite())
+    }
+}
+
+/// What a person decided about a pair: the verdict in force.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HumanVerdict {
+    /// The query.
+    pub query: usize,
+    /// Pool index of document A.
+    pub a: usize,
+    /// Pool index of document B.
+    pub b: usize,
+    /// The verdict in 0..=1 (below ½: A better), or `None` for *cannot tell*.
+    pub score: Option<f64>,
+    /// With what probability the pair was to be reviewed, in (0, 1]; `None` where it came up some other way.
+    pub inclusion: Option<f64>,
+}
+
+fn oriented(margin: Margin, a: usize, b: usize) -> Outcome {
+    if a < b { margin } else { margin.flipped() }.outcome()
+}
+
+fn score(outcome: Outcome) -> f64 {
+    match outcome {
+        Outcome::A => 0.0,
+        Outcome::Tie => 0.5,
+        Outcome::B => 1.0,
+    }
+}
+
+/// A verdict that states a preference or a tie, oriented to its pair.
+#[derive(Clone, Copy, Debug)]
+struct ReferenceVerdict {
+    outcome: Outcome,
+    inclusion: Option<f64>,
+}
+
+/// The verdicts by pair; of several on one pair the last is in force. *Cannot tell* and scores outside 0..=1 are none.
+fn reference_verdicts(verdicts: &[HumanVerdict]) -> BTreeMap<(usize, Pair), ReferenceVerdict> {
+    let mut found = BTreeMap::new();
+    for verdict in verdicts {
+        let Some(pair) = Pair::new(verdict.a, verdict.b) else {
+            continue;
+        };
+        let margin = verdict
+            .score
+            .and_then(|score| Margin::new(2.0 * score - 1.0));
+        match margin {
+            Some(margin) => found.insert(
+                (verdict.query, pair),
+                ReferenceVerdict {
+                    outcome: oriented(margin, verdict.a, verdict.b),
+                    inclusion: verdict.inclusion,
+                },
+            ),
+            None => found.remove(&(verdict.query, pair)),
+        };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A vote on a pair of query 0 that has one battle, shown in the stored order.
+    pub(super) fn rating(judge: usize, a: usize, b: usize, margin: f64) -> Rating {
+        Rating {
+            query: 0,
+            battle: a.wrapping_mul(100).wrapping_add(b),
+            a,
+            b,
+            judge,
+            margin: Margin::new(margin).unwrap(),
+            swapped: false,
+            length_a: 1,
+            length_b: 1,
+            gap: None,
+        }
+    }
+
+    /// A verdict on a pair of query 0 that was not drawn from a queue.
+    pub(super) fn verdict(a: usize, b: usize, score: Option<f64>) -> HumanVerdict {
+        HumanVerdict {
+            query: 0,
+            a,
+            b,
+            score,
+            inclusion: None,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Whether a judge that is sure of itself is right more often.
+
+use super::{HumanVerdict, Rating, reference_verdicts};
+use crate::domain::agreement::Share;
+use crate::domain::vote::Outcome;
+use serde::Serialize;
+
+/// The most bins there are, and the fewest votes that each is made for.
+const BINS: usize = 10;
+const PER_BIN: usize = 10;
+
+/// Votes of about the same stated confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CalibrationBin {
+    /// The smallest confidence in it.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+    /// The mean confidence.
+    pub confidence: f64,
+    /// How many were right.
+    pub correct: Share,
+}
+
+/// Stated confidence against people's verdicts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Calibration {
+    /// Bins of rising confidence and about equal size; equal confidences share one.
+    pub bins: Vec<CalibrationBin>,
+    /// Expected calibration error: the mean over votes of |confidence − share correct| of their bin.
+    pub ece: f64,
+    /// Brier score: the mean of (confidence − correct)², 0 at best, ¼ for confidences of ½.
+    pub brier: f64,
+    /// How many votes.
+    pub n: usize,
+}
+
+/// The calibration of one judge's margins. `None` without a vote to check.
+///
+/// A margin m states the confidence (1 + |m|) / 2, from ½ to 1, that the preferred document is better. A vote is
+/// correct (1) when the person prefers the same document, half correct when the person calls a tie, else wrong (0). The
+/// judge's own ties prefer nothing and are left out, as are pairs without a verdict or with *cannot tell*. Votes are
+/// counted as they were reviewed, without correction for how they were drawn; each presentation of a pair is a vote.
+/// The calibration error (Naeini, Cooper & Hauskrecht 2015) takes up to ten bins, of at least ten votes each where there
+/// are that many.
+pub fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Option<Calibration> {
+    let references = reference_verdicts(verdicts);
+    let mut votes: Vec<(f64, f64)> = ratings
+        .iter()
+        .filter_map(|rating| {
+            let (key, outcome) = rating.on_pair()?;
+            let reference = references.get(&key)?.outcome;
+            let correct = match reference {
+                _ if outcome == Outcome::Tie => return None,
+                Outcome::Tie => 0.5,
+                _ => f64::from(u8::from(outcome == reference)),
+            };
+            Some((0.5 * (1.0 + rating.margin.get().abs()), correct))
+        })
+        .collect();
+    // Sorting both keeps every sum the same whatever the order of the rows.
+    votes.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
+    let n = votes.len();
+    let count = (n / PER_BIN).clamp(1, BINS);
+    let mut bins = Vec::with_capacity(count);
+    let mut rest = votes.as_slice();
+    for bin in 1..=count {
+        let taken = n - rest.len();
+        let mut size = (bin * n / count).saturating_sub(taken);
+        while size > 0 && size < rest.len() && rest[size].0 == rest[size - 1].0 {
+            size += 1;
+        }
+        let (inside, after) = rest.split_at(size.min(rest.len()));
+        rest = after;
+        bins.extend(self::bin(inside));
+    }
+    let mean = |sum: f64| sum / n as f64;
+    let gap =
+        |bin: &CalibrationBin| bin.correct.n as f64 * (bin.confidence - bin.correct.value).abs();
+    (n > 0).then(|| Calibration {
+        ece: mean(bins.iter().map(gap).sum()),
+        brier: mean(votes.iter().map(|(p, correct)| (p - correct).powi(2)).sum()),
+        bins,
+        n,
+    })
+}
+
+fn bin(votes: &[(f64, f64)]) -> Option<CalibrationBin> {
+    let ((low, _), (high, _)) = (votes.first()?, votes.last()?);
+    Some(CalibrationBin {
+        low: *low,
+        high: *high,
+        confidence: votes.iter().map(|(p, _)| p).sum::<f64>() / votes.len() as f64,
+        correct: Share::mean(votes.iter().map(|(_, correct)| *correct))?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{rating, verdict};
+    use super::*;
+
+    #[test]
+    fn confidence_is_compared_with_the_share_that_was_right() {
+        // Margin .6 states .8, and three of four are right; margin 1 states 1, and one is right, one half.
+        let rows = [
+            (0.6, 1.0),
+            (0.6, 0.9),
+            (-0.6, 0.0),
+            (0.6, 0.0),
+            (1.0, 1.0),
+            (-1.0, 0.5),
+        ];
+        let mut ratings = Vec::new();
+        let mut verdicts = Vec::new();
+        for (at, (margin, score)) in rows.into_iter().enumerate() {
+            ratings.push(rating(0, at, 50, margin));
+            verdicts.push(verdict(at, 50, Some(score)));
+        }
+        ratings.extend([rating(0, 20, 50, 0.0), rating(0, 21, 50, 1.0)]);
+        verdicts.push(verdict(20, 50, Some(0.5)));
+        let few = calibration(&ratings, &verdicts).unwrap();
+        assert_eq!((few.n, few.bins.len()), (6, 1));
+        let brier = (3.0 * 0.04 + 0.64 + 0.25) / 6.0;
+        assert!((few.brier - brier).abs() < 1e-12, "{few:?}");
+        assert!((few.ece - (5.2 / 6.0 - 4.5 / 6.0)).abs() < 1e-12, "{few:?}");
+        assert_eq!(calibration(&ratings, &[]), None);
+    }
+
+    #[test]
+    fn equal_confidences_share_a_bin_and_the_order_of_rows_is_nothing() {
+        let mut ratings: Vec<Rating> = (0..45)
+            .map(|at| rating(0, at, 99, [0.2, 0.2, 0.7, 0.9, 0.95][at % 5]))
+            .collect();
+        let verdicts: Vec<HumanVerdict> = (0..45)
+            .map(|at| verdict(at, 99, Some(f64::from(u8::from(at % 4 != 0)))))
+            .collect();
+        let one = calibration(&ratings, &verdicts).unwrap();
+        let sizes: Vec<usize> = one.bins.iter().map(|bin| bin.correct.n).collect();
+        // Quarters of 45 end at 11, 22 and 33: each is moved on to where the confidence changes.
+        assert_eq!(sizes, [18, 9, 9, 9]);
+        ratings.reverse();
+        assert_eq!(calibration(&ratings, &verdicts), Some(one));
+    }
+}

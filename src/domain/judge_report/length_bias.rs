@@ -1,0 +1,116 @@
+//! Whether longer documents have the better chance, beyond what their scores explain.
+
+use super::Rating;
+use super::logistic::{RegressionCase, regression};
+use crate::domain::agreement::{Interval, Share};
+use serde::Serialize;
+
+/// How length goes with a judge's preference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct LengthBias {
+    /// Of the ballots that are no tie and whose documents differ in length, those for the longer document.
+    ///
+    /// Longer documents may well be better: this alone is no bias.
+    pub longer: Option<Share>,
+    /// The slope on length with the fitted gap held fixed.
+    pub slope: Option<LengthSlope>,
+}
+
+/// λ in logit P(B) = β (e_b − e_a) + λ ln(length of B / length of A).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct LengthSlope {
+    /// λ: positive where the judge prefers length. Twice the length is worth λ ln 2 on the scale of the scores times β.
+    pub value: f64,
+    /// Its standard error from the information matrix; the error of the fitted gaps is not in it.
+    pub se: f64,
+    /// The normal interval.
+    pub interval: Option<Interval>,
+    /// Ballots with a gap and two documents that are not empty.
+    pub n: usize,
+}
+
+/// The length bias of one judge's ballots. Each part is `None` where no ballot bears on it, the slope also where the
+/// regression has no finite maximum.
+///
+/// The gaps are best those of the whole ensemble: gaps fitted to this judge's votes alone already contain its bias.
+pub fn length_bias(ratings: &[Rating]) -> LengthBias {
+    let ratings = || ratings.iter().filter(|rating| rating.a != rating.b);
+    let (mut longer, mut n) = (0, 0);
+    for rating in ratings().filter(|b| b.length_a != b.length_b && b.margin.get() != 0.0) {
+        n += 1;
+        let longer_is_b = rating.length_b > rating.length_a;
+        longer += usize::from(longer_is_b == (rating.margin.get() > 0.0));
+    }
+    let cases: Vec<RegressionCase> = ratings()
+        .filter(|rating| rating.length_a > 0 && rating.length_b > 0)
+        .filter_map(|rating| {
+            let ratio = (rating.length_b as f64 / rating.length_a as f64).ln();
+            Some(RegressionCase {
+                x: [rating.finite_gap()?, ratio],
+                vote: rating.score(),
+                weight: 1.0,
+            })
+        })
+        .collect();
+    LengthBias {
+        longer: Share::of(longer, n),
+        slope: regression(&cases).map(|fit| LengthSlope {
+            value: fit.coefficients[1],
+            se: fit.se[1],
+            interval: Interval::normal(
+                fit.coefficients[1],
+                fit.se[1],
+                f64::NEG_INFINITY,
+                f64::INFINITY,
+            ),
+            n: cases.len(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::rating;
+    use super::*;
+
+    #[test]
+    fn the_slope_is_the_log_odds_a_doubling() {
+        // At every gap the document of twice the length wins three times of four.
+        let mut ratings = Vec::new();
+        for gap in [1.0, -1.0] {
+            for (length_a, length_b, wins) in [(10, 20, 3), (20, 10, 1)] {
+                ratings.extend((0..4).map(|vote| Rating {
+                    length_a,
+                    length_b,
+                    gap: Some(gap),
+                    ..rating(0, 0, 1, if vote < wins { 1.0 } else { -1.0 })
+                }));
+            }
+        }
+        let empty = Rating {
+            length_a: 0,
+            ..ratings[0]
+        };
+        ratings.push(empty);
+        let bias = length_bias(&ratings);
+        let (longer, slope) = (bias.longer.unwrap(), bias.slope.unwrap());
+        assert_eq!((longer.part, longer.n, slope.n), (13.0, 17, 16));
+        assert!(
+            (slope.value - 3.0f64.ln() / 2.0f64.ln()).abs() < 1e-9,
+            "{slope:?}"
+        );
+        assert!(slope.interval.unwrap().low < slope.value);
+    }
+
+    #[test]
+    fn ties_equal_lengths_and_missing_gaps_say_nothing() {
+        let tie = Rating {
+            length_a: 5,
+            ..rating(0, 0, 1, 0.0)
+        };
+        assert_eq!(
+            length_bias(&[tie, rating(0, 0, 2, 1.0)]),
+            LengthBias::default()
+        );
+    }
+}

@@ -1,0 +1,205 @@
+//! Logistic regression on two predictors without an intercept, votes 0, ½, 1 allowed.
+
+use serde::Serialize;
+
+const MAX_STEPS: usize = 60;
+
+/// A fit has converged when a step moves no coefficient further than this share of 1 + its size.
+const TOLERANCE: f64 = 1e-11;
+
+/// One vote with what is to explain it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RegressionTrial {
+    /// The gap e_b − e_a of the two documents.
+    pub gap: f64,
+    /// Whether B was shown first.
+    pub b_first: bool,
+    /// The vote in 0..=1: 0 for A, ½ for a tie, 1 for B.
+    pub vote: f64,
+}
+
+/// One judge's response to the gap and to the order of presentation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct JudgeRegression {
+    /// β, the slope on the gap: how sharply the judge tells the documents apart, 1 for what the gaps assume.
+    pub beta: f64,
+    /// γ, in logits: positive favours the document shown first.
+    pub gamma: f64,
+    /// Standard error of β, taking the gaps as known.
+    pub beta_se: f64,
+    /// Standard error of γ, taking the gaps as known.
+    pub gamma_se: f64,
+    /// How many votes.
+    pub n: usize,
+}
+
+/// β and γ of P(vote for B) = σ(β (e_b − e_a) + γ o), o = +1 where B was shown first and −1 where A was (SCIENCE §6.1).
+///
+/// The maximum of the likelihood, a vote of ½ being half a vote for each; errors are from the information matrix.
+/// Trials that are not finite, or whose vote is not in 0..=1, are left out. `None` without two trials that tell the
+/// predictors apart, and where the likelihood has no finite maximum because the predictors separate the votes.
+pub fn judge_regression(trials: &[RegressionTrial]) -> Option<JudgeRegression> {
+    let cases: Vec<RegressionCase> = trials
+        .iter()
+        .filter(|trial| trial.gap.is_finite() && (0.0..=1.0).contains(&trial.vote))
+        .map(|trial| RegressionCase {
+            x: [trial.gap, if trial.b_first { 1.0 } else { -1.0 }],
+            vote: trial.vote,
+            weight: 1.0,
+        })
+        .collect();
+    let fit = regression(&cases)?;
+    Some(JudgeRegression {
+        beta: fit.coefficients[0],
+        gamma: fit.coefficients[1],
+        beta_se: fit.se[0],
+        gamma_se: fit.se[1],
+        n: cases.len(),
+    })
+}
+
+/// A weighted observation of the regression.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RegressionCase {
+    pub(super) x: [f64; 2],
+    pub(super) vote: f64,
+    pub(super) weight: f64,
+}
+
+/// Coefficients and their standard errors.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LogisticFit {
+    pub(super) coefficients: [f64; 2],
+    pub(super) se: [f64; 2],
+}
+
+/// The likelihood of the cases at some coefficients, with two derivatives.
+struct LikelihoodTerms {
+    loss: f64,
+    gradient: [f64; 2],
+    /// The information: its two diagonal cells and the one beside them.
+    information: [f64; 3],
+}
+
+/// Newton with halved steps. Where the predictors separate the votes every step is as long as the last, and it gives up.
+pub(super) fn regression(cases: &[RegressionCase]) -> Option<LogisticFit> {
+    // From 0, where no gap is so large that its vote is taken for certain.
+    let mut at = [0.0; 2];
+    let mut here = local(cases, at);
+    for _ in 0..MAX_STEPS {
+        let [xx, yy, xy] = here.information;
+        let determinant = xx * yy - xy * xy;
+        if determinant.is_nan() || determinant <= 1e-12 * xx * yy {
+            return None;
+        }
+        let [gx, gy] = here.gradient;
+        let step = [
+            (yy * gx - xy * gy) / determinant,
+            (xx * gy - xy * gx) / determinant,
+        ];
+        let slack = 1e-13 * (1.0 + here.loss.abs());
+        let mut length = 1.0;
+        let mut trial = at;
+        let mut there = local(cases, trial);
+        for _ in 0..40 {
+            trial = [at[0] + length * step[0], at[1] + length * step[1]];
+            there = local(cases, trial);
+            if there.loss <= here.loss + slack {
+                break;
+            }
+            length *= 0.5;
+        }
+        let settled = (0..2).all(|k| (trial[k] - at[k]).abs() <= TOLERANCE * (1.0 + at[k].abs()));
+        (at, here) = (trial, there);
+        if settled {
+            return errors(at, here.information);
+        }
+    }
+    None
+}
+
+fn errors(coefficients: [f64; 2], [xx, yy, xy]: [f64; 3]) -> Option<LogisticFit> {
+    let determinant = xx * yy - xy * xy;
+    let se = [(yy / determinant).sqrt(), (xx / determinant).sqrt()];
+    let sound = se.iter().all(|se| se.is_finite() && *se > 0.0);
+    sound.then_some(LogisticFit { coefficients, se })
+}
+
+fn local(cases: &[RegressionCase], at: [f64; 2]) -> LikelihoodTerms {
+    let mut local = LikelihoodTerms {
+        loss: 0.0,
+        gradient: [0.0; 2],
+        information: [0.0; 3],
+    };
+    for RegressionCase { x, vote, weight } in cases {
+        let z = at[0] * x[0] + at[1] * x[1];
+        local.loss += weight * surprise(z, *vote);
+        let (p, q) = (sigma(z), sigma(-z));
+        let pull = weight * (vote * q - (1.0 - vote) * p);
+        let stiffness = weight * p * q;
+        local.gradient[0] += pull * x[0];
+        local.gradient[1] += pull * x[1];
+        local.information[0] += stiffness * x[0] * x[0];
+        local.information[1] += stiffness * x[1] * x[1];
+        local.information[2] += stiffness * x[0] * x[1];
+    }
+    local
+}
+
+/// The logistic function.
+pub(super) fn sigma(z: f64) -> f64 {
+    let tail = (-z.abs()).exp();
+    (if z >= 0.0 { 1.0 } else { tail }) / (1.0 + tail)
+}
+
+/// −ln of the likelihood of a vote at the logit `z`: of vote · ln σ(z) + (1 − vote) · ln σ(−z).
+pub(super) fn surprise(z: f64, vote: f64) -> f64 {
+    let against = if z >= 0.0 { 1.0 - vote } else { vote };
+    (-z.abs()).exp().ln_1p() + against * z.abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trial(gap: f64, b_first: bool, vote: f64) -> RegressionTrial {
+        RegressionTrial { gap, b_first, vote }
+    }
+
+    #[test]
+    fn one_gap_and_two_orders_have_a_closed_form() {
+        // Three of four for B at logit β + γ, one of four at β − γ: β = 0, γ = ln 3.
+        let mut trials = Vec::new();
+        for votes in [[1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]] {
+            let first = votes[0] == 1.0;
+            trials.extend(votes.map(|vote| trial(1.0, first, vote)));
+        }
+        let fit = judge_regression(&trials).unwrap();
+        assert!(fit.beta.abs() < 1e-10 && (fit.gamma - 3.0f64.ln()).abs() < 1e-10);
+        // The information is 8 · 3/16 on the diagonal and 0 beside it.
+        assert!((fit.beta_se - (1.0f64 / 1.5).sqrt()).abs() < 1e-10);
+        assert_eq!(fit.n, 8);
+    }
+
+    #[test]
+    fn separated_or_idle_votes_have_no_answer() {
+        let split: Vec<RegressionTrial> = (1..20)
+            .map(|i| trial(f64::from(i) - 9.5, i % 2 == 0, f64::from(u8::from(i > 9))))
+            .collect();
+        assert_eq!(judge_regression(&split), None);
+        assert_eq!(judge_regression(&[]), None);
+        assert_eq!(judge_regression(&[trial(1.0, true, 0.5)]), None);
+        let parallel = [trial(1.0, true, 0.0), trial(-1.0, false, 0.5)];
+        assert_eq!(judge_regression(&parallel), None);
+    }
+
+    #[test]
+    fn far_away_gaps_overflow_nothing() {
+        let trials: Vec<RegressionTrial> = (0..40)
+            .map(|i| trial(f64::from(i - 20) * 1e3, i % 3 == 0, f64::from(i % 2)))
+            .chain([trial(f64::NAN, true, 1.0), trial(0.0, true, 7.0)])
+            .collect();
+        let fit = judge_regression(&trials).unwrap();
+        assert!(fit.beta.is_finite() && fit.gamma_se.is_finite() && fit.n == 40);
+    }
+}

@@ -1,0 +1,75 @@
+//! Random numbers that are the same everywhere.
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sha2::{Digest, Sha256};
+
+/// Deterministic random numbers for one named purpose.
+#[derive(Clone, Debug)]
+pub struct SeededRng(ChaCha8Rng);
+
+impl SeededRng {
+    /// Dice for `purpose`, for example the names of a query and of a judge. Different purposes are independent.
+    pub fn new(seed: u64, purpose: &[&str]) -> Self {
+        let mut hash = Sha256::new();
+        hash.update(seed.to_le_bytes());
+        for part in purpose {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        Self(ChaCha8Rng::from_seed(hash.finalize().into()))
+    }
+
+    /// A uniform integer in `0..bound`; 0 where `bound` is 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        let bound = bound as u64;
+        if bound < 2 {
+            return 0;
+        }
+        let fair = u64::MAX - u64::MAX % bound;
+        loop {
+            let draw = self.0.next_u64();
+            if draw < fair {
+                return (draw % bound) as usize;
+            }
+        }
+    }
+
+    /// A uniform number in the open interval (0, 1).
+    pub fn unit(&mut self) -> f64 {
+        ((self.0.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    /// A standard normal number (Marsaglia's polar method).
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                return x * (-2.0 * square.ln() / square).sqrt();
+            }
+        }
+    }
+
+    /// Shuffles in place.
+    pub fn shuffle<T>(&mut self, items: &mut [T]) {
+        for end in (1..items.len()).rev() {
+            items.swap(end, self.below(end + 1));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normal_numbers_have_the_moments_of_the_normal_distribution() {
+        let mut rng = SeededRng::new(7, &["normal"]);
+        let draws: Vec<f64> = (0..40_000).map(|_| rng.normal()).collect();
+        let moment = |power| draws.iter().map(|z| z.powi(power)).sum::<f64>() / 40_000.0;
+        assert!(moment(1).abs() < 0.015, "{}", moment(1));
+        assert!((moment(2) - 1.0).abs() < 0.03, "{}", moment(2));
+        assert!((moment(4) - 3.0).abs() < 0.2, "{}", moment(4));
+    }
+}

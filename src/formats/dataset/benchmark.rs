@@ -1,0 +1,35 @@
+//! What a benchmark says of a document, in its metadata.
+
+use crate::domain::corpus::Document;
+use crate::formats::json::reason;
+use serde::Deserialize;
+
+/// The members of a document's `metadata` that Overrule reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct BenchmarkLabels {
+    /// `grade`: a person's label; none is unjudged.
+    #[serde(default)]
+    pub grade: Option<i32>,
+    /// `first_stage_rank`: the rank in the first stage, from 1.
+    #[serde(default)]
+    pub first_stage_rank: Option<usize>,
+}
+
+impl BenchmarkLabels {
+    /// The marks of a document.
+    ///
+    /// # Errors
+    /// In words, a mark that is not a whole number.
+    pub fn of(document: &Document) -> Result<Self, String> {
+        let text = document.metadata.as_str();
+        if !text.contains("grade") && !text.contains("first_stage_rank") {
+            return Ok(Self::default());
+        }
+        serde_json::from_str(text).map_err(|error| {
+            format!(
+                "metadata.grade, metadata.first_stage_rank: {}",
+                reason(&error)
+            )
+        })
+    }
+}

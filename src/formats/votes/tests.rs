@@ -1,0 +1,135 @@
+use super::*;
+use rstest::rstest;
+
+const GOOD: &str = r#"{"query":{"id":"q","query":"which?"},"a":{"id":"x","content":"one"},"b":{"id":"y","content":"two"},"by":"gpt","kind":"llm","score":-0.5}"#;
+
+fn read(text: &str) -> Vec<Result<ExternalVote, String>> {
+    let votes = read_votes(text.as_bytes(), "f.jsonl", |_: &str| Ok(None));
+    votes
+        .map(|vote| vote.map_err(|problem| problem.to_string()))
+        .collect()
+}
+
+fn only(text: &str) -> ExternalVote {
+    read(text).pop().unwrap().unwrap()
+}
+
+#[test]
+fn what_is_left_out_has_a_meaning() {
+    let vote = only(GOOD);
+    assert_eq!((vote.kind, vote.score.get()), (VoterKind::Llm, -0.5));
+    assert!(!vote.swapped && vote.reasoning.is_empty() && vote.created_ms.is_none());
+    let nulls = GOOD.replace(
+        "\"score\"",
+        r#""shown":null,"reasoning":null,"created_ms":null,"cost":[1],"score""#,
+    );
+    assert_eq!(only(&nulls), vote);
+    let all = GOOD.replace(
+        "\"score\"",
+        r#""shown":"ba","reasoning":["first","second"],"created_ms":1700000000000,"score""#,
+    );
+    let vote = only(&all);
+    assert!(vote.swapped);
+    assert_eq!(vote.reasoning, "first\nsecond");
+    assert_eq!(vote.created_ms, Some(1_700_000_000_000));
+    assert_eq!(only(&GOOD.replace("-0.5", "-0.0")).score.get().to_bits(), 0);
+}
+
+#[rstest]
+#[case::score_out_of_range("-0.5", "1.5", "score: \"1.5\" is outside -1..1")]
+#[case::score_as_text("-0.5", "\"-0.5\"", "score: expected a number")]
+#[case::score_too_large("-0.5", "1e999", "score: ")]
+#[case::not_a_number("-0.5", "NaN", "NaN")]
+#[case::kind(
+    "\"llm\"",
+    "\"robot\"",
+    "kind: expected \"llm\" or \"human\", found \"robot\""
+)]
+#[case::no_kind(",\"kind\":\"llm\"", "", "kind: is missing")]
+#[case::nobody("\"gpt\"", "\" \"", "by: is empty")]
+#[case::one_document("\"id\":\"y\"", "\"id\":\"x\"", "b.id: \"x\" meets itself")]
+#[case::no_id("\"id\":\"y\"", "\"id\":\"\"", "b.id: is empty")]
+#[case::number_as_id("\"id\":\"y\"", "\"id\":7", "b.id: expected a string")]
+#[case::no_text(
+    ",\"content\":\"two\"",
+    "",
+    "b.content: is missing, and \"y\" has not been seen"
+)]
+#[case::no_query_text(",\"query\":\"which?\"", "", "query.query: is missing")]
+#[case::shown(
+    "\"score\"",
+    "\"shown\":\"first\",\"score\"",
+    "shown: expected \"ab\" or \"ba\""
+)]
+#[case::reasoning(
+    "\"score\"",
+    "\"reasoning\":{},\"score\"",
+    "reasoning: expected a string or an array"
+)]
+#[case::moment(
+    "\"score\"",
+    "\"created_ms\":1.5,\"score\"",
+    "created_ms: expected whole milliseconds"
+)]
+#[case::moment_as_text(
+    "\"score\"",
+    "\"created_ms\":\"2020\",\"score\"",
+    "created_ms: expected a number"
+)]
+#[case::twice("\"score\"", "\"score\":1,\"score\"", "score: occurs more than once")]
+#[case::an_array("{\"query\"", "[{\"query\"", "ends inside the JSON")]
+fn a_bad_line_is_named_and_the_next_is_read(
+    #[case] from: &str,
+    #[case] to: &str,
+    #[case] words: &str,
+) {
+    let bad = GOOD.replacen(from, to, 1);
+    assert_ne!(bad, GOOD);
+    let read = read(&format!("{bad}\n\n{GOOD}\n"));
+    let error = read[0].as_ref().unwrap_err();
+    assert!(
+        error.starts_with("f.jsonl:1: ") && error.contains(words),
+        "{error}"
+    );
+    assert!(read.last().unwrap().is_ok());
+}
+
+#[test]
+fn a_text_is_needed_once_and_may_not_change() {
+    let bare = GOOD
+        .replace(",\"query\":\"which?\"", "")
+        .replace(",\"content\":\"one\"", "")
+        .replace(",\"content\":\"two\"", "");
+    let good = read(&format!("{GOOD}\n{bare}\n"));
+    assert!(good.iter().all(Result::is_ok), "{good:?}");
+    let changed = GOOD.replace("\"two\"", "\"three\"");
+    let read_back = read(&format!("{GOOD}\n{changed}\n{GOOD}\n"));
+    let error = read_back[1].as_ref().unwrap_err();
+    assert_eq!(
+        error,
+        "f.jsonl:2: b.content: \"y\" has another text than before; give it another id"
+    );
+    assert!(read_back[2].is_ok());
+    // A line that is refused introduces nothing.
+    let refused = GOOD.replace("-0.5", "-1.5");
+    let read_back = read(&format!("{refused}\n{bare}\n"));
+    assert!(read_back[1].is_err());
+}
+
+#[test]
+fn texts_that_are_known_from_elsewhere_count() {
+    let known = |id: &str| {
+        Ok((id == "q").then(|| KnownTexts {
+            query: text_hash("which?"),
+            documents: [("x".to_owned(), text_hash("one"))].into(),
+        }))
+    };
+    let bare = GOOD.replace(",\"content\":\"one\"", "");
+    let mut votes = read_votes(bare.as_bytes(), "f", known);
+    assert!(votes.next().unwrap().is_ok());
+    let other = GOOD.replace("\"one\"", "\"another\"");
+    let mut votes = read_votes(other.as_bytes(), "f", known);
+    assert!(votes.next().unwrap().is_err());
+    let mut votes = read_votes(GOOD.as_bytes(), "f", |_: &str| Err("gone".to_owned()));
+    assert_eq!(votes.next().unwrap().unwrap_err().to_string(), "f:1: gone");
+}

@@ -1,0 +1,117 @@
+//! What a file has called its queries and documents so far: one identifier must not stand for two texts.
+
+use super::{ExternalDocument, ExternalVote};
+use crate::formats::problem::quoted;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+
+/// The texts of a query by their hashes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct KnownTexts {
+    /// Of the query.
+    pub query: [u8; 32],
+    /// Of its documents, by identifier.
+    pub documents: HashMap<String, [u8; 32]>,
+}
+
+/// What two equal texts have in common.
+pub fn text_hash(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+pub(super) struct TextRegistry<K> {
+    pub(super) known: HashMap<String, KnownTexts>,
+    look_up: K,
+}
+
+impl<K> TextRegistry<K>
+where
+    K: FnMut(&str) -> Result<Option<KnownTexts>, String>,
+{
+    pub(super) fn new(look_up: K) -> Self {
+        Self {
+            known: HashMap::new(),
+            look_up,
+        }
+    }
+
+    /// Remembers the texts of a vote, or says which of them are missing or differ from before. A vote that is refused
+    /// leaves nothing behind.
+    pub(super) fn agree(&mut self, vote: &ExternalVote) -> Result<(), Vec<String>> {
+        let id = vote.query.as_str();
+        if !self.known.contains_key(id) {
+            let looked_up = (self.look_up)(id).map_err(|error| vec![error])?;
+            if let Some(texts) = looked_up {
+                self.known.insert(id.to_owned(), texts);
+            }
+        }
+        let known = self.known.get(id);
+        let mut problems = Vec::new();
+        let query = settle(
+            "query.query",
+            id,
+            known.map(|texts| &texts.query),
+            vote.query_text.as_deref(),
+            &mut problems,
+        );
+        let mut document = |member: &str, document: &ExternalDocument| {
+            settle(
+                &format!("{member}.content"),
+                document.id.as_str(),
+                known.and_then(|texts| texts.documents.get(document.id.as_str())),
+                document.content.as_deref(),
+                &mut problems,
+            )
+        };
+        let (a, b) = (document("a", &vote.a), document("b", &vote.b));
+        let (true, Some(query)) = (problems.is_empty(), query) else {
+            return Err(problems);
+        };
+        let texts = self
+            .known
+            .entry(id.to_owned())
+            .or_insert_with(|| KnownTexts {
+                query,
+                documents: HashMap::new(),
+            });
+        for (document, hash) in [(&vote.a, a), (&vote.b, b)] {
+            if let Some(hash) = hash
+                && !texts.documents.contains_key(document.id.as_str())
+            {
+                texts
+                    .documents
+                    .insert(document.id.as_str().to_owned(), hash);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The hash of the text that `id` stands for.
+fn settle(
+    member: &str,
+    id: &str,
+    known: Option<&[u8; 32]>,
+    text: Option<&str>,
+    problems: &mut Vec<String>,
+) -> Option<[u8; 32]> {
+    let given = text.map(text_hash);
+    match (known, given) {
+        (Some(known), Some(given)) if *known != given => {
+            problems.push(format!(
+                "{member}: {} has another text than before; give it another id",
+                quoted(id)
+            ));
+            None
+        }
+        (Some(known), _) => Some(*known),
+        (None, Some(given)) => Some(given),
+        (None, None) => {
+            problems.push(format!(
+                "{member}: is missing, and {} has not been seen before; write its text where it comes first",
+                quoted(id)
+            ));
+            None
+        }
+    }
+}

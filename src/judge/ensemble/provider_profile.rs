@@ -1,0 +1,157 @@
+//! The providers: how each is reached, and what a judge of each may do unless the user says otherwise.
+
+use crate::judge::GIVE_UP_AFTER;
+use crate::judge::provider::WireFormat;
+use crate::judge::provider::anthropic::{self, Anthropic};
+use crate::judge::provider::azure::Azure;
+use crate::judge::provider::batch::BatchProvider;
+use crate::judge::provider::compatible::{self, Compatible};
+use crate::judge::provider::decisions::DecisionEndpoint;
+use crate::judge::provider::gemini::{self, Gemini};
+use crate::judge::provider::ollama::{self, Ollama};
+use crate::judge::provider::openai::{self, OpenAi};
+use std::time::Duration;
+
+/// Servers on one's own machine load models for minutes and are started by hand.
+pub(super) const LOCAL_GIVE_UP_AFTER: Duration = Duration::from_secs(300);
+
+/// How a provider is reached.
+pub(super) struct ProviderProfile {
+    pub(super) wire: Box<dyn WireFormat>,
+    /// Its row in the table of prices.
+    pub(super) priced: &'static str,
+    pub(super) keys: Vec<&'static str>,
+    pub(super) needs_key: bool,
+    pub(super) base: &'static str,
+    pub(super) base_env: &'static str,
+    pub(super) cap: u64,
+    pub(super) document_chars: usize,
+    pub(super) concurrency: Option<usize>,
+    /// How long its server may fail or stay silent before the judge stops.
+    pub(super) give_up_after: Duration,
+    pub(super) batch: Option<BatchProvider>,
+}
+
+pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
+    let cloud = |wire: Box<dyn WireFormat>, priced, keys: &[&'static str], base, base_env| {
+        ProviderProfile {
+            wire,
+            priced,
+            keys: keys.to_vec(),
+            needs_key: true,
+            base,
+            base_env,
+            cap: 4096,
+            document_chars: 24_000,
+            concurrency: None,
+            give_up_after: GIVE_UP_AFTER,
+            batch: None,
+        }
+    };
+    let openai = |wire| {
+        cloud(
+            wire,
+            "openai",
+            &["OPENAI_API_KEY"],
+            openai::BASE,
+            "OPENAI_BASE_URL",
+        )
+    };
+    let google = |wire| {
+        cloud(
+            wire,
+            "gemini",
+            &["GOOGLE_API_KEY", "GEMINI_API_KEY"],
+            gemini::BASE,
+            "GOOGLE_GEMINI_BASE_URL",
+        )
+    };
+    Some(match provider {
+        "openai" => ProviderProfile {
+            batch: Some(BatchProvider::OpenAi),
+            ..openai(Box::new(OpenAi))
+        },
+        "anthropic" => ProviderProfile {
+            cap: 16_000,
+            batch: Some(BatchProvider::Anthropic),
+            ..cloud(
+                Box::new(Anthropic),
+                "anthropic",
+                &["ANTHROPIC_API_KEY"],
+                anthropic::BASE,
+                "ANTHROPIC_BASE_URL",
+            )
+        },
+        "gemini" => ProviderProfile {
+            cap: 8192,
+            batch: Some(BatchProvider::Gemini),
+            ..google(Box::new(Gemini))
+        },
+        "azure" => cloud(
+            Box::new(Azure),
+            "azure",
+            &["AZURE_OPENAI_AD_TOKEN", "AZURE_OPENAI_API_KEY"],
+            "",
+            "AZURE_OPENAI_ENDPOINT",
+        ),
+        "openai-decisions" => ProviderProfile {
+            cap: 1,
+            ..openai(Box::new(DecisionEndpoint::OpenAi))
+        },
+        "gemini-decisions" => ProviderProfile {
+            cap: 1,
+            ..google(Box::new(DecisionEndpoint::Gemini))
+        },
+        "ollama" => ProviderProfile {
+            needs_key: false,
+            cap: 2048,
+            document_chars: 16_000,
+            concurrency: Some(4),
+            give_up_after: LOCAL_GIVE_UP_AFTER,
+            ..cloud(
+                Box::new(Ollama),
+                "ollama",
+                &["OLLAMA_API_KEY"],
+                ollama::BASE,
+                "OLLAMA_HOST",
+            )
+        },
+        other => {
+            let preset = compatible::named(other)?;
+            let local = matches!(preset.name, "llamacpp" | "lmstudio");
+            ProviderProfile {
+                needs_key: !preset.keys.is_empty(),
+                document_chars: if preset.keys.is_empty() {
+                    16_000
+                } else {
+                    24_000
+                },
+                concurrency: local.then_some(4),
+                give_up_after: match preset.name {
+                    "vllm" | "llamacpp" | "lmstudio" => LOCAL_GIVE_UP_AFTER,
+                    _ => GIVE_UP_AFTER,
+                },
+                ..cloud(
+                    Box::new(Compatible(preset)),
+                    preset.name,
+                    preset.keys,
+                    preset.base,
+                    "",
+                )
+            }
+        }
+    })
+}
+
+/// What to say of a provider that is none.
+pub(super) fn unknown_provider(provider: &str) -> String {
+    let others: Vec<_> = compatible::PRESETS
+        .iter()
+        .map(|preset| preset.name)
+        .collect();
+    format!(
+        "no provider is called {provider:?}; there are openai, anthropic, gemini, azure, ollama, openai-decisions, \
+         gemini-decisions, offline, {}",
+        others.join(", ")
+    )
+}

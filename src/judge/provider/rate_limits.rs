@@ -1,0 +1,200 @@
+//! Rate-limit headers, in every spelling the providers use. What makes no sense is left out.
+
+use super::http::HttpResponse;
+use crate::judge::RateLimits;
+use jiff::Timestamp;
+use std::time::Duration;
+
+/// The longest time that is believed.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What the headers of an answer say, at `now`.
+pub fn read(received: &HttpResponse, now: Timestamp) -> RateLimits {
+    let count = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| received.header(name)?.trim().parse::<u64>().ok())
+    };
+    let reset = |names: &[&str]| {
+        names
+            .iter()
+            .find_map(|name| until(received.header(name)?.trim(), now))
+    };
+    RateLimits {
+        requests_limit: count(&[
+            "x-ratelimit-limit-requests",
+            "anthropic-ratelimit-requests-limit",
+            "x-ratelimit-limit-req-minute",
+        ]),
+        requests_remaining: count(&[
+            "x-ratelimit-remaining-requests",
+            "anthropic-ratelimit-requests-remaining",
+            "x-ratelimit-remaining-req-minute",
+        ]),
+        requests_reset: reset(&[
+            "x-ratelimit-reset-requests",
+            "anthropic-ratelimit-requests-reset",
+        ]),
+        tokens_limit: count(&[
+            "x-ratelimit-limit-tokens",
+            "anthropic-ratelimit-tokens-limit",
+            "anthropic-ratelimit-input-tokens-limit",
+            "x-ratelimit-limit-tokens-minute",
+        ]),
+        tokens_remaining: count(&[
+            "x-ratelimit-remaining-tokens",
+            "anthropic-ratelimit-tokens-remaining",
+            "anthropic-ratelimit-input-tokens-remaining",
+            "x-ratelimit-remaining-tokens-minute",
+        ]),
+        tokens_reset: reset(&[
+            "x-ratelimit-reset-tokens",
+            "anthropic-ratelimit-tokens-reset",
+            "anthropic-ratelimit-input-tokens-reset",
+        ]),
+        retry_after: retry_after(received, now),
+    }
+}
+
+/// `retry-after-ms`, else `retry-after` in seconds or as a date.
+fn retry_after(received: &HttpResponse, now: Timestamp) -> Option<Duration> {
+    let milliseconds = received
+        .header("retry-after-ms")
+        .and_then(|text| number(text, 1e-3));
+    milliseconds.or_else(|| {
+        let text = received.header("retry-after")?.trim();
+        number(text, 1.0).or_else(|| {
+            let date = jiff::fmt::rfc2822::parse(text).ok()?;
+            from_now(date.timestamp(), now)
+        })
+    })
+}
+
+fn number(text: &str, unit: f64) -> Option<Duration> {
+    seconds(text.trim().parse::<f64>().ok()? * unit)
+}
+
+/// Seconds from 0, a day at most: whoever adds them to a moment gets a moment.
+fn seconds(seconds: f64) -> Option<Duration> {
+    let sensible = seconds.is_finite() && seconds >= 0.0;
+    sensible.then(|| Duration::from_secs_f64(seconds.min(LONGEST.as_secs_f64())))
+}
+
+fn from_now(then: Timestamp, now: Timestamp) -> Option<Duration> {
+    let until = Duration::try_from(then.duration_since(now)).unwrap_or_default();
+    Some(until.min(LONGEST))
+}
+
+/// An RFC 3339 time, or a duration as Go writes it, `6m0s`, or plain seconds.
+pub(crate) fn until(text: &str, now: Timestamp) -> Option<Duration> {
+    if let Ok(then) = text.parse::<Timestamp>() {
+        return from_now(then, now);
+    }
+    number(text, 1.0).or_else(|| go_duration(text))
+}
+
+fn go_duration(text: &str) -> Option<Duration> {
+    let (mut rest, mut seconds) = (text, 0.0);
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let value: f64 = rest[..digits].parse().ok()?;
+        let unit = &rest[digits..];
+        let end = unit
+            .find(|c: char| c.is_ascii_digit())
+            .unwrap_or(unit.len());
+        seconds += value
+            * match &unit[..end] {
+                "h" => 3600.0,
+                "m" => 60.0,
+                "s" => 1.0,
+                "ms" => 1e-3,
+                "us" | "µs" => 1e-6,
+                "ns" => 1e-9,
+                _ => return None,
+            };
+        rest = &unit[end..];
+    }
+    self::seconds(seconds).filter(|_| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+    fn limits(pairs: &[(&'static str, &'static str)]) -> RateLimits {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.insert(
+                HeaderName::from_static(name),
+                HeaderValue::from_static(value),
+            );
+        }
+        let received = HttpResponse {
+            headers,
+            ..HttpResponse::default()
+        };
+        read(&received, "2026-11-21T12:00:00Z".parse().unwrap())
+    }
+
+    #[test]
+    fn every_spelling_is_read() {
+        let openai = limits(&[
+            ("x-ratelimit-limit-requests", "500"),
+            ("x-ratelimit-remaining-requests", "499"),
+            ("x-ratelimit-reset-requests", "12ms"),
+            ("x-ratelimit-remaining-tokens", "-1"),
+            ("x-ratelimit-reset-tokens", "6m0.5s"),
+            ("retry-after-ms", "1500.5"),
+            ("retry-after", "9"),
+        ]);
+        assert_eq!(
+            (openai.requests_limit, openai.requests_remaining),
+            (Some(500), Some(499))
+        );
+        assert_eq!(openai.requests_reset, Some(Duration::from_millis(12)));
+        assert_eq!(openai.tokens_remaining, None);
+        assert_eq!(openai.tokens_reset, Some(Duration::from_millis(360_500)));
+        assert_eq!(openai.retry_after, Some(Duration::from_micros(1_500_500)));
+        let anthropic = limits(&[
+            ("anthropic-ratelimit-tokens-remaining", "1000"),
+            ("anthropic-ratelimit-tokens-reset", "2026-11-21T12:00:30Z"),
+            ("anthropic-ratelimit-requests-reset", "2026-11-21T11:00:00Z"),
+            ("retry-after", "Sat, 21 Nov 2026 12:01:00 GMT"),
+        ]);
+        assert_eq!(anthropic.tokens_remaining, Some(1000));
+        assert_eq!(anthropic.tokens_reset, Some(Duration::from_secs(30)));
+        assert_eq!(anthropic.requests_reset, Some(Duration::ZERO));
+        assert_eq!(anthropic.retry_after, Some(Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn no_time_is_longer_than_a_day() {
+        for long in [
+            "9223372036854775807",
+            "1e19",
+            "1e300",
+            "9999999h",
+            "9999-01-01T00:00:00Z",
+        ] {
+            let limits = limits(&[("x-ratelimit-reset-tokens", long)]);
+            assert_eq!(limits.tokens_reset, Some(LONGEST), "{long}");
+        }
+        for long in ["9223372036854775807", "Thu, 31 Dec 9998 12:01:00 GMT"] {
+            let limits = limits(&[("retry-after", long)]);
+            assert_eq!(limits.retry_after, Some(LONGEST), "{long}");
+        }
+    }
+
+    #[test]
+    fn nonsense_is_left_out() {
+        for bad in ["", "soon", "-5", "NaN", "1e400", "5x"] {
+            assert_eq!(limits(&[("retry-after", bad)]).retry_after, None, "{bad}");
+            assert_eq!(
+                limits(&[("x-ratelimit-reset-tokens", bad)]).tokens_reset,
+                None,
+                "{bad}"
+            );
+        }
+    }
+}

@@ -1,0 +1,367 @@
+//! What calls cost: by counts that make sense, by nothing else, and never more than was said before.
+
+use super::super::testing::{KEY, network, received, settings};
+use super::*;
+use crate::judge::price::{Price, TokenRates};
+use crate::judge::prompt::{LETTER, Template};
+use crate::judge::{AnswerProbabilities, Judge, opinion_of};
+
+/// A success of each wire, with these two counts.
+fn success(wire: &str, input: &Value, output: &Value) -> Value {
+    let text = r#"{"thoughts":[],"score":1}"#;
+    match wire {
+        "anthropic" => {
+            json!({"content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
+            "usage": {"input_tokens": input, "output_tokens": output}})
+        }
+        "gemini" => {
+            json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}],
+            "usageMetadata": {"promptTokenCount": input, "candidatesTokenCount": output}})
+        }
+        "ollama" => json!({"message": {"content": text}, "done_reason": "stop",
+            "prompt_eval_count": input, "eval_count": output}),
+        "openai-decisions" => {
+            json!({"answers": [{"type": "choice"}], "usage": {"input_tokens": input}})
+        }
+        "gemini-decisions" => {
+            json!({"answers": {"better": {"type": "choice"}}, "usage": {"total_input_tokens": input}})
+        }
+        _ => json!({"choices": [{"finish_reason": "stop", "message": {"content": text}}],
+            "usage": {"prompt_tokens": input, "completion_tokens": output}}),
+    }
+}
+
+fn named_wires() -> Vec<(&'static str, Box<dyn WireFormat>)> {
+    let names = [
+        "openai",
+        "anthropic",
+        "gemini",
+        "azure",
+        "ollama",
+        "compatible",
+        "openai-decisions",
+        "gemini-decisions",
+    ];
+    names.into_iter().zip(wires()).collect()
+}
+
+fn priced(provider: &str) -> JudgeSettings {
+    let rates = TokenRates {
+        input: 1.0,
+        output: 2.0,
+        cached: None,
+    };
+    JudgeSettings {
+        price: Some(rates.into()),
+        ..settings(provider, "m")
+    }
+}
+
+#[test]
+fn counts_that_make_no_sense_cost_an_unknown_sum_on_every_wire() {
+    let good = json!(100);
+    for (name, wire) in named_wires() {
+        let read = |settings: &JudgeSettings, input: &Value, output: &Value| {
+            let answer = received(200, &success(name, input, output));
+            wire.parse_response(settings, &answer, Timestamp::UNIX_EPOCH)
+                .unwrap()
+        };
+        let reply = read(&priced(name), &good, &good);
+        assert!(reply.cost_usd.unwrap() > 0.0, "{name}");
+        assert_eq!(reply.usage.input, 100, "{name}");
+        for bad in [
+            json!(null),
+            json!(-1),
+            json!(0.5),
+            json!("7"),
+            json!(10_000_001),
+            json!(u64::MAX),
+            json!(i64::MIN),
+            json!(1e300),
+            json!([1]),
+        ] {
+            let mut wrong = vec![(&bad, &good)];
+            if !name.ends_with("decisions") {
+                wrong.push((&good, &bad));
+            }
+            for (input, output) in wrong {
+                // Ollama's context would be full of so many tokens.
+                if name == "ollama" && input.as_u64().is_some_and(|count| count > 100) {
+                    continue;
+                }
+                let reply = read(&priced(name), input, output);
+                assert_eq!(reply.cost_usd, None, "{name}: {input} {output}");
+                assert_eq!(reply.usage, Usage::default(), "{name}: {input} {output}");
+                let free = JudgeSettings {
+                    price: Some(Price::FREE),
+                    ..priced(name)
+                };
+                assert_eq!(read(&free, input, output).cost_usd, Some(0.0), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_charge_that_a_provider_names_has_to_make_sense_too() {
+    let settings = JudgeSettings {
+        price: None,
+        ..settings("openrouter", "m")
+    };
+    for (cost, charged) in [
+        (json!(0.25), Some(0.25)),
+        (json!(0), Some(0.0)),
+        (json!(-0.25), None),
+        (json!(1e9), None),
+        (json!("0.25"), None),
+    ] {
+        let mut body = success("compatible", &json!(100), &json!(100));
+        body["usage"]["cost"] = cost.clone();
+        let answer = received(200, &body);
+        let wire = Compatible(&PRESETS[0]);
+        let reply = wire.parse_response(&settings, &answer, Timestamp::UNIX_EPOCH);
+        assert_eq!(reply.unwrap().cost_usd, charged, "{cost}");
+    }
+}
+
+fn with_params(provider: &str, params: Value) -> JudgeSettings {
+    JudgeSettings {
+        params: params.as_object().unwrap().clone(),
+        ..priced(provider)
+    }
+}
+
+#[test]
+fn the_worst_price_follows_what_is_really_sent() {
+    let prompt = JudgePrompt::default();
+    for (name, params, most) in [
+        ("openai", json!({}), Some(4096)),
+        (
+            "openai",
+            json!({"max_completion_tokens": 163_840}),
+            Some(163_840),
+        ),
+        ("openai", json!({"max_tokens": 9000}), Some(9000)),
+        ("openai", json!({"max_completion_tokens": 10}), Some(10)),
+        ("openai", json!({"max_completion_tokens": ""}), None),
+        ("azure", json!({"max_completion_tokens": 9000}), Some(9000)),
+        (
+            "compatible",
+            json!({"max_tokens": "", "max_completion_tokens": 70}),
+            Some(70),
+        ),
+        ("compatible", json!({"max_tokens": -1}), None),
+        (
+            "anthropic",
+            json!({"max_tokens": 64_000, "thinking": {"type": "enabled", "budget_tokens": 60_000}}),
+            Some(64_000),
+        ),
+        (
+            "anthropic",
+            json!({"thinking": {"type": "enabled", "budget_tokens": 20_000}}),
+            Some(20_000),
+        ),
+        ("anthropic", json!({"max_tokens": ""}), None),
+        (
+            "gemini",
+            json!({"generationConfig": {"maxOutputTokens": 65_536}}),
+            Some(65_536),
+        ),
+        (
+            "gemini",
+            json!({"generationConfig": {"candidateCount": 4}}),
+            Some(4 * 8192),
+        ),
+        (
+            "gemini",
+            json!({"generationConfig": {"maxOutputTokens": ""}}),
+            None,
+        ),
+        ("gemini", json!({"generationConfig": ""}), None),
+        (
+            "ollama",
+            json!({"options": {"num_predict": 4000}}),
+            Some(4000),
+        ),
+        ("ollama", json!({"options": {"num_predict": -1}}), None),
+    ] {
+        let wire = named_wires().into_iter().find(|(known, _)| *known == name);
+        let judge = network(with_params(name, params.clone()), wire.unwrap().1, None);
+        let (usage, worst) = judge.worst(&prompt);
+        assert_eq!(worst.is_some(), most.is_some(), "{name} {params}");
+        if let Some(most) = most {
+            assert_eq!(usage.output, most, "{name} {params}");
+        }
+        let free = JudgeSettings {
+            price: Some(Price::FREE),
+            ..with_params(name, params)
+        };
+        let free = network(free, Box::new(OpenAi), None);
+        assert_eq!(free.worst(&prompt).1, Some(0.0), "{name}");
+    }
+}
+
+#[test]
+fn what_params_add_to_a_request_is_read_too() {
+    let long = json!({"tools": ["x".repeat(5000)]});
+    let judge = network(with_params("openai", long), Box::new(OpenAi), None);
+    assert!(judge.worst(&JudgePrompt::default()).0.input > 5000);
+}
+
+#[test]
+fn a_letter_may_grow_where_the_server_gives_no_probabilities() {
+    let mut settings = priced("compatible");
+    settings.template = Template::parse(LETTER).unwrap();
+    let judge = network(settings, Box::new(Compatible(&PRESETS[0])), None);
+    assert_eq!(judge.worst(&JudgePrompt::default()).0.output, 4096);
+}
+
+#[test]
+fn at_most_holds_the_call_and_the_dearest_one_after_it() {
+    let prompt = JudgePrompt {
+        user: "u".repeat(1000),
+        ..JudgePrompt::default()
+    };
+    let judge = network(priced("openai"), Box::new(OpenAi), None);
+    let worst = |prompt: &JudgePrompt| judge.worst(prompt).1.unwrap();
+    let longer = JudgePrompt {
+        longer: true,
+        ..prompt.clone()
+    };
+    let most = judge.worst_with_reask(&prompt).unwrap();
+    assert!((most - worst(&prompt) - worst(&longer)).abs() < 1e-12);
+    let endless = with_params("openai", json!({"max_completion_tokens": ""}));
+    let endless = network(endless, Box::new(OpenAi), None);
+    assert_eq!(endless.worst_with_reask(&prompt), None);
+}
+
+/// Panics over every answer.
+#[derive(Debug)]
+struct PanickingWire;
+
+impl WireFormat for PanickingWire {
+    fn build_request(&self, _: &JudgeSettings, _: &JudgePrompt, _: u8) -> Value {
+        Value::Null
+    }
+
+    fn caps(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    fn parse_response(
+        &self,
+        _: &JudgeSettings,
+        _: &HttpResponse,
+        _: Timestamp,
+    ) -> Result<JudgeReply, CallError> {
+        panic!("asked to panic over an answer")
+    }
+
+    fn opinion(&self, _: &JudgeSettings, _: &JudgeReply) -> Result<Opinion, ParseError> {
+        panic!("asked to panic over a reply")
+    }
+}
+
+#[test]
+fn a_panic_over_an_answer_keeps_the_answer() {
+    let judge = network(priced("openai"), Box::new(PanickingWire), None);
+    let answer = received(200, &json!({"paid": "for"}));
+    let error = judge.read(&answer, 0).unwrap_err();
+    assert_eq!(
+        (error.cause, error.retry),
+        (FailureCause::Crashed, Retry::Never)
+    );
+    assert_eq!(
+        (error.exchange.status, error.exchange.sent),
+        (Some(200), true)
+    );
+    assert_eq!(error.exchange.cost_usd, None);
+    assert_eq!(error.raw.as_deref(), Some(r#"{"paid":"for"}"#));
+    assert!(error.message.contains("asked to panic"), "{error}");
+
+    let reply = OpenAi
+        .parse_response(
+            &priced("openai"),
+            &received(200, &success("openai", &json!(100), &json!(100))),
+            Timestamp::UNIX_EPOCH,
+        )
+        .unwrap();
+    let error = opinion_of(&judge, reply.clone()).unwrap_err();
+    assert_eq!(error.cause, FailureCause::Crashed);
+    assert_eq!(error.raw, Some(reply.text));
+    assert_eq!(error.exchange.cost_usd, reply.cost_usd);
+}
+
+#[test]
+fn half_a_success_is_malformed_and_asked_once_more_as_it_was() {
+    let judge = network(priced("openai"), Box::new(OpenAi), None);
+    let prompt = JudgePrompt {
+        user: "u".to_owned(),
+        ..JudgePrompt::default()
+    };
+    let mut page = received(200, &json!(null));
+    for body in ["<html>", "", "{\"choices\": [", "{}"] {
+        page.body = body.as_bytes().to_vec();
+        let error = judge.read(&page, 0).unwrap_err();
+        assert_eq!(
+            (error.cause, error.retry),
+            (FailureCause::Malformed, Retry::Never)
+        );
+        assert_eq!(
+            (error.exchange.status, error.exchange.cost_usd),
+            (Some(200), None)
+        );
+        assert_eq!(error.raw.as_deref(), Some(body));
+        assert_eq!(
+            judge.ask_again(&prompt, &error),
+            Some(prompt.clone()),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn the_key_is_in_no_field_of_what_a_call_came_to() {
+    let judge = network(priced("openai"), Box::new(OpenAi), None);
+    let json = Value::from(KEY).to_string();
+    let in_address = "sk-secret%2F0123%224567%2Bab";
+    for echo in [
+        KEY.to_owned(),
+        json.trim_matches('"').to_owned(),
+        json.trim_matches('"').replace('/', "\\/"),
+        in_address.to_owned(),
+        in_address.to_lowercase(),
+    ] {
+        let said = format!("before {echo} after");
+        let text = || Some(said.clone());
+        let reply = JudgeReply {
+            text: said.clone(),
+            model: text(),
+            stop_reason: text(),
+            request_id: text(),
+            usage: Usage::default(),
+            cost_usd: None,
+            latency: std::time::Duration::ZERO,
+            odds: None::<AnswerProbabilities>,
+            limits: crate::judge::RateLimits::default(),
+        };
+        let redact = |result| judge.connection.redact_result(result);
+        let error = CallError::in_reply(FailureCause::Refused, said.clone(), reply.clone());
+        let error = redact(Err(error)).unwrap_err();
+        let reply = redact(Ok(reply)).unwrap();
+        let exchange = &error.exchange;
+        for field in [
+            Some(&reply.text),
+            reply.model.as_ref(),
+            reply.stop_reason.as_ref(),
+            reply.request_id.as_ref(),
+            Some(&error.message),
+            error.raw.as_ref(),
+            exchange.model.as_ref(),
+            exchange.stop_reason.as_ref(),
+            exchange.request_id.as_ref(),
+        ] {
+            assert_eq!(field.unwrap(), "before [key] after", "{echo}");
+        }
+    }
+}

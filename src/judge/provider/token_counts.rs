@@ -1,0 +1,128 @@
+//! Tokens as a provider's answer counts them, and whether the counts can be charged by.
+
+use crate::judge::Usage;
+use serde_json::Value;
+use std::cell::Cell;
+
+/// The most tokens that a count of one call may name; a larger one is no count.
+pub(crate) const MOST: u64 = 10_000_000;
+
+/// Counts of one call that can be charged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ChargedTokens {
+    /// Tokens.
+    pub(crate) usage: Usage,
+    /// Input tokens that went into a cache.
+    pub(crate) written: u64,
+}
+
+/// Reads the counts of an answer and remembers whether one of them made no sense.
+#[derive(Debug)]
+pub(crate) struct TokenCounts<'a> {
+    answer: &'a Value,
+    trusted: Cell<bool>,
+}
+
+impl<'a> TokenCounts<'a> {
+    /// The counts of an answer.
+    pub(crate) fn of(answer: &'a Value) -> Self {
+        Self {
+            answer,
+            trusted: Cell::new(true),
+        }
+    }
+
+    /// A count without which nothing can be charged.
+    pub(crate) fn needed(&self, pointer: &str) -> u64 {
+        self.read(pointer).unwrap_or_else(|| self.distrust())
+    }
+
+    /// A count that is 0 where it is not given.
+    pub(crate) fn optional(&self, pointer: &str) -> u64 {
+        match self.answer.pointer(pointer) {
+            None | Some(Value::Null) => 0,
+            Some(_) => self.needed(pointer),
+        }
+    }
+
+    /// The counts together, or `None` where one is missing or makes no sense: such a call is not charged by its counts.
+    pub(crate) fn settle(&self, usage: Usage, written: u64) -> Option<ChargedTokens> {
+        let Usage {
+            input,
+            cached,
+            output,
+            thinking,
+        } = usage;
+        // Sums of counts are looked at too. No prompt has no tokens.
+        let whole = (1..=MOST).contains(&input) && output <= MOST;
+        let parts = cached.saturating_add(written) <= input && thinking <= output;
+        (self.trusted.get() && whole && parts).then_some(ChargedTokens { usage, written })
+    }
+
+    fn read(&self, pointer: &str) -> Option<u64> {
+        whole(self.answer.pointer(pointer)?).filter(|count| *count <= MOST)
+    }
+
+    fn distrust(&self) -> u64 {
+        self.trusted.set(false);
+        0
+    }
+}
+
+/// A whole number from 0, also one that is written as `10.0`.
+pub(crate) fn whole(value: &Value) -> Option<u64> {
+    let number = value.as_number()?;
+    number.as_u64().or_else(|| {
+        let number = number.as_f64()?;
+        let fits = (0.0..=9e15).contains(&number) && number.fract() == 0.0;
+        fits.then_some(number as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn settled(usage: Value) -> Option<ChargedTokens> {
+        let answer = json!({"usage": usage});
+        let counts = TokenCounts::of(&answer);
+        let usage = Usage {
+            input: counts.needed("/usage/in"),
+            cached: counts.optional("/usage/cached"),
+            output: counts.needed("/usage/out"),
+            thinking: counts.optional("/usage/thinking"),
+        };
+        counts.settle(usage, counts.optional("/usage/written"))
+    }
+
+    #[test]
+    fn only_counts_that_make_sense_are_charged_by() {
+        let usage = settled(json!({"in": 10, "out": 2.0, "cached": null})).unwrap();
+        assert_eq!((usage.usage.input, usage.usage.output), (10, 2));
+        assert!(settled(json!({"in": 10_000_000, "out": 0})).is_some());
+        for bad in [
+            json!(null),
+            json!({}),
+            json!({"in": 10}),
+            json!({"out": 10}),
+            json!({"in": 0, "out": 0}),
+            json!({"in": 0, "out": 5}),
+            json!({"in": -1, "out": 5}),
+            json!({"in": 5, "out": -1}),
+            json!({"in": 5.5, "out": 1}),
+            json!({"in": "5", "out": 1}),
+            json!({"in": [5], "out": 1}),
+            json!({"in": 10_000_001, "out": 1}),
+            json!({"in": 5, "out": u64::MAX}),
+            json!({"in": 1e300, "out": 1}),
+            json!({"in": 5, "out": 1, "cached": -1}),
+            json!({"in": 5, "out": 1, "cached": 6}),
+            json!({"in": 5, "out": 1, "cached": 3, "written": 3}),
+            json!({"in": 5, "out": 1, "thinking": 2}),
+            json!({"in": 5, "out": 1, "written": "many"}),
+        ] {
+            assert_eq!(settled(bad.clone()), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,440 @@
+//! A benchmark's labels, rankings to measure, and what judges picked.
+
+mod adjudication_data;
+
+pub use adjudication_data::{AdjudicationData, AdjudicationItem, AdjudicationList};
+
+use super::corpus::QueryKey;
+use super::rulings::RulingContext;
+use super::{Db, Result, StoreError};
+use crate::domain::adjudication::{PickRecord, PoolSet, group_answers, valid_answers};
+use crate::domain::corpus::{DocId, JsonObject, QueryId};
+use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::retrieval::{JudgingPool, PoolLayout, PoolSlot};
+use rusqlite::{OptionalExtension, params};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+
+/// What the first stage is called where a project has no ranking of its own.
+pub const FIRST_STAGE: &str = "first stage";
+/// What the order of a dataset is called where nothing says how the first stage ranked it.
+pub const IN_ORDER: &str = "order of the dataset";
+
+/// How much there is for the label court.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AdjudicationCounts {
+    /// Labels.
+    pub labels: usize,
+    /// Rankings.
+    pub rankings: usize,
+    /// Answers of judges on pools, invalid and failed ones included.
+    pub picks: usize,
+    /// Dollars that those have cost, as far as that is known.
+    pub spent_usd: f64,
+    /// Rulings that stand.
+    pub rulings: usize,
+}
+
+impl Db {
+    /// Enters labels and says how many were new.
+    ///
+    /// # Errors
+    /// A label that says something else than the one there.
+    pub fn put_labels(&self, labels: &Qrels) -> Result<usize> {
+        let mut added = 0;
+        for (query, grades) in labels {
+            for (document, grade) in grades {
+                added += usize::from(self.put_label(query, document, *grade)?);
+            }
+        }
+        Ok(added)
+    }
+
+    pub(super) fn put_label(&self, query: &QueryId, document: &DocId, grade: i32) -> Result<bool> {
+        let known = self.label(query, document)?;
+        let (query, document) = (query.as_str(), document.as_str());
+        if let Some(known) = known {
+            return match known == grade {
+                true => Ok(false),
+                false => Err(StoreError::Conflict(format!(
+                    "query {query:?}, document {document:?}: labelled {grade} here and {known} in the project; use another project (--project) for other labels"
+                ))),
+            };
+        }
+        self.connection
+            .prepare_cached("INSERT INTO label (query, document, grade) VALUES (?1, ?2, ?3)")?
+            .execute(params![query, document, grade])?;
+        Ok(true)
+    }
+
+    /// The label of a document; none for an unjudged one.
+    pub fn label(&self, query: &QueryId, document: &DocId) -> Result<Option<i32>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT grade FROM label WHERE query = ?1 AND document = ?2")?;
+        let found = statement.query_row([query.as_str(), document.as_str()], |row| row.get(0));
+        Ok(found.optional()?)
+    }
+
+    /// Every label.
+    pub fn labels(&self) -> Result<Qrels> {
+        let mut labels = Qrels::new();
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT query, document, grade FROM label")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let grades = labels.entry(QueryId::new(row.get::<_, String>(0)?));
+            let document = DocId::new(row.get::<_, String>(1)?);
+            grades.or_default().insert(document, row.get(2)?);
+        }
+        Ok(labels)
+    }
+
+    /// Enters a ranking. Of one of that name its queries are replaced, the others stay; says whether there was one.
+    pub fn put_ranking(&self, name: &str, run: &RankedRun, created_ms: i64) -> Result<bool> {
+        let known: Option<(i64, String)> = self
+            .connection
+            .prepare_cached("SELECT id, empty FROM ranking WHERE name = ?1")?
+            .query_row([name], |row| row.try_into())
+            .optional()?;
+        let mut empty: BTreeSet<QueryId> = match &known {
+            Some((_, empty)) => queries(empty)?,
+            None => BTreeSet::new(),
+        };
+        empty.retain(|query| !run.contains_key(query));
+        let nothing = run.iter().filter(|(_, ranked)| ranked.is_empty());
+        empty.extend(nothing.map(|(query, _)| query.clone()));
+        let empty = serde_json::to_string(&empty).map_err(|error| {
+            StoreError::Corrupt(format!("a ranking cannot be written: {error}"))
+        })?;
+        let id = match known {
+            Some((id, _)) => {
+                self.connection
+                    .prepare_cached("UPDATE ranking SET empty = ?2 WHERE id = ?1")?
+                    .execute(params![id, empty])?;
+                id
+            }
+            None => {
+                self.connection
+                    .prepare_cached(
+                        "INSERT INTO ranking (name, empty, created_ms) VALUES (?1, ?2, ?3)",
+                    )?
+                    .execute(params![name, empty, created_ms])?;
+                self.connection.last_insert_rowid()
+            }
+        };
+        let mut clear = self
+            .connection
+            .prepare_cached("DELETE FROM ranked WHERE ranking = ?1 AND query = ?2")?;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO ranked (ranking, query, document, score) VALUES (?1, ?2, ?3, ?4)",
+        )?;
+        for (query, ranked) in run {
+            clear.execute(params![id, query.as_str()])?;
+            for (document, score) in ranked {
+                insert.execute(params![id, query.as_str(), document.as_str(), score])?;
+            }
+        }
+        Ok(known.is_some())
+    }
+
+    /// Every ranking, by name.
+    pub fn rankings(&self) -> Result<Vec<(String, RankedRun)>> {
+        let mut names = self
+            .connection
+            .prepare_cached("SELECT id, name, empty FROM ranking ORDER BY name")?;
+        let names: Vec<(i64, String, String)> = names
+            .query_map([], |row| row.try_into())?
+            .collect::<rusqlite::Result<_>>()?;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query, document, score FROM ranked WHERE ranking = ?1 ORDER BY query, score DESC, document",
+        )?;
+        let mut rankings = Vec::new();
+        for (id, name, empty) in names {
+            let empty = queries(&empty)?.into_iter();
+            let mut run: RankedRun = empty.map(|query| (query, Vec::new())).collect();
+            let mut rows = statement.query([id])?;
+            while let Some(row) = rows.next()? {
+                let ranked = run.entry(QueryId::new(row.get::<_, String>(0)?));
+                let document = DocId::new(row.get::<_, String>(1)?);
+                ranked.or_default().push((document, row.get(2)?));
+            }
+            rankings.push((name, run));
+        }
+        Ok(rankings)
+    }
+
+    /// Stores what came of a call of a judge on a pool, and says whether it was new.
+    ///
+    /// # Errors
+    /// A query that the project does not have.
+    pub fn add_pick(&self, record: &PickRecord) -> Result<bool> {
+        let query = self.find_query(record.query.as_str())?;
+        let text = serde_json::to_string(record)
+            .map_err(|error| StoreError::Corrupt(format!("a pick cannot be written: {error}")))?;
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO pick (query, permutation, call, attempt, created_ms, record)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![
+                query.0,
+                record.permutation,
+                record.call,
+                record.attempt,
+                record.created_ms,
+                text
+            ])?;
+        Ok(added > 0)
+    }
+
+    /// Every pick, in the order in which they came.
+    pub fn picks(&self) -> Result<Vec<PickRecord>> {
+        self.some_picks(None)
+    }
+
+    /// The picks of a query, in the order in which they came.
+    pub fn picks_of(&self, query: QueryKey) -> Result<Vec<PickRecord>> {
+        self.some_picks(Some(query))
+    }
+
+    fn some_picks(&self, query: Option<QueryKey>) -> Result<Vec<PickRecord>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT record FROM pick WHERE ?1 IS NULL OR query = ?1 ORDER BY id")?;
+        let key = query.map(|query| query.0);
+        let texts = statement.query_map([key], |row| row.get::<_, String>(0))?;
+        texts
+            .map(|text| {
+                serde_json::from_str(&text?)
+                    .map_err(|error| StoreError::Corrupt(format!("a pick cannot be read: {error}")))
+            })
+            .collect()
+    }
+
+    /// How much there is for the label court.
+    pub fn adjudication_counts(&self) -> Result<AdjudicationCounts> {
+        let count = |table: &str| {
+            let sql = format!("SELECT count(*) FROM {table}");
+            self.connection.query_row(&sql, [], |row| row.get(0))
+        };
+        let spent_usd = self.connection.query_row(
+            "SELECT coalesce(sum(json_extract(record, '$.cost_usd')), 0.0) FROM pick",
+            [],
+            |row| row.get(0),
+        )?;
+        Ok(AdjudicationCounts {
+            labels: count("label")?,
+            rankings: count("ranking")?,
+            picks: count("pick")?,
+            spent_usd,
+            rulings: self.standing_rulings()?.len(),
+        })
+    }
+
+    /// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
+    /// grade `level`.
+    pub fn adjudication_data(&self, level: i32) -> Result<AdjudicationData> {
+        let labels = self.labels()?;
+        let picks = self.picks()?;
+        let mut keys = Vec::new();
+        let mut pools = Vec::new();
+        let mut asked: HashSet<&QueryId> = picks.iter().map(|record| &record.query).collect();
+        asked.extend(labels.keys());
+        for info in self.queries()? {
+            if asked.contains(&info.id) {
+                keys.push(info.key);
+                let grades = labels.get(&info.id);
+                pools.push(self.slots(info.key, info.id, grades, level)?);
+            }
+        }
+        let bench = PoolSet::new(pools);
+        let mut rankings = self.rankings()?;
+        if rankings.is_empty() {
+            rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
+        }
+        let (groups, left_out) = group_answers(picks, &bench);
+        Ok(AdjudicationData {
+            keys,
+            bench,
+            labels,
+            rankings,
+            groups,
+            left_out,
+            rulings: self.standing_rulings()?,
+            rule: self.final_rule()?,
+            level,
+        })
+    }
+
+    /// How the label of a document and the answers about it stand.
+    pub fn circumstances(
+        &self,
+        query: QueryKey,
+        document: &DocId,
+        level: i32,
+    ) -> Result<RulingContext> {
+        let pool = self.judging_pool(query, level)?;
+        let (id, slots) = (pool.query.clone(), pool.slots.clone());
+        let bench = PoolSet::new(vec![pool]);
+        let (groups, _) = group_answers(self.picks_of(query)?, &bench);
+        let answers = valid_answers(&groups, &bench);
+        let slot = slots.iter().position(|slot| slot.document == *document);
+        let against = slot.map_or(0, |slot| {
+            let parts =
+                |(_, picks): &&(usize, Vec<usize>)| picks.contains(&slot) != slots[slot].positive;
+            answers.iter().filter(parts).count()
+        });
+        Ok(RulingContext {
+            grade: self.label(&id, document)?,
+            against,
+            answers: answers.len(),
+            ..RulingContext::default()
+        })
+    }
+
+    /// A query's documents as slots, in the order of its pool; they are labelled relevant from the grade `level`.
+    pub fn judging_pool(&self, key: QueryKey, level: i32) -> Result<JudgingPool> {
+        let id = self.query(key)?.id;
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT document, grade FROM label WHERE query = ?1")?;
+        let rows = statement.query_map([id.as_str()], |row| {
+            Ok((DocId::new(row.get::<_, String>(0)?), row.get(1)?))
+        })?;
+        let grades: BTreeMap<DocId, i32> = rows.collect::<rusqlite::Result<_>>()?;
+        self.slots(key, id, Some(&grades), level)
+    }
+
+    fn slots(
+        &self,
+        key: QueryKey,
+        query: QueryId,
+        grades: Option<&BTreeMap<DocId, i32>>,
+        level: i32,
+    ) -> Result<JudgingPool> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT name, metadata FROM document WHERE query = ?1 ORDER BY position",
+        )?;
+        let rows = statement.query_map([key.0], |row| {
+            let document = DocId::new(row.get::<_, String>(0)?);
+            let metadata = JsonObject::from_compact(row.get::<_, String>(1)?);
+            let grade = grades.and_then(|grades| grades.get(&document));
+            Ok(PoolSlot {
+                positive: grade.is_some_and(|grade| *grade >= level),
+                rank: whole(&metadata, "first_stage_rank").and_then(|rank| rank.try_into().ok()),
+                document,
+            })
+        })?;
+        Ok(JudgingPool {
+            query,
+            slots: rows.collect::<rusqlite::Result<_>>()?,
+            // How the order came about changes nothing here.
+            layout: PoolLayout::Original,
+        })
+    }
+}
+
+/// The queries of a list as it is stored.
+fn queries(text: &str) -> Result<BTreeSet<QueryId>> {
+    serde_json::from_str(text)
+        .map_err(|error| StoreError::Corrupt(format!("a ranking cannot be read: {error}")))
+}
+
+/// A whole number in a document's metadata.
+pub(super) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
+    let text = metadata.as_str();
+    if !text.contains(name) {
+        return None;
+    }
+    let members: serde_json::Value = serde_json::from_str(text).ok()?;
+    members.get(name)?.as_i64()
+}
+
+/// What is known of the order in which the documents of the pools were found: their ranks in the first stage, or the order
+/// of the dataset where none has one.
+fn found(bench: &PoolSet) -> Option<(&'static str, RankedRun)> {
+    let ranked = |rank: fn(usize, &PoolSlot) -> Option<usize>| {
+        let pools = bench.pools.iter().map(|pool| {
+            let places = pool.slots.iter().enumerate();
+            let ranked: Vec<(DocId, f64)> = places
+                .filter_map(|(at, slot)| Some((slot.document.clone(), -(rank(at, slot)? as f64))))
+                .collect();
+            (pool.query.clone(), ranked)
+        });
+        let run: RankedRun = pools.filter(|(_, ranked)| !ranked.is_empty()).collect();
+        run
+    };
+    let by_rank = ranked(|_, slot| slot.rank);
+    if !by_rank.is_empty() {
+        return Some((FIRST_STAGE, by_rank));
+    }
+    let by_place = ranked(|at, _| Some(at + 1));
+    (!by_place.is_empty()).then_some((IN_ORDER, by_place))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+    use crate::store::Store;
+    use std::collections::BTreeMap;
+
+    /// A query with a document for each of these metadata, called 0, 1, ….
+    pub(in crate::store) fn pool(metadata: &[&str]) -> Pool {
+        let document = |(at, text): (usize, &&str)| Document {
+            id: DocId::new(at.to_string()),
+            title: None,
+            content: String::new(),
+            metadata: JsonObject::from_compact(*text),
+            extra: JsonObject::default(),
+            input_score: None,
+        };
+        Pool {
+            query: Query {
+                id: QueryId::new("q"),
+                text: String::new(),
+                extra: JsonObject::default(),
+            },
+            documents: metadata.iter().enumerate().map(document).collect(),
+            extra: JsonObject::default(),
+        }
+    }
+
+    #[test]
+    fn an_older_project_brings_its_grades_whatever_else_its_metadata_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.db");
+        let deep = format!(
+            "{{\"grade\":1,\"x\":{}{}}}",
+            "[".repeat(2000),
+            "]".repeat(2000)
+        );
+        let metadata = [
+            r#"{"grade":2}"#,
+            r#"{"grade":5000000000}"#,
+            r#"{"grade":"A"}"#,
+            &deep,
+            "{}",
+        ];
+        let pool = pool(&metadata);
+        let store = Store::open(&path).unwrap();
+        store
+            .write_blocking(move |db| db.add_pool(&pool, "set"))
+            .unwrap();
+        drop(store);
+        let older = "DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
+                     DROP TABLE label; DROP TABLE import; DROP TABLE call; ALTER TABLE failure DROP COLUMN again;
+                     PRAGMA user_version = 4;";
+        rusqlite::Connection::open(&path)
+            .unwrap()
+            .execute_batch(older)
+            .unwrap();
+        let labels = Store::open(&path)
+            .unwrap()
+            .read_blocking(|db| db.labels())
+            .unwrap();
+        let grades = BTreeMap::from([(DocId::new("0"), 2)]);
+        assert_eq!(labels, BTreeMap::from([(QueryId::new("q"), grades)]));
+    }
+}

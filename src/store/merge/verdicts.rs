@@ -1,0 +1,175 @@
+//! What people did, by globally unique names, and the known answers.
+
+use super::{MatchedQuery, Merger};
+use crate::domain::verdict::GoldItem;
+use crate::store::gold::GoldAdded;
+use crate::store::verdicts::NewVerdict;
+use crate::store::{Result, StoreError};
+use rusqlite::{Connection, params};
+
+impl Merger<'_> {
+    pub(super) fn people(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        self.shown(query)?;
+        self.verdicts(query)?;
+        self.undos(query)?;
+        self.gold(query)
+    }
+
+    /// What queues have laid before people. An item put off there is put off here.
+    fn shown(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        type Row = (
+            String,
+            String,
+            usize,
+            usize,
+            String,
+            String,
+            Option<i64>,
+            i64,
+            Option<i64>,
+        );
+        let mut statement = self.from.prepare_cached(
+            "SELECT uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms FROM shown WHERE query = ?1",
+        )?;
+        let rows = statement.query_map([query.theirs], |row| row.try_into())?;
+        for row in rows {
+            let (uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms): Row = row?;
+            self.db
+                .connection
+                .prepare_cached(
+                    "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms, later_ms)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                     ON CONFLICT (uid) DO UPDATE SET later_ms = excluded.later_ms
+                     WHERE shown.later_ms IS NULL AND excluded.later_ms IS NOT NULL",
+                )?
+                .execute(params![
+                    uid,
+                    annotator,
+                    query.ours.0,
+                    query.place(a)?,
+                    query.place(b)?,
+                    policy,
+                    draw,
+                    drawn_of,
+                    shown_ms,
+                    later_ms
+                ])?;
+        }
+        Ok(())
+    }
+
+    /// A verdict comes after the one it stands for, in whatever order the clocks put them.
+    fn verdicts(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        let mut waiting = verdicts(self.from, query)?;
+        loop {
+            let mut later = Vec::new();
+            let before = waiting.len();
+            for (uid, verdict) in waiting {
+                let ready = match &verdict.replaces {
+                    None => true,
+                    Some(earlier) => {
+                        self.exists("SELECT 1 FROM verdict WHERE uid = ?1", [earlier])?
+                    }
+                };
+                if !ready {
+                    later.push((uid, verdict));
+                } else if self.db.add_verdict_as(&uid, &verdict)? {
+                    self.merged.verdicts += 1;
+                    query.changed = true;
+                }
+            }
+            if later.is_empty() {
+                return Ok(());
+            }
+            if later.len() == before {
+                let (uid, _) = &later[0];
+                return Err(StoreError::Corrupt(format!(
+                    "verdict {uid} stands for one that is not there"
+                )));
+            }
+            waiting = later;
+        }
+    }
+
+    fn undos(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        let mut statement = self.from.prepare_cached(
+            "SELECT undo.uid, undo.verdict, undo.annotator, undo.created_ms
+             FROM undo JOIN verdict ON verdict.uid = undo.verdict WHERE verdict.query = ?1",
+        )?;
+        let rows = statement.query_map([query.theirs], |row| row.try_into())?;
+        for row in rows {
+            let (uid, verdict, annotator, created_ms): (String, String, String, i64) = row?;
+            if self.db.add_undo(&uid, &verdict, &annotator, created_ms)? {
+                self.merged.undos += 1;
+                query.changed = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn gold(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        let mut statement = self
+            .from
+            .prepare_cached("SELECT a, b, decision, note FROM gold WHERE query = ?1")?;
+        let rows = statement.query_map([query.theirs], |row| row.try_into())?;
+        for row in rows {
+            let (a, b, decision, note): (usize, usize, String, Option<String>) = row?;
+            let item = GoldItem {
+                a: query.place(a)?,
+                b: query.place(b)?,
+                decision: decision.parse().map_err(StoreError::Corrupt)?,
+                note,
+            };
+            match self.db.add_gold(query.ours, &item, false)? {
+                GoldAdded::New => self.merged.gold += 1,
+                GoldAdded::Contradicts(_) => self.merged.gold_clashes += 1,
+                GoldAdded::Same | GoldAdded::Replaced => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The verdicts of the other file on a query, as they would be given here, earliest first.
+fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewVerdict)>> {
+    let mut statement = from.prepare_cached(
+        "SELECT uid, a, b, decision, note, annotator, blind, active_ms, created_ms, confidence, cause, policy, role,
+             inclusion, revealed_ms, shown, replaces
+         FROM verdict WHERE query = ?1 ORDER BY created_ms, uid",
+    )?;
+    let mut rows = statement.query([query.theirs])?;
+    let mut verdicts = Vec::new();
+    while let Some(row) = rows.next()? {
+        let word = |column: &str| row.get::<_, Option<String>>(column);
+        let verdict = NewVerdict {
+            query: query.ours,
+            a: query.place(row.get("a")?)?,
+            b: query.place(row.get("b")?)?,
+            decision: row
+                .get::<_, String>("decision")?
+                .parse()
+                .map_err(StoreError::Corrupt)?,
+            note: row.get("note")?,
+            annotator: row.get("annotator")?,
+            blind: row.get("blind")?,
+            active_ms: row.get("active_ms")?,
+            created_ms: row.get("created_ms")?,
+            confidence: read(word("confidence")?)?,
+            cause: read(word("cause")?)?,
+            policy: row.get("policy")?,
+            role: row.get("role")?,
+            inclusion: row.get("inclusion")?,
+            revealed_ms: row.get("revealed_ms")?,
+            shown: row.get("shown")?,
+            replaces: row.get("replaces")?,
+            ..NewVerdict::default()
+        };
+        verdicts.push((row.get("uid")?, verdict));
+    }
+    Ok(verdicts)
+}
+
+fn read<T: std::str::FromStr<Err = String>>(word: Option<String>) -> Result<Option<T>> {
+    let word = word.map(|word| word.parse()).transpose();
+    word.map_err(StoreError::Corrupt)
+}

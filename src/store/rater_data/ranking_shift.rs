@@ -1,0 +1,135 @@
+//! What would change if a judge were not asked.
+
+use crate::domain::battle::Pair;
+use crate::domain::metrics::kendall_tau_b;
+use crate::domain::priority::effective_top;
+use crate::domain::ranking::{JudgeWeights, RankingSettings, Standing, View};
+use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use std::collections::{HashMap, HashSet};
+
+/// The ranks that count as the top.
+const TOP: usize = 10;
+
+/// One set of rankings against another: with and without a judge's votes, or with and without judges' own weights.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RankingShift {
+    /// Queries with both rankings.
+    pub queries: usize,
+    /// Of those, the ones whose top changes its members.
+    pub top_changed: usize,
+    /// Documents that leave the top, over all queries.
+    pub leaving: usize,
+    /// Mean Kendall τ-b between the two rankings; `None` where there is no query.
+    pub tau: Option<f64>,
+}
+
+impl RankingShift {
+    fn add(&mut self, one: &View, other: &View, sum: &mut f64) {
+        let scores = |view: &View| -> Vec<f64> {
+            let zelo = |standing: &Option<Standing>| standing.map_or(f64::NEG_INFINITY, |s| s.zelo);
+            view.standings.iter().map(zelo).collect()
+        };
+        let top = effective_top(one.standings.iter().flatten().count(), TOP);
+        let members =
+            |view: &View| -> HashSet<usize> { view.by_zelo.iter().take(top).copied().collect() };
+        let leaving = members(one).difference(&members(other)).count();
+        if let Some(tau) = kendall_tau_b(&scores(one), &scores(other)) {
+            self.queries += 1;
+            *sum += tau;
+            self.top_changed += usize::from(leaving > 0);
+            self.leaving += leaving;
+        }
+    }
+}
+
+impl Db {
+    /// The rankings with judges' own responses against those with all judges alike.
+    pub fn with_responses(&self, responses: &HashMap<JudgeId, (f64, f64)>) -> Result<RankingShift> {
+        let mut found = RankingShift::default();
+        let mut sum = 0.0;
+        for (key, _) in self.query_names()? {
+            let now = self.view(key)?;
+            let settings = |judge_weights| RankingSettings {
+                judge_weights,
+                ..now.settings
+            };
+            let mut rows = now.rows().clone();
+            let equal = View::quick(rows.clone(), settings(JudgeWeights::Equal));
+            let of = |judge: &JudgeId| responses.get(judge).copied().unwrap_or((1.0, 0.0));
+            rows.responses = rows.judges.iter().map(of).collect();
+            let joint = View::quick(rows, settings(JudgeWeights::Joint));
+            found.add(&equal, &joint, &mut sum);
+        }
+        found.tau = (found.queries > 0).then(|| sum / found.queries as f64);
+        Ok(found)
+    }
+
+    /// Fits every query without a judge's votes.
+    pub fn without_judge(&self, judge: JudgeId) -> Result<RankingShift> {
+        let mut found = RankingShift::default();
+        let mut sum = 0.0;
+        for (key, _) in self.query_names()? {
+            let judges = self.judges_of(key)?;
+            if judges.len() < 2 || judges.iter().all(|(id, _)| *id != judge) {
+                continue;
+            }
+            let with = self.view(key)?;
+            let mut rows = with.rows().clone();
+            if let Some(judge_index) = rows.judges.iter().position(|id| *id == judge) {
+                rows.judges.remove(judge_index);
+                if judge_index < rows.responses.len() {
+                    rows.responses.remove(judge_index);
+                }
+            }
+            for record in &mut rows.battles {
+                record.votes.retain(|vote| vote.judge != judge);
+                record.failed.retain(|id| *id != judge);
+            }
+            let without = View::quick(rows, with.settings);
+            found.add(&with, &without, &mut sum);
+        }
+        found.tau = (found.queries > 0).then(|| sum / found.queries as f64);
+        Ok(found)
+    }
+
+    /// The pairs on which a judge says something else than the others that count say together.
+    pub fn pairs_against(&self, judge: JudgeId) -> Result<HashSet<(QueryKey, Pair)>> {
+        let mut seats: HashMap<QueryKey, HashSet<JudgeId>> = HashMap::new();
+        for (key, _) in self.query_names()? {
+            let judges = self.judges_of(key)?;
+            seats.insert(key, judges.into_iter().map(|(id, _)| id).collect());
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut said: HashMap<(QueryKey, Pair), [Vec<Margin>; 2]> = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let (key, a, b) = (QueryKey(row.get(0)?), row.get(1)?, row.get(2)?);
+            let (id, margin): (i64, f64) = (row.get(3)?, row.get(4)?);
+            let counts = seats
+                .get(&key)
+                .is_some_and(|seats| seats.contains(&JudgeId(id)));
+            if let (true, Some(pair), Some(margin)) = (counts, Pair::new(a, b), Margin::new(margin))
+            {
+                let margin = if a < b { margin } else { margin.flipped() };
+                said.entry((key, pair)).or_default()[usize::from(id != judge.0)].push(margin);
+            }
+        }
+        Ok(said
+            .into_iter()
+            .filter(|(_, [own, others])| {
+                matches!((together(own), together(others)), (Some(own), Some(others)) if own != others)
+            })
+            .map(|(key, _)| key)
+            .collect())
+    }
+}
+
+/// What some votes say together.
+fn together(margins: &[Margin]) -> Option<Outcome> {
+    let score = VoteRule::Ternary.score(margins.iter().copied())?;
+    Margin::new(2.0 * score - 1.0).map(Margin::outcome)
+}

@@ -1,0 +1,213 @@
+//! The four boxes of each judge, and each ranking before and after.
+
+use crate::domain::adjudication::{PickCounts, Remeasured};
+use crate::domain::metrics::MeanEstimate;
+use crate::domain::sanitise;
+use crate::tui::model::{AdjudicationOverview, Model, PickRow};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::text::{Line, Span};
+
+/// A column of the judges: its header, its width, and the narrowest screen that shows it.
+const COLUMNS: [(&str, usize, usize); 9] = [
+    ("answers", 7, 0),
+    ("invalid", 7, 90),
+    ("agreed", 6, 0),
+    ("label only", 10, 0),
+    ("pick only", 9, 0),
+    ("neither", 7, 0),
+    ("labels picked (chance)", 22, 110),
+    ("picks labelled (chance)", 23, 140),
+    ("κ (95 %)", 18, 0),
+];
+
+/// One row a judge and order, under a header.
+pub(super) fn judges(
+    overview: &AdjudicationOverview,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let offered: Vec<_> = COLUMNS
+        .iter()
+        .filter(|(_, _, from)| columns + 2 >= *from)
+        .collect();
+    let fixed: usize = offered.iter().map(|(_, width, _)| width + 1).sum();
+    let room = columns.saturating_sub(fixed).clamp(4, 30);
+    let line = |name: &str, cell: &dyn Fn(&str) -> String| {
+        let mut words = text::pad_right(name, room);
+        for (head, width, _) in &offered {
+            words = format!("{words} {}", text::pad_left(&cell(head), *width));
+        }
+        words
+    };
+    let mut lines = vec![Line::styled(line("judge", &str::to_owned), theme.muted())];
+    for row in &overview.judges {
+        let name = sanitise::line(&row.name);
+        lines.push(Line::raw(line(&name, &|head| cell(row, head))));
+    }
+    lines
+}
+
+fn cell(row: &PickRow, head: &str) -> String {
+    let (summary, boxes) = (&row.summary, &row.summary.boxes);
+    let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| match (of(boxes), chance)
+    {
+        (Some(value), Some(chance)) => format!("{:.0} % ({:.0} %)", 100.0 * value, 100.0 * chance),
+        _ => "–".to_owned(),
+    };
+    match head {
+        "answers" => text::count(summary.valid),
+        "invalid" => text::count(summary.invalid.values().sum::<usize>() + row.failed),
+        "agreed" => text::count(boxes.agreed),
+        "label only" => text::count(boxes.label_only),
+        "pick only" => text::count(boxes.pick_only),
+        "neither" => text::count(boxes.neither),
+        "labels picked (chance)" => share(PickCounts::recall, summary.chance.recall),
+        "picks labelled (chance)" => share(PickCounts::precision, summary.chance.precision),
+        _ => match (boxes.kappa(), summary.intervals.kappa) {
+            (Some(kappa), Some((low, high))) => format!("{kappa:.2} ({low:.2}–{high:.2})"),
+            (Some(kappa), None) => format!("{kappa:.2}"),
+            (None, _) => "–".to_owned(),
+        },
+    }
+}
+
+/// Every judge's picks by source and by slot, to read.
+pub(super) fn details(overview: &AdjudicationOverview) -> String {
+    const NAME: usize = 14;
+    let percent = |share: Option<f64>| {
+        share.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
+    };
+    let mut text = String::new();
+    for row in &overview.judges {
+        let (summary, boxes) = (&row.summary, &row.summary.boxes);
+        let invalid: Vec<String> = summary
+            .invalid
+            .iter()
+            .map(|(cause, count)| format!("{count} {cause}"))
+            .collect();
+        let invalid = match invalid.is_empty() {
+            true => "none invalid".to_owned(),
+            false => format!(
+                "{} of the answers invalid ({})",
+                percent(summary.invalid_rate()),
+                invalid.join(", ")
+            ),
+        };
+        let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| {
+            format!("{} (by chance {})", percent(of(boxes)), percent(chance))
+        };
+        let chance = &summary.chance;
+        text.push_str(&format!(
+            "{}\n{} answers, {invalid}, {} calls failed\nagreement {} · picks labelled {} · labels picked {}\n",
+            sanitise::line(&row.name),
+            summary.valid,
+            row.failed,
+            share(PickCounts::agreement, chance.agreement),
+            share(PickCounts::precision, chance.precision),
+            share(PickCounts::recall, chance.recall),
+        ));
+        let mut line = |cells: [String; 6]| {
+            let mut words = text::pad_right(&cells[0], NAME);
+            for cell in &cells[1..] {
+                words = format!("{words} {}", text::pad_left(cell, 10));
+            }
+            text.push_str(words.trim_end());
+            text.push('\n');
+        };
+        let head = ["", "documents", "labelled", "picked", "agreed", "picked of"];
+        line(head.map(str::to_owned));
+        let counts = |name: String, boxes: &PickCounts| {
+            [
+                name,
+                boxes.total().to_string(),
+                boxes.labelled().to_string(),
+                boxes.picked().to_string(),
+                boxes.agreed.to_string(),
+                percent(boxes.pick_rate()),
+            ]
+        };
+        for (source, boxes) in &summary.by_source {
+            line(counts(source.name().to_owned(), boxes));
+        }
+        for (at, boxes) in summary.by_slot.iter().enumerate() {
+            line(counts(format!("slot {}", at + 1), boxes));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// As many lines as there is room for; the last one says how many there are more.
+pub(in crate::tui::screens) fn fold(
+    mut lines: Vec<Line<'static>>,
+    room: u16,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let room = usize::from(room);
+    if lines.len() > room && room > 0 {
+        let more = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        let words = format!("… {more} more rows than fit: a taller terminal shows them");
+        lines.push(Line::styled(words, theme.warn()));
+    }
+    lines
+}
+
+/// The measures of the ranking chosen, before and after.
+pub(super) fn effect(
+    model: &Model,
+    overview: &AdjudicationOverview,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let at = model.adjudication.ranking;
+    let Some((name, rows)) = overview.effect.get(at) else {
+        let words = "No ranking to measure: overrule import RUN brings one in.";
+        return vec![Line::styled(text::truncate(words, columns), theme.muted())];
+    };
+    let place = match overview.effect.len() {
+        1 => String::new(),
+        count => format!(" ({} of {count}, Tab)", at + 1),
+    };
+    let room = columns.saturating_sub(57).clamp(12, 40);
+    let title = format!("{}{place}", sanitise::line(name));
+    let header = format!(
+        "{} {} {} {} {}",
+        text::pad_right(&text::truncate(&title, room), room),
+        text::pad_left("before", 8),
+        text::pad_left("after", 8),
+        text::pad_left("difference", 10),
+        "95 % interval"
+    );
+    let mut lines = vec![Line::styled(header, theme.muted())];
+    lines.extend(rows.iter().map(|row| measure(row, room, theme)));
+    lines
+}
+
+fn measure(row: &Remeasured, room: usize, theme: &Theme) -> Line<'static> {
+    let mean = |estimate: Option<MeanEstimate>| {
+        estimate.map_or("–".to_owned(), |estimate| format!("{:.4}", estimate.mean))
+    };
+    let signed = |value: f64| match value == 0.0 {
+        true => "0.0000".to_owned(),
+        false => format!("{value:+.4}").replace('-', "−"),
+    };
+    let of = row.difference;
+    let difference = of.map_or("–".to_owned(), |of| signed(of.mean_difference));
+    let interval = of.and_then(|of| of.interval);
+    let interval = interval.map_or("–".to_owned(), |(low, high)| {
+        format!("{} to {}", signed(low), signed(high))
+    });
+    let style = match of.map_or(0.0, |of| of.mean_difference) {
+        0.0 => theme.text(),
+        _ => theme.strong(),
+    };
+    Line::from(vec![
+        Span::raw(text::pad_right(&row.metric.to_string(), room)),
+        Span::raw(format!(" {}", text::pad_left(&mean(row.before), 8))),
+        Span::raw(format!(" {}", text::pad_left(&mean(row.after), 8))),
+        Span::styled(format!(" {}", text::pad_left(&difference, 10)), style),
+        Span::styled(format!(" {interval}"), theme.muted()),
+    ])
+}

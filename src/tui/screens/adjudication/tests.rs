@@ -1,0 +1,217 @@
+use super::super::testing::{SIZES, TINY, drawn, model};
+use crate::domain::adjudication::{
+    Disagreement, DisagreementOrder, PickCounts, PickIntervals, PickSummary, Remeasured,
+    remeasured_metrics,
+};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{Comparison, MeanEstimate};
+use crate::domain::retrieval::SlotSource;
+use crate::store::corpus::QueryKey;
+use crate::store::labels::AdjudicationItem;
+use crate::tui::keymap::Command;
+use crate::tui::model::{AdjudicationOverview, Effect, Model, Msg, Overlay, PickRow, Screen};
+use crate::tui::theme::ColourDepth;
+use crate::tui::update::{on_command, update};
+
+pub(in crate::tui::screens) fn disagreement(document: &str, control_of: usize) -> AdjudicationItem {
+    AdjudicationItem {
+        query: QueryKey(7),
+        query_id: QueryId::new("scifact-641"),
+        document: DocId::new(document),
+        dispute: Disagreement {
+            pool: 0,
+            slot: 0,
+            positive: true,
+            against: 2,
+            answers: 3,
+            impact: 0.5,
+        },
+        control_of,
+    }
+}
+
+pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverview {
+    let estimate = |mean| MeanEstimate {
+        n: 8,
+        mean,
+        interval: None,
+    };
+    let row = |metric| Remeasured {
+        metric,
+        before: Some(estimate(0.5)),
+        after: Some(estimate(0.625)),
+        difference: Some(Comparison {
+            n: 8,
+            mean_difference: 0.125,
+            interval: Some((-0.0625, 0.25)),
+            randomisation_p: 0.5,
+            t_test: None,
+            wins_ties_losses: (1, 7, 0),
+        }),
+    };
+    let summary = PickSummary {
+        valid: 8,
+        boxes: PickCounts {
+            agreed: 6,
+            label_only: 2,
+            pick_only: 2,
+            neither: 70,
+        },
+        intervals: PickIntervals {
+            kappa: Some((0.5, 0.9)),
+            ..PickIntervals::default()
+        },
+        ..PickSummary::default()
+    };
+    let pick_row = |name: &str| PickRow {
+        name: name.to_owned(),
+        summary: summary.clone(),
+        failed: 1,
+    };
+    let rows = || remeasured_metrics().into_iter().map(row).collect();
+    AdjudicationOverview {
+        pools: 8,
+        labels: 17,
+        judges: vec![pick_row("bm25"), pick_row("hostile\u{1b}[2J")],
+        offline: true,
+        disagreements: documents.iter().map(|id| disagreement(id, 2)).collect(),
+        ruled: 3,
+        in_force: 3,
+        changed: 1,
+        conflicts: 0,
+        effect: vec![
+            ("bm25-overrule".to_owned(), rows()),
+            ("mine\u{7}".to_owned(), rows()),
+        ],
+        warning: None,
+    }
+}
+
+/// Adjudication with two disagreements.
+pub(in crate::tui::screens) fn adjudicating() -> Model {
+    let mut model = model(Screen::Queries);
+    model.stack = vec![Screen::Queries];
+    let effects = on_command(&mut model, Command::ShowAdjudication);
+    let [Effect::LoadDisagreements(rule, _, generation)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(rule.order, DisagreementOrder::Impact);
+    let arrived = Msg::Disagreements(*generation, Box::new(overview(&["5912283", "13497630"])));
+    let now = model.now;
+    assert_eq!(update(&mut model, arrived, now), []);
+    model
+}
+
+#[test]
+fn boxes_measures_and_list_fit_every_size() {
+    let mut model = adjudicating();
+    for size in SIZES {
+        let page = drawn(&mut model, super::view, ColourDepth::None, size);
+        for words in [
+            "label only",
+            "bm25-overrule",
+            "κ (95 %)",
+            "+0.1250",
+            "2 to rule on",
+            "13497630",
+        ] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert!(
+            !page.contains('\u{1b}') && !page.contains('\u{7}'),
+            "{page}"
+        );
+    }
+    for size in TINY {
+        drawn(&mut model, super::view, ColourDepth::None, size);
+    }
+}
+
+#[test]
+fn the_list_tells_nothing_of_label_and_picks() {
+    let mut model = adjudicating();
+    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
+    let list = page.split("to rule on").nth(1).unwrap();
+    for secret in ["only", "label", "0.5", "2 of 3", "control"] {
+        let list = list.split_once('\n').unwrap().1;
+        assert!(!list.contains(secret), "{secret}: {list}");
+    }
+}
+
+#[test]
+fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
+    let mut model = adjudicating();
+    on_command(&mut model, Command::NextPane);
+    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
+    assert!(page.contains("mine"), "{page}");
+    let effects = on_command(&mut model, Command::NextPolicy);
+    assert!(
+        matches!(effects[..], [Effect::LoadDisagreements(..)]),
+        "{effects:?}"
+    );
+    assert_eq!(model.adjudication.order, DisagreementOrder::Confidence);
+    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
+    assert!(
+        page.contains("… to rule on") && page.contains("reading anew"),
+        "{page}"
+    );
+    let now = model.now;
+    update(
+        &mut model,
+        Msg::Disagreements(1, Box::new(overview(&["5912283"]))),
+        now,
+    );
+    assert_eq!(
+        model.adjudication.disagreements,
+        [],
+        "an answer to an earlier question"
+    );
+    let answer = Box::new(overview(&["5912283", "13497630"]));
+    let generation = model.adjudication.generation;
+    update(&mut model, Msg::Disagreements(generation, answer), now);
+    assert_eq!(model.adjudication.disagreements.len(), 2);
+    model.adjudication.filter = "nothing like it".to_owned();
+    let page = drawn(&mut model, super::view, ColourDepth::None, (80, 22));
+    assert!(page.contains("No query matches"), "{page}");
+    on_command(&mut model, Command::Back);
+    assert_eq!(
+        (model.screen(), model.adjudication.filter.as_str()),
+        (Screen::Adjudication, "")
+    );
+}
+
+#[test]
+fn picks_by_source_and_slot_are_a_page_away() {
+    let mut model = adjudicating();
+    on_command(&mut model, Command::ShowTables);
+    assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
+    let overview = model.adjudication.overview.as_mut().unwrap();
+    let summary = &mut overview.judges[0].summary;
+    summary.by_source.insert(SlotSource::Fill, summary.boxes);
+    summary.by_slot = vec![summary.boxes; 2];
+    summary.invalid.insert("not-json", 2);
+    let text = super::tables::details(overview);
+    for words in [
+        "20 % of the answers invalid (2 not-json)",
+        "fill ",
+        "slot 2 ",
+        "by chance –",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(
+        text.lines().all(|line| line.chars().count() <= 150),
+        "{text}"
+    );
+}
+
+#[test]
+fn adjudication_without_picks_says_what_to_do() {
+    let mut model = adjudicating();
+    let generation = model.adjudication.generation;
+    let now = model.now;
+    let empty = Msg::Disagreements(generation, Box::default());
+    update(&mut model, empty, now);
+    let page = drawn(&mut model, super::view, ColourDepth::None, (80, 22));
+    assert!(page.contains("overrule pick "), "{page}");
+}

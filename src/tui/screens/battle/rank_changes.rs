@@ -1,0 +1,123 @@
+//! What the last verdict moved: new ranks with the ghosts of the old ones.
+
+use crate::tui::model::{OpenQuery, RankingBefore};
+use crate::tui::screens::document::prose;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+use std::cmp::Ordering;
+
+/// The pair first, then every other document whose rank changed, by its new rank.
+fn listed(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> Vec<usize> {
+    let ranks = open.ranks();
+    let rank_before = |document: usize| before.ranks.get(document).copied().flatten();
+    let others = open.view.by_zelo.iter().copied().filter(|document| {
+        *document != a
+            && *document != b
+            && ranks.get(*document).copied().flatten() != rank_before(*document)
+    });
+    [a, b].into_iter().chain(others).collect()
+}
+
+/// Rows that the list wants, with a sentence where nothing moved.
+pub(super) fn rows(open: &OpenQuery, before: &RankingBefore, a: usize, b: usize) -> usize {
+    listed(open, before, a, b).len() + usize::from(!any(open, before))
+}
+
+fn any(open: &OpenQuery, before: &RankingBefore) -> bool {
+    open.ranks() != before.ranks
+}
+
+/// Draws the panel.
+pub(super) fn render(
+    open: &OpenQuery,
+    before: &RankingBefore,
+    (a, b): (usize, usize),
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let mut rest = area;
+    let heading = format!("what moved · {} · u undo · i reason", before.change);
+    prose::heading(&heading, false, theme, super::cut(&mut rest, 1), buf);
+    let room = usize::from(rest.height);
+    let documents = listed(open, before, a, b);
+    let mut lines = Vec::new();
+    if !any(open, before) {
+        lines.push(Line::styled("no document changed its rank", theme.muted()));
+    }
+    let ids = documents
+        .iter()
+        .map(|document| text::width(&open.name(*document)))
+        .max()
+        .unwrap_or(0)
+        .min(24);
+    for document in &documents {
+        let role = if *document == a {
+            "A"
+        } else if *document == b {
+            "B"
+        } else {
+            " "
+        };
+        lines.push(row(open, before, *document, role, ids, theme));
+    }
+    if lines.len() > room && room > 0 {
+        let more = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        lines.push(Line::styled(format!("… and {more} more"), theme.muted()));
+    }
+    Paragraph::new(lines).render(rest, buf);
+}
+
+fn row(
+    open: &OpenQuery,
+    before: &RankingBefore,
+    document: usize,
+    role: &'static str,
+    ids: usize,
+    theme: &Theme,
+) -> Line<'static> {
+    let standing = open.view.standings.get(document).copied().flatten();
+    let now = standing.map(|standing| standing.rank);
+    let was = before.ranks.get(document).copied().flatten();
+    let (ghost, style) = match (was, now) {
+        (Some(was), Some(now)) => match was.cmp(&now) {
+            Ordering::Greater => (format!("was {was} ▲{}", was - now), theme.good()),
+            Ordering::Less => (format!("was {was} ▼{}", now - was), theme.bad()),
+            Ordering::Equal => (format!("was {was} ="), theme.ghost()),
+        },
+        (None, Some(_)) => ("was unranked".to_owned(), theme.ghost()),
+        (Some(was), None) => (format!("was {was}"), theme.ghost()),
+        (None, None) => (String::new(), theme.ghost()),
+    };
+    let rank = now.map_or("–".to_owned(), |rank| rank.to_string());
+    let mut spans = vec![
+        Span::styled(format!("{role} "), theme.strong()),
+        Span::raw(text::pad_right(&open.name(document), ids)),
+        Span::raw(format!("  rank {rank:>3} ")),
+        Span::styled(text::pad_right(&ghost, 12), style),
+    ];
+    if let Some(standing) = standing {
+        let se = standing
+            .se
+            .map_or(String::new(), |se| format!(" ± {se:.2}"));
+        let delta = before
+            .zelo
+            .get(document)
+            .copied()
+            .flatten()
+            .map_or(String::new(), |old| {
+                format!(" (moved {})", text::signed(standing.zelo - old, 2))
+            });
+        spans.push(Span::raw(format!(
+            "  zELO {}{se}",
+            text::signed(standing.zelo, 2)
+        )));
+        spans.push(Span::styled(delta, theme.muted()));
+    }
+    Line::from(spans)
+}

@@ -1,0 +1,222 @@
+use crate::domain::battle::Pair;
+use crate::domain::priority::DrawReason;
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::store::annotator_statistics::AnnotatorStatistics;
+use crate::store::corpus::QueryKey;
+use crate::store::queue::{QueueItem, QueueItemState};
+use crate::tui::keymap::Command;
+use crate::tui::model::{Effect, Model, Msg, Screen};
+use crate::tui::screens::testing::{drawn, model};
+use crate::tui::theme::ColourDepth;
+use crate::tui::update::{on_command, update};
+use std::time::{Duration, Instant};
+
+fn item(a: usize, b: usize) -> QueueItem {
+    QueueItem {
+        query: QueryKey(7),
+        pair: Pair::new(a, b).unwrap(),
+        draw: DrawReason::Control { of: 5 },
+        priority: Some(0.5),
+        standing: QueueItemState::Fresh,
+    }
+}
+
+/// The query of the tests with three items in the queue, the first under review.
+fn reviewing() -> Model {
+    let mut model = model(Screen::Review);
+    model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
+    let items = vec![item(0, 1), item(1, 2), item(0, 4)];
+    let effects =
+        super::super::queue::arrived(&mut model, 0, items, AnnotatorStatistics::default());
+    assert!(model.queue.current.is_some(), "{effects:?}");
+    model
+}
+
+/// The screen as words with single spaces.
+fn page(model: &mut Model, size: (u16, u16)) -> String {
+    let text = drawn(model, super::view, ColourDepth::None, size);
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The last message's time, a while later.
+fn later(model: &mut Model, seconds: u64) -> Instant {
+    model.now += Duration::from_secs(seconds);
+    model.now
+}
+
+/// Everything that the judges, the fit or the files say about the pair.
+const SECRETS: [&str; 8] = [
+    "bm25", "votes", "zELO", "rank", "5912283", "13497630", "surprise", "fit",
+];
+
+#[test]
+fn nothing_of_the_judges_is_drawn_before_the_decision() {
+    let mut model = reviewing();
+    for size in [(80, 24), (120, 40), (200, 60)] {
+        let page = page(&mut model, size);
+        assert!(page.contains("Which document"), "{page}");
+        for secret in SECRETS {
+            assert!(!page.contains(secret), "{secret}: {page}");
+        }
+    }
+    on_command(&mut model, Command::NextReasoning);
+    let page = page(&mut model, (120, 40));
+    assert!(page.contains("hidden until you have decided"), "{page}");
+    assert_eq!(on_command(&mut model, Command::Copy), []);
+}
+
+#[test]
+fn two_keys_judge_a_pair_and_go_on_to_the_next() {
+    let mut model = reviewing();
+    later(&mut model, 5);
+    on_command(&mut model, Command::FairlySure);
+    let effects = on_command(&mut model, Command::JudgeA);
+    let [Effect::Save(blind)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert!(blind.blind && !blind.after_reveal);
+    assert_eq!(
+        (blind.decision, blind.active_ms, blind.confidence),
+        (Decision::A, Some(5_000), Some(Confidence::Medium))
+    );
+    assert_eq!(
+        blind.item.as_ref().map(|item| item.draw),
+        Some(DrawReason::Control { of: 5 })
+    );
+    let page = page(&mut model, (120, 40));
+    assert!(
+        page.contains("you said, blind: A is better") && page.contains("6 votes"),
+        "{page}"
+    );
+
+    later(&mut model, 2);
+    let effects = on_command(&mut model, Command::Open);
+    let Some(Effect::Save(kept)) = effects.first() else {
+        panic!("{effects:?}");
+    };
+    assert!(!kept.blind && kept.after_reveal);
+    assert_eq!((kept.decision, kept.active_ms), (Decision::A, Some(2_000)));
+    assert!(
+        effects
+            .iter()
+            .any(|effect| matches!(effect, Effect::Queue(..)))
+    );
+    let current = model.queue.current.as_ref().unwrap();
+    assert!(current.is_blind() && current.item == item(1, 2));
+}
+
+#[test]
+fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
+    let mut model = reviewing();
+    later(&mut model, 1);
+    on_command(&mut model, Command::JudgeA);
+    assert_eq!(on_command(&mut model, Command::JudgeB), []);
+    on_command(&mut model, Command::CauseDefensible);
+    super::note(&mut model, " two readings ");
+    let page = page(&mut model, (120, 40));
+    assert!(
+        page.contains("now: B is better") && page.contains("reason: two readings"),
+        "{page}"
+    );
+    let effects = on_command(&mut model, Command::Back);
+    let Some(Effect::Save(kept)) = effects.first() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(
+        (kept.decision, kept.cause, kept.note.as_deref()),
+        (
+            Decision::B,
+            Some(ErrorCause::BothDefensible),
+            Some("two readings")
+        )
+    );
+    assert_eq!(model.screen(), Screen::Queue);
+}
+
+#[test]
+fn moving_about_writes_nothing_and_later_is_told_to_the_ledger() {
+    let mut model = reviewing();
+    assert!(writes(&on_command(&mut model, Command::NextBattle)).is_empty());
+    assert!(writes(&on_command(&mut model, Command::PreviousBattle)).is_empty());
+    assert!(writes(&on_command(&mut model, Command::Open)).is_empty());
+    assert!(writes(&on_command(&mut model, Command::CauseJudge)).is_empty());
+    let effects = on_command(&mut model, Command::PutOff);
+    assert!(
+        matches!(writes(&effects).as_slice(), [Effect::PutOff(..)]),
+        "{effects:?}"
+    );
+    assert_eq!(model.queue.current.as_ref().unwrap().item, item(1, 2));
+}
+
+fn writes(effects: &[Effect]) -> Vec<&Effect> {
+    let written = |effect: &&Effect| matches!(effect, Effect::Save(_) | Effect::PutOff(..));
+    effects.iter().filter(written).collect()
+}
+
+#[test]
+fn a_pair_chosen_from_further_down_was_nobodys_draw() {
+    let mut model = reviewing();
+    on_command(&mut model, Command::NextBattle);
+    later(&mut model, 1);
+    let effects = on_command(&mut model, Command::JudgeTie);
+    let [Effect::Save(blind)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert_eq!(
+        blind.item.as_ref().map(|item| item.draw),
+        Some(DrawReason::Priority)
+    );
+}
+
+#[test]
+fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
+    let mut model = reviewing();
+    let generation = model.queue.generation;
+    on_command(&mut model, Command::PutOff);
+    let now = model.now;
+    update(
+        &mut model,
+        Msg::Queued(generation, Vec::new(), AnnotatorStatistics::default()),
+        now,
+    );
+    assert_eq!(model.queue.items.len(), 2);
+    model.queue.current = None;
+    let generation = model.queue.generation;
+    update(
+        &mut model,
+        Msg::Queued(generation, Vec::new(), AnnotatorStatistics::default()),
+        now,
+    );
+    let page = page(&mut model, (80, 24));
+    assert!(page.contains("Nothing left to judge"), "{page}");
+}
+
+#[test]
+fn a_battle_of_the_matrix_is_judged_blind_where_that_is_asked_for() {
+    let mut model = model(Screen::Matrix);
+    model.options.judging.battle_blind = true;
+    model.open_battle(0, 1);
+    assert_eq!(model.screen(), Screen::Review);
+    later(&mut model, 1);
+    let effects = on_command(&mut model, Command::JudgeB);
+    let [Effect::Save(blind)] = effects.as_slice() else {
+        panic!("{effects:?}");
+    };
+    assert!(blind.blind && blind.item.is_none());
+    let effects = on_command(&mut model, Command::Open);
+    assert!(
+        matches!(effects.as_slice(), [Effect::Save(_)]),
+        "{effects:?}"
+    );
+    assert_eq!(model.screen(), Screen::Matrix);
+}
+
+#[test]
+fn a_queue_that_is_not_blind_opens_the_battle() {
+    let mut model = reviewing();
+    model.stack = vec![Screen::Queries, Screen::Queue];
+    model.options.judging.queue_blind = false;
+    on_command(&mut model, Command::Open);
+    assert_eq!(model.screen(), Screen::Battle);
+    assert!(!model.battle.blind);
+}

@@ -2,6 +2,7 @@
 //! services, and know nothing of terminals.
 
 pub mod annotate;
+pub mod manual;
 pub mod pick;
 pub mod pool;
 pub mod run_lock;

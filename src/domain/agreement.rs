@@ -7,7 +7,7 @@ mod alpha;
 mod kappa;
 mod survey;
 
-pub use alpha::{Alpha, LabelScale, alpha, units};
+pub use alpha::{Alpha, alpha, units};
 pub use kappa::{Kappa, kappa};
 pub use survey::{SampledItem, SurveyShare, survey_share};
 

@@ -11,7 +11,7 @@ mod structure;
 mod uncertainty;
 mod zbench;
 
-pub use ranks::{RankInterval, TopDraws, rank_intervals, ranks, top_draws};
+pub use ranks::{RankInterval, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion, leverage};
 
@@ -119,14 +119,6 @@ impl Default for RatingOptions {
 }
 
 impl RatingOptions {
-    /// The default prior with another model.
-    pub fn with_model(model: RatingModel) -> Self {
-        Self {
-            model,
-            ..Self::default()
-        }
-    }
-
     /// The precision on the scale of the model's own scores: 0 where it has no prior.
     fn precision(&self) -> f64 {
         match self.model {

@@ -159,7 +159,7 @@ fn rounded(strength: f64) -> u64 {
 }
 
 /// For each pair that is the weakest of a triad the sum of what speaks against it, over its triads.
-pub fn weakest_pairs(triads: &[CyclicTriad]) -> BTreeMap<Pair, f64> {
+pub(super) fn weakest_pairs(triads: &[CyclicTriad]) -> BTreeMap<Pair, f64> {
     let mut sums = BTreeMap::new();
     for triad in triads {
         *sums.entry(triad.weakest).or_insert(0.0) += triad.against;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// What changes between a ranking and another one of the same documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Impact {
+pub(crate) struct Impact {
     /// Documents that leave the top, and as many that enter it.
     pub entering: usize,
     /// Size of that top.
@@ -29,7 +29,7 @@ pub struct Impact {
 
 impl Impact {
     /// The change from one set of scores, in their `order`, to another; equal scores stand in pool order.
-    pub fn between(
+    pub(crate) fn between(
         present: &[f64],
         order: &[usize],
         other: &[f64],
@@ -58,7 +58,7 @@ impl Impact {
     }
 
     /// The impact as one number in 0..2: the share of the top that is replaced, plus the NDCG loss.
-    pub fn size(&self) -> f64 {
+    pub(crate) fn size(&self) -> f64 {
         self.entering as f64 / self.top.max(1) as f64 + self.ndcg_loss
     }
 
@@ -75,7 +75,7 @@ impl Impact {
 /// The impact of every pair with an observation in force, in pool order. The `exact` pairs of the largest estimated
 /// impact are refitted; the others keep the secant estimate. Where there is no estimate (the erf model, zBench's model,
 /// a pool without covariance) all pairs are refitted.
-pub fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
+pub(crate) fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
     let Some(flips) = FlipContext::new(view, top) else {
         return Vec::new();
     };
@@ -215,7 +215,12 @@ impl<'a> FlipContext<'a> {
 /// pair is taken out of the fit to first order and put back in exactly. `scores` are those of the logistic fit that the
 /// pair is part of, and `resistance` its effective resistance there. `None` where the fit rests on the pair alone, and for
 /// a pair without weight.
-pub fn flipped_gap(pair: &Observation, score: f64, scores: &[f64], resistance: f64) -> Option<f64> {
+pub(crate) fn flipped_gap(
+    pair: &Observation,
+    score: f64,
+    scores: &[f64],
+    resistance: f64,
+) -> Option<f64> {
     let sigma = |x: f64| 1.0 / (1.0 + (-x).exp());
     let gap = scores.get(pair.b)? - scores.get(pair.a)?;
     let p = sigma(gap);

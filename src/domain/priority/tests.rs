@@ -1,5 +1,9 @@
 //! Priorities, impacts and certainty of simulated queries.
 
+use super::impact::{Impact, impacts};
+use super::inclusion::sampling_weights;
+use super::queue::QueueEntry;
+use super::scoring::top_probabilities;
 use super::*;
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
@@ -304,7 +308,17 @@ fn a_value_queue_with_controls_measures_the_judges() {
         let world = simulated(20, 4, query);
         let view = view(&world.rows);
         let scored = score_pairs(&view, &Scoring::new(Policy::Mixed));
-        let found: Vec<QueueCandidate> = QueueCandidate::of_query(query as u64, &scored).collect();
+        let found: Vec<QueueCandidate> = scored
+            .iter()
+            .map(|scored| QueueCandidate {
+                key: PairKey {
+                    query: query as u64,
+                    pair: scored.pair,
+                },
+                priority: scored.priority,
+                voted: scored.voted,
+            })
+            .collect();
         for (scored, candidate) in scored.iter().zip(&found) {
             let judges = view.battles[scored.battle].score.unwrap();
             let person = world.verdicts[scored.battle].decision.score().unwrap();

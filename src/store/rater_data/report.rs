@@ -1,7 +1,7 @@
 //! From witnesses to cards: what a screen and a command show of the judges.
 
 use super::{JudgeCalls, RaterData, ReasoningAudit};
-use crate::domain::agreement::{self, LabelScale};
+use crate::domain::agreement;
 use crate::domain::judge_report::{
     JudgeModel, JudgePair, JudgeReport, Rating, ensemble_report, judge_alpha, judge_pairs,
     judge_reports,
@@ -105,11 +105,7 @@ impl RaterReport {
         }
         Self {
             alpha_judges: judge_alpha(&rater_data.ratings, Some(SEED)),
-            alpha_people: agreement::alpha(
-                &agreement::units(labels),
-                LabelScale::Nominal,
-                Some(SEED),
-            ),
+            alpha_people: agreement::alpha(&agreement::units(labels), Some(SEED)),
             cards,
             ensemble,
             calls,

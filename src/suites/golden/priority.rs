@@ -2,9 +2,12 @@
 
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::metrics::kendall_tau_b;
+use crate::domain::priority::impact::Impact;
+use crate::domain::priority::impact::flipped_gap;
+use crate::domain::priority::impact::impacts;
+use crate::domain::priority::scoring::top_probabilities;
 use crate::domain::priority::{
-    Impact, Policy, Scoring, cyclic_triads, decided_pairs, decided_pairs_of_judge, flipped_gap,
-    graded, impacts, score_pairs, top_probabilities,
+    Policy, Scoring, cyclic_triads, decided_pairs, decided_pairs_of_judge, graded, score_pairs,
 };
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};

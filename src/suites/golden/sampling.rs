@@ -3,9 +3,10 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
+use crate::domain::sampling::adaptive::information::mutual_information;
+use crate::domain::sampling::adaptive::information::top_probabilities;
 use crate::domain::sampling::adaptive::{
-    JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, mutual_information, next_round,
-    top_probabilities,
+    JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, next_round,
 };
 use crate::domain::simulation::quality;
 use rstest::rstest;

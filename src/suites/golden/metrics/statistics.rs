@@ -1,9 +1,9 @@
 //! zBench's own measures, correlations and paired tests.
 
 use super::{cases, close};
-use crate::domain::metrics::{
-    Resampling, compare, estimate, kendall_tau_b, randomisation_p, t_test, zbench,
-};
+use crate::domain::metrics::significance::randomisation_p;
+use crate::domain::metrics::significance::t_test;
+use crate::domain::metrics::{Resampling, compare, estimate, kendall_tau_b, zbench};
 use proptest::prelude::*;
 use serde::Deserialize;
 

@@ -1,9 +1,9 @@
 //! Answers and their tally against the original's functions and its runs with stub judges.
 
 use super::{original, pools};
+use crate::domain::adjudication::pick_outcome::summarise_picks;
 use crate::domain::adjudication::{
     InvalidPick, PickCounts, PickOutcome, PickRequest, PickSummary, SlotsReply, pick_outcomes,
-    summarise_picks,
 };
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::JudgingPool;

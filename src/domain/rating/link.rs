@@ -1,6 +1,7 @@
 //! What one observation contributes to the objective, for each of the two links.
 
 use super::RatingModel;
+use crate::domain::numeric::sigma;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
 /// Where the continued fraction of `erfc` takes over from the Chebyshev series.
@@ -82,10 +83,7 @@ pub(super) fn erf_link(z: f64, score: f64) -> LinkTerms {
 pub(super) fn probability(model: RatingModel, z: f64) -> f64 {
     match model {
         RatingModel::Thurstone => 0.5 * erfc(-z),
-        RatingModel::Map | RatingModel::Mle | RatingModel::Zbench => {
-            let tail = (-z.abs()).exp();
-            (if z >= 0.0 { 1.0 } else { tail }) / (1.0 + tail)
-        }
+        RatingModel::Map | RatingModel::Mle | RatingModel::Zbench => sigma(z),
     }
 }
 

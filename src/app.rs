@@ -5,6 +5,7 @@ pub mod adjudication;
 pub mod annotate;
 pub mod judge_report;
 pub mod manual;
+pub mod merge;
 pub mod pick;
 pub mod pool;
 pub mod review;

@@ -319,7 +319,7 @@ impl Db {
     }
 
     /// Marks a query's numbers as changed.
-    pub(super) fn touch(&self, query: QueryKey) -> Result<()> {
+    pub(crate) fn touch(&self, query: QueryKey) -> Result<()> {
         self.connection
             .prepare_cached("UPDATE query SET revision = revision + 1 WHERE id = ?1")?
             .execute([query.0])?;

@@ -4,3 +4,5 @@ mod fixtures;
 mod formats;
 mod golden;
 mod laws;
+mod manifest;
+mod plans;

@@ -1,12 +1,12 @@
 //! `overrule rule`: a person's ruling on a label.
 
 use super::{CommandContext, CommandResult, output};
+use crate::client::now_ms;
 use crate::domain::adjudication::{
     DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
 };
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
-use crate::engine::now_ms;
 use crate::store::rulings::NewRuling;
 use clap::Args;
 use serde_json::json;

@@ -1,0 +1,8 @@
+//! Use cases, one folder each, called by the commands and by the screens alike: they read and write the project, call
+//! services, and know nothing of terminals.
+
+pub mod annotate;
+pub mod manual;
+pub mod pick;
+pub mod pool;
+pub mod run_lock;

@@ -4,6 +4,7 @@
 pub mod adjudication;
 pub mod annotate;
 pub mod judge_report;
+pub mod log;
 pub mod manual;
 pub mod merge;
 pub mod pick;

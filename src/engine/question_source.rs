@@ -11,7 +11,7 @@ use crate::client::RunControl;
 use crate::client::worker::lock;
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
-use crate::judge::{JudgeEnsemble, PoolText, PresentedPair, offline};
+use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::Store;
 use crate::store::calls::{CallSelection, OutstandingCall};
 use crate::store::corpus::QueryKey;
@@ -83,7 +83,7 @@ impl RunContext {
             // The first look at a pool takes a while where it is large, and would hold up every other task.
             let analysed = Arc::clone(&pool);
             tokio::task::spawn_blocking(move || {
-                offline::analysis(&analysed);
+                analysed.analysis();
             })
             .await
             .map_err(|error| RunError::Crashed(error.to_string()))?;

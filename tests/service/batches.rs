@@ -2,7 +2,7 @@
 
 use super::fake_provider::FakeProvider;
 use super::{KEY, call, case, expected, judge};
-use overrule::judge::provider::batch::{BatchState, UnconfirmedBatch};
+use overrule::judge::batch::{BatchState, UnconfirmedBatch};
 use std::collections::BTreeMap;
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use super::super::plan::plan_query;
 use super::super::{RunError, RunRequest, now_ms};
 use super::{api, is_refusal, line_id, passes, patiently};
 use crate::domain::vote::JudgeId;
-use crate::judge::provider::batch::BatchApi;
+use crate::judge::batch::BatchApi;
 use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::Store;
 use crate::store::batches::{BatchCall, BatchStage};

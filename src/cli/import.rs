@@ -5,8 +5,8 @@ mod relevance;
 mod votes;
 
 use super::{CommandContext, CommandFailure, CommandResult, output, pool};
+use crate::client::now_ms;
 use crate::domain::corpus::Pool;
-use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, ExpectedJudges};
 use crate::formats::dataset;
 use crate::formats::file;

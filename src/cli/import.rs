@@ -378,7 +378,9 @@ pub(super) fn checked(path: &Path, skip_bad: bool) -> Result<CheckedDataset<'_>,
     let other = match recognise(path) {
         Ok(FileContent::Battles(PoolFormat::AiScores)) => Some("recorded votes"),
         Ok(FileContent::Picks) => Some("picks"),
-        Ok(FileContent::Columns(kind)) if kind != columns::FileKind::Dataset => Some(kind.words()),
+        Ok(FileContent::Columns(kind)) if kind != columns::FileKind::Dataset => {
+            Some(kind.describe())
+        }
         Ok(_) | Err(_) => None,
     };
     if let Some(other) = other {

@@ -87,6 +87,8 @@ pub(super) enum Durability {
 
 /// Sends the answer of a job, told why its transaction was not kept where it was not.
 type AnswerSender = Box<dyn FnOnce(Option<&WriteFailure>) + Send>;
+/// The answers of a committed transaction, which wait for the disk.
+type Committed = Vec<AnswerSender>;
 type StoreJob = Box<dyn FnOnce(Result<&mut Db>) -> AnswerSender + Send>;
 
 struct StoreTask {
@@ -331,16 +333,11 @@ fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(|error| StoreError::Corrupt(format!("cannot start the store's thread: {error}")))
 }
 
-/// A committed transaction on its way to the disk.
-struct TransactionGroup {
-    answers: Vec<AnswerSender>,
-}
-
 fn write_loop(
     db: &mut Db,
     jobs: &mpsc::Receiver<StoreTask>,
     state: &WriterState,
-    committed: &mpsc::Sender<TransactionGroup>,
+    committed: &mpsc::Sender<Committed>,
 ) {
     let mut copy_at = COPY_NOW;
     while let Ok(first) = jobs.recv() {
@@ -391,7 +388,7 @@ fn write_loop(
             answer(None);
         }
         // Notes alone go to the disk too; nobody waits for that.
-        drop(committed.send(TransactionGroup { answers: written }));
+        drop(committed.send(written));
         let pages = state.pages.load(Ordering::Relaxed);
         if pages < COPY_AFTER {
             copy_at = COPY_NOW;
@@ -424,17 +421,17 @@ fn begin(db: &Db) -> rusqlite::Result<()> {
 }
 
 fn sync_loop(
-    committed: &mpsc::Receiver<TransactionGroup>,
+    committed: &mpsc::Receiver<Committed>,
     state: &WriterState,
     mut sync: LogSync,
     copy: &mpsc::SyncSender<()>,
 ) {
     let mut slow: Option<Instant> = None;
-    while let Ok(TransactionGroup { mut answers }) = committed.recv() {
+    while let Ok(mut answers) = committed.recv() {
         // Everything taken in here was committed before the sync begins, so this one sync holds for all of it. What is
         // committed while it runs may or may not be on the disk after it, and waits for the next one.
         while let Ok(more) = committed.try_recv() {
-            answers.extend(more.answers);
+            answers.extend(more);
         }
         let began = Instant::now();
         let outcome = match state.stopped.get() {

@@ -5,13 +5,17 @@ mod adjudication;
 use super::model::{Effect, Msg, OpenQuery, TuiOptions};
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{self, RunHandle};
+use crate::app::judge_report::ranking_shift::ranking_without_judge;
+use crate::app::judge_report::report::rater_report;
+use crate::app::review::annotator_statistics::annotator_statistics;
+use crate::app::review::queue::QueueRequest;
+use crate::app::review::queue::build_review_queue;
 use crate::client::{RunControl, now_ms};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
-use crate::store::queue::QueueRequest;
 use crate::store::rulings::NewRuling;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::{Db, Result, Store};
@@ -281,8 +285,12 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
 }
 
 fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let tally = db.annotator_statistics(&request.annotator, request.scope)?;
-    Ok(Msg::Queued(generation, db.queue(request)?, tally))
+    let tally = annotator_statistics(db, &request.annotator, request.scope)?;
+    Ok(Msg::Queued(
+        generation,
+        build_review_queue(db, request)?,
+        tally,
+    ))
 }
 
 /// A query without texts and votes.
@@ -334,13 +342,13 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             }))
         }
         Effect::PutOff(query, pair, shown) => {
-            db.put_off(annotator, query, pair, &shown, now_ms)?;
+            db.postpone(annotator, query, pair, &shown, now_ms)?;
             return Ok(None);
         }
         Effect::Queue(request, generation) => queued(db, &request, generation)?,
         Effect::Guideline => Msg::GuidelineLoaded(db.guideline()?),
-        Effect::ReportJudges => Msg::JudgesReported(Box::new(db.judge_report(None)?)),
-        Effect::Without(judge) => Msg::Without(judge, db.without_judge(judge)?),
+        Effect::ReportJudges => Msg::JudgesReported(Box::new(rater_report(db, None)?)),
+        Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
             db.add_verdict(&NewVerdict {

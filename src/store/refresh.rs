@@ -1,21 +1,14 @@
-//! Many queries at a time: what is computed from their rows is computed on all cores, over reading connections made for it,
-//! and comes in the order in which it was asked for.
+//! Keeps what is cached of each query up to date: summaries, and the priorities of its pairs.
 
 use super::corpus::QueryKey;
+use super::error::{Result, StoreError};
+use super::handle::Store;
+use super::summary_cache::{QueryNumbers, QuerySummary};
 use super::threads::Durability;
-use super::views::{QueryNumbers, QuerySummary};
-use super::{Db, Result, Store, StoreError, file, schema};
-use std::num::NonZero;
-use std::sync::mpsc::sync_channel;
-use std::thread;
 use tokio::sync::oneshot;
 
-/// Results that a thread may have ready before they are wanted.
-const AHEAD: usize = 8;
 /// Summaries that share a transaction.
 const TOGETHER: usize = 128;
-/// A thread and its connection are worth so many queries.
-const WORTH: usize = 4;
 
 /// Why a walk over queries ended early.
 enum WalkEnd {
@@ -31,60 +24,36 @@ impl From<StoreError> for WalkEnd {
 }
 
 impl Store {
-    /// One more connection that reads and never writes.
-    fn reader(&self) -> Result<Db> {
-        let canonical = file::canonical(self.path())?;
-        let connection = if self.is_read_only() {
-            schema::open_reading(&canonical)?
-        } else {
-            file::reading(&canonical)?
-        };
-        connection.set_prepared_statement_cache_capacity(64);
-        Ok(Db { connection })
+    /// A query's summary, computed beside the writing queue and kept for the next look.
+    pub fn summarise(
+        &self,
+        query: QueryKey,
+    ) -> impl Future<Output = Result<QuerySummary>> + Send + use<> {
+        let store = self.clone();
+        async move {
+            let (revision, numbers) = store.read(move |db| db.summary_now(query)).await?;
+            let summary = numbers.summary.clone();
+            let kept = store
+                .write(move |db| db.keep_summary(query, revision, &numbers))
+                .await;
+            match kept {
+                // What is kept saves time at the next look and nothing else.
+                Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) | Ok(()) => Ok(summary),
+                Err(error) => Err(error),
+            }
+        }
     }
 
-    /// Does `work` for each query on all cores and hands the results to `take`, one by one and in order. The first error, of
-    /// either, ends it. Blocks.
-    pub fn read_each<T, E>(
-        &self,
-        queries: &[QueryKey],
-        work: impl Fn(&Db, QueryKey) -> Result<T> + Sync,
-        mut take: impl FnMut(QueryKey, T) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E>
-    where
-        T: Send,
-        E: From<StoreError>,
-    {
-        let cores = thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = cores.min(queries.len().div_ceil(WORTH));
-        thread::scope(|scope| {
-            let mut results = Vec::new();
-            for first in 0..threads {
-                let mut db = self.reader()?;
-                let (send, receive) = sync_channel(AHEAD);
-                let work = &work;
-                thread::Builder::new()
-                    .name("store-reading".to_owned())
-                    .spawn_scoped(scope, move || {
-                        for query in queries.iter().skip(first).step_by(threads) {
-                            let result = db.guarded(|db| work(db, *query));
-                            // Nobody listens any more once there was an error.
-                            if send.send(result).is_err() {
-                                return;
-                            }
-                        }
-                    })
-                    .map_err(|error| {
-                        StoreError::Corrupt(format!("cannot start a reading thread: {error}"))
-                    })?;
-                results.push(receive);
-            }
-            for (query, results) in queries.iter().zip(results.iter().cycle()) {
-                let result = results.recv().map_err(|_| StoreError::Closed)?;
-                take(*query, result?)?;
-            }
-            Ok(())
-        })
+    /// [`Store::summarise`] for a thread that may block.
+    pub fn summarise_blocking(&self, query: QueryKey) -> Result<QuerySummary> {
+        let only_read = || self.read_blocking(move |db| Ok(db.summary_now(query)?.1.summary));
+        if self.is_read_only() {
+            return only_read();
+        }
+        match self.write_blocking(move |db| db.cache_summary(query)) {
+            Err(StoreError::DiskFull) => only_read(),
+            kept => kept,
+        }
     }
 
     /// Computes the summaries of queries on all cores and keeps them, many in a transaction; those that are still good are
@@ -139,5 +108,22 @@ impl Store {
             Err(WalkEnd::Error(error)) => Err(error),
             Ok(()) | Err(WalkEnd::Enough) => Ok(()),
         }
+    }
+
+    /// Brings the urgencies that are out of date up to date and keeps them, a query at a time, so that others get their
+    /// turn; `told` hears how many are left.
+    pub fn refresh_priorities(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
+        let mut stale: Vec<QueryKey> = self.read_blocking(|db| {
+            let all = db.cached_priorities()?.into_iter();
+            Ok(all
+                .filter_map(|(key, _, priorities)| priorities.is_none().then_some(key))
+                .collect())
+        })?;
+        while let Some(query) = stale.pop() {
+            let (revision, priorities) = self.read_blocking(move |db| db.priorities_now(query))?;
+            self.write_blocking(move |db| db.keep_priorities(query, revision, &priorities))?;
+            told(stale.len());
+        }
+        Ok(())
     }
 }

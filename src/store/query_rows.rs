@@ -1,10 +1,11 @@
-//! A query's rows for its view.
+//! A query's rows as the domain wants them, and the view that follows from them.
 
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
-use crate::domain::ranking::{BattleRecord, QueryRows};
+use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
+use crate::domain::rating::RatingError;
 use crate::domain::vote::{JudgeId, Margin, Vote};
-use crate::store::corpus::QueryKey;
-use crate::store::{Db, Result, StoreError};
 use rusqlite::OptionalExtension;
 use std::collections::HashMap;
 
@@ -119,5 +120,56 @@ impl Db {
             battles,
             verdicts: self.verdicts_in_force(query)?,
         })
+    }
+
+    /// A query's view under the project's settings.
+    pub fn view(&self, query: QueryKey) -> Result<View> {
+        let mut settings = self.settings()?;
+        if settings.phi.is_none()
+            && let Some((phi, battles)) = self.estimated_phi(query)?
+        {
+            settings.phi = Some(phi);
+            settings.phi_battles = Some(battles);
+        }
+        Ok(View::new(self.fitted_rows(query, &settings)?, settings))
+    }
+
+    /// The scores of a query's view, to the last bit, without what else a view holds: they follow from the fit alone, and
+    /// the dispersion does not move them.
+    pub fn scores(
+        &self,
+        query: QueryKey,
+    ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
+        let settings = self.settings()?;
+        let rows = self.fitted_rows(query, &settings)?;
+        Ok(ranking::scores(&rows, &settings))
+    }
+
+    /// A query's rows, with the judges' responses where the fit takes them.
+    fn fitted_rows(&self, query: QueryKey, settings: &RankingSettings) -> Result<QueryRows> {
+        let mut rows = self.rows(query)?;
+        if settings.judge_weights == JudgeWeights::Joint {
+            let known = self.judge_responses()?;
+            let of = |judge: &JudgeId| known.get(&judge.0).copied().unwrap_or((1.0, 0.0));
+            rows.responses = rows.judges.iter().map(of).collect();
+        }
+        Ok(rows)
+    }
+
+    /// The dispersion estimated for the judges of a query, and the battles behind it.
+    fn estimated_phi(&self, query: QueryKey) -> Result<Option<(f64, usize)>> {
+        let stored: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT value FROM setting JOIN query ON setting.name = 'phi:' || query.ensemble
+                 WHERE query.id = ?1",
+            )?
+            .query_row([query.0], |row| row.get(0))
+            .optional()?;
+        stored
+            .map(|text| {
+                serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))
+            })
+            .transpose()
     }
 }

@@ -1,6 +1,7 @@
-//! From witnesses to cards: what a screen and a command show of the judges.
+//! What a screen and a command show of the judges: each one's statistics, and who agrees with whom.
 
-use super::{JudgeCalls, RaterData, ReasoningAudit};
+use super::rater_data::{RaterData, rater_data};
+use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::domain::agreement::{self, LabelScale};
 use crate::domain::judge_report::{
     JudgeModel, JudgePair, JudgeReport, Rating, ensemble_report, judge_alpha, judge_pairs,
@@ -8,6 +9,7 @@ use crate::domain::judge_report::{
 };
 use crate::domain::vote::{Margin, Outcome as Side};
 use crate::store::corpus::QueryKey;
+use crate::store::judge_calls::JudgeCalls;
 use crate::store::{Db, Result};
 use std::collections::BTreeMap;
 
@@ -39,21 +41,17 @@ pub struct RaterReport {
     pub joint: Option<JudgeModel>,
 }
 
-impl Db {
-    /// The judges' cards over one query or the project, without the joint fit.
-    pub fn judge_report(&self, scope: Option<QueryKey>) -> Result<RaterReport> {
-        let rater_data = self.rater_data(scope)?;
-        let ids = || rater_data.judges.iter().map(|(id, _)| *id);
-        let calls = ids().map(|id| self.calls_of(id)).collect::<Result<_>>()?;
-        let audits = ids().map(|id| self.audit(id)).collect::<Result<_>>()?;
-        let mut report = RaterReport::new(rater_data, calls, audits);
-        report.selective = self.connection.query_row(
-            "SELECT EXISTS (SELECT 1 FROM run WHERE campaign LIKE '%escalate%')",
-            [],
-            |row| row.get(0),
-        )?;
-        Ok(report)
-    }
+/// The judges' cards over one query or the project, without the joint fit.
+pub fn rater_report(db: &Db, scope: Option<QueryKey>) -> Result<RaterReport> {
+    let rater_data = rater_data(db, scope)?;
+    let ids = || rater_data.judges.iter().map(|(id, _)| *id);
+    let calls = ids().map(|id| db.calls_of(id)).collect::<Result<_>>()?;
+    let audits = ids()
+        .map(|id| audit_reasoning(db, id))
+        .collect::<Result<_>>()?;
+    let mut report = RaterReport::new(rater_data, calls, audits);
+    report.selective = db.has_escalated()?;
+    Ok(report)
 }
 
 impl RaterReport {

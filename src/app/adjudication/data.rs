@@ -1,18 +1,25 @@
-//! What the label court's rows amount to.
+//! Everything that adjudication works on: pools with labels, judges' picks and rulings, and what follows from them.
 
 use crate::domain::adjudication::{
     Disagreement, DisagreementRule, IgnoredAnswers, JudgeAnswers, LabelCorrection, PoolSet,
-    Remeasured, Ruling, RulingGrades, corrected_labels, find_disagreements, has_conflict,
-    label_corrections, latest_by_annotator, measure_impact, order_disagreements, remeasure,
-    remeasured_metrics, rulings_in_force, valid_answers,
+    Remeasured, Ruling, RulingGrades, corrected_labels, find_disagreements, group_answers,
+    has_conflict, label_corrections, latest_by_annotator, measure_impact, order_disagreements,
+    remeasure, remeasured_metrics, rulings_in_force, valid_answers,
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{EvaluationError, EvaluationRules, Qrels, RankedRun, Resampling};
+use crate::domain::retrieval::PoolSlot;
 use crate::domain::verdict::FinalRule;
 use crate::store::corpus::QueryKey;
-use crate::store::rulings::StoredRuling;
+use crate::store::rulings::{RulingContext, StoredRuling};
+use crate::store::{Db, StoreError};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+
+/// What the first stage is called where a project has no ranking of its own.
+pub const FIRST_STAGE: &str = "first stage";
+/// What the order of a dataset is called where nothing says how the first stage ranked it.
+pub const IN_ORDER: &str = "order of the dataset";
 
 /// Everything that the label court works on.
 #[derive(Clone, Debug)]
@@ -23,7 +30,7 @@ pub struct AdjudicationData {
     pub bench: PoolSet,
     /// Every label, of documents in no pool too.
     pub labels: Qrels,
-    /// Rankings by name; [`super::FIRST_STAGE`] or [`super::IN_ORDER`] of the pools alone where none has been imported.
+    /// Rankings by name; [`FIRST_STAGE`] or [`IN_ORDER`] of the pools alone where none has been imported.
     pub rankings: Vec<(String, RankedRun)>,
     /// The answers, judge by judge.
     pub groups: Vec<JudgeAnswers>,
@@ -221,4 +228,87 @@ impl AdjudicationData {
             })
             .collect()
     }
+}
+
+/// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
+/// grade `level`.
+pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreError> {
+    let labels = db.labels()?;
+    let picks = db.picks()?;
+    let mut keys = Vec::new();
+    let mut pools = Vec::new();
+    let mut asked: HashSet<&QueryId> = picks.iter().map(|record| &record.query).collect();
+    asked.extend(labels.keys());
+    for info in db.queries()? {
+        if asked.contains(&info.id) {
+            keys.push(info.key);
+            let grades = labels.get(&info.id);
+            pools.push(db.slots(info.key, info.id, grades, level)?);
+        }
+    }
+    let bench = PoolSet::new(pools);
+    let mut rankings = db.rankings()?;
+    if rankings.is_empty() {
+        rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
+    }
+    let (groups, left_out) = group_answers(picks, &bench);
+    Ok(AdjudicationData {
+        keys,
+        bench,
+        labels,
+        rankings,
+        groups,
+        left_out,
+        rulings: db.standing_rulings()?,
+        rule: db.final_rule()?,
+        level,
+    })
+}
+
+/// How the label of a document and the answers about it stand.
+pub fn ruling_context(
+    db: &Db,
+    query: QueryKey,
+    document: &DocId,
+    level: i32,
+) -> Result<RulingContext, StoreError> {
+    let pool = db.judging_pool(query, level)?;
+    let (id, slots) = (pool.query.clone(), pool.slots.clone());
+    let bench = PoolSet::new(vec![pool]);
+    let (groups, _) = group_answers(db.picks_of(query)?, &bench);
+    let answers = valid_answers(&groups, &bench);
+    let slot = slots.iter().position(|slot| slot.document == *document);
+    let against = slot.map_or(0, |slot| {
+        let parts =
+            |(_, picks): &&(usize, Vec<usize>)| picks.contains(&slot) != slots[slot].positive;
+        answers.iter().filter(parts).count()
+    });
+    Ok(RulingContext {
+        grade: db.label(&id, document)?,
+        against,
+        answers: answers.len(),
+        ..RulingContext::default()
+    })
+}
+
+/// What is known of the order in which the documents of the pools were found: their ranks in the first stage, or the order
+/// of the dataset where none has one.
+fn found(bench: &PoolSet) -> Option<(&'static str, RankedRun)> {
+    let ranked = |rank: fn(usize, &PoolSlot) -> Option<usize>| {
+        let pools = bench.pools.iter().map(|pool| {
+            let places = pool.slots.iter().enumerate();
+            let ranked: Vec<(DocId, f64)> = places
+                .filter_map(|(at, slot)| Some((slot.document.clone(), -(rank(at, slot)? as f64))))
+                .collect();
+            (pool.query.clone(), ranked)
+        });
+        let run: RankedRun = pools.filter(|(_, ranked)| !ranked.is_empty()).collect();
+        run
+    };
+    let by_rank = ranked(|_, slot| slot.rank);
+    if !by_rank.is_empty() {
+        return Some((FIRST_STAGE, by_rank));
+    }
+    let by_place = ranked(|at, _| Some(at + 1));
+    (!by_place.is_empty()).then_some((IN_ORDER, by_place))
 }

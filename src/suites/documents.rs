@@ -13,7 +13,10 @@ const FOLDERS: [&str; 5] = ["src/", "tests/", "assets/", "benches/", ".ci/"];
 
 /// What stands in backticks or in a link.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
-    let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+    let links = text
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next());
     text.split('`').skip(1).step_by(2).chain(links)
 }
 

@@ -12,6 +12,7 @@
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
 
+pub mod app;
 pub mod cli;
 pub mod client;
 pub mod config;

@@ -6,7 +6,10 @@ mod evidence;
 mod report;
 mod sheets;
 
-use super::{CommandContext, CommandFailure, CommandResult, export, output};
+use crate::app::output_file::write_whole;
+use crate::app::wording::counted;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::{output};
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
 use crate::store::labels::AdjudicationData;
 use anyhow::anyhow;
@@ -73,7 +76,7 @@ impl AdjudicationCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         for path in self.csv.iter().chain(&self.inspect) {
-            export::check_target(context, path, &[])?;
+            context.check_target(path, &[])?;
         }
         let level = self.level;
         let rows = store.read_blocking(move |db| db.adjudication_data(level))?;
@@ -81,11 +84,11 @@ impl AdjudicationCommand {
         let nothing = rows.labels.is_empty() || rows.rankings.is_empty();
         if rows.groups.is_empty() && (nothing || self.disagreements) {
             let notes: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "{}: no judge has picked from these pools{}; `overrule pick` has them pick",
                 context.project().display(),
                 notes.concat()
-            )));
+            ));
         }
         if rows.groups.is_empty() {
             notes.push("no judge has picked yet; `overrule pick` has them pick".to_owned());
@@ -101,14 +104,14 @@ impl AdjudicationCommand {
         if let Some(path) = &self.csv {
             let write =
                 |out: &mut dyn std::io::Write| sheets::per_query(&rows.bench, &rows.groups, out);
-            export::write_atomically(path, write)?;
+            write_whole(path, write)?;
         }
         if let Some(path) = &self.inspect {
             let texts_of = |at: usize| {
                 let key = rows.keys.get(at).copied().unwrap_or_default();
                 Ok(store.read_blocking(move |db| db.pool(key))?)
             };
-            export::write_atomically(path, |out| {
+            write_whole(path, |out| {
                 sheets::disagreements(&rows.groups, &texts_of, out)
             })?;
         }
@@ -120,22 +123,20 @@ impl AdjudicationCommand {
         let effect = effect::RulingEffect::of(&rows)?;
         if self.json {
             let judges: Vec<_> = reports.iter().map(report::JudgePickReport::json).collect();
-            output::json(&json!({
+            return output::json(&json!({
                 "pools": rows.bench.pools.len(),
                 "judges": judges,
                 "rulings": effect.rulings_json(),
                 "rankings": effect.rankings_json(),
                 "warnings": notes,
-            }))?;
-            return Ok(());
+            }));
         }
         for note in &notes {
             output::message(&format!("note: {note}"));
         }
         let mut texts: Vec<String> = reports.iter().map(report::JudgePickReport::words).collect();
         texts.push(effect.words());
-        output::text(&texts.join("\n"))?;
-        Ok(())
+        output::text(&texts.join("\n"))
     }
 }
 
@@ -150,7 +151,7 @@ fn notes(rows: &AdjudicationData) -> Vec<String> {
         ),
     ] {
         if count > 0 {
-            let count = output::counted(count, "answer");
+            let count = counted(count, "answer");
             notes.push(format!("{count} {what}: left out"));
         }
     }

@@ -5,7 +5,8 @@ mod cost;
 mod sampling_options;
 mod watch;
 
-use super::{CommandContext, CommandFailure, CommandResult, choose_judges, export, import, output};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
+use crate::cli::{import, output};
 use crate::engine::run_lock::RunLock;
 use crate::engine::{RunControl, RunRequest};
 use crate::store::calls::CallSelection;
@@ -86,7 +87,7 @@ pub(super) struct AnnotateCommand {
 
 impl AnnotateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let chosen = choose_judges::choose(context, &self.judges, self.insecure_http)?;
+        let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
         for note in &chosen.notes {
             output::message(note);
         }
@@ -141,7 +142,7 @@ impl AnnotateCommand {
             .out
             .clone()
             .unwrap_or_else(|| beside(&self.dataset, "annotated"));
-        export::check_target(context, &out, &[("dataset", &self.dataset)])?;
+        context.check_target(&out, &[("dataset", &self.dataset)])?;
         let dataset = import::checked(&self.dataset, self.skip_bad)?;
         drop(RunLock::take(context.project())?);
         plan.confirm(context, self.yes)?;

@@ -1,9 +1,11 @@
 //! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
 
-use super::{CommandContext, CommandFailure, CommandResult, choose_judges, output};
+use crate::cli::output::clean;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::{output};
 use crate::domain::sanitise;
 use crate::engine::batch::{self, PolledBatch};
-use crate::engine::now_ms;
+use crate::client::now_ms;
 use crate::engine::run_lock::RunLock;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
@@ -95,9 +97,9 @@ impl BatchCommand {
             BatchAction::Adopt { number, name } => {
                 let row = open_batch(&store, number)?;
                 if let Some(remote) = row.remote.filter(|_| row.left < row.calls) {
-                    return Err(CommandFailure::usage(anyhow!(
+                    return Err(usage!(
                         "batch {number} is {remote:?} at the provider already"
-                    )));
+                    ));
                 }
                 store.write_blocking(move |db| db.name_batch(BatchId(number), &name))?;
                 Ok(())
@@ -121,15 +123,15 @@ fn open_batch(store: &Store, number: i64) -> Result<BatchRow, CommandFailure> {
     let open = store.read_blocking(|db| db.batches(true))?;
     let found = open.into_iter().find(|row| row.id == BatchId(number));
     found.ok_or_else(|| {
-        CommandFailure::usage(anyhow!(
+        usage!(
             "there is no open batch {number}; `overrule batch status --all` lists them"
-        ))
+        )
     })
 }
 
 /// The judges that the open batches want, as they are configured now.
 fn ensemble(context: &CommandContext) -> Result<JudgeEnsemble, CommandFailure> {
-    Ok(choose_judges::choose(context, &[], false)?.ensemble)
+    Ok(context.judges(false).choose(&[])?.ensemble)
 }
 
 fn status(
@@ -150,11 +152,10 @@ fn status(
     let told = |row: &BatchRow| known.iter().find(|known| known.row.id == row.id);
     if as_json {
         let rows: Vec<Value> = rows.iter().map(|row| described(row, told(row))).collect();
-        return Ok(output::json(&rows)?);
+        return return output::json(&rows);
     }
     if rows.is_empty() {
-        output::text(if all { "no batch\n" } else { "no open batch\n" })?;
-        return Ok(());
+        output::text(if all { "no batch\n" } else { "no open batch\n" });
     }
     let cells: Vec<Vec<String>> = rows
         .iter()
@@ -163,7 +164,7 @@ fn status(
             let note = trouble.or_else(|| row.message.clone()).unwrap_or_default();
             vec![
                 row.id.0.to_string(),
-                sanitise::line(&row.spec.name).into_owned(),
+                clean(&row.spec.name),
                 row.stage.name().to_owned(),
                 row.calls.to_string(),
                 row.told.0.to_string(),
@@ -171,8 +172,8 @@ fn status(
                 row.left.to_string(),
                 format!("${:.4}", row.worst_usd),
                 ago(now_ms() - row.submitted_ms),
-                sanitise::line(row.remote.as_deref().unwrap_or("–")).into_owned(),
-                sanitise::line(&note).into_owned(),
+                clean(row.remote.as_deref().unwrap_or("–")),
+                clean(&note),
             ]
         })
         .collect();

@@ -4,7 +4,8 @@ mod coverage;
 mod display;
 mod resample;
 
-use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::{output};
 use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
 use crate::domain::simulation::{
     MeanInterval, Noise, Quality, QualitySummary, SimulatedQuery, SimulationResult, Theta,
@@ -126,9 +127,9 @@ impl StrategyOnQuery {
 impl BenchSamplerCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if self.strategies.is_empty() {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "--strategies: name at least one"
-            )));
+            ));
         }
         let source = if self.resample {
             WorldSource::Project(ProjectWorlds::load(&context.open()?, self.seed)?)

@@ -1,6 +1,6 @@
 //! `overrule compare`: two rankings, query by query.
 
-use super::CommandResult;
+use crate::cli::command::CommandResult;
 use super::evaluate::EvaluateCommand;
 use clap::Args;
 use std::path::PathBuf;

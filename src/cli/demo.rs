@@ -1,6 +1,7 @@
 //! `overrule` and `overrule demo`: the workbench.
 
-use super::{CommandContext, CommandFailure, CommandResult, choose_judges, create_project, output};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::{output};
 use crate::engine::{RunControl, RunRequest};
 use crate::judge::offline;
 use crate::store::Store;
@@ -67,7 +68,7 @@ fn fresh_path() -> std::io::Result<PathBuf> {
 }
 
 /// A project with the bundled sample in it.
-fn sample(path: &Path, context: &CommandContext) -> Result<Store, super::CommandFailure> {
+fn sample(path: &Path, context: &CommandContext) -> Result<Store, CommandFailure> {
     if let Some(folder) = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -80,11 +81,11 @@ fn sample(path: &Path, context: &CommandContext) -> Result<Store, super::Command
         .iter()
         .find(|name| !SAMPLES.contains(&name.as_str()))
     {
-        return Err(super::CommandFailure::usage(anyhow::anyhow!(
+        return Err(usage!(
             "{}: holds queries of {:?}; the sample goes into a project of its own",
             path.display(),
             crate::domain::sanitise::line(foreign)
-        )));
+        ));
     }
     super::import::bundled(&store, SCIFACT, ZBENCH)?;
     Ok(store)
@@ -92,9 +93,9 @@ fn sample(path: &Path, context: &CommandContext) -> Result<Store, super::Command
 
 fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(super::CommandFailure::usage(anyhow::anyhow!(
+        return Err(usage!(
             "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same"
-        )));
+        ));
     }
     let config = &context.config;
     let latest = store.read_blocking(|db| db.latest_run())?;
@@ -145,7 +146,7 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
             notes: Vec::new(),
         }
     } else {
-        choose_judges::choose(context, &[], false)?
+        context.judges(false).choose(&[])?
     };
     let options = TuiOptions {
         paid: chosen

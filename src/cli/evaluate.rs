@@ -3,7 +3,9 @@
 mod report;
 mod zbench;
 
-use super::{CommandFailure, CommandResult, benchmark, output};
+use crate::app::wording::{counted, first_names};
+use crate::cli::command::{CommandFailure, CommandResult, usage};
+use crate::cli::{output};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Metric, Qrels, RankedRun, Resampling, ScoreWidth, evaluate,
@@ -104,9 +106,9 @@ impl EvaluateCommand {
         let report = match self.how.profile {
             MeasureProfile::Trec => self.trec()?,
             MeasureProfile::Zbench if self.before.is_some() => {
-                return Err(CommandFailure::usage(anyhow!(
+                return Err(usage!(
                     "--before compares labels, which --profile zbench does not read"
-                )));
+                ));
             }
             MeasureProfile::Zbench => self.zbench()?,
         };
@@ -122,7 +124,7 @@ impl EvaluateCommand {
             .iter()
             .map(|name| name.parse::<Metric>())
             .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| CommandFailure::usage(anyhow!("--metrics: {error}")))?;
+            .map_err(|error| usage!("--metrics: {error}"))?;
         let rules = EvaluationRules {
             relevant_from: self.how.level,
             scores: match self.how.scores {
@@ -206,12 +208,12 @@ fn measure(
 ) -> Result<Evaluation, CommandFailure> {
     let name = path.display();
     let run = benchmark::ranking(path, warnings)?;
-    let wrong = |error| CommandFailure::usage(anyhow!("{name}: {error}"));
+    let wrong = |error| usage!("{name}: {error}");
     let evaluation = evaluate(qrels, &run, metrics, rules).map_err(wrong)?;
     if evaluation.queries.is_empty() {
-        return Err(CommandFailure::usage(anyhow!(
+        return Err(usage!(
             "{name}: shares no query with the labels; compare the query ids of the two files"
-        )));
+        ));
     }
     let mut warn = |queries: &[QueryId], what: &str| {
         if !queries.is_empty() {
@@ -266,7 +268,7 @@ fn listed(queries: &[QueryId], what: &str) -> String {
     let names: Vec<&str> = queries.iter().map(QueryId::as_str).collect();
     format!(
         "{} {what}: {}",
-        output::counted(queries.len(), "query"),
-        output::first_names(&names)
+        counted(queries.len(), "query"),
+        first_names(&names)
     )
 }

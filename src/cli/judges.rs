@@ -1,6 +1,8 @@
 //! `overrule judges`: a card a judge, and who agrees with whom.
 
-use super::{CommandContext, CommandResult, output};
+use crate::cli::output::clean;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::{output};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, judge_model};
 use crate::domain::sanitise;
@@ -61,9 +63,9 @@ impl JudgesCommand {
         };
         let report = JudgeReportText(report, changed);
         if self.json {
-            Ok(output::json(&report.json())?)
+            output::json(&report.json())
         } else {
-            Ok(output::text(&report.words())?)
+            output::text(&report.words())
         }
     }
 }
@@ -166,8 +168,8 @@ impl JudgeReportText {
             .iter()
             .map(|(a, b, pair)| {
                 vec![
-                    sanitise::line(a).into_owned(),
-                    sanitise::line(b).into_owned(),
+                    clean(a),
+                    clean(b),
                     pair.kappa
                         .map_or("–".to_owned(), |kappa| format!("{:.3}", kappa.value)),
                     interval(pair.kappa.and_then(|kappa| kappa.interval), 1.0, 3),
@@ -209,7 +211,7 @@ impl JudgeReportText {
                 .iter()
                 .map(|judge| {
                     vec![
-                        sanitise::line(&self.0.rater_data.judges[judge.judge].1.name).into_owned(),
+                        clean(&self.0.rater_data.judges[judge.judge].1.name),
                         format!("{:.2}", judge.beta),
                         format!("{:.2}", judge.gamma),
                         judge
@@ -316,7 +318,7 @@ fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Ve
             )
         });
     vec![
-        sanitise::line(name).into_owned(),
+        clean(name),
         card.map_or(0, |card| card.votes).to_string(),
         card.and_then(|card| card.ties)
             .map_or_else(none, |ties| format!("{:.0} %", 100.0 * ties.value)),

@@ -4,7 +4,9 @@ use super::config::RatingSettings;
 mod certainty;
 mod spending;
 
-use super::{CommandContext, CommandResult, output};
+use crate::cli::output::clean;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::{output};
 use crate::domain::analysis::wilson;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
@@ -80,7 +82,7 @@ impl StatusCommand {
         let usd = store.read_blocking(|db| db.usd_per_battle())?;
         let court = store.read_blocking(|db| db.adjudication_counts())?;
         if self.json {
-            output::json(&json!({
+            return output::json(&json!({
                 "project": store.path().display().to_string(),
                 "queries": rows.len(),
                 "documents": documents,
@@ -122,8 +124,7 @@ impl StatusCommand {
                     "rulings": court.rulings,
                 },
                 "rating": RatingSettings::new(settings, &rule),
-            }))?;
-            return Ok(());
+            }));
         }
         let share = |part: usize, whole: usize| match whole {
             0 => "not run".to_owned(),
@@ -179,7 +180,7 @@ impl StatusCommand {
             ));
         }
         for (names, queries) in &judges {
-            let names = sanitise::line(&names.join(", ")).into_owned();
+            let names = clean(&names.join(", "));
             lines.push(format!(
                 "judges      {names}: their votes count for {queries} queries"
             ));
@@ -188,8 +189,7 @@ impl StatusCommand {
             lines.push(format!("note        {OFFLINE_LABEL}"));
         }
         output::text(&(lines.join("\n") + "\n"))?;
-        output::text(&certainty::table(&rows, usd))?;
-        Ok(())
+        output::text(&certainty::table(&rows, usd))
     }
 }
 
@@ -210,8 +210,7 @@ impl QueriesCommand {
                     row
                 })
                 .collect();
-            output::json(&rows)?;
-            return Ok(());
+            return output::json(&rows);
         }
         let header = [
             "query",
@@ -229,7 +228,7 @@ impl QueriesCommand {
             .iter()
             .map(|(info, summary)| {
                 vec![
-                    sanitise::line(info.id.as_str()).into_owned(),
+                    clean(info.id.as_str()),
                     summary.documents.to_string(),
                     format!("{}/{}", summary.fought, summary.battles),
                     summary.missing.to_string(),
@@ -253,7 +252,6 @@ impl QueriesCommand {
                 ]
             })
             .collect();
-        output::text(&output::table(&header, &rows))?;
-        Ok(())
+        output::text(&output::table(&header, &rows))
     }
 }

@@ -1,7 +1,9 @@
 //! `overrule log`: who did what, when, and what it changed.
 
 use super::export::cell;
-use super::{CommandContext, CommandResult, output};
+use crate::cli::output::clean;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::{output};
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
@@ -78,7 +80,7 @@ impl LogCommand {
         })?;
         let rows: Vec<Value> = rows;
         if self.json {
-            return Ok(output::json(&rows)?);
+            return output::json(&rows);
         }
         if self.csv {
             let mut writer = SafeCsv::new(io::stdout().lock());
@@ -93,7 +95,7 @@ impl LogCommand {
         let header = [
             "when", "who", "event", "query", "a", "b", "before", "after", "why",
         ];
-        Ok(output::text(&output::table(&header, &rows))?)
+        output::text(&output::table(&header, &rows))
     }
 }
 
@@ -190,11 +192,11 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<Value> {
 /// A row of the table.
 fn words(row: &Value) -> Vec<String> {
     let plain = |name: &str| match &row[name] {
-        Value::String(text) => sanitise::line(text).into_owned(),
+        Value::String(text) => clean(text),
         _ => String::new(),
     };
     let said = |name: &str| match &row[name] {
-        Value::String(text) => sanitise::line(text).into_owned(),
+        Value::String(text) => clean(text),
         _ if row["query"].is_null() => String::new(),
         _ => "–".to_owned(),
     };

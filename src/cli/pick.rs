@@ -5,7 +5,10 @@ mod plan;
 mod watch;
 
 use super::choose_judges::{self, is_paid};
-use super::{CommandContext, CommandFailure, CommandResult, benchmark, import, output};
+use crate::app::wording::counted;
+use crate::cli::output::clean;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::{import, output};
 use crate::domain::adjudication::{PickMode, PickRecord};
 use crate::domain::corpus::Pool;
 use crate::domain::metrics::Qrels;
@@ -100,7 +103,7 @@ impl PickCommand {
             (true, false) => PickMode::AnyNumber,
             (false, false) => PickMode::Exactly,
         };
-        let chosen = choose_judges::choose_pickers(context, &self.judges, way, self.insecure_http)?;
+        let chosen = context.judges(self.insecure_http).choose_pickers(&self.judges, way)?;
         for note in &chosen.notes {
             output::message(note);
         }
@@ -126,7 +129,7 @@ impl PickCommand {
         let plan = PickPlan::new(&pools.pools, &pools.labels, &ensemble, &options, &sheet)
             .map_err(|what| {
                 let place = self.dataset.as_deref().unwrap_or(context.project());
-                CommandFailure::usage(anyhow!("{}: {what}", place.display()))
+                usage!("{}: {what}", place.display())
             })?;
         for note in &plan.notes {
             output::message(&format!("note: {note}"));
@@ -139,7 +142,7 @@ impl PickCommand {
         }
         let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
         if paid && plan.calls() > 0 {
-            choose_judges::confirm_spending(&words(&plan), self.yes)?;
+            spending::confirm_spending(&words(&plan), self.yes)?;
         }
         let store = context.open_or_create()?;
         if let Some(path) = &self.dataset {
@@ -168,7 +171,7 @@ impl PickCommand {
         let missing: u64 = rows.iter().filter_map(|row| row["missing"].as_u64()).sum();
         let failed: u64 = rows.iter().filter_map(|row| row["failed"].as_u64()).sum();
         if ended.interrupted && missing > 0 {
-            let what = output::counted(missing as usize, "answer");
+            let what = counted(missing as usize, "answer");
             output::message(&format!(
                 "stopped; {what} missing, and the same command goes on"
             ));
@@ -177,14 +180,14 @@ impl PickCommand {
         match (missing, failed) {
             (0, 0) => Ok(()),
             (0, failed) => {
-                let what = output::counted(failed as usize, "call");
+                let what = counted(failed as usize, "call");
                 output::message(&format!(
                     "{what} failed; ask again for them with --retry-failed"
                 ));
                 Err(CommandFailure::incomplete())
             }
             (missing, _) => {
-                let what = output::counted(missing as usize, "answer");
+                let what = counted(missing as usize, "answer");
                 let why = match ended.broke {
                     true => "the budget is reached; go on with a larger --budget",
                     false => "run the same command again",
@@ -223,9 +226,9 @@ impl PickCommand {
         for name in &self.query {
             if !held.pools.iter().any(|pool| pool.query.id.as_str() == name) {
                 let name = sanitise::line(name);
-                return Err(CommandFailure::usage(anyhow!(
+                return Err(usage!(
                     "--query: there is no query {name:?}"
-                )));
+                ));
             }
         }
         if !self.query.is_empty() {
@@ -256,11 +259,11 @@ impl PickCommand {
 fn words(plan: &PickPlan) -> String {
     let mut text = format!(
         "{}, {} to make, {} there already\n",
-        output::counted(plan.pools, "pool"),
-        output::counted(plan.calls(), "call"),
-        output::counted(plan.already, "answer")
+        counted(plan.pools, "pool"),
+        counted(plan.calls(), "call"),
+        counted(plan.already, "answer")
     );
-    text.push_str(&choose_judges::estimate_table(&plan.estimates));
+    text.push_str(&spending::estimate_table(&plan.estimates));
     if plan.estimates.iter().any(|judge| !judge.offline) {
         text.push_str(&format!("{}\n", provider::ESTIMATE));
     }
@@ -308,11 +311,11 @@ fn table(rows: &[Value]) -> String {
     ];
     let cells = |row: &Value| {
         let name = row["judge"].as_str().unwrap_or_default();
-        let mut cells = vec![sanitise::line(name).into_owned()];
+        let mut cells = vec![clean(name)];
         for key in ["questions", "valid", "invalid", "failed", "missing"] {
             cells.push(row[key].to_string());
         }
-        cells.push(choose_judges::usd(row["cost_usd"].as_f64()));
+        cells.push(spending::usd(row["cost_usd"].as_f64()));
         cells
     };
     output::table(&header, &rows.iter().map(cells).collect::<Vec<_>>())

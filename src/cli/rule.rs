@@ -1,12 +1,13 @@
 //! `overrule rule`: a person's ruling on a label.
 
-use super::{CommandContext, CommandResult, output};
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::{output};
 use crate::domain::adjudication::{
     DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
 };
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
-use crate::engine::now_ms;
+use crate::client::now_ms;
 use crate::store::rulings::NewRuling;
 use clap::Args;
 use serde_json::json;
@@ -79,7 +80,7 @@ impl RuleCommand {
             None => (None, None),
         };
         if self.json {
-            return Ok(output::json(&json!({
+            return output::json(&json!({
                 "uid": uid,
                 "query": self.query,
                 "document": self.document,
@@ -89,7 +90,7 @@ impl RuleCommand {
                 "in_force": in_force,
                 "label_before": before,
                 "label_after": after,
-            }))?);
+            }));
         }
         let effect = match &correction {
             Some(one) if in_force && one.changes() => {

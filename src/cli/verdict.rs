@@ -1,12 +1,14 @@
 //! `overrule override` and `overrule undo`.
 
-use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::cli::output::clean;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::{output};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VerdictRelation;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, OverrideMode, Verdict};
-use crate::engine::now_ms;
+use crate::client::now_ms;
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
 use anyhow::anyhow;
@@ -62,9 +64,9 @@ impl OverrideCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         if self.a == self.b {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "--a and --b are the same document"
-            )));
+            ));
         }
         let annotator = context.annotator();
         let (query, a, b) = (self.query.clone(), self.a.clone(), self.b.clone());
@@ -95,7 +97,7 @@ impl OverrideCommand {
         let counts = in_force.is_some_and(|verdict| verdict.uid == uid);
         let moved = moves(&before, &after, &documents);
         if self.json {
-            output::json(&json!({
+            return output::json(&json!({
                 "uid": uid,
                 "query": self.query,
                 "a": self.a,
@@ -107,8 +109,7 @@ impl OverrideCommand {
                 "in_force": counts,
                 "moved": moved.iter().map(|(id, from, to)| json!({ "document": id, "from": from, "to": to }))
                     .collect::<Vec<_>>(),
-            }))?;
-            return Ok(());
+            }));
         }
         let words = decision.words(&sanitise::line(&self.a), &sanitise::line(&self.b));
         let weight = after.settings.override_weight;
@@ -145,8 +146,7 @@ impl OverrideCommand {
         if moved.is_empty() {
             text.push_str("  no document changed its rank\n");
         }
-        output::text(&text)?;
-        Ok(())
+        output::text(&text)
     }
 }
 
@@ -156,7 +156,7 @@ fn other(rule: &FinalRule, in_force: Option<&Verdict>, documents: &[DocumentInfo
         return "people differ on the pair and no direction has a majority: the judges' votes stay as they are"
             .to_owned();
     };
-    let name = |at: usize| sanitise::line(documents[at].id.as_str()).into_owned();
+    let name = |at: usize| clean(documents[at].id.as_str());
     format!(
         "in force is the verdict of {} ({}): {}",
         sanitise::line(&verdict.annotator),
@@ -194,10 +194,10 @@ impl UndoCommand {
             Ok(Some((undone.verdict, query, documents, words)))
         })?;
         let Some((verdict, query, documents, words)) = undone else {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "no verdict by {:?} to take back",
                 sanitise::line(&who)
-            )));
+            ));
         };
         let (a, b) = (&documents[verdict.a].id, &documents[verdict.b].id);
         if self.json {
@@ -205,7 +205,7 @@ impl UndoCommand {
                 "uid": verdict.uid, "query": query.id, "a": a, "b": b, "verdict": verdict.decision.name(),
             }))?;
         } else {
-            let query = sanitise::line(query.id.as_str()).into_owned();
+            let query = clean(query.id.as_str());
             output::text(&format!("{query}: {}\n", sanitise::line(&words)))?;
         }
         Ok(())
@@ -218,23 +218,22 @@ impl UndoCommand {
             .open()?
             .write_blocking(move |db| db.undo_ruling(&annotator, now_ms()))?;
         let Some(undone) = undone else {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "no ruling by {:?} to take back",
                 sanitise::line(&who)
-            )));
+            ));
         };
         let ruling = undone.ruling;
         if self.json {
-            return Ok(output::json(&json!({
+            return output::json(&json!({
                 "uid": ruling.uid, "query": ruling.query, "document": ruling.document, "ruling": ruling.finding,
-            }))?);
+            }));
         }
         let query = sanitise::line(ruling.query.as_str());
         let document = sanitise::line(ruling.document.as_str());
         output::text(&format!(
             "query {query}, document {document}: taken back: {}\n",
             ruling.finding.words()
-        ))?;
-        Ok(())
+        ))
     }
 }

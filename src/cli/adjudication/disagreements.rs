@@ -1,6 +1,9 @@
 //! What picks and labels differ on, as a list.
 
-use super::super::{CommandResult, output};
+use crate::app::wording::counted;
+use crate::cli::output::clean;
+use crate::cli::command::{CommandResult};
+use crate::cli::{output};
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::sanitise;
 use crate::store::labels::{AdjudicationData, AdjudicationItem};
@@ -30,18 +33,17 @@ pub(super) fn print(
                 "control": matter.control_of > 0,
             })
         };
-        return Ok(output::json(&matters.iter().map(row).collect::<Vec<_>>())?);
+        return return output::json(&matters.iter().map(row).collect::<Vec<_>>());
     }
     if matters.is_empty() {
-        output::text("nothing left to rule on\n")?;
-        return Ok(());
+        output::text("nothing left to rule on\n");
     }
     let row = |(at, matter): (usize, &AdjudicationItem)| {
         let dispute = &matter.dispute;
         vec![
             (at + 1).to_string(),
-            sanitise::line(matter.query_id.as_str()).into_owned(),
-            sanitise::line(matter.document.as_str()).into_owned(),
+            clean(matter.query_id.as_str()),
+            clean(matter.document.as_str()),
             outcome(matter).to_owned(),
             format!("{} of {}", dispute.against, dispute.answers),
             format!("{:.4}", dispute.impact),
@@ -62,7 +64,7 @@ pub(super) fn print(
     output::message(&format!(
         "{} of {}, {}: {}",
         matters.len(),
-        output::counted(all, "disagreement"),
+        counted(all, "disagreement"),
         rule.order,
         rule.order.words()
     ));

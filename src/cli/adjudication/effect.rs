@@ -1,6 +1,8 @@
 //! What people ruled, and what that makes of labels and rankings.
 
-use super::super::{CommandFailure, output};
+use crate::app::wording::counted;
+use crate::cli::command::{CommandFailure};
+use crate::cli::{output};
 use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::sanitise;
@@ -83,10 +85,10 @@ impl RulingEffect {
     pub(super) fn words(&self) -> String {
         let mut text = format!(
             "{} in force ({}): {} changed; people go different ways on {}\n",
-            output::counted(self.corrections.len(), "ruling"),
+            counted(self.corrections.len(), "ruling"),
             self.rule,
-            output::counted(self.changed(), "label"),
-            output::counted(self.conflicts, "document"),
+            counted(self.changed(), "label"),
+            counted(self.conflicts, "document"),
         );
         for (name, rows) in &self.rankings {
             let cells: Vec<Vec<String>> = rows.iter().map(cells).collect();

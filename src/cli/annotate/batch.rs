@@ -1,7 +1,8 @@
 //! A run through the providers' batch endpoints.
 
 use super::super::batch::{bring_home, runtime};
-use super::super::{CommandFailure, CommandResult, output};
+use crate::cli::command::{CommandFailure, CommandResult, usage};
+use crate::cli::{output};
 use super::watch;
 use crate::engine::run_lock::RunLock;
 use crate::engine::{RunControl, RunRequest, batch};
@@ -20,10 +21,10 @@ pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
     if without.is_empty() {
         return Ok(());
     }
-    Err(CommandFailure::usage(anyhow!(
+    Err(usage!(
         "--batch: {} has no batch endpoint; name those that have one with --judges, and run again without --batch for all",
         without.join(", ")
-    )))
+    ))
 }
 
 /// Fetches what is done, tries each judge with one call, and hands the rest over. Ends as incomplete while a batch is

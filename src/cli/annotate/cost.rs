@@ -2,7 +2,7 @@
 
 use super::super::choose_judges::{self, is_paid};
 use super::super::import::pools;
-use super::super::{CommandContext, CommandFailure};
+use crate::cli::command::{CommandContext, CommandFailure};
 use crate::engine::RunRequest;
 use crate::engine::estimate::CostEstimate;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
@@ -52,7 +52,7 @@ impl CostPlan<'_> {
         if estimate.calls() == 0 {
             return Ok(());
         }
-        choose_judges::confirm_spending(&words(&estimate), yes)
+        spending::confirm_spending(&words(&estimate), yes)
     }
 }
 
@@ -63,12 +63,12 @@ pub(super) fn words(estimate: &CostEstimate) -> String {
         "{} queries, {most}{} battles, {} votes there already\n",
         estimate.queries, estimate.battles, estimate.already
     );
-    text.push_str(&choose_judges::estimate_table(&estimate.judges));
+    text.push_str(&spending::estimate_table(&estimate.judges));
     text.push_str(&format!(
         "total: {most}{} calls, {} expected, {} at most\n",
         estimate.calls(),
-        choose_judges::usd(estimate.cost_usd()),
-        choose_judges::usd(estimate.worst_usd())
+        spending::usd(estimate.cost_usd()),
+        spending::usd(estimate.worst_usd())
     ));
     if estimate.pending > 0 {
         text.push_str(&format!(

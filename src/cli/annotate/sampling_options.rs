@@ -1,7 +1,7 @@
 //! The options of a run that is played in rounds.
 
 use super::super::import::pools;
-use super::super::{CommandFailure, CommandResult};
+use crate::cli::command::{CommandFailure, CommandResult, usage};
 use crate::config::RunConfig;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
 use crate::engine::RunRequest;
@@ -53,11 +53,11 @@ impl SamplingOptions {
         let judging = self.judging.unwrap_or(usual.judging);
         let top = (self.focus.is_some(), self.top.is_some());
         if sampler != Sampler::Top && top != (false, false) {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "--{} goes with --sampler top, not with {}",
                 if top.0 { "focus" } else { "top" },
                 sampler
-            )));
+            ));
         }
         let sized = self.round.is_some() || self.battles.is_some() || self.max_calls.is_some();
         if Strategy::new(sampler, judging) == Strategy::default() && !sized {
@@ -75,13 +75,13 @@ impl SamplingOptions {
             battles: self.battles.unwrap_or(request.cycles as f64),
         };
         let campaign = campaign.checked().map_err(|why| {
-            CommandFailure::usage(anyhow!("sampling: {why}{}", self.overruling()))
+            usage!("sampling: {why}{}", self.overruling())
         })?;
         if ensemble.len() > MAX_JUDGES {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "{} judges: rounds are planned for {MAX_JUDGES} at most; name fewer with --judges",
                 ensemble.len()
-            )));
+            ));
         }
         let Some(most) = self.max_calls else {
             return Ok(Some(campaign));
@@ -116,8 +116,8 @@ pub(super) fn check_batch(campaign: Option<&AdaptivePlan>) -> CommandResult {
     if campaign.is_none() {
         return Ok(());
     }
-    Err(CommandFailure::usage(anyhow!(
+    Err(usage!(
         "--batch: a batch answers within a day, and each round waits for the votes of the one before; leave out --batch, \
          or take the plain plan (--sampler cycles --judging all, and no other option of sampling)"
-    )))
+    ))
 }

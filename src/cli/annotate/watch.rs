@@ -1,6 +1,8 @@
 //! A run without a screen: its progress on stderr, its end on a signal.
 
-use super::super::{CommandFailure, output, signals};
+use crate::cli::output::clean;
+use crate::cli::command::{CommandFailure};
+use crate::cli::{output, signals};
 use crate::domain::sanitise;
 use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::engine::{RunControl, RunHandle, RunRequest};
@@ -125,7 +127,7 @@ impl RunProgressDisplay {
                 {
                     bar.set_style(style.progress_chars("█▌░"));
                 }
-                bar.set_prefix(sanitise::line(&judge.name).into_owned());
+                bar.set_prefix(clean(&judge.name));
                 bars.push(bar);
             }
             if let Some((step, done, queries)) = progress.step() {

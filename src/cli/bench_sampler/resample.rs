@@ -1,6 +1,7 @@
 //! Worlds from the project's own votes.
 
-use super::super::{CommandFailure, output};
+use crate::cli::command::{CommandFailure, usage};
+use crate::cli::{output};
 use crate::domain::battle::Pair;
 use crate::domain::rating::Covariance;
 use crate::domain::sampling::SeededRng;
@@ -79,9 +80,9 @@ impl ProjectWorlds {
             .rev()
             .max_by_key(|(_, reals)| reals.len())
         else {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "--resample: no query has votes and a fit with errors; judge some first (`overrule annotate`)"
-            )));
+            ));
         };
         let left_out = skipped + all - reals.len();
         if left_out > 0 {
@@ -103,7 +104,7 @@ impl ProjectWorlds {
             })
             .collect();
         let noise = fitted_noise(judges.len(), &tables)
-            .map_err(|error| CommandFailure::usage(anyhow!("--resample: {error}")))?;
+            .map_err(|error| usage!("--resample: {error}"))?;
         Ok(Self { reals, noise })
     }
 

@@ -1,6 +1,8 @@
 //! What was measured, as a table or as JSON.
 
-use super::super::{CommandResult, output};
+use crate::app::wording::counted;
+use crate::cli::command::{CommandResult};
+use crate::cli::{output};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Map, Value, json};
@@ -60,14 +62,13 @@ impl EvaluationReport {
 
     pub(super) fn print(&self, json: bool) -> CommandResult {
         if json {
-            output::json(&self.json())?;
-            return Ok(());
+            return output::json(&self.json());
         }
         for warning in &self.warnings {
             output::message(&format!("note: {warning}"));
         }
         let compared = self.rows.iter().any(|row| row.against.is_some());
-        let mut text = format!("{}\n", output::counted(self.queries, "query"));
+        let mut text = format!("{}\n", counted(self.queries, "query"));
         let other = format!(">{}", self.other);
         let mut header = vec!["metric", ">mean", "95 % interval"];
         if compared {
@@ -82,8 +83,7 @@ impl EvaluationReport {
         }
         let rows: Vec<Vec<String>> = self.rows.iter().map(|row| row.cells(compared)).collect();
         text.push_str(&output::table(&header, &rows));
-        output::text(&text)?;
-        Ok(())
+        output::text(&text)
     }
 
     fn json(&self) -> Value {

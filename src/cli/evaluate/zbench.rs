@@ -1,6 +1,8 @@
 //! zBench's own measures: scores against scores, document by document.
 
-use super::super::{CommandFailure, benchmark, output};
+use crate::app::wording::counted;
+use crate::cli::command::{CommandFailure, usage};
+use crate::cli::{output};
 use super::report::EvaluationReport;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
@@ -84,9 +86,9 @@ pub(super) fn report(
         .iter()
         .map(|name| {
             ZbenchMeasure::parse(name).ok_or_else(|| {
-                CommandFailure::usage(anyhow!(
+                usage!(
                     "--metrics: {name:?} is not a metric of zBench's: expected ndcg, accuracy, recall@K, recall@K/G"
-                ))
+                )
             })
         })
         .collect::<Result<Vec<_>, _>>()?;
@@ -136,11 +138,11 @@ type TrueScores = HashMap<QueryId, HashMap<DocId, f64>>;
 fn dataset(path: &Path) -> Result<Vec<Pool>, CommandFailure> {
     match benchmark::kind(path)? {
         FileKind::Dataset => benchmark::pools(path),
-        kind => Err(CommandFailure::usage(anyhow!(
+        kind => Err(usage!(
             "{}: holds {}; --profile zbench takes datasets with scores",
             path.display(),
             kind.words()
-        ))),
+        )),
     }
 }
 
@@ -183,15 +185,15 @@ fn scores(
         warnings.push(format!("{name}: {}", super::listed(&alone, what)));
     }
     if missing > 0 {
-        let count = output::counted(missing, "document");
+        let count = counted(missing, "document");
         warnings.push(format!(
             "{name}: {count} without a score in both files are left out"
         ));
     }
     if found.iter().all(|(_, scores)| scores.test.is_empty()) {
-        return Err(CommandFailure::usage(anyhow!(
+        return Err(usage!(
             "{name}: has no document with a score in both files; compare their ids, or annotate first"
-        )));
+        ));
     }
     Ok(found)
 }

@@ -52,7 +52,7 @@ fn cells(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Vec<Stri
     let percent = |value: f64| format!("{:.0} %", 100.0 * value);
     let battles = summary.to_separate;
     vec![
-        sanitise::line(info.id.as_str()).into_owned(),
+        clean(info.id.as_str()),
         consensus(summary).map_or_else(none, percent),
         summary
             .widest

@@ -1,6 +1,7 @@
 //! Which judge is asked about which pool in which order, and what of it is there already.
 
 use super::answers::{PickAnswers, PickQuestionKey};
+use crate::app::wording::counted;
 use crate::cli::output;
 use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
@@ -97,7 +98,7 @@ impl PickPlan {
             ));
         }
         if idle > 0 {
-            let what = output::counted(idle, "pool");
+            let what = counted(idle, "pool");
             plan.notes.push(format!(
                 "{what} without a relevant document: not asked about (--open and --per-document do)"
             ));

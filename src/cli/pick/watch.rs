@@ -1,6 +1,8 @@
 //! The questions put, the answers kept as they come.
 
-use super::super::{CommandFailure, output, signals};
+use crate::app::wording::counted;
+use crate::cli::command::{CommandFailure};
+use crate::cli::{output, signals};
 use super::answers::PickAnswers;
 use super::plan::PickPlan;
 use crate::client::RunControl;
@@ -119,7 +121,7 @@ impl PickCounts {
         format!(
             "{} of {}: {} invalid, {} failed, spent ${:.4}",
             self.done,
-            output::counted(plan.calls(), "question"),
+            counted(plan.calls(), "question"),
             self.invalid,
             self.failed,
             sheet.spent_usd()

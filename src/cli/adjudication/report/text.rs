@@ -2,6 +2,7 @@
 
 use super::super::super::output;
 use super::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
+use crate::app::wording::counted;
 use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode};
 use crate::domain::analysis::wilson;
 use crate::domain::sanitise;
@@ -51,7 +52,7 @@ impl JudgePickReport<'_> {
         };
         text.push_str(&format!(
             "{} valid, {invalid} invalid{causes}, {} failed, {} missing\n",
-            output::counted(summary.valid, "answer"),
+            counted(summary.valid, "answer"),
             order.failed,
             self.missing(order)
         ));
@@ -177,7 +178,7 @@ impl OrderConsistency {
             "\norder {} against order 1: the same picks in {} of {}{}, mean overlap {}{}\n",
             self.permutation,
             self.same,
-            output::counted(self.pools, "pool"),
+            counted(self.pools, "pool"),
             interval(wilson(self.same, self.pools, LEVEL)),
             percent(self.overlap),
             interval(self.overlap_interval)

@@ -1,38 +1,37 @@
 //! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
 
-use super::DatasetImport;
+use super::imported::{PoolsImport, file_name};
+use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
+use crate::app::error::{AppError, FileProblems};
+use crate::app::input_files::{open, stem};
+use crate::client::now_ms;
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::JudgeId;
-use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, ExpectedJudges, RecordedVote, ZbenchPair};
-use crate::judge::{FailureCause, JudgeSpec, Usage};
+use crate::formats::problem::Problem;
+use crate::judge::FailureCause;
 use crate::store::calls::{CallOutcome, CallRecord};
 use crate::store::corpus::QueryKey;
-use crate::store::{Db, StoreError};
+use crate::store::{Db, Store, StoreError};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::io::BufRead;
+use std::path::Path;
 
 /// What a file has called its queries and documents so far.
 #[derive(Default)]
-pub(super) struct TextHashes {
+struct TextHashes {
     known: HashMap<(String, Option<String>), [u8; 32]>,
 }
 
 impl TextHashes {
     /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
-    pub(super) fn contradicted_by(&mut self, pair: &ZbenchPair) -> Option<String> {
+    fn contradicted_by(&mut self, pair: &ZbenchPair) -> Option<String> {
         let query = pair.query_id.as_str().to_owned();
-        let documents = [&pair.a, &pair.b];
-        let named = std::iter::once((None, pair.query.as_str())).chain(documents.into_iter().map(
-            |document| {
-                (
-                    Some(document.id.as_str().to_owned()),
-                    document.content.as_str(),
-                )
-            },
-        ));
+        let documents = [&pair.a, &pair.b].into_iter();
+        let documents = documents.map(|one| (Some(one.id.to_string()), one.content.as_str()));
+        let named = std::iter::once((None, pair.query.as_str())).chain(documents);
         for (document, text) in named {
             let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
             let what = match &document {
@@ -51,12 +50,12 @@ impl TextHashes {
 
 /// The pool of a query as far as its scored pairs tell: documents in order of their first battle.
 #[derive(Default)]
-struct PoolBuilder {
+struct GatheredPool {
     pool: Option<Pool>,
     place: HashMap<String, usize>,
 }
 
-impl PoolBuilder {
+impl GatheredPool {
     fn add(&mut self, pair: &ZbenchPair) {
         let pool = self.pool.get_or_insert_with(|| Pool {
             query: Query {
@@ -88,17 +87,42 @@ impl PoolBuilder {
     }
 }
 
-/// Takes a file's votes over in one transaction. Two passes: the first learns the pools, the second takes the votes, so
+/// What is wrong with a file, pair by pair.
+pub(super) fn check(path: &Path) -> Result<FileProblems, AppError> {
+    let name = file_name(path);
+    let mut problems = FileProblems::of(path);
+    let mut texts = TextHashes::default();
+    let pairs = ai_scores::read_scored_pairs(open(path)?, &name, ExpectedJudges::Any);
+    for (at, pair) in pairs.enumerate() {
+        let pair = problems.keep(pair);
+        if let Some(what) = pair.and_then(|pair| texts.contradicted_by(&pair)) {
+            let what = format!("scored_pairs[{at}]: {what}");
+            problems.add(Problem::new(&name, None, &what));
+        }
+    }
+    Ok(problems)
+}
+
+/// Imports a file in one transaction.
+pub(super) fn import(store: &Store, path: &Path) -> Result<PoolsImport, AppError> {
+    let (readers, name, dataset) = ([open(path)?, open(path)?], file_name(path), stem(path));
+    Ok(store.write_blocking(move |db| add(db, readers, &name, &dataset))?)
+}
+
+/// Adds the pools and votes of the file `name`. Two passes: the first learns the pools, the second takes the votes, so
 /// that memory holds texts and no votes.
-pub(super) fn import_ai_scores(
+pub fn add(
     db: &mut Db,
     readers: [impl BufRead; 2],
     name: &str,
-    label: &str,
-) -> Result<DatasetImport, StoreError> {
+    dataset: &str,
+) -> Result<PoolsImport, StoreError> {
     let [first, second] = readers;
-    let mut report = DatasetImport::default();
-    let mut gathered: HashMap<String, PoolBuilder> = HashMap::new();
+    let mut import = PoolsImport {
+        file: name.to_owned(),
+        ..PoolsImport::default()
+    };
+    let mut gathered: HashMap<String, GatheredPool> = HashMap::new();
     let mut order: Vec<String> = Vec::new();
     let mut names: Vec<String> = Vec::new();
     let mut texts = TextHashes::default();
@@ -107,7 +131,7 @@ pub(super) fn import_ai_scores(
             .ok()
             .filter(|pair| texts.contradicted_by(pair).is_none())
         else {
-            report.skipped += 1;
+            import.skipped += 1;
             continue;
         };
         let id = pair.query_id.as_str().to_owned();
@@ -123,13 +147,13 @@ pub(super) fn import_ai_scores(
     }
     let judges: HashMap<String, JudgeId> = names
         .iter()
-        .map(|name| Ok((name.clone(), db.judge(&recorded(name))?)))
+        .map(|name| Ok((name.clone(), db.judge(&recorded_judge(name, "recorded", "not recorded"))?)))
         .collect::<Result<_, StoreError>>()?;
-    let seats: Vec<JudgeId> = names
+    let counting: Vec<JudgeId> = names
         .iter()
         .filter_map(|name| judges.get(name).copied())
         .collect();
-    let ensemble = db.ensemble(&seats)?;
+    let ensemble = db.ensemble(&counting)?;
     let mut keys: HashMap<String, QueryKey> = HashMap::new();
     for id in order {
         let Some(pool) = gathered
@@ -142,17 +166,17 @@ pub(super) fn import_ai_scores(
         let key = match db.find_query(&id) {
             Ok(key) => {
                 same_documents(db, key, &pool)?;
-                report.unchanged += 1;
+                import.queries_unchanged += 1;
                 key
             }
             Err(StoreError::NotFound(_)) => {
-                report.added += 1;
-                db.add_pool(&pool, label)?.key()
+                import.queries_added += 1;
+                db.add_pool(&pool, dataset)?.key()
             }
             Err(error) => return Err(error),
         };
         db.set_ensemble(key, ensemble, None)?;
-        report.keys.push(key);
+        import.keys.push(key);
         keys.insert(id, key);
     }
     drop(gathered);
@@ -165,13 +189,13 @@ pub(super) fn import_ai_scores(
             continue;
         }
         if let Some(key) = keys.get(pair.query_id.as_str()) {
-            take_votes(db, *key, &pair, &judges, &mut games, &mut report)?;
+            import_votes(db, *key, &pair, &judges, &mut games, &mut import)?;
         }
     }
-    for key in &report.keys {
+    for key in &import.keys {
         db.cache_summary(*key)?;
     }
-    Ok(report)
+    Ok(import)
 }
 
 fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError> {
@@ -199,13 +223,13 @@ type NextGames = HashMap<(QueryKey, usize, usize), u32>;
 
 /// Takes one battle's votes: into the first of the pair's games that none of its judges has voted on differently, so
 /// that a file can be imported again, and beside votes that came from elsewhere.
-fn take_votes(
+fn import_votes(
     db: &Db,
     query: QueryKey,
     pair: &ZbenchPair,
     judges: &HashMap<String, JudgeId>,
     games: &mut NextGames,
-    report: &mut DatasetImport,
+    import: &mut PoolsImport,
 ) -> Result<(), StoreError> {
     let a = db.find_document(query, pair.a.id.as_str())?;
     let b = db.find_document(query, pair.b.id.as_str())?;
@@ -243,11 +267,11 @@ fn take_votes(
         if !fits {
             continue;
         }
-        report.battles += usize::from(new);
+        import.battles += usize::from(new);
         for call in fresh {
             match call.result {
-                CallOutcome::Vote { .. } => report.votes += 1,
-                CallOutcome::Failure { .. } => report.failures += 1,
+                CallOutcome::Vote { .. } => import.votes += 1,
+                CallOutcome::Failure { .. } => import.failures += 1,
             }
             db.record(&call)?;
         }
@@ -263,14 +287,8 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
             swapped,
             thought,
         } => {
-            let result = CallOutcome::Vote {
-                margin: if reversed { margin.flipped() } else { *margin },
-                reasoning: thought.clone(),
-                model: None,
-                stop_reason: None,
-                request_id: None,
-            };
-            (*swapped != reversed, result)
+            let margin = if reversed { margin.flipped() } else { *margin };
+            (*swapped != reversed, recorded_vote(margin, thought))
         }
         RecordedVote::Failure => {
             let message = "recorded by zBench as score 0 with an empty thought".to_owned();
@@ -278,30 +296,5 @@ fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -
             (false, CallOutcome::Failure { cause, message })
         }
     };
-    CallRecord {
-        battle,
-        judge,
-        swapped,
-        attempt: 1,
-        usage: Usage::default(),
-        cost_usd: None,
-        latency_ms: None,
-        truncated: false,
-        call_key: None,
-        run: None,
-        created_ms: now_ms(),
-        raw: None,
-        result,
-    }
-}
-
-/// A judge of whom only the name and the votes are known.
-fn recorded(name: &str) -> JudgeSpec {
-    JudgeSpec {
-        name: name.to_owned(),
-        provider: "recorded".to_owned(),
-        model: "not recorded".to_owned(),
-        prompt_hash: String::new(),
-        params: "{}".to_owned(),
-    }
+    recorded_call(battle, judge, swapped, now_ms(), result)
 }

@@ -1,8 +1,8 @@
 //! Pools as a dataset: the documents with their texts, and in their metadata what the benchmark knows of them.
 
-use super::super::CommandFailure;
-use super::stage::{BenchmarkFolder, FirstStage};
-use super::usage;
+use super::benchmark_folder::BenchmarkFolder;
+use super::first_stage::FirstStage;
+use crate::app::error::{AppError, invalid};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query};
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{JudgingPool, PoolSlot};
@@ -18,11 +18,11 @@ pub(super) fn pools(
     pools: &[JudgingPool],
     qrels: &Qrels,
     stage: &FirstStage,
-) -> Result<Vec<Pool>, CommandFailure> {
+) -> Result<Vec<Pool>, AppError> {
     let slots = pools.iter().flat_map(|pool| &pool.slots);
     let mut texts: HashMap<&DocId, Option<BeirDocument>> =
         slots.map(|slot| (&slot.document, None)).collect();
-    folder.each(|passage| {
+    folder.for_each_document(|passage| {
         if let Some(text) = texts.get_mut(&passage.id) {
             *text = Some(passage);
         }
@@ -35,9 +35,9 @@ pub(super) fn pools(
         for (at, slot) in pool.slots.iter().enumerate() {
             let Some(Some(passage)) = texts.get(&slot.document) else {
                 let (corpus, id) = (folder.corpus.display(), slot.document.as_str());
-                return Err(usage(format!(
+                return Err(invalid!(
                     "{corpus}: document {id:?} went away while the corpus was read; run the command again"
-                )));
+                ));
             };
             let grade = qrels
                 .get(&question.id)

@@ -9,15 +9,15 @@ use std::collections::HashMap;
 /// The stages, in the order in which they are fused.
 const STAGES: [&str; 2] = ["bm25", "dense"];
 /// What they are fused to.
-pub(super) const NAME: &str = "hybrid";
+pub(super) const FUSED: &str = "hybrid";
 
-/// The names of all runs.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    STAGES.into_iter().chain([NAME])
+/// The names of the stages and of what they are fused to.
+pub fn stage_names() -> impl Iterator<Item = &'static str> {
+    STAGES.into_iter().chain([FUSED])
 }
 
 /// Fused rankings.
-pub(super) struct FusedRankings {
+pub struct FusedRankings {
     /// Of each query, best first.
     pub(super) rankings: HashMap<QueryId, Vec<FusedItem<DocId>>>,
     /// How they were fused, for the pools.
@@ -42,7 +42,7 @@ impl FusedRankings {
     pub(super) fn places(&self, query: &QueryId, document: &DocId) -> Option<Value> {
         let mut found = self.of(query).iter();
         let fused = found.find(|fused| fused.item == *document)?;
-        let mut places = json!({NAME: {"score": fused.score}});
+        let mut places = json!({FUSED: {"score": fused.score}});
         for (name, place) in STAGES.iter().zip(&fused.stages) {
             if let Some(place) = place {
                 places[name] = json!({"rank": place.rank, "score": place.score});
@@ -52,7 +52,7 @@ impl FusedRankings {
     }
 
     /// The stages and what they were fused to, each as a run.
-    pub(super) fn runs(&self) -> Vec<(&'static str, RankedRun)> {
+    pub fn runs(&self) -> Vec<(&'static str, RankedRun)> {
         let stages = STAGES.into_iter().enumerate();
         let mut runs: Vec<(&'static str, RankedRun)> = stages
             .map(|(at, name)| {
@@ -63,7 +63,7 @@ impl FusedRankings {
             .collect();
         let queries = self.rankings.keys();
         let fused = queries.map(|query| (query.clone(), self.ranking(query, usize::MAX)));
-        runs.push((NAME, fused.collect()));
+        runs.push((FUSED, fused.collect()));
         runs
     }
 }

@@ -1,14 +1,14 @@
-//! Verdicts as a table: everyone's on every pair, and which of them is in force.
+//! One row an annotator's verdict on a pair, and which of them are in force.
 
-use super::super::CommandResult;
-use super::super::pair_verdicts::PairVerdicts;
-use super::{RowFormat, write_rows};
+use super::rows::{RowFormat, RowWriter};
+use crate::app::error::AppError;
+use crate::app::review::pair_verdicts::PairVerdicts;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use serde_json::json;
 use std::io::Write;
 
-const HEADER: [&str; 19] = [
+const COLUMNS: [&str; 19] = [
     "uid",
     "query",
     "a",
@@ -30,25 +30,26 @@ const HEADER: [&str; 19] = [
     "replaces",
 ];
 
-pub(super) fn write(
+/// Writes everyone's verdicts on the pairs of some queries.
+pub fn write_verdicts(
     store: &Store,
     keys: &[QueryKey],
-    layout: RowFormat,
+    format: RowFormat,
     out: &mut dyn Write,
-) -> CommandResult {
-    let mut rows = Vec::new();
+) -> Result<(), AppError> {
+    let mut rows = RowWriter::new(COLUMNS, format, out)?;
     for key in keys {
         let key = *key;
-        let (info, documents, said) = store.read_blocking(move |db| {
+        let (info, documents, verdicts) = store.read_blocking(move |db| {
             Ok((
                 db.query(key)?,
                 db.documents(key)?,
                 PairVerdicts::load(db, key)?,
             ))
         })?;
-        for (row, in_force) in said.rows() {
+        for (row, in_force) in verdicts.rows() {
             let verdict = &row.verdict;
-            rows.push(json!({
+            rows.write(&json!({
                 "uid": verdict.uid,
                 "query": info.id,
                 "a": documents[verdict.a].id,
@@ -68,8 +69,8 @@ pub(super) fn write(
                 "revealed_ms": row.revealed_ms,
                 "shown": row.shown,
                 "replaces": row.replaces,
-            }));
+            }))?;
         }
     }
-    write_rows(HEADER, rows.into_iter(), layout, out)
+    rows.finish()
 }

@@ -1,6 +1,6 @@
 //! Picks and labels as CSV: a row a query, and a row a disagreement.
 
-use super::super::{CommandFailure, CommandResult};
+use crate::cli::command::{CommandFailure, CommandResult};
 use crate::domain::adjudication::{
     self, JudgeAnswers, PickAnswer, PickCounts, PoolSet, pick_outcomes,
 };

@@ -1,22 +1,20 @@
 //! Votes into rows: pools grow, every vote finds its game, and every person's vote becomes a verdict.
 
-mod games;
-mod verdicts;
-
-use super::VotesImport;
+use super::imported::VotesImport;
+use super::pair_games::{PairGames, VoteInGame};
+use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
 use crate::domain::battle::Pair;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
-use crate::domain::vote::JudgeId;
+use crate::domain::verdict::Decision;
+use crate::domain::vote::{JudgeId, Outcome};
 use crate::formats::problem::Problem;
-use crate::formats::votes::{ExternalDocument, ExternalVote, VoterKind};
-use crate::judge::{JudgeSpec, Usage};
-use crate::store::calls::{CallOutcome, CallRecord};
+use crate::formats::votes::{ExternalDocument, ExternalVote, VoterKind, text_hash};
+use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
+use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, StoreError};
-use games::{PairGames, VoteInGame};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
-use verdicts::ImportedVerdicts;
 
 /// The provider's name of judges whose votes were imported.
 const PROVIDER: &str = "import";
@@ -25,12 +23,12 @@ const PROVIDER: &str = "import";
 pub(super) struct VotesImporter<'a> {
     db: &'a Db,
     /// What the file is called in the project.
-    label: &'a str,
+    dataset: &'a str,
     /// When votes and verdicts that say nothing else were given.
     now_ms: i64,
     judges: HashMap<String, JudgeId>,
     /// The file's judges with their names, in order of their first vote.
-    seats: Vec<(JudgeId, String)>,
+    file_judges: Vec<(JudgeId, String)>,
     queries: HashMap<String, ImportedQuery>,
     report: VotesImport,
 }
@@ -41,33 +39,42 @@ struct ImportedQuery {
     fresh: bool,
     places: HashMap<String, usize>,
     games: HashMap<Pair, PairGames>,
-    said: ImportedVerdicts,
+    verdicts: ImportedVerdicts,
     voted: bool,
     changed: bool,
 }
 
+/// What the file's people have said of a query so far.
+#[derive(Default)]
+struct ImportedVerdicts {
+    /// How often each verdict was given, word for word.
+    given: HashMap<[u8; 32], u32>,
+    /// The latest that does not say when it was given, by annotator and pair.
+    latest: HashMap<(String, usize, usize), String>,
+}
+
 impl<'a> VotesImporter<'a> {
-    pub(super) fn new(db: &'a Db, label: &'a str, now_ms: i64) -> Self {
+    pub(super) fn new(db: &'a Db, dataset: &'a str, now_ms: i64) -> Self {
         Self {
             db,
-            label,
+            dataset,
             now_ms,
             judges: HashMap::new(),
-            seats: Vec::new(),
+            file_judges: Vec::new(),
             queries: HashMap::new(),
             report: VotesImport::default(),
         }
     }
 
-    /// Takes every vote, and leaves the lines out that are none.
-    pub(super) fn all(
+    /// Imports every vote, and leaves the lines out that are none.
+    pub(super) fn import(
         mut self,
         votes: impl Iterator<Item = Result<ExternalVote, Problem>>,
     ) -> Result<VotesImport, StoreError> {
         let mut bad = BTreeSet::new();
         for vote in votes {
             match vote {
-                Ok(vote) => self.take(&vote)?,
+                Ok(vote) => self.add(&vote)?,
                 Err(problem) => {
                     bad.insert(problem.line);
                 }
@@ -77,7 +84,7 @@ impl<'a> VotesImporter<'a> {
         self.finish()
     }
 
-    fn take(&mut self, vote: &ExternalVote) -> Result<(), StoreError> {
+    fn add(&mut self, vote: &ExternalVote) -> Result<(), StoreError> {
         let mut query = match self.queries.remove(vote.query.as_str()) {
             Some(query) => query,
             None => self.query(vote)?,
@@ -87,8 +94,8 @@ impl<'a> VotesImporter<'a> {
             self.place(&mut query, &vote.b)?,
         );
         match vote.kind {
-            VoterKind::Llm => self.vote(&mut query, vote, a, b)?,
-            VoterKind::Human => self.verdict(&mut query, vote, a, b)?,
+            VoterKind::Llm => self.add_vote(&mut query, vote, a, b)?,
+            VoterKind::Human => self.add_verdict(&mut query, vote, a, b)?,
         }
         self.queries.insert(vote.query.as_str().to_owned(), query);
         Ok(())
@@ -115,7 +122,7 @@ impl<'a> VotesImporter<'a> {
                     documents: Vec::new(),
                     extra: JsonObject::default(),
                 };
-                let key = self.db.add_pool(&pool, self.label)?.key();
+                let key = self.db.add_pool(&pool, self.dataset)?.key();
                 (key, HashMap::new(), true)
             }
             Err(error) => return Err(error),
@@ -125,7 +132,7 @@ impl<'a> VotesImporter<'a> {
             fresh,
             places,
             games: HashMap::new(),
-            said: ImportedVerdicts::default(),
+            verdicts: ImportedVerdicts::default(),
             voted: false,
             changed: fresh,
         })
@@ -159,15 +166,15 @@ impl<'a> VotesImporter<'a> {
         if let Some(judge) = self.judges.get(name) {
             return Ok(*judge);
         }
-        let judge = self.db.judge(&recorded(name))?;
+        let judge = self.db.judge(&external_judge(name))?;
         self.judges.insert(name.to_owned(), judge);
-        self.seats.push((judge, name.to_owned()));
+        self.file_judges.push((judge, name.to_owned()));
         self.report.judges.push(name.to_owned());
         Ok(judge)
     }
 
     /// Stores a model's vote, unless the same is there and no other line stands for it.
-    fn vote(
+    fn add_vote(
         &mut self,
         query: &mut ImportedQuery,
         vote: &ExternalVote,
@@ -184,38 +191,91 @@ impl<'a> VotesImporter<'a> {
             Entry::Vacant(entry) if query.fresh => entry.insert(PairGames::default()),
             Entry::Vacant(entry) => entry.insert(PairGames::stored(self.db, query.key, pair)?),
         };
-        let cast = VoteInGame::new(judge, vote, a, b);
-        if games.meet(&cast) {
+        let in_game = VoteInGame::new(judge, vote, a, b);
+        if games.matches(&in_game) {
             self.report.unchanged += 1;
             return Ok(());
         }
-        let seated = games.seat(&cast, |number| {
+        let placed = games.place(&in_game, |number| {
             self.report.battles += 1;
             self.db.add_fought_battle(query.key, a, b, number)
         })?;
-        self.db.record(&CallRecord {
-            battle: seated.battle,
+        self.db.record(&recorded_call(
+            placed.battle,
             judge,
-            swapped: seated.swapped,
-            attempt: 1,
-            usage: Usage::default(),
-            cost_usd: None,
-            latency_ms: None,
-            truncated: false,
-            call_key: None,
-            run: None,
-            created_ms: vote.created_ms.unwrap_or(self.now_ms),
-            raw: None,
-            result: CallOutcome::Vote {
-                margin: seated.margin,
-                reasoning: vote.reasoning.clone(),
-                model: None,
-                stop_reason: None,
-                request_id: None,
-            },
-        })?;
+            placed.swapped,
+            vote.created_ms.unwrap_or(self.now_ms),
+            recorded_vote(placed.margin, &vote.reasoning),
+        ))?;
         query.changed = true;
         self.report.votes += 1;
+        Ok(())
+    }
+
+    /// Stores a person's vote as a verdict on the pair as it was shown to them. Its identifier follows from the line, so
+    /// that the same line is the same verdict in every project.
+    fn add_verdict(
+        &mut self,
+        query: &mut ImportedQuery,
+        vote: &ExternalVote,
+        a: usize,
+        b: usize,
+    ) -> Result<(), StoreError> {
+        if !self.report.annotators.contains(&vote.by) {
+            self.report.annotators.push(vote.by.clone());
+        }
+        let straight = match vote.score.outcome() {
+            Outcome::A => Decision::A,
+            Outcome::Tie => Decision::Tie,
+            Outcome::B => Decision::B,
+        };
+        let (shown, decision) = match vote.swapped {
+            false => ((a, b), straight),
+            true => ((b, a), straight.flipped()),
+        };
+        let line = serde_json::json!([
+            vote.query,
+            vote.a.id,
+            vote.b.id,
+            vote.by,
+            straight,
+            vote.swapped,
+            vote.reasoning,
+            vote.created_ms,
+        ]);
+        let verdicts = &mut query.verdicts;
+        let before = verdicts.given.entry(text_hash(&line.to_string())).or_default();
+        let uid = uid(&format!("{line} {before}"));
+        *before += 1;
+        // Verdicts without a time follow each other as their lines do.
+        let replaces = match vote.created_ms {
+            Some(_) => None,
+            None => {
+                let whose = (vote.by.clone(), a.min(b), a.max(b));
+                verdicts.latest.insert(whose, uid.clone())
+            }
+        };
+        let added = self.db.add_verdict_as(
+            &uid,
+            &NewVerdict {
+                query: query.key,
+                a: shown.0,
+                b: shown.1,
+                decision,
+                note: Some(vote.reasoning.clone()).filter(|note| !note.is_empty()),
+                annotator: vote.by.clone(),
+                blind: true,
+                created_ms: vote.created_ms.unwrap_or(self.now_ms),
+                role: Some("import".to_owned()),
+                replaces,
+                ..NewVerdict::default()
+            },
+        )?;
+        match added {
+            true => self.report.verdicts += 1,
+            false => self.report.unchanged += 1,
+        }
+        query.changed |= added;
         Ok(())
     }
 
@@ -225,11 +285,11 @@ impl<'a> VotesImporter<'a> {
         queries.sort_by_key(|query| query.key);
         let mut changed = Vec::new();
         for query in queries {
-            let seated = query.voted && self.seat(query.key)?;
-            if query.voted && !self.seats_all(query.key)? {
+            let newly_counting = query.voted && self.let_count(query.key)?;
+            if query.voted && !self.all_count_for(query.key)? {
                 self.report.keep_their_judges += 1;
             }
-            if query.changed || seated {
+            if query.changed || newly_counting {
                 changed.push(query.key);
             }
             self.report.conflicts += self.db.conflicts(Some(query.key))?.len();
@@ -252,40 +312,43 @@ impl<'a> VotesImporter<'a> {
 
     /// Lets the file's judges count for a query beside those of earlier imports, and says whether that changed anything.
     /// Where a run of the project has chosen the judges, they stay; so does a judge whose name is taken.
-    fn seat(&self, query: QueryKey) -> Result<bool, StoreError> {
+    fn let_count(&self, query: QueryKey) -> Result<bool, StoreError> {
         if self.db.is_planned(query)? {
             return Ok(false);
         }
-        let mut seats = self.db.judges_of(query)?;
-        let before = seats.len();
-        for (judge, name) in &self.seats {
-            if seats.iter().all(|(_, spec)| spec.name != *name) {
-                seats.push((*judge, recorded(name)));
+        let mut counting = self.db.judges_of(query)?;
+        let before = counting.len();
+        for (judge, name) in &self.file_judges {
+            if counting.iter().all(|(_, spec)| spec.name != *name) {
+                counting.push((*judge, external_judge(name)));
             }
         }
-        let grown = seats.len() > before;
+        let grown = counting.len() > before;
         if grown {
-            let seats: Vec<JudgeId> = seats.into_iter().map(|(judge, _)| judge).collect();
-            let ensemble = self.db.ensemble(&seats)?;
+            let counting: Vec<JudgeId> = counting.into_iter().map(|(judge, _)| judge).collect();
+            let ensemble = self.db.ensemble(&counting)?;
             self.db.set_ensemble(query, ensemble, None)?;
         }
         Ok(grown)
     }
 
-    fn seats_all(&self, query: QueryKey) -> Result<bool, StoreError> {
-        let seated = self.db.judges_of(query)?;
-        let counts = |judge: JudgeId| seated.iter().any(|(seat, _)| *seat == judge);
-        Ok(self.seats.iter().all(|(judge, _)| counts(*judge)))
+    fn all_count_for(&self, query: QueryKey) -> Result<bool, StoreError> {
+        let counting = self.db.judges_of(query)?;
+        let counts = |judge: JudgeId| counting.iter().any(|(id, _)| *id == judge);
+        Ok(self.file_judges.iter().all(|(judge, _)| counts(*judge)))
     }
 }
 
 /// A judge of whom only the name and the votes are known.
-fn recorded(name: &str) -> JudgeSpec {
-    JudgeSpec {
-        name: name.to_owned(),
-        provider: PROVIDER.to_owned(),
-        model: name.to_owned(),
-        prompt_hash: String::new(),
-        params: "{}".to_owned(),
-    }
+fn external_judge(name: &str) -> JudgeSpec {
+    recorded_judge(name, PROVIDER, name)
+}
+
+/// An identifier that is the same for the same text, in the form of the others.
+fn uid(text: &str) -> String {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&text_hash(text)[..16]);
+    uuid::Builder::from_custom_bytes(bytes)
+        .into_uuid()
+        .to_string()
 }

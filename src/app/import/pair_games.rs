@@ -29,7 +29,7 @@ struct KnownVote {
     met: bool,
 }
 
-/// A vote that was cast.
+/// A vote that was vote.
 pub(super) struct VoteInGame {
     judge: JudgeId,
     /// Position of the document called `a`.
@@ -96,13 +96,13 @@ impl PairGames {
     }
 
     /// Whether the same vote is there, word for word, and no other line stands for it. From now on one does.
-    pub(super) fn meet(&mut self, cast: &VoteInGame) -> bool {
+    pub(super) fn matches(&mut self, vote: &VoteInGame) -> bool {
         for game in &mut self.0 {
-            let margin = cast.margin(game);
+            let margin = vote.margin(game);
             let same = game.votes.iter_mut().find(|known| {
                 !known.met
-                    && (known.judge, known.first, known.margin) == (cast.judge, cast.first, margin)
-                    && known.reasoning == cast.reasoning
+                    && (known.judge, known.first, known.margin) == (vote.judge, vote.first, margin)
+                    && known.reasoning == vote.reasoning
             });
             if let Some(known) = same {
                 known.met = true;
@@ -114,14 +114,14 @@ impl PairGames {
 
     /// The first game that the judge has not voted in and whose voters saw the same document first, or else another game,
     /// which `begin` adds with document `a` as its A.
-    pub(super) fn seat(
+    pub(super) fn place(
         &mut self,
-        cast: &VoteInGame,
+        vote: &VoteInGame,
         begin: impl FnOnce(u32) -> Result<BattleId>,
     ) -> Result<PlacedVote> {
         let free = self.0.iter().position(|game| {
-            let shown_alike = game.votes.iter().any(|known| known.first == cast.first);
-            let voted = game.votes.iter().any(|known| known.judge == cast.judge);
+            let shown_alike = game.votes.iter().any(|known| known.first == vote.first);
+            let voted = game.votes.iter().any(|known| known.judge == vote.judge);
             !voted && (shown_alike || game.votes.is_empty())
         });
         let mut game = match free {
@@ -130,26 +130,26 @@ impl PairGames {
                 let number = self.0.iter().map(|game| game.number + 1).max().unwrap_or(0);
                 StoredGame {
                     battle: begin(number)?,
-                    a: cast.a,
+                    a: vote.a,
                     number,
                     votes: Vec::new(),
                 }
             }
         };
-        let margin = cast.margin(&game);
+        let margin = vote.margin(&game);
         game.votes.push(KnownVote {
-            judge: cast.judge,
-            first: cast.first,
+            judge: vote.judge,
+            first: vote.first,
             margin,
-            reasoning: cast.reasoning,
+            reasoning: vote.reasoning,
             met: true,
         });
-        let seated = PlacedVote {
+        let placed = PlacedVote {
             battle: game.battle,
             margin,
-            swapped: cast.first != game.a,
+            swapped: vote.first != game.a,
         };
         self.0.insert(free.unwrap_or(self.0.len()), game);
-        Ok(seated)
+        Ok(placed)
     }
 }

@@ -1,0 +1,3 @@
+//! What people decide: verdicts on pairs, rulings on labels, and what they change.
+
+pub mod pair_verdicts;

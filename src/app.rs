@@ -1,14 +1,19 @@
-//! Use cases, a folder each, called by the commands and the workbench alike and free of terminals: data in, data out,
-//! progress by callback.
+//! Use cases, one folder each, called by the commands and by the screens alike: they read and write the project, call
+//! services, and know nothing of terminals. Data in, data out, progress by callback.
 
+pub mod annotate;
 pub mod choose_judges;
+pub mod embeddings;
 pub mod error;
 pub mod export;
 pub mod import;
 pub mod input_files;
 pub mod intervals;
+pub mod manual;
 pub mod output_file;
+pub mod pick;
 pub mod pool;
 pub mod project;
 pub mod review;
+pub mod run_lock;
 pub mod wording;

@@ -7,8 +7,8 @@ mod docs;
 #[path = "support/workbench.rs"]
 mod workbench;
 
-use overrule::engine::RunRequest;
-use overrule::engine::estimate::{CostEstimate, JudgeEstimate};
+use overrule::app::annotate::RunRequest;
+use overrule::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use overrule::formats::dataset;
 use overrule::judge::offline;
 use overrule::tui::model::Msg;

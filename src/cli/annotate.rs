@@ -7,8 +7,8 @@ mod watch;
 
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::{import, output};
-use crate::engine::run_lock::RunLock;
-use crate::engine::{RunControl, RunRequest};
+use crate::app::annotate::RunRequest;
+use crate::app::run_lock::RunLock;
 use crate::store::calls::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,7 @@
 
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::{output};
-use crate::engine::{RunControl, RunRequest};
+use crate::app::annotate::RunRequest;
 use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::{self, model::TuiOptions};

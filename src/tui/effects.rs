@@ -3,10 +3,11 @@
 mod adjudication;
 
 use super::model::{Effect, Msg, OpenQuery, TuiOptions};
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::{self, RunHandle};
+use crate::client::{RunControl, now_ms};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
-use crate::engine::estimate::CostEstimate;
-use crate::engine::{self, RunHandle, now_ms};
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
@@ -29,7 +30,7 @@ pub struct Runner {
     ensemble: JudgeEnsemble,
     options: TuiOptions,
     results: mpsc::Sender<Msg>,
-    control: Option<tokio::sync::watch::Sender<engine::RunControl>>,
+    control: Option<tokio::sync::watch::Sender<RunControl>>,
     /// The overview that was asked for last, and whose turn it is to work it out.
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
     /// The end of the run that is going on, and what went wrong with it.
@@ -59,7 +60,7 @@ impl Runner {
     }
 
     /// Begins to carry out an effect that concerns the project or a run; the terminal's effects are the loop's.
-    pub fn carry_out(&mut self, effect: Effect, control: engine::RunControl) {
+    pub fn carry_out(&mut self, effect: Effect, control: RunControl) {
         match effect {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
@@ -224,7 +225,7 @@ impl Runner {
         });
     }
 
-    fn start(&mut self, control: engine::RunControl) {
+    fn start(&mut self, control: RunControl) {
         let run = RunHandle::start(
             self.store.clone(),
             self.ensemble.clone(),
@@ -243,7 +244,7 @@ impl Runner {
             }
             let end = match run.end.await {
                 Ok(end) => end,
-                Err(error) => Err(engine::RunError::Crashed(error.to_string())),
+                Err(error) => Err(annotate::RunError::Crashed(error.to_string())),
             };
             let wrong = end.as_ref().err().map(ToString::to_string);
             // Told on the screen where there is one, and by whoever waits for the end otherwise.

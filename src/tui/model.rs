@@ -24,9 +24,9 @@ use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::LinePrompt;
 use super::widgets::toast::Toast;
+use crate::app::annotate::progress::RunProgress;
+use crate::client::RunControl;
 use crate::config::JudgingConfig;
-use crate::engine::RunControl;
-use crate::engine::progress::RunProgress;
 use crate::store::corpus::QueryInfo;
 use crate::store::views::QuerySummary;
 use ratatui::layout::{Position, Rect};
@@ -149,7 +149,7 @@ pub struct TuiOptions {
     /// Who gives verdicts.
     pub annotator: String,
     /// How a run is started from here.
-    pub request: crate::engine::RunRequest,
+    pub request: crate::app::annotate::RunRequest,
     /// How it is steered at first.
     pub control: RunControl,
     /// How pairs are judged.

@@ -23,14 +23,15 @@ fn same(file: &str, wanted: &str) {
 }
 
 #[test]
-fn the_readme_prints_the_key_table() {
-    let readme = std::fs::read_to_string(root("README.md")).unwrap();
-    let (before, rest) = readme.split_once("<!-- keys:begin -->\n").unwrap();
+fn the_manual_prints_the_key_table() {
+    let file = "assets/manual/keys.md";
+    let chapter = std::fs::read_to_string(root(file)).unwrap();
+    let (before, rest) = chapter.split_once("<!-- keys:begin -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- keys:end -->").unwrap();
     let table = keymap::markdown();
     let table = table.trim_matches('\n');
     same(
-        "README.md",
+        file,
         &format!("{before}<!-- keys:begin -->\n\n{table}\n\n<!-- keys:end -->{after}"),
     );
 }

@@ -1,7 +1,8 @@
 //! The bundled sample, judged, and the screens drawn from it without a terminal.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-use overrule::engine::{RunControl, RunHandle, RunRequest};
+use overrule::app::annotate::{RunHandle, RunRequest};
+use overrule::client::RunControl;
 use overrule::formats::dataset;
 use overrule::judge::offline;
 use overrule::store::Store;

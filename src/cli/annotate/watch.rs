@@ -3,9 +3,9 @@
 use crate::cli::output::clean;
 use crate::cli::command::{CommandFailure};
 use crate::cli::{output, signals};
+use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
+use crate::app::annotate::{RunHandle, RunRequest};
 use crate::domain::sanitise;
-use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
-use crate::engine::{RunControl, RunHandle, RunRequest};
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
 use anyhow::anyhow;
@@ -30,7 +30,7 @@ pub(super) fn watch(
     control: RunControl,
     json: bool,
     finish: impl FnOnce(WrittenSender) -> Result<usize, CommandFailure> + Send + 'static,
-) -> Result<(crate::engine::RunOutcome, usize), CommandFailure> {
+) -> Result<(crate::app::annotate::RunOutcome, usize), CommandFailure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
         output::message(OFFLINE_LABEL);
     }

@@ -2,13 +2,13 @@
 
 use super::answers::{PickAnswers, PickQuestionKey};
 use crate::app::wording::counted;
+use crate::app::annotate::estimate::JudgeEstimate;
+use crate::app::pick::run::{PickTask, call_id};
 use crate::cli::output;
 use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
-use crate::engine::estimate::JudgeEstimate;
-use crate::engine::picks::{PickTask, call_id};
 use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPool};
 use std::sync::Arc;
 

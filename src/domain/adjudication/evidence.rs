@@ -1,12 +1,28 @@
 //! A verdict on every document of a pool, each with the sentence that proves it.
 
 use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
+use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use strum::{IntoStaticStr, VariantArray};
 
 /// What a document says to the query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum EvidenceLabel {
     /// It shows that a claim is true, or answers a question.
     Supports,
@@ -16,19 +32,9 @@ pub enum EvidenceLabel {
     NotEnough,
 }
 
+named!(EvidenceLabel, "a verdict on a document");
+
 impl EvidenceLabel {
-    /// All of them, those that make a document relevant first.
-    pub const ALL: [Self; 3] = [Self::Supports, Self::Refutes, Self::NotEnough];
-
-    /// Its word, in questions, answers and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Supports => "supports",
-            Self::Refutes => "refutes",
-            Self::NotEnough => "not_enough",
-        }
-    }
-
     /// Whether a document of which this holds counts as picked.
     pub fn is_evidence(self) -> bool {
         self != Self::NotEnough
@@ -77,10 +83,8 @@ impl VerdictsReply {
         let mut verdicts = Vec::with_capacity(places.len());
         for (at, given) in places.into_iter().zip(self.verdicts) {
             let slot = given.slot;
-            let verdict = EvidenceLabel::ALL
-                .into_iter()
-                .find(|stance| stance.name() == given.verdict)
-                .ok_or(InvalidPick::UnknownVerdict { slot })?;
+            let unknown = |_| InvalidPick::UnknownVerdict { slot };
+            let verdict = given.verdict.parse().map_err(unknown)?;
             let sentence = given.sentence.filter(|text| !text.trim().is_empty());
             let verdict = SlotVerdict {
                 slot: at + 1,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 /// How many documents a judge was asked to pick.
@@ -78,8 +79,9 @@ impl TryFrom<BTreeMap<String, ReplyMember>> for SlotsReply {
 }
 
 /// Why a reply is not an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Error, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum InvalidPick {
     /// The text is not JSON. For whoever decodes a [`SlotsReply`] to report.
     #[error("not JSON")]
@@ -147,19 +149,7 @@ pub enum InvalidPick {
 impl InvalidPick {
     /// The cause without its particulars, for counting.
     pub fn cause(self) -> &'static str {
-        match self {
-            Self::NotJson => "not-json",
-            Self::NoSlots => "no-slots",
-            Self::OutOfRange { .. } => "out-of-range",
-            Self::Duplicate { .. } => "duplicate",
-            Self::WrongCount { .. } => "wrong-count",
-            Self::NoVerdicts => "no-verdicts",
-            Self::MissingSlot { .. } => "missing-slot",
-            Self::UnknownVerdict { .. } => "unknown-verdict",
-            Self::NoSentence { .. } => "no-sentence",
-            Self::StraySentence { .. } => "stray-sentence",
-            Self::NotQuoted { .. } => "not-quoted",
-        }
+        self.into()
     }
 }
 

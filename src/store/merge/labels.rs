@@ -1,9 +1,9 @@
 //! What the label court works on: labels, rankings, picks and rulings.
 
 use super::Merger;
+use crate::client::now_ms;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::RankedRun;
-use crate::engine::now_ms;
 use crate::store::{Db, Result, StoreError};
 use std::collections::{HashMap, HashSet};
 

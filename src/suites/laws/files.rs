@@ -1,9 +1,8 @@
 //! The project file: several hands on it, and files that are none.
 
 use super::bench::{bench, bits};
+use crate::app::run_lock::{LockError, RunLock};
 use crate::domain::verdict::Decision;
-use crate::engine::RunError;
-use crate::engine::run_lock::RunLock;
 use crate::store::merge::Snapshot;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Store, StoreError};
@@ -296,7 +295,7 @@ fn one_file_has_one_name_and_one_run() {
     let held = RunLock::take(&path("p.db")).unwrap();
     assert!(matches!(
         RunLock::take(&path("link.db")),
-        Err(RunError::Busy(_))
+        Err(LockError::Busy(_))
     ));
     drop(held);
     // A name that leads to the file may be used like its own.

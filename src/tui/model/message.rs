@@ -1,13 +1,14 @@
 //! What happens, and what is to be done about it.
 
 use super::{AdjudicationOverview, DocumentEvidence, OpenQuery};
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::progress::RunProgress;
+use crate::app::annotate::{RunError, RunOutcome};
+use crate::client::RunControl;
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
 use crate::domain::vote::JudgeId;
-use crate::engine::estimate::CostEstimate;
-use crate::engine::progress::RunProgress;
-use crate::engine::{RunControl, RunError, RunOutcome};
 use crate::store::annotator_statistics::AnnotatorStatistics;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::labels::AdjudicationList;

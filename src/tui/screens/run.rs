@@ -1,8 +1,8 @@
 //! The run screen: calls, rates, failures, spend, log.
 
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::domain::sanitise;
-use crate::engine::estimate::CostEstimate;
-use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, ConfirmFor, Effect, Model, Overlay, PromptFor};

@@ -66,12 +66,12 @@ pub(super) fn on_undone(
 
 pub(super) fn on_progress(
     model: &mut Model,
-    progress: crate::engine::progress::RunProgress,
+    progress: crate::app::annotate::progress::RunProgress,
 ) -> Vec<Effect> {
     let before = model
         .progress
         .as_ref()
-        .map_or(0, crate::engine::progress::RunProgress::done);
+        .map_or(0, crate::app::annotate::progress::RunProgress::done);
     let changed = progress.done() != before;
     let planned = model
         .progress
@@ -107,7 +107,7 @@ pub(super) fn on_progress(
 
 pub(super) fn on_ended(
     model: &mut Model,
-    result: Result<crate::engine::RunOutcome, crate::engine::RunError>,
+    result: Result<crate::app::annotate::RunOutcome, crate::app::annotate::RunError>,
 ) -> Vec<Effect> {
     model.running = false;
     model.control.cancelled = false;

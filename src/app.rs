@@ -1,6 +1,7 @@
 //! Use cases, one folder each, called by the commands and by the screens alike: they read and write the project, call
 //! services, and know nothing of terminals. Data in, data out, progress by callback.
 
+pub mod adjudication;
 pub mod annotate;
 pub mod choose_judges;
 pub mod embeddings;

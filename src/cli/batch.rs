@@ -152,10 +152,10 @@ fn status(
     let told = |row: &BatchRow| known.iter().find(|known| known.row.id == row.id);
     if as_json {
         let rows: Vec<Value> = rows.iter().map(|row| described(row, told(row))).collect();
-        return return output::json(&rows);
+        return output::json(&rows);
     }
     if rows.is_empty() {
-        output::text(if all { "no batch\n" } else { "no open batch\n" });
+        return output::text(if all { "no batch\n" } else { "no open batch\n" });
     }
     let cells: Vec<Vec<String>> = rows
         .iter()

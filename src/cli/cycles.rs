@@ -86,10 +86,10 @@ impl CyclesCommand {
                     })
                 })
                 .collect();
-            return return output::json(&rows);
+            return output::json(&rows);
         }
         if rows.is_empty() {
-            output::text("no cyclic triad\n");
+            return output::text("no cyclic triad\n");
         }
         let line = |text: &str| clean(text);
         let cells: Vec<Vec<String>> = rows

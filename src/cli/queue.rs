@@ -137,10 +137,10 @@ impl QueueCommand {
                     })
                 })
                 .collect();
-            return return output::json(&rows);
+            return output::json(&rows);
         }
         if items.is_empty() {
-            output::text("nothing to look at under this policy\n");
+            return output::text("nothing to look at under this policy\n");
         }
         let rows: Vec<Vec<String>> = items
             .iter()

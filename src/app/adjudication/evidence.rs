@@ -5,14 +5,12 @@ use crate::domain::adjudication::{
 };
 use serde_json::{Value, json};
 
-impl PoolAnswer {
-    /// The verdicts with their sentences, or `None` where none were asked for.
-    pub(super) fn verdicts_json(&self) -> Option<Value> {
-        let told = self.told().map(|(document, given)| {
-            json!({"document": document, "verdict": given.verdict, "sentence": given.sentence})
-        });
-        (!self.verdicts.is_empty()).then(|| told.collect())
-    }
+/// The verdicts with their sentences, or `None` where none were asked for.
+pub(super) fn verdicts_json(answer: &PoolAnswer) -> Option<Value> {
+    let verdicts = answer.told().map(|(document, given)| {
+        json!({"document": document, "verdict": given.verdict, "sentence": given.sentence})
+    });
+    (!answer.verdicts.is_empty()).then(|| verdicts.collect())
 }
 
 /// The boxes of the documents with each verdict; nothing where no verdicts were asked for.

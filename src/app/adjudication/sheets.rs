@@ -1,8 +1,9 @@
 //! Picks and labels as CSV: a row a query, and a row a disagreement.
 
-use crate::cli::command::{CommandFailure, CommandResult};
+use super::evidence::verdicts_json;
+use crate::app::error::AppError;
 use crate::domain::adjudication::{
-    self, JudgeAnswers, PickAnswer, PickCounts, PoolSet, pick_outcomes,
+    JudgeAnswers, PickAnswer, PickCounts, PickOutcome, PoolSet, pick_outcomes,
 };
 use crate::domain::corpus::{Document, Pool};
 use crate::domain::retrieval::JudgingPool;
@@ -49,11 +50,11 @@ const DISAGREEMENTS: [&str; 12] = [
 ];
 
 /// Writes a row a pool, judge and order.
-pub(super) fn per_query(
+pub fn per_query(
     bench: &PoolSet,
     groups: &[JudgeAnswers],
     out: &mut dyn Write,
-) -> CommandResult {
+) -> Result<(), AppError> {
     let mut csv = SafeCsv::new(out);
     csv.row(PER_QUERY)?;
     for (at, pool) in bench.pools.iter().enumerate() {
@@ -87,8 +88,7 @@ pub(super) fn per_query(
                     count(|boxes| boxes.neither),
                     picks.join(" "),
                     group.model.clone(),
-                    given
-                        .verdicts_json()
+                    verdicts_json(given)
                         .map_or(String::new(), |verdicts| verdicts.to_string()),
                 ]);
                 csv.row(row)?;
@@ -128,12 +128,12 @@ fn first_stage(pool: &JudgingPool) -> [String; 4] {
 }
 
 /// Writes the documents that are labelled or picked, but not both, of the first order: a labelled one and a picked one
-/// on a row, as far as there are pairs. `texts_of` reads the pool at a place of the bench.
-pub(super) fn disagreements(
+/// on a row, as far as there are pairs. `texts_of` reads the pool at its place.
+pub fn disagreements(
     groups: &[JudgeAnswers],
-    texts_of: &dyn Fn(usize) -> Result<Pool, CommandFailure>,
+    texts_of: &dyn Fn(usize) -> Result<Pool, AppError>,
     out: &mut dyn Write,
-) -> CommandResult {
+) -> Result<(), AppError> {
     let mut csv = SafeCsv::new(out);
     csv.row(DISAGREEMENTS)?;
     for group in groups {
@@ -146,7 +146,7 @@ pub(super) fn disagreements(
             };
             let pool = texts_of(*at)?;
             let boxes = pick_outcomes(&given.pool, positions);
-            let of = |wanted: adjudication::PickOutcome| -> Vec<&Document> {
+            let of = |wanted: PickOutcome| -> Vec<&Document> {
                 let slots = given.pool.slots.iter().zip(&boxes);
                 slots
                     .filter(|(_, outcome)| **outcome == wanted)
@@ -154,8 +154,8 @@ pub(super) fn disagreements(
                     .collect()
             };
             let (labelled, picked) = (
-                of(adjudication::PickOutcome::LabelOnly),
-                of(adjudication::PickOutcome::PickOnly),
+                of(PickOutcome::LabelOnly),
+                of(PickOutcome::PickOnly),
             );
             for row in 0..labelled.len().max(picked.len()) {
                 let mut cells = vec![pool.query.id.as_str().to_owned(), pool.query.text.clone()];
@@ -163,10 +163,10 @@ pub(super) fn disagreements(
                 cells.extend(texts(picked.get(row).copied()));
                 cells.extend([group.judge.clone(), group.model.clone()]);
                 let picked = picked.get(row);
-                let told = picked.and_then(|document| given.verdict_on(&document.id));
-                cells.push(told.map_or(String::new(), |told| told.verdict.name().to_owned()));
+                let verdict = picked.and_then(|document| given.verdict_on(&document.id));
+                cells.push(verdict.map_or(String::new(), |given| given.verdict.name().to_owned()));
                 cells.push(
-                    told.and_then(|told| told.sentence.clone())
+                    verdict.and_then(|given| given.sentence.clone())
                         .unwrap_or_default(),
                 );
                 csv.row(cells)?;

@@ -1,6 +1,7 @@
 //! How far a simulation is, on stderr.
 
-use super::super::output;
+use crate::app::simulate::SimulationPhase;
+use crate::cli::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
@@ -12,13 +13,16 @@ const LINE_EVERY: Duration = Duration::from_secs(2);
 pub(super) struct SimulationProgress {
     bar: Option<ProgressBar>,
     what: &'static str,
-    done: usize,
     queries: usize,
-    spoke: Instant,
+    told: Instant,
 }
 
 impl SimulationProgress {
-    pub(super) fn new(queries: usize, what: &'static str) -> Self {
+    pub(super) fn new(queries: usize, phase: SimulationPhase) -> Self {
+        let what = match phase {
+            SimulationPhase::Played => "played",
+            SimulationPhase::Measured => "measured",
+        };
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::new(queries as u64);
             match ProgressStyle::with_template("{bar:28} {pos} of {len} queries {msg}, {eta} left")
@@ -32,25 +36,21 @@ impl SimulationProgress {
         Self {
             bar,
             what,
-            done: 0,
             queries,
-            spoke: Instant::now(),
+            told: Instant::now(),
         }
     }
 
-    pub(super) fn step(&mut self) {
-        self.done += 1;
+    /// Shows that so many queries are done.
+    pub(super) fn show(&mut self, done: usize) {
         if let Some(bar) = &self.bar {
-            bar.inc(1);
-            if self.done == self.queries {
+            bar.set_position(done as u64);
+            if done == self.queries {
                 bar.finish_and_clear();
             }
-        } else if self.spoke.elapsed() >= LINE_EVERY {
-            self.spoke = Instant::now();
-            output::message(&format!(
-                "{} of {} queries {}",
-                self.done, self.queries, self.what
-            ));
+        } else if self.told.elapsed() >= LINE_EVERY {
+            self.told = Instant::now();
+            output::message(&format!("{done} of {} queries {}", self.queries, self.what));
         }
     }
 }

@@ -9,13 +9,33 @@ use std::collections::HashMap;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QuestionState {
     /// It has picks.
-    pub(super) picked: bool,
+    picked: bool,
     /// Answers to it that broke the rules.
     pub(super) invalid: usize,
     /// A call of it failed for good.
-    pub(super) failed: bool,
+    failed: bool,
     usage: Usage,
     cost_usd: Option<f64>,
+}
+
+/// Answers that break the rules before a question is given up.
+const ASKED: usize = 2;
+
+impl QuestionState {
+    /// It has valid picks.
+    pub(super) fn is_valid(&self) -> bool {
+        self.picked
+    }
+
+    /// It is given up: the answers broke the rules.
+    pub(super) fn is_invalid(&self) -> bool {
+        !self.picked && self.invalid >= ASKED
+    }
+
+    /// Its call failed, and no answer came.
+    pub(super) fn is_failed(&self) -> bool {
+        !self.picked && self.invalid == 0 && self.failed
+    }
 }
 
 /// What is asked: about which query, in which order of its pool, and the hash of judge and prompt. Two pools may make the
@@ -23,21 +43,22 @@ pub(super) struct QuestionState {
 pub(super) type PickQuestionKey = (QueryId, usize, String);
 
 /// The picks by question.
-#[derive(Default)]
-pub(super) struct PickAnswers {
+#[derive(Debug, Default)]
+pub struct PickAnswers {
     states: HashMap<PickQuestionKey, QuestionState>,
     spent_usd: f64,
 }
 
 impl PickAnswers {
-    pub(super) fn new(picks: Vec<PickRecord>) -> Self {
-        let mut sheet = Self::default();
-        picks.iter().for_each(|record| sheet.note(record));
-        sheet
+    /// The answers that a project has.
+    pub fn new(picks: Vec<PickRecord>) -> Self {
+        let mut answers = Self::default();
+        picks.iter().for_each(|record| answers.add(record));
+        answers
     }
 
     /// Takes an answer in.
-    pub(super) fn note(&mut self, record: &PickRecord) {
+    pub fn add(&mut self, record: &PickRecord) {
         let question = (
             record.query.clone(),
             record.permutation,
@@ -77,7 +98,7 @@ impl PickAnswers {
     }
 
     /// Dollars that all picks have cost, as far as that is known.
-    pub(super) fn spent_usd(&self) -> f64 {
+    pub fn spent_usd(&self) -> f64 {
         self.spent_usd
     }
 }

@@ -1,86 +1,90 @@
 //! Which judge is asked about which pool in which order, and what of it is there already.
 
-use super::answers::{PickAnswers, PickQuestionKey};
+use super::answers::{PickAnswers, PickQuestionKey, QuestionState};
+use super::inputs::PickInputs;
+use super::run::{PickTask, call_id};
+use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
+use crate::app::error::AppError;
 use crate::app::wording::counted;
-use crate::app::annotate::estimate::JudgeEstimate;
-use crate::app::pick::run::{PickTask, call_id};
-use crate::cli::output;
 use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
-use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPool};
+use crate::judge::{JudgeEnsemble, PoolText, PresentedPool};
+use serde::Serialize;
 use std::sync::Arc;
 
 /// How often another order is drawn where one has been shown already.
 const DRAWS: usize = 20;
-/// Answers that break the rules before a question is given up.
-pub(super) const ASKED: usize = 2;
 
 /// What is wanted.
-pub(super) struct PickOptions {
-    pub(super) way: PickMode,
-    pub(super) permutations: usize,
-    pub(super) level: i32,
-    pub(super) seed: u64,
-    pub(super) retry_failed: bool,
+#[derive(Clone, Copy, Debug)]
+pub struct PickOptions {
+    /// What judges are asked for.
+    pub way: PickMode,
+    /// Orders of each pool: its own, then shuffled ones.
+    pub permutations: usize,
+    /// The grade from which on a document is relevant.
+    pub relevant_from: i32,
+    /// The seed of the shuffled orders.
+    pub seed: u64,
+    /// Calls that failed are made again.
+    pub retry_failed: bool,
 }
 
 /// A pool in one order.
-pub(super) struct OrderedPool {
-    pub(super) query: QueryId,
+#[derive(Debug)]
+struct OrderedPool {
+    query: QueryId,
     /// Which order, from 1.
-    pub(super) permutation: usize,
+    permutation: usize,
     /// The documents' ids in that order.
-    pub(super) order: Arc<[DocId]>,
-    pub(super) lineup: PresentedPool,
+    order: Arc<[DocId]>,
+    lineup: PresentedPool,
 }
 
 /// Every question, whether it has been answered or not.
-pub(super) struct PickPlan {
+#[derive(Debug)]
+pub struct PickPlan {
     /// Pools that are asked about.
-    pub(super) pools: usize,
-    pub(super) shown: Vec<OrderedPool>,
+    pub pools: usize,
+    shown: Vec<OrderedPool>,
     /// The questions: those of a pool's order together, one a judge.
     calls: Vec<PickQuestionKey>,
-    seats: usize,
-    pub(super) jobs: Vec<PickTask>,
+    judges: usize,
+    /// The calls to be made.
+    pub tasks: Vec<PickTask>,
     /// Questions that have been settled.
-    pub(super) already: usize,
-    pub(super) estimates: Vec<JudgeEstimate>,
+    pub already: usize,
+    /// What each judge would need.
+    pub estimates: Vec<JudgeEstimate>,
     /// What a reader should know.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
 }
 
 impl PickPlan {
-    /// What is to be asked about `pools`, beyond what is on the sheet.
-    ///
-    /// # Errors
-    /// In words: no pool to ask about.
-    pub(super) fn new(
-        pools: &[Pool],
-        labels: &Qrels,
+    /// What is to be asked about the pools, beyond what has been answered.
+    /// Refuses where there is no pool to ask about.
+    pub fn new(
+        inputs: &PickInputs,
         ensemble: &JudgeEnsemble,
         options: &PickOptions,
-        sheet: &PickAnswers,
-    ) -> Result<Self, String> {
+        answers: &PickAnswers,
+    ) -> Result<Self, AppError> {
         let mut plan = Self {
             pools: 0,
             shown: Vec::new(),
             calls: Vec::new(),
-            seats: ensemble.len(),
-            jobs: Vec::new(),
+            judges: ensemble.len(),
+            tasks: Vec::new(),
             already: 0,
-            estimates: ensemble
-                .iter()
-                .map(|judge| nothing(judge.as_ref()))
-                .collect(),
+            estimates: CostEstimate::new(ensemble).judges,
             notes: Vec::new(),
         };
         let mut idle = 0;
-        for pool in pools {
+        for pool in &inputs.pools {
             let wanted = match options.way {
-                PickMode::Exactly => positives(pool, labels, options.level),
+                PickMode::Exactly => positives(pool, &inputs.labels, options.relevant_from),
                 PickMode::AnyNumber | PickMode::PerDocument => 0,
             };
             let ask = options.way.ask(wanted);
@@ -92,9 +96,12 @@ impl PickPlan {
             plan.show(pool, ask, options);
         }
         if plan.pools == 0 {
-            return Err(format!(
-                "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document",
-                options.level
+            return Err(AppError::file(
+                &inputs.source,
+                format!(
+                    "has no label of {} or more to say how many documents are relevant (metadata.grade, or qrels); ask with --open or --per-document",
+                    options.relevant_from
+                ),
             ));
         }
         if idle > 0 {
@@ -103,7 +110,7 @@ impl PickPlan {
                 "{what} without a relevant document: not asked about (--open and --per-document do)"
             ));
         }
-        plan.ask(ensemble, options, sheet);
+        plan.ask(ensemble, options, answers);
         Ok(plan)
     }
 
@@ -143,23 +150,24 @@ impl PickPlan {
     }
 
     /// Finds out what is still to be asked.
-    fn ask(&mut self, ensemble: &JudgeEnsemble, options: &PickOptions, sheet: &PickAnswers) {
+    fn ask(&mut self, ensemble: &JudgeEnsemble, options: &PickOptions, answers: &PickAnswers) {
         for shown in &self.shown {
-            for (seat, judge) in ensemble.iter().enumerate() {
+            for (at, judge) in ensemble.iter().enumerate() {
                 let prompt = judge.pick_prompt(&shown.lineup).unwrap_or_default();
                 let call = call_id(judge.spec(), &prompt);
                 let question = (shown.query.clone(), shown.permutation, call.clone());
-                let state = sheet.state(&question).copied();
+                let state = answers.state(&question).copied();
                 self.calls.push(question);
                 let settled = state.is_some_and(|state| {
-                    let failed = !state.picked && state.invalid == 0 && state.failed;
-                    state.picked || state.invalid >= ASKED || (failed && !options.retry_failed)
+                    state.is_valid()
+                        || state.is_invalid()
+                        || (state.is_failed() && !options.retry_failed)
                 });
                 if settled {
                     self.already += 1;
                     continue;
                 }
-                if let Some(estimate) = self.estimates.get_mut(seat) {
+                if let Some(estimate) = self.estimates.get_mut(at) {
                     let (usage, usd) = judge.estimate(&prompt);
                     let worst = judge.worst_with_reask(&prompt);
                     estimate.calls += 1;
@@ -168,8 +176,8 @@ impl PickPlan {
                     estimate.cost_usd = estimate.cost_usd.zip(usd).map(|(sum, usd)| sum + usd);
                     estimate.worst_usd = estimate.worst_usd.zip(worst).map(|(sum, usd)| sum + usd);
                 }
-                self.jobs.push(PickTask {
-                    seat,
+                self.tasks.push(PickTask {
+                    seat: at,
                     query: shown.query.clone(),
                     permutation: shown.permutation,
                     order: Arc::clone(&shown.order),
@@ -182,25 +190,62 @@ impl PickPlan {
     }
 
     /// Questions to be put.
-    pub(super) fn calls(&self) -> usize {
-        self.jobs.len()
+    pub fn calls(&self) -> usize {
+        self.tasks.len()
     }
 
-    /// A judge's questions.
-    pub(super) fn questions_of(&self, seat: usize) -> Vec<&PickQuestionKey> {
-        let calls = self.calls.iter().skip(seat).step_by(self.seats.max(1));
-        calls.collect()
+    /// How each judge's questions stand.
+    pub fn progress(&self, ensemble: &JudgeEnsemble, answers: &PickAnswers) -> Vec<JudgePicks> {
+        let judges = ensemble.iter().enumerate();
+        judges
+            .map(|(at, judge)| {
+                let questions = self.calls.iter().skip(at).step_by(self.judges.max(1));
+                let questions: Vec<&PickQuestionKey> = questions.collect();
+                let count = |is: fn(&QuestionState) -> bool| {
+                    let states = questions.iter().filter_map(|one| answers.state(one));
+                    states.filter(|state| is(state)).count()
+                };
+                let valid = count(QuestionState::is_valid);
+                let invalid = count(QuestionState::is_invalid);
+                let failed = count(QuestionState::is_failed);
+                let (usage, cost_usd) = answers.used(&questions);
+                JudgePicks {
+                    judge: judge.spec().name.clone(),
+                    offline: judge.spec().is_offline(),
+                    questions: questions.len(),
+                    valid,
+                    invalid,
+                    failed,
+                    missing: questions.len() - valid - invalid - failed,
+                    tokens_input: usage.input,
+                    tokens_output: usage.output,
+                    cost_usd,
+                }
+            })
+            .collect()
     }
 }
 
-fn nothing(judge: &dyn Judge) -> JudgeEstimate {
-    JudgeEstimate {
-        name: judge.spec().name.clone(),
-        offline: judge.spec().is_offline(),
-        cost_usd: Some(0.0),
-        worst_usd: Some(0.0),
-        ..JudgeEstimate::default()
-    }
+/// How one judge's questions stand.
+#[derive(Clone, Debug, Serialize)]
+pub struct JudgePicks {
+    /// The judge's name.
+    pub judge: String,
+    offline: bool,
+    /// All of its questions.
+    pub questions: usize,
+    /// Those with picks.
+    pub valid: usize,
+    /// Those given up.
+    pub invalid: usize,
+    /// Those whose call failed.
+    pub failed: usize,
+    /// The others.
+    pub missing: usize,
+    tokens_input: u64,
+    tokens_output: u64,
+    /// Dollars, as far as that is known.
+    pub cost_usd: Option<f64>,
 }
 
 /// How many documents of a pool are labelled relevant.

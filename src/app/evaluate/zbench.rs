@@ -1,14 +1,13 @@
 //! zBench's own measures: scores against scores, document by document.
 
+use super::report::{EvaluationReport, listed};
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{kind, read_pools};
 use crate::app::wording::counted;
-use crate::cli::command::{CommandFailure, usage};
-use crate::cli::{output};
-use super::report::EvaluationReport;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
 use crate::domain::metrics::{Resampling, compare, estimate};
 use crate::formats::recognise::FileKind;
-use anyhow::anyhow;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -71,13 +70,13 @@ struct ScorePairs {
 }
 
 /// Measures the scores of `test`, and of `baseline` beside it, against those of `truth`.
-pub(super) fn report(
+pub fn evaluate_zbench(
     truth: &Path,
     test: &Path,
     baseline: Option<&Path>,
     metrics: &[String],
     limit: Option<usize>,
-) -> Result<EvaluationReport, CommandFailure> {
+) -> Result<EvaluationReport, AppError> {
     let names: Vec<&str> = match metrics.is_empty() {
         true => METRICS.to_vec(),
         false => metrics.iter().map(String::as_str).collect(),
@@ -86,7 +85,7 @@ pub(super) fn report(
         .iter()
         .map(|name| {
             ZbenchMeasure::parse(name).ok_or_else(|| {
-                usage!(
+                invalid!(
                     "--metrics: {name:?} is not a metric of zBench's: expected ndcg, accuracy, recall@K, recall@K/G"
                 )
             })
@@ -135,10 +134,10 @@ pub(super) fn report(
 
 type TrueScores = HashMap<QueryId, HashMap<DocId, f64>>;
 
-fn dataset(path: &Path) -> Result<Vec<Pool>, CommandFailure> {
-    match benchmark::kind(path)? {
-        FileKind::Dataset => benchmark::pools(path),
-        kind => Err(usage!(
+fn dataset(path: &Path) -> Result<Vec<Pool>, AppError> {
+    match kind(path)? {
+        FileKind::Dataset => read_pools(path),
+        kind => Err(invalid!(
             "{}: holds {}; --profile zbench takes datasets with scores",
             path.display(),
             kind.words()
@@ -146,7 +145,7 @@ fn dataset(path: &Path) -> Result<Vec<Pool>, CommandFailure> {
     }
 }
 
-fn known(path: &Path) -> Result<TrueScores, CommandFailure> {
+fn known(path: &Path) -> Result<TrueScores, AppError> {
     let of = |pool: Pool| {
         let scores = pool.documents.into_iter();
         let scores = scores.filter_map(|document| Some((document.id, document.input_score?)));
@@ -159,7 +158,7 @@ fn scores(
     known: &TrueScores,
     path: &Path,
     warnings: &mut Vec<String>,
-) -> Result<Vec<(QueryId, ScorePairs)>, CommandFailure> {
+) -> Result<Vec<(QueryId, ScorePairs)>, AppError> {
     let (mut missing, mut alone) = (0, Vec::new());
     let mut found = Vec::new();
     for pool in dataset(path)? {
@@ -182,7 +181,7 @@ fn scores(
     let name = path.display();
     if !alone.is_empty() {
         let what = "that the truth lacks: left out";
-        warnings.push(format!("{name}: {}", super::listed(&alone, what)));
+        warnings.push(format!("{name}: {}", listed(&alone, what)));
     }
     if missing > 0 {
         let count = counted(missing, "document");
@@ -191,7 +190,7 @@ fn scores(
         ));
     }
     if found.iter().all(|(_, scores)| scores.test.is_empty()) {
-        return Err(usage!(
+        return Err(invalid!(
             "{name}: has no document with a score in both files; compare their ids, or annotate first"
         ));
     }

@@ -1,7 +1,6 @@
 //! Worlds from the project's own votes.
 
-use crate::cli::command::{CommandFailure, usage};
-use crate::cli::{output};
+use crate::app::error::{AppError, invalid};
 use crate::domain::battle::Pair;
 use crate::domain::rating::Covariance;
 use crate::domain::sampling::SeededRng;
@@ -10,10 +9,10 @@ use crate::domain::simulation::{
 };
 use crate::domain::vote::JudgeId;
 use crate::store::Store;
-use anyhow::anyhow;
 use std::collections::BTreeMap;
 
 /// A fitted query.
+#[derive(Debug)]
 struct FittedQuery {
     name: String,
     scores: Vec<f64>,
@@ -22,13 +21,17 @@ struct FittedQuery {
 }
 
 /// The fitted queries of the ensemble that most of them have, and how its judges err.
-pub(super) struct ProjectWorlds {
-    reals: Vec<FittedQuery>,
+#[derive(Debug)]
+pub struct ProjectWorlds {
+    queries: Vec<FittedQuery>,
     noise: Noise,
+    /// Queries of the project that are not used.
+    pub left_out: usize,
 }
 
 impl ProjectWorlds {
-    pub(super) fn load(store: &Store, seed: u64) -> Result<Self, CommandFailure> {
+    /// Fits the judges of a project.
+    pub fn load(store: &Store, seed: u64) -> Result<Self, AppError> {
         let (groups, skipped) = store.read_blocking(|db| {
             let mut groups: BTreeMap<Vec<JudgeId>, Vec<FittedQuery>> = BTreeMap::new();
             let mut skipped = 0;
@@ -75,63 +78,63 @@ impl ProjectWorlds {
         })?;
         let all: usize = groups.values().map(Vec::len).sum();
         // Of ensembles with equally many queries the one that came first.
-        let Some((judges, reals)) = groups
+        let Some((judges, queries)) = groups
             .into_iter()
             .rev()
-            .max_by_key(|(_, reals)| reals.len())
+            .max_by_key(|(_, queries)| queries.len())
         else {
-            return Err(usage!(
+            return Err(invalid!(
                 "--resample: no query has votes and a fit with errors; judge some first (`overrule annotate`)"
             ));
         };
-        let left_out = skipped + all - reals.len();
-        if left_out > 0 {
-            output::message(&format!(
-                "{left_out} {} left out: no votes, no fit with errors, or other judges than most have",
-                if left_out == 1 { "query" } else { "queries" }
-            ));
-        }
-        let truths = reals
+        let left_out = skipped + all - queries.len();
+        let truths = queries
             .iter()
-            .map(|real| real.truth(seed, 0))
+            .map(|fitted| fitted.truth(seed, 0))
             .collect::<Result<Vec<_>, _>>()?;
         let tables: Vec<ObservedQuery> = truths
             .iter()
-            .zip(&reals)
-            .map(|(scores, real)| ObservedQuery {
+            .zip(&queries)
+            .map(|(scores, fitted)| ObservedQuery {
                 scores,
-                votes: &real.votes,
+                votes: &fitted.votes,
             })
             .collect();
         let noise = fitted_noise(judges.len(), &tables)
-            .map_err(|error| usage!("--resample: {error}"))?;
-        Ok(Self { reals, noise })
+            .map_err(|error| invalid!("--resample: {error}"))?;
+        Ok(Self {
+            queries,
+            noise,
+            left_out,
+        })
     }
 
-    pub(super) fn queries(&self) -> usize {
-        self.reals.len()
+    /// Fitted queries.
+    pub fn queries(&self) -> usize {
+        self.queries.len()
     }
 
-    pub(super) fn noise(&self) -> &Noise {
+    /// How the judges err.
+    pub fn noise(&self) -> &Noise {
         &self.noise
     }
 
-    /// The real queries in turn, each time with other scores that its votes leave possible.
-    pub(super) fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, CommandFailure> {
-        let count = self.reals.len().max(1);
-        let Some(real) = self.reals.get(index % count) else {
-            return Err(anyhow!("no query to draw from").into());
+    /// The fitted queries in turn, each time with other scores that its votes leave possible.
+    pub fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, AppError> {
+        let count = self.queries.len().max(1);
+        let Some(fitted) = self.queries.get(index % count) else {
+            return Err(AppError::Failed("no query to draw from".to_owned()));
         };
         let draw = index / count;
-        let (name, truth) = (format!("{} {draw}", real.name), real.truth(seed, draw)?);
+        let (name, truth) = (format!("{} {draw}", fitted.name), fitted.truth(seed, draw)?);
         Ok(SimulatedQuery::new(seed, &name, truth, self.noise.clone()))
     }
 }
 
 impl FittedQuery {
-    fn truth(&self, seed: u64, draw: usize) -> Result<Vec<f64>, CommandFailure> {
+    fn truth(&self, seed: u64, draw: usize) -> Result<Vec<f64>, AppError> {
         let mut rng = SeededRng::new(seed, &["plausible", &self.name, &draw.to_string()]);
         plausible_scores(&self.scores, &self.covariance, &mut rng)
-            .ok_or_else(|| anyhow!("query {}: its errors are of another pool", self.name).into())
+            .ok_or_else(|| AppError::Failed(format!("query {}: its errors are of another pool", self.name)))
     }
 }

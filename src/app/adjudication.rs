@@ -1,12 +1,13 @@
 //! Judges' picks held against a benchmark's labels, and what rulings make of labels and rankings.
 
+pub mod data;
 mod effect;
 mod evidence;
 mod report;
 pub mod sheets;
 
 use super::wording::counted;
-use crate::store::labels::AdjudicationData;
+use data::AdjudicationData;
 pub use effect::RulingEffect;
 pub use report::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
 
@@ -14,7 +15,10 @@ pub use report::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
 pub fn notes(data: &AdjudicationData) -> Vec<String> {
     let left_out = [
         (data.left_out.unknown, "of queries that have no pool"),
-        (data.left_out.changed, "of pools with other documents than now"),
+        (
+            data.left_out.changed,
+            "of pools with other documents than now",
+        ),
     ];
     let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
     let mut notes: Vec<String> = left_out

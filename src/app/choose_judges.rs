@@ -68,7 +68,9 @@ impl JudgeConfiguration<'_> {
         }
         chosen.ensemble.retain(|judge| !cannot(judge));
         if chosen.ensemble.is_empty() {
-            return Err(invalid!("no judge is left that can pick; name some with --judges"));
+            return Err(invalid!(
+                "no judge is left that can pick; name some with --judges"
+            ));
         }
         Ok(chosen)
     }
@@ -84,7 +86,9 @@ impl JudgeConfiguration<'_> {
             let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
                 let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
                 let there = match known.is_empty() {
-                    true => "there is none; `overrule config judges` shows how to write one".to_owned(),
+                    true => {
+                        "there is none; `overrule config judges` shows how to write one".to_owned()
+                    }
                     false => format!("there are {}", known.join(", ")),
                 };
                 return Err(invalid!(
@@ -220,9 +224,7 @@ pub fn is_paid(judge: &dyn Judge) -> bool {
 /// Refuses a budget that is none, or that cannot be kept.
 pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppError> {
     if !budget.is_finite() || budget < 0.0 {
-        return Err(invalid!(
-            "--budget {budget}: expected dollars from 0 up"
-        ));
+        return Err(invalid!("--budget {budget}: expected dollars from 0 up"));
     }
     let empty = JudgePrompt::default();
     let named = |judges: Vec<&Arc<dyn Judge>>| {
@@ -251,4 +253,3 @@ pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppErro
     }
     Ok(())
 }
-

@@ -1,7 +1,7 @@
 //! Why a use case could not be carried out.
 
+use crate::app::embeddings::EmbedError;
 use crate::domain::metrics::EvaluationError;
-use crate::engine::embeddings::EmbedError;
 use crate::formats::problem::Problem;
 use crate::store::StoreError;
 use std::error::Error;
@@ -47,8 +47,15 @@ pub enum AppError {
 impl AppError {
     /// Bad input, in the words of an error and of what caused it.
     pub fn invalid(error: impl Error + 'static) -> Self {
-        let causes = std::iter::successors(Some(&error as &(dyn Error + 'static)), |&error| error.source());
-        Self::Invalid(causes.map(ToString::to_string).collect::<Vec<_>>().join(": "))
+        let causes = std::iter::successors(Some(&error as &(dyn Error + 'static)), |&error| {
+            error.source()
+        });
+        Self::Invalid(
+            causes
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(": "),
+        )
     }
 
     /// What should have worked, in the words of an error.
@@ -79,10 +86,12 @@ impl AppError {
 pub fn is_io_error(error: &(dyn Error + 'static), kind: io::ErrorKind) -> bool {
     std::iter::successors(Some(error), |&error| error.source()).any(|cause| {
         let io = cause.downcast_ref::<io::Error>().map(io::Error::kind);
-        let csv = cause.downcast_ref::<csv::Error>().and_then(|error| match error.kind() {
-            csv::ErrorKind::Io(error) => Some(error.kind()),
-            _ => None,
-        });
+        let csv = cause
+            .downcast_ref::<csv::Error>()
+            .and_then(|error| match error.kind() {
+                csv::ErrorKind::Io(error) => Some(error.kind()),
+                _ => None,
+            });
         let json = cause.downcast_ref::<serde_json::Error>();
         let json = json.and_then(serde_json::Error::io_error_kind);
         [io, csv, json].contains(&Some(kind))

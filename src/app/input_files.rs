@@ -44,7 +44,9 @@ pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
     let mut problems = FileProblems::of(path);
     let mut add = |problem: Problem| problems.add(problem);
     let qrels = match kind(path)? {
-        FileKind::Qrels => trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut add),
+        FileKind::Qrels => {
+            trec::collect_qrels(trec::read_qrels(open(path)?, &name), &name, &mut add)
+        }
         FileKind::BeirQrels => {
             trec::collect_qrels(beir::read_qrels(open(path)?, &name), &name, &mut add)
         }

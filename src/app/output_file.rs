@@ -39,7 +39,11 @@ impl ProtectedFiles<'_> {
         let configuration = self.configuration.map(Path::to_owned).into_iter();
         let configuration = configuration.chain(user_file());
         kept.extend(configuration.map(|path| ("configuration", path)));
-        kept.extend(inputs.iter().map(|(what, path)| (*what, path.to_path_buf())));
+        kept.extend(
+            inputs
+                .iter()
+                .map(|(what, path)| (*what, path.to_path_buf())),
+        );
         for (what, other) in &kept {
             if real(other).as_ref() == Some(&target) || file::same(other, path) {
                 return refuse(&format!("would overwrite the {what}"));

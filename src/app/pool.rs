@@ -24,8 +24,8 @@ use fused_rankings::FusedRankings;
 pub use fused_rankings::stage_names;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use summary::Summarised;
 pub use summary::PoolSummary;
+use summary::Summarised;
 
 /// How pools are built.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +85,10 @@ pub fn build(
             .map(|(document, _)| document.clone())
             .partition(|document| stage.has_text(document));
         left_out.extend(hidden.iter().map(ToString::to_string));
-        let found: Vec<DocId> = ranking.iter().map(|(document, _)| document.clone()).collect();
+        let found: Vec<DocId> = ranking
+            .iter()
+            .map(|(document, _)| document.clone())
+            .collect();
         let pool = build_pool(&query.id, &shown, &found, options.depth, options.layout);
         pools.push(pool);
         ranking.truncate(options.run_depth);

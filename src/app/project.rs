@@ -28,13 +28,17 @@ pub fn open_or_create(path: &Path, config: &Config) -> Result<Store, AppError> {
 
 /// A project with the bundled sample in it, and nothing else.
 pub fn open_sample(path: &Path, config: &Config) -> Result<Store, AppError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder {
         std::fs::create_dir_all(folder)?;
     }
     let store = open_or_create(path, config)?;
     let datasets = store.read_blocking(|db| db.datasets())?;
-    let mut foreign = datasets.iter().filter(|name| !SAMPLES.contains(&name.as_str()));
+    let mut foreign = datasets
+        .iter()
+        .filter(|name| !SAMPLES.contains(&name.as_str()));
     if let Some(foreign) = foreign.next() {
         return Err(invalid!(
             "{}: holds queries of {:?}; the sample goes into a project of its own",

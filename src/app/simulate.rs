@@ -28,7 +28,9 @@ impl WorldSource {
         match self {
             Self::Synthetic(theta, documents, noise) => {
                 let noise = noise.clone();
-                Ok(SimulatedQuery::synthetic(*theta, *documents, noise, seed, index))
+                Ok(SimulatedQuery::synthetic(
+                    *theta, *documents, noise, seed, index,
+                ))
             }
             Self::Project(worlds) => worlds.world(seed, index),
         }

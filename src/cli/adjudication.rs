@@ -6,6 +6,7 @@ mod report;
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::output;
+use crate::app::adjudication::data::adjudication_data;
 use crate::app::adjudication::{JudgePickReport, RulingEffect, notes, sheets};
 use crate::app::output_file::write_whole;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
@@ -75,7 +76,7 @@ impl AdjudicationCommand {
             context.check_target(path, &[])?;
         }
         let level = self.level;
-        let data = store.read_blocking(move |db| db.adjudication_data(level))?;
+        let data = store.read_blocking(move |db| adjudication_data(db, level))?;
         let mut notes = notes(&data);
         if data.groups.is_empty() {
             let nothing = data.labels.is_empty() || data.rankings.is_empty();
@@ -107,7 +108,9 @@ impl AdjudicationCommand {
                 let key = data.keys.get(at).copied().unwrap_or_default();
                 Ok(store.read_blocking(move |db| db.pool(key))?)
             };
-            write_whole(path, |out| sheets::disagreements(&data.groups, &pool_at, out))?;
+            write_whole(path, |out| {
+                sheets::disagreements(&data.groups, &pool_at, out)
+            })?;
         }
         let reports = data.groups.iter();
         let reports: Vec<_> = reports

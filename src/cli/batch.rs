@@ -1,12 +1,13 @@
 //! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
 
-use crate::cli::output::clean;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::{output};
-use crate::domain::sanitise;
-use crate::client::now_ms;
 use crate::app::annotate::batch::{self, PolledBatch};
 use crate::app::run_lock::RunLock;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::output::clean;
+use crate::cli::signals::runtime;
+use crate::client::now_ms;
+use crate::domain::sanitise;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::batches::{BatchId, BatchRow, BatchStage};
@@ -77,14 +78,6 @@ enum BatchAction {
     },
 }
 
-/// A runtime for a command that talks to providers.
-pub(super) fn runtime() -> Result<Runtime, CommandFailure> {
-    Ok(tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?)
-}
-
 impl BatchCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
@@ -123,9 +116,7 @@ fn open_batch(store: &Store, number: i64) -> Result<BatchRow, CommandFailure> {
     let open = store.read_blocking(|db| db.batches(true))?;
     let found = open.into_iter().find(|row| row.id == BatchId(number));
     found.ok_or_else(|| {
-        usage!(
-            "there is no open batch {number}; `overrule batch status --all` lists them"
-        )
+        usage!("there is no open batch {number}; `overrule batch status --all` lists them")
     })
 }
 
@@ -226,7 +217,7 @@ fn ago(ms: i64) -> String {
 }
 
 /// Fetches one batch where it is over, and says what it brought; true where it is still open.
-pub(super) fn bring_home(
+pub(super) fn fetch_one(
     runtime: &Runtime,
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -262,7 +253,6 @@ pub(super) fn bring_home(
     ));
     if as_json {
         output::json_line(
-            &mut std::io::stdout().lock(),
             &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes,
                      "failures": fetched.failures, "not_made": fetched.not_made, "cost_usd": fetched.cost_usd }),
         )?;
@@ -277,7 +267,7 @@ fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> 
         let known = runtime.block_on(batch::refresh(store, &ensemble, true))?;
         let mut open = 0;
         for known in &known {
-            open += usize::from(bring_home(&runtime, store, &ensemble, known, as_json)?);
+            open += usize::from(fetch_one(&runtime, store, &ensemble, known, as_json)?);
         }
         runtime.block_on(batch::settle(store))?;
         if open == 0 {

@@ -1,16 +1,16 @@
 //! `overrule battles`: battles with every vote and its reasoning.
 
-use super::pair_verdicts::PairVerdicts;
-use crate::cli::output::clean;
+use crate::app::review::pair_verdicts::PairVerdicts;
 use crate::cli::command::{CommandContext, CommandResult};
-use crate::cli::{output};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
 use crate::store::corpus::DocumentInfo;
-use crate::store::views::VoteDetail;
+use crate::store::votes::VoteDetail;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -219,9 +219,7 @@ fn as_text(loaded: &LoadedBattles) -> String {
         for vote in votes {
             let spec = judge(loaded, vote.judge);
             offline |= spec.is_some_and(JudgeSpec::is_offline);
-            let who = spec.map_or(String::new(), |spec| {
-                clean(&spec.name)
-            });
+            let who = spec.map_or(String::new(), |spec| clean(&spec.name));
             let shown = if vote.swapped {
                 "saw B first"
             } else {

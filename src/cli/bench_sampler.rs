@@ -139,7 +139,9 @@ impl BenchSamplerCommand {
             let mut cells = vec![
                 row.plan.to_string(),
                 or_dash(battles, |battles| format!("{battles:.2}")),
-                or_dash(battles, |battles| format!("{:.0} %", 100.0 * battles / cost)),
+                or_dash(battles, |battles| {
+                    format!("{:.0} %", 100.0 * battles / cost)
+                }),
                 or_dash(rounds, |rounds| format!("{rounds:.0}")),
             ];
             for (value, change) in [

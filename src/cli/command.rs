@@ -76,7 +76,11 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
         );
         let misconfigured = error.downcast_ref::<ConfigError>().is_some();
         Self {
-            code: if invalid || refused || misconfigured { 2 } else { 1 },
+            code: if invalid || refused || misconfigured {
+                2
+            } else {
+                1
+            },
             error: Some(error),
         }
     }

@@ -1,8 +1,10 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
-use crate::cli::output::clean;
+use crate::app::judge_report::rater_data::rater_data;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::{output};
+use crate::cli::judges::basis;
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::judge_model;
 use crate::domain::ranking::{JudgeWeights, RankingSettings};
@@ -250,9 +252,9 @@ impl ProjectOptions {
             (Some(FinalRuleName::Adjudicator), None, _) => Err(usage!(
                 "--final adjudicator: whose verdict is to count? Name them with --adjudicator NAME"
             )),
-            (Some(FinalRuleName::Latest | FinalRuleName::Majority), Some(_), _) => Err(
-                usage!("--adjudicator goes with --final adjudicator"),
-            ),
+            (Some(FinalRuleName::Latest | FinalRuleName::Majority), Some(_), _) => {
+                Err(usage!("--adjudicator goes with --final adjudicator"))
+            }
             (Some(FinalRuleName::Latest), None, _) => Ok(FinalRule::Latest),
             (Some(FinalRuleName::Majority), None, _) => Ok(FinalRule::Majority),
         }
@@ -280,9 +282,9 @@ impl ProjectOptions {
             Some(JudgeWeightsName::Joint) => settings.judge_weights = JudgeWeights::Joint,
             None => {}
         }
-        settings.checked().map_err(|error| {
-            usage!("--{}", error.replacen("override_", "override-", 1))
-        })
+        settings
+            .checked()
+            .map_err(|error| usage!("--{}", error.replacen("override_", "override-", 1)))
     }
 }
 
@@ -290,9 +292,8 @@ fn set_guideline(store: &Store, path: &Path) -> CommandResult {
     let text = if path == Path::new("-") {
         None
     } else {
-        let text = file::read_to_string(path).map_err(|error| {
-            usage!("--guideline {}: {error}", path.display())
-        })?;
+        let text = file::read_to_string(path)
+            .map_err(|error| usage!("--guideline {}: {error}", path.display()))?;
         Some(text)
     };
     store.write_blocking(move |db| db.set_guideline(text.as_deref()))?;
@@ -301,7 +302,7 @@ fn set_guideline(store: &Store, path: &Path) -> CommandResult {
 
 /// Fits documents and judges together and keeps what it says of the judges.
 fn fit_judges(store: &Store, lambda: f64) -> CommandResult {
-    let rater_data = store.read_blocking(|db| db.rater_data(None))?;
+    let rater_data = store.read_blocking(|db| rater_data(db, None))?;
     let fitted = judge_model(&rater_data.ratings, lambda)
         .map_err(|error| anyhow!("judges and documents cannot be fitted together: {error}"))?;
     let responses: BTreeMap<i64, (f64, f64)> = fitted
@@ -322,7 +323,7 @@ fn fit_judges(store: &Store, lambda: f64) -> CommandResult {
             judge.beta,
             judge.gamma,
             judge.votes,
-            super::judges::basis(judge.basis)
+            basis(judge.basis)
         ));
     }
     store.write_blocking(move |db| db.set_judge_responses(&responses))?;

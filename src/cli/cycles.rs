@@ -1,8 +1,8 @@
 //! `overrule cycles`: A over B over C over A, and the pair that is most likely the mistake.
 
-use crate::cli::output::clean;
 use crate::cli::command::{CommandContext, CommandResult};
-use crate::cli::{output};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::priority::{CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
 use crate::domain::sanitise;
 use clap::Args;

@@ -1,9 +1,9 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
 use crate::app::wording::counted;
+use crate::cli::command::{CommandFailure, CommandContext, CommandResult};
+use crate::cli::output;
 use crate::cli::output::clean;
-use crate::cli::command::{CommandContext, CommandResult};
-use crate::cli::{output};
 use crate::domain::sanitise;
 use crate::judge::{
     Judge, JudgePrompt, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting, parse,
@@ -63,10 +63,7 @@ impl DoctorCommand {
                     let remedy = check.remedy.clone().unwrap_or_default();
                     // Names and messages come from files that anyone may have written.
                     let cells = [mark, &check.name, &check.found, &remedy];
-                    cells
-                        .iter()
-                        .map(|cell| clean(cell))
-                        .collect()
+                    cells.iter().map(|cell| clean(cell)).collect()
                 })
                 .collect();
             output::text(&output::table(&["", "what", "found", "to do"], &rows))?;

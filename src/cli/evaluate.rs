@@ -79,7 +79,12 @@ enum ScoreWidthName {
 }
 
 impl EvaluateCommand {
-    pub(super) fn new(truth: PathBuf, test: PathBuf, baseline: PathBuf, how: MeasureOptions) -> Self {
+    pub(super) fn new(
+        truth: PathBuf,
+        test: PathBuf,
+        baseline: PathBuf,
+        how: MeasureOptions,
+    ) -> Self {
         Self {
             truth,
             test,
@@ -160,9 +165,9 @@ fn cells(row: &MetricRow, compared: bool) -> Vec<String> {
     if compared {
         let (baseline, comparison) = row.against.unwrap_or_default();
         cells.push(number(baseline));
-        cells.push(
-            or_dash(comparison, |of| format!("{:+.4}", of.mean_difference)),
-        );
+        cells.push(or_dash(comparison, |of| {
+            format!("{:+.4}", of.mean_difference)
+        }));
         cells.push(range(comparison.and_then(|of| of.interval)));
         cells.push(number(comparison.map(|of| of.randomisation_p)));
         cells.push(number(comparison.and_then(|of| Some(of.t_test?.p))));

@@ -2,6 +2,7 @@
 
 use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::output;
+use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::error::AppError;
 use crate::app::export::rows::RowFormat;
 use crate::app::export::{
@@ -14,7 +15,6 @@ use crate::domain::adjudication::RulingGrades;
 use crate::domain::corpus::QueryId;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
-use crate::store::labels::AdjudicationData;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -147,7 +147,9 @@ impl ExportCommand {
             ExportKind::Annotated => {
                 let left_out = write_annotated(store, keys, self.keep_unscored, out, |_| {})?;
                 if left_out > 0 && !self.keep_unscored {
-                    output::message(&format!("{left_out} documents without a score are left out"));
+                    output::message(&format!(
+                        "{left_out} documents without a score are left out"
+                    ));
                 }
                 Ok(())
             }
@@ -167,7 +169,7 @@ impl ExportCommand {
     /// Labels and rulings, of the queries that are wanted.
     fn labels_and_rulings(&self, store: &Store) -> Result<AdjudicationData, AppError> {
         let level = self.labels.level;
-        let mut data = store.read_blocking(move |db| db.adjudication_data(level))?;
+        let mut data = store.read_blocking(move |db| adjudication_data(db, level))?;
         data.labels.retain(|query, _| self.wants(query));
         data.rulings.retain(|row| self.wants(&row.ruling.query));
         Ok(data)

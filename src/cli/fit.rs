@@ -1,8 +1,8 @@
 //! `overrule fit`: a pure filter from battles to scores.
 
-use crate::cli::output::clean;
 use crate::cli::command::{CommandFailure, CommandResult, usage};
-use crate::cli::{output};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::rating::{self, Observation, RatingModel, RatingOptions};
 use crate::domain::sanitise;
 use anyhow::{Context as _, anyhow};
@@ -77,23 +77,18 @@ impl FitCommand {
             .read_to_string(&mut text)
             .context("stdin is not readable text")
             .map_err(CommandFailure::usage)?;
-        let input: FitInput = serde_json::from_str(&text).map_err(|error| {
-            usage!("stdin: {}", sanitise::line(&error.to_string()))
-        })?;
+        let input: FitInput = serde_json::from_str(&text)
+            .map_err(|error| usage!("stdin: {}", sanitise::line(&error.to_string())))?;
         for (name, value) in [("--phi", self.phi), ("--lambda", self.lambda)] {
             if !value.is_finite() || value < 0.0 {
-                return Err(usage!(
-                    "{name} {value}: expected a number from 0 up"
-                ));
+                return Err(usage!("{name} {value}: expected a number from 0 up"));
             }
         }
         let mut index = HashMap::new();
         for (at, document) in input.documents.iter().enumerate() {
             if index.insert(document.as_str(), at).is_some() {
                 let name = sanitise::line(document);
-                return Err(usage!(
-                    "stdin: documents[{at}]: {name:?} stands twice"
-                ));
+                return Err(usage!("stdin: documents[{at}]: {name:?} stands twice"));
             }
         }
         let mut observations = Vec::with_capacity(input.battles.len());
@@ -101,9 +96,7 @@ impl FitCommand {
             let find = |id: &str| {
                 index.get(id).copied().ok_or_else(|| {
                     let name = sanitise::line(id);
-                    usage!(
-                        "stdin: battles[{at}]: {name:?} is not among the documents"
-                    )
+                    usage!("stdin: battles[{at}]: {name:?} is not among the documents")
                 })
             };
             let (a, b) = (find(&battle.a)?, find(&battle.b)?);

@@ -1,8 +1,8 @@
 //! `overrule gold`: pairs with a known answer, to measure people by.
 
-use crate::cli::output::clean;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::{output};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::sanitise;
 use crate::domain::verdict::GoldItem;
 use crate::formats::file;
@@ -85,8 +85,8 @@ impl GoldImportCommand {
     fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let name = self.path.display().to_string();
-        let file = file::open(&self.path)
-            .map_err(|error| usage!("{name}: cannot be opened: {error}"))?;
+        let file =
+            file::open(&self.path).map_err(|error| usage!("{name}: cannot be opened: {error}"))?;
         let (items, problems) = read_gold(BufReader::new(file), &name);
         if items.is_empty() && problems.is_empty() {
             return Err(usage!(
@@ -238,8 +238,7 @@ impl GoldListCommand {
                 .collect();
             return output::json(&json!({ "items": items, "people": people }));
         }
-        let plain =
-            |id: &Option<String>| clean(id.as_deref().unwrap_or_default());
+        let plain = |id: &Option<String>| clean(id.as_deref().unwrap_or_default());
         let rows: Vec<Vec<String>> = items
             .iter()
             .map(|(query, a, b, item)| {

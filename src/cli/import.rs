@@ -3,8 +3,8 @@
 mod votes;
 
 use super::command::{CommandContext, CommandResult, usage};
-use crate::cli::{output, pool};
 use crate::app::import::{ImportOptions, check, log_import};
+use crate::cli::{output, pool};
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
 

@@ -1,13 +1,12 @@
 //! `overrule log`: who did what, when, and what it changed.
 
-use super::export::cell;
-use crate::cli::output::clean;
 use crate::cli::command::{CommandContext, CommandResult};
-use crate::cli::{output};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
-use crate::formats::csv_cell::SafeCsv;
+use crate::app::export::rows::{RowFormat, RowWriter};
 use crate::store::corpus::QueryKey;
 use crate::store::log::{LogEntry, LogEvent};
 use crate::store::{Db, Result};
@@ -63,7 +62,7 @@ pub(super) struct LogCommand {
 impl LogCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let (query, who, limit) = (self.query.clone(), context.annotator.clone(), self.limit);
+        let (query, who, limit) = (self.query.clone(), context.named_annotator.clone(), self.limit);
         let rows = store.read_blocking(move |db| {
             let query = query.map(|id| db.find_query(&id)).transpose()?;
             let mut entries = db.log(query)?;
@@ -83,13 +82,10 @@ impl LogCommand {
             return output::json(&rows);
         }
         if self.csv {
-            let mut writer = SafeCsv::new(io::stdout().lock());
-            writer.row(COLUMNS)?;
-            for row in rows {
-                writer.row(COLUMNS.map(|name| cell(&row[name])))?;
-            }
-            drop(writer.finish()?);
-            return Ok(());
+            let mut out = io::stdout().lock();
+            let mut table = RowWriter::new(COLUMNS, RowFormat::Csv, &mut out)?;
+            rows.iter().try_for_each(|row| table.write(row))?;
+            return Ok(table.finish()?);
         }
         let rows: Vec<Vec<String>> = rows.iter().map(words).collect();
         let header = [

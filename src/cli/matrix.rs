@@ -1,13 +1,13 @@
 //! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
 
 use crate::app::output_file::write_whole;
-use crate::cli::output::clean;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::{output};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
 use crate::formats::csv_cell::spreadsheet_safe;
-use crate::formats::svg;
+use crate::formats::{safe_json, svg};
 use crate::judge::OFFLINE_LABEL;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
 use clap::{Args, ValueEnum};
@@ -91,7 +91,7 @@ impl MatrixCommand {
         }
         let text = match layout {
             MatrixFormat::Text => as_text(&query, &documents, &view, &order, offline),
-            MatrixFormat::Json => output::json_text(&as_json(&query, &documents, &view, &order))?,
+            MatrixFormat::Json => safe_json::pretty(&as_json(&query, &documents, &view, &order))?,
             MatrixFormat::Csv => as_csv(&documents, &view, &order)?,
             MatrixFormat::Svg => as_svg(&query, &documents, &view, &order, offline),
         };
@@ -246,16 +246,16 @@ fn as_text(
     }
     if let Err(error) = &view.fit {
         let who = error.blamed(|at| {
-            documents.get(at).map_or(String::new(), |d| {
-                clean(d.id.as_str())
-            })
+            documents
+                .get(at)
+                .map_or(String::new(), |d| clean(d.id.as_str()))
         });
         text.push_str(&format!("no scores: {error}{who}\n"));
     }
     let name = |at: usize| {
-        documents.get(at).map_or(String::new(), |d| {
-            clean(d.id.as_str())
-        })
+        documents
+            .get(at)
+            .map_or(String::new(), |d| clean(d.id.as_str()))
     };
     for warning in &view.warnings {
         text.push_str(&format!("note: {}\n", warning.words(name)));

@@ -1,7 +1,7 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::{output};
+use crate::cli::output;
 use crate::domain::sanitise;
 use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::{Context as _, anyhow};

@@ -172,7 +172,9 @@ impl PickCommand {
 fn finish(missing: usize, failed: usize, ended: watch::PickRunEnd) -> CommandResult {
     let answers = counted(missing, "answer");
     if ended.interrupted && missing > 0 {
-        output::message(&format!("stopped; {answers} missing, and the same command goes on"));
+        output::message(&format!(
+            "stopped; {answers} missing, and the same command goes on"
+        ));
         return Err(CommandFailure::interrupted());
     }
     output::message(&match (missing, failed) {
@@ -209,7 +211,13 @@ fn table(rows: &[JudgePicks]) -> String {
         "judge", ">asked", ">valid", ">invalid", ">failed", ">missing", ">cost",
     ];
     let cells = rows.iter().map(|row| {
-        let counts = [row.questions, row.valid, row.invalid, row.failed, row.missing];
+        let counts = [
+            row.questions,
+            row.valid,
+            row.invalid,
+            row.failed,
+            row.missing,
+        ];
         let mut cells = vec![clean(&row.judge)];
         cells.extend(counts.map(|count| count.to_string()));
         cells.push(usd(row.cost_usd));

@@ -2,7 +2,7 @@
 
 use super::command::{CommandContext, CommandFailure, CommandResult, usage};
 use super::spending::confirm_spending;
-use crate::cli::{output, signals};
+use crate::app::embeddings::{CachedEmbedder, EmbedError};
 use crate::app::error::AppError;
 use crate::app::input_files::stem;
 use crate::app::pool::{
@@ -10,10 +10,10 @@ use crate::app::pool::{
     vector_cache,
 };
 use crate::app::wording::counted;
+use crate::cli::{output, signals};
 use crate::client::RunControl;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{AnalysisProfile, PoolLayout};
-use crate::engine::embeddings::{CachedEmbedder, EmbedError};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -398,7 +398,10 @@ fn describe(summary: &PoolSummary) -> String {
         None => add("", &summary.first_stage),
         Some(stages) => {
             for (name, metrics) in stages {
-                metrics.as_object().into_iter().for_each(|metrics| add(name, metrics));
+                metrics
+                    .as_object()
+                    .into_iter()
+                    .for_each(|metrics| add(name, metrics));
             }
         }
     }

@@ -1,11 +1,12 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
-use crate::cli::output::clean;
+use crate::app::review::queue::build_review_queue;
+use crate::app::review::queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
-use crate::cli::{output};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
-use crate::store::queue::{QueueItem, QueueItemState, QueueRequest};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
@@ -103,7 +104,7 @@ impl QueueCommand {
             limit: self.limit,
         };
         let (items, names) = store.read_blocking(move |db| {
-            let items = db.queue(&request)?;
+            let items = build_review_queue(db, &request)?;
             let mut names: HashMap<_, (String, Vec<String>)> = HashMap::new();
             for item in &items {
                 if let Entry::Vacant(place) = names.entry(item.query) {

@@ -2,7 +2,7 @@
 
 use super::command::{CommandResult, usage};
 use super::output::{self, clean};
-use crate::engine::estimate::JudgeEstimate;
+use crate::app::annotate::estimate::JudgeEstimate;
 use std::io::{self, BufRead as _, IsTerminal as _};
 
 /// Says what is about to be spent and asks, where there is somebody to ask.
@@ -16,22 +16,24 @@ pub(super) fn confirm_spending(words: &str, yes: bool) -> CommandResult {
     io::stdin().lock().read_line(&mut answer)?;
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(usage!("not started; nothing was called and nothing was spent")),
+        _ => Err(usage!(
+            "not started; nothing was called and nothing was spent"
+        )),
     }
 }
 
 /// What each judge would need.
 pub(super) fn estimate_table(judges: &[JudgeEstimate]) -> String {
     let rows = judges.iter().map(|judge| {
-            vec![
-                clean(&judge.name),
-                judge.calls.to_string(),
-                judge.tokens_input.to_string(),
-                judge.tokens_output.to_string(),
-                usd(judge.cost_usd),
-                usd(judge.worst_usd),
-            ]
-        });
+        vec![
+            clean(&judge.name),
+            judge.calls.to_string(),
+            judge.tokens_input.to_string(),
+            judge.tokens_output.to_string(),
+            usd(judge.cost_usd),
+            usd(judge.worst_usd),
+        ]
+    });
     let header = [
         "judge",
         ">calls",

@@ -1,18 +1,16 @@
-//! `overrule status` and `overrule queries`.
+//! `overrule status`: how far the project is.
 
-use super::config::RatingSettings;
 mod certainty;
-mod spending;
 
-use crate::cli::output::clean;
-use crate::cli::command::{CommandContext, CommandResult};
-use crate::cli::{output};
+use super::command::{CommandContext, CommandResult};
+use super::config::RatingSettings;
+use super::output::{self, clean};
+use crate::app::status::{Spending, summaries};
+use crate::app::wording::counted;
 use crate::domain::analysis::wilson;
-use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::Store;
-use crate::store::corpus::QueryInfo;
-use crate::store::views::QuerySummary;
+use crate::store::ledger::Spent;
+use crate::store::summary_cache::QuerySummary;
 use clap::Args;
 use serde_json::json;
 
@@ -24,38 +22,6 @@ pub(super) struct StatusCommand {
     json: bool,
 }
 
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  overrule queries --json | jq '.[] | select(.cyclic > 0) | .query'"
-)]
-pub(super) struct QueriesCommand {
-    /// Print JSON
-    #[arg(long)]
-    json: bool,
-}
-
-/// Every query with its summary, computed and kept where it was out of date.
-pub(super) fn summaries(
-    store: &Store,
-) -> Result<Vec<(QueryInfo, QuerySummary)>, crate::store::StoreError> {
-    let overview = store.read_blocking(|db| db.overview())?;
-    let stale: Vec<_> = overview
-        .iter()
-        .filter(|(_, summary)| summary.is_none())
-        .map(|(info, _)| info.key)
-        .collect();
-    let mut fresh = Vec::with_capacity(stale.len());
-    store.summarise_all(&stale, |_, summary| {
-        fresh.push(summary);
-        true
-    })?;
-    let mut fresh = fresh.into_iter();
-    let summaries = overview
-        .into_iter()
-        .filter_map(|(info, summary)| Some((info, summary.or_else(|| fresh.next())?)));
-    Ok(summaries.collect())
-}
-
 impl StatusCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
@@ -64,7 +30,7 @@ impl StatusCommand {
             Ok((db.settings()?, db.final_rule()?, db.conflicts(None)?.len()))
         })?;
         let judges = store.read_blocking(|db| db.judges_in_force())?;
-        let spending = spending::Spending::read(&store)?;
+        let spending = Spending::read(&store)?;
         let (owed, owed_usd) = store.read_blocking(|db| db.committed())?;
         let sum = |of: fn(&QuerySummary) -> usize| {
             rows.iter().map(|(_, summary)| of(summary)).sum::<usize>()
@@ -144,7 +110,7 @@ impl StatusCommand {
         let mut lines = vec![
             format!(
                 "project     {}",
-                sanitise::line(&store.path().display().to_string())
+                clean(store.path().display().to_string())
             ),
             format!("queries     {} with {documents} documents", rows.len()),
             format!("battles     {}", share(fought, battles)),
@@ -163,7 +129,7 @@ impl StatusCommand {
             ),
             format!("verdicts    {verdicts} in force{differ}"),
         ];
-        lines.extend(spending.lines());
+        lines.extend(spending_lines(&spending));
         lines.extend([format!(
             "model       {}, prior precision {} a battle",
             settings.model, settings.lambda
@@ -193,65 +159,44 @@ impl StatusCommand {
     }
 }
 
-impl QueriesCommand {
-    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let store = context.open()?;
-        let rows = summaries(&store)?;
-        if self.json {
-            let rows: Vec<_> = rows
-                .iter()
-                .map(|(info, summary)| {
-                    let mut row = json!({ "query": info.id, "text": info.text });
-                    if let (Some(row), Ok(serde_json::Value::Object(summary))) =
-                        (row.as_object_mut(), serde_json::to_value(summary))
-                    {
-                        row.extend(summary);
-                    }
-                    row
-                })
-                .collect();
-            return output::json(&rows);
-        }
-        let header = [
-            "query",
-            ">K",
-            ">battles",
-            ">votes missing",
-            ">failed",
-            ">consensus",
-            ">cycles",
-            ">widest rank interval",
-            ">verdicts",
-            "text",
-        ];
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|(info, summary)| {
-                vec![
-                    clean(info.id.as_str()),
-                    summary.documents.to_string(),
-                    format!("{}/{}", summary.fought, summary.battles),
-                    summary.missing.to_string(),
-                    summary.failures.to_string(),
-                    match summary.judged {
-                        0 => "–".to_owned(),
-                        judged => {
-                            format!("{:.0} %", 100.0 * summary.unanimous as f64 / judged as f64)
-                        }
-                    },
-                    match summary.triads {
-                        0 => "–".to_owned(),
-                        triads => format!("{}/{triads}", summary.cyclic),
-                    },
-                    summary
-                        .widest
-                        .filter(|_| summary.judged > 0)
-                        .map_or("–".to_owned(), |ranks| format!("{ranks} ranks")),
-                    summary.verdicts.to_string(),
-                    sanitise::line(&info.text).chars().take(70).collect(),
-                ]
-            })
-            .collect();
-        output::text(&output::table(&header, &rows))
+/// The lines of `status`: the sum, and each judge's part where there is more than one that was paid.
+fn spending_lines(spending: &Spending) -> Vec<String> {
+    let mut sum = format!(
+        "spent       ${:.4} on {} calls, {} without a known price",
+        spending.known_usd() + spending.assumed_usd(),
+        spending.calls(),
+        spending.unpriced()
+    );
+    let assumed: usize = spending.rows.iter().map(|row| row.assumed_calls).sum();
+    if assumed > 0 {
+        sum += &format!(
+            "; ${:.4} of it assumed at the worst price, for {} that did not say what it cost",
+            spending.assumed_usd(),
+            counted(assumed, "call")
+        );
     }
+    let mut lines = vec![sum];
+    if spending.open_calls() > 0 {
+        lines.push(format!(
+            "in flight   {}, for ${:.4} at most",
+            counted(spending.open_calls(), "call"),
+            spending.open_usd()
+        ));
+    }
+    let paid = |row: &&Spent| row.usd() > 0.0;
+    if spending.rows.iter().filter(paid).count() > 1 {
+        lines.extend(spending.rows.iter().filter(paid).map(|row| {
+            let assumed = match row.assumed_calls {
+                0 => String::new(),
+                _ => format!(", ${:.4} assumed", row.assumed_usd),
+            };
+            format!(
+                "            {} for {}: ${:.4} known{assumed}",
+                clean(&row.service),
+                row.purpose,
+                row.known_usd
+            )
+        }));
+    }
+    lines
 }

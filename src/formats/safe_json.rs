@@ -19,8 +19,9 @@ fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for ch in json.chars() {
         if ch != '\n' && sanitise::is_hazard(ch) {
-            let units = ch.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}"));
-            text.extend(units.collect::<Vec<_>>());
+            for unit in ch.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
         } else {
             text.push(ch);
         }
@@ -39,6 +40,9 @@ mod tests {
         let text = pretty(&value).expect("a value can be written");
         let hazard = |ch| ch != '\n' && sanitise::is_hazard(ch);
         assert!(!text.contains(hazard), "{text:?}");
-        assert_eq!(serde_json::from_str::<Value>(&text).expect("it is JSON"), value);
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).expect("it is JSON"),
+            value
+        );
     }
 }

@@ -2,8 +2,8 @@
 
 use super::corpus::QueryKey;
 use super::imports::ImportRow;
+use super::judges::EnsembleId;
 use super::rulings::StoredRuling;
-use super::runs::EnsembleId;
 use super::verdicts::StoredVerdict;
 use super::{Db, Result};
 use crate::domain::adjudication::Finding;

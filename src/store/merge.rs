@@ -12,7 +12,7 @@ mod votes;
 pub use snapshot::Snapshot;
 
 use super::corpus::QueryKey;
-use super::runs::EnsembleId;
+use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;

@@ -3,15 +3,20 @@
 mod adjudication;
 
 use super::model::{Effect, Msg, OpenQuery, TuiOptions};
+use crate::app::review::undo::undone_text;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{self, RunHandle};
+use crate::app::judge_report::ranking_shift::ranking_without_judge;
+use crate::app::judge_report::report::rater_report;
+use crate::app::review::annotator_statistics::annotator_statistics;
+use crate::app::review::queue::QueueRequest;
+use crate::app::review::queue::build_review_queue;
 use crate::client::{RunControl, now_ms};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
-use crate::store::queue::QueueRequest;
 use crate::store::rulings::NewRuling;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::{Db, Result, Store};
@@ -281,8 +286,12 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
 }
 
 fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let tally = db.annotator_statistics(&request.annotator, request.scope)?;
-    Ok(Msg::Queued(generation, db.queue(request)?, tally))
+    let tally = annotator_statistics(db, &request.annotator, request.scope)?;
+    Ok(Msg::Queued(
+        generation,
+        build_review_queue(db, request)?,
+        tally,
+    ))
 }
 
 /// A query without texts and votes.
@@ -334,13 +343,13 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             }))
         }
         Effect::PutOff(query, pair, shown) => {
-            db.put_off(annotator, query, pair, &shown, now_ms)?;
+            db.postpone(annotator, query, pair, &shown, now_ms)?;
             return Ok(None);
         }
         Effect::Queue(request, generation) => queued(db, &request, generation)?,
         Effect::Guideline => Msg::GuidelineLoaded(db.guideline()?),
-        Effect::ReportJudges => Msg::JudgesReported(Box::new(db.judge_report(None)?)),
-        Effect::Without(judge) => Msg::Without(judge, db.without_judge(judge)?),
+        Effect::ReportJudges => Msg::JudgesReported(Box::new(rater_report(db, None)?)),
+        Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
             db.add_verdict(&NewVerdict {
@@ -380,36 +389,4 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
         | Effect::Redraw
         | Effect::Quit => return Ok(None),
     }))
-}
-
-/// What was taken back and what is in force now, in words, with the documents' identifiers as they are spelt.
-pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
-    let (a, b) = (undone.verdict.a, undone.verdict.b);
-    let documents = db.documents(undone.query)?;
-    let name = |at: usize| {
-        documents
-            .get(at)
-            .map_or(String::new(), |document| document.id.to_string())
-    };
-    let (name_a, name_b) = (name(a), name(b));
-    let mut words = format!(
-        "taken back: {}",
-        undone.verdict.decision.words(&name_a, &name_b)
-    );
-    if undone.verdict.decision.score().is_none() {
-        words = format!("{words} ({name_a} against {name_b})");
-    }
-    let people = db.people(undone.query)?;
-    let said = Pair::new(a, b).map_or_else(Vec::new, |pair| people.on(pair));
-    let own = |verdict: &&Verdict| verdict.annotator == undone.verdict.annotator;
-    let again = if said.iter().all(own) { "again" } else { "now" };
-    Ok(match people.rule.choose(&said) {
-        Some(verdict) => {
-            format!(
-                "{words}; in force {again}: {}",
-                verdict.decision.words(&name(verdict.a), &name(verdict.b))
-            )
-        }
-        None => words,
-    })
 }

@@ -28,7 +28,7 @@ use crate::app::annotate::progress::RunProgress;
 use crate::client::RunControl;
 use crate::config::JudgingConfig;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use ratatui::layout::{Position, Rect};
 use std::time::Instant;
 

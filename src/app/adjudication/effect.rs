@@ -1,10 +1,10 @@
 //! What people ruled, and what that makes of labels and rankings.
 
+use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::AppError;
 use crate::app::intervals::mean_json;
 use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
 use crate::domain::metrics::Comparison;
-use crate::store::labels::AdjudicationData;
 use serde_json::{Map, Value, json};
 
 /// Rulings in force, and each ranking before and after.

@@ -88,7 +88,11 @@ impl<'a> JudgePickReport<'a> {
             .iter()
             .map(|order| self.order_json(order))
             .collect();
-        let consistency: Vec<Value> = self.consistency.iter().map(OrderConsistency::json).collect();
+        let consistency: Vec<Value> = self
+            .consistency
+            .iter()
+            .map(OrderConsistency::json)
+            .collect();
         json!({
             "judge": answers.judge,
             "provider": answers.provider,

@@ -88,8 +88,7 @@ pub fn per_query(
                     count(|boxes| boxes.neither),
                     picks.join(" "),
                     group.model.clone(),
-                    verdicts_json(given)
-                        .map_or(String::new(), |verdicts| verdicts.to_string()),
+                    verdicts_json(given).map_or(String::new(), |verdicts| verdicts.to_string()),
                 ]);
                 csv.row(row)?;
             }
@@ -153,10 +152,7 @@ pub fn disagreements(
                     .filter_map(|(slot, _)| document(&pool, slot.document.as_str()))
                     .collect()
             };
-            let (labelled, picked) = (
-                of(PickOutcome::LabelOnly),
-                of(PickOutcome::PickOnly),
-            );
+            let (labelled, picked) = (of(PickOutcome::LabelOnly), of(PickOutcome::PickOnly));
             for row in 0..labelled.len().max(picked.len()) {
                 let mut cells = vec![pool.query.id.as_str().to_owned(), pool.query.text.clone()];
                 cells.extend(texts(labelled.get(row).copied()));
@@ -166,7 +162,8 @@ pub fn disagreements(
                 let verdict = picked.and_then(|document| given.verdict_on(&document.id));
                 cells.push(verdict.map_or(String::new(), |given| given.verdict.name().to_owned()));
                 cells.push(
-                    verdict.and_then(|given| given.sentence.clone())
+                    verdict
+                        .and_then(|given| given.sentence.clone())
                         .unwrap_or_default(),
                 );
                 csv.row(cells)?;

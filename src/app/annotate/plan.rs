@@ -6,8 +6,8 @@ use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;
 use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
+use crate::store::judges::EnsembleId;
 use crate::store::rounds::TaskRow;
-use crate::store::runs::EnsembleId;
 use crate::store::{Db, StoreError};
 use std::collections::HashMap;
 

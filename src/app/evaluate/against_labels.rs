@@ -68,8 +68,14 @@ pub fn evaluate_run(
     };
     for metric in metrics {
         let values = measured.queries.iter().zip(per_query(&measured, metric));
-        let values = values.map(|(query, value)| (query.query.clone(), value)).collect();
-        report.add(metric.to_string(), measured.estimate(metric, &resampling), values);
+        let values = values
+            .map(|(query, value)| (query.query.clone(), value))
+            .collect();
+        report.add(
+            metric.to_string(),
+            measured.estimate(metric, &resampling),
+            values,
+        );
         if let Some(other) = &other {
             let comparison = measured.against(other, metric, &resampling);
             let both = comparison.map_or(0, |of| of.n);

@@ -8,7 +8,11 @@ use crate::store::corpus::QueryKey;
 use std::io::Write;
 
 /// Writes the battles of some queries with a vote of each of their judges; a missing one is a failure.
-pub fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) -> Result<(), AppError> {
+pub fn write_ai_scores(
+    store: &Store,
+    keys: &[QueryKey],
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
     let mut writer = ScoredPairsWriter::new(out)?;
     for key in keys {
         let key = *key;
@@ -64,4 +68,3 @@ pub fn write_ai_scores(store: &Store, keys: &[QueryKey], out: &mut dyn Write) ->
     writer.finish()?;
     Ok(())
 }
-

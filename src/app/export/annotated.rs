@@ -59,4 +59,3 @@ fn scored_lines(
     let missing = dataset::write_annotated(&mut lines, pool, &scores, unscored)?;
     Ok((lines, missing))
 }
-

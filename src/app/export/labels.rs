@@ -1,10 +1,10 @@
 //! Labels, corrected by rulings or not, and where the corrections come from.
 
 use super::rows::{RowFormat, RowWriter};
+use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::{AppError, invalid};
 use crate::domain::adjudication::{LabelCorrection, corrected_labels};
 use crate::formats::{beir, trec};
-use crate::store::labels::AdjudicationData;
 use serde_json::json;
 use std::io::Write;
 
@@ -76,28 +76,28 @@ pub fn write_rulings(
 ) -> Result<(), AppError> {
     let mut rows = RowWriter::new(COLUMNS, format, out)?;
     for row in &data.rulings {
-            let (ruling, about) = (&row.ruling, &row.about);
-            let made = corrections.iter().find(|one| one.ruling.uid == ruling.uid);
-            rows.write(&json!({
-                "query": ruling.query,
-                "document": ruling.document,
-                "before": made.map_or(about.grade, |made| made.before),
-                "after": made.and_then(|made| made.after),
-                "ruling": ruling.finding,
-                "cause": ruling.fault,
-                "note": ruling.note,
-                "annotator": ruling.annotator,
-                "created_ms": ruling.created_ms,
-                "blind": about.blind,
-                "active_ms": about.active_ms,
-                "revealed_ms": row.revealed_ms,
-                "against": about.against,
-                "answers": about.answers,
-                "control_of": about.control_of.filter(|of| *of > 0),
-                "in_force": made.is_some(),
-                "uid": ruling.uid,
-            }))?;
-        }
+        let (ruling, about) = (&row.ruling, &row.about);
+        let made = corrections.iter().find(|one| one.ruling.uid == ruling.uid);
+        rows.write(&json!({
+            "query": ruling.query,
+            "document": ruling.document,
+            "before": made.map_or(about.grade, |made| made.before),
+            "after": made.and_then(|made| made.after),
+            "ruling": ruling.finding,
+            "cause": ruling.fault,
+            "note": ruling.note,
+            "annotator": ruling.annotator,
+            "created_ms": ruling.created_ms,
+            "blind": about.blind,
+            "active_ms": about.active_ms,
+            "revealed_ms": row.revealed_ms,
+            "against": about.against,
+            "answers": about.answers,
+            "control_of": about.control_of.filter(|of| *of > 0),
+            "in_force": made.is_some(),
+            "uid": ruling.uid,
+        }))?;
+    }
     rows.finish()
 }
 

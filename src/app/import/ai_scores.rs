@@ -147,7 +147,12 @@ pub fn add(
     }
     let judges: HashMap<String, JudgeId> = names
         .iter()
-        .map(|name| Ok((name.clone(), db.judge(&recorded_judge(name, "recorded", "not recorded"))?)))
+        .map(|name| {
+            Ok((
+                name.clone(),
+                db.judge(&recorded_judge(name, "recorded", "not recorded"))?,
+            ))
+        })
         .collect::<Result<_, StoreError>>()?;
     let counting: Vec<JudgeId> = names
         .iter()

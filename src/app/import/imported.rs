@@ -106,7 +106,11 @@ impl Display for VotesImport {
         )?;
         if !self.judges.is_empty() {
             let judges = first_of(&self.judges, LISTED);
-            write!(f, "; {} battles and {} votes of {judges}", self.battles, self.votes)?;
+            write!(
+                f,
+                "; {} battles and {} votes of {judges}",
+                self.battles, self.votes
+            )?;
         }
         if !self.annotators.is_empty() {
             let annotators = first_of(&self.annotators, LISTED);
@@ -181,6 +185,9 @@ impl KnownQueries {
 pub(super) fn without_pool(unknown: usize) -> String {
     match unknown {
         0 => String::new(),
-        unknown => format!("; {} without a pool in the project", counted(unknown, "query")),
+        unknown => format!(
+            "; {} without a pool in the project",
+            counted(unknown, "query")
+        ),
     }
 }

@@ -51,7 +51,9 @@ pub(super) fn recognise(path: &Path) -> Result<FileContent, AppError> {
     let members = members.trim_start();
     if members.starts_with("\"_id\"") {
         let name = path.display();
-        return Err(invalid!("{name}: is a part of a BEIR folder; import the folder"));
+        return Err(invalid!(
+            "{name}: is a part of a BEIR folder; import the folder"
+        ));
     }
     let query = members.strip_prefix("\"query\"");
     let value = query.and_then(|rest| rest.trim_start().strip_prefix(':'));

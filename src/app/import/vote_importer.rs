@@ -244,7 +244,10 @@ impl<'a> VotesImporter<'a> {
             vote.created_ms,
         ]);
         let verdicts = &mut query.verdicts;
-        let before = verdicts.given.entry(text_hash(&line.to_string())).or_default();
+        let before = verdicts
+            .given
+            .entry(text_hash(&line.to_string()))
+            .or_default();
         let uid = uid(&format!("{line} {before}"));
         *before += 1;
         // Verdicts without a time follow each other as their lines do.

@@ -27,7 +27,9 @@ impl PickInputs {
         dataset: Option<&Path>,
         queries: &[String],
     ) -> Result<Self, AppError> {
-        let source = dataset.or(project.map(Store::path)).unwrap_or(Path::new(""));
+        let source = dataset
+            .or(project.map(Store::path))
+            .unwrap_or(Path::new(""));
         let mut inputs = Self {
             source: source.to_owned(),
             pools: Vec::new(),
@@ -49,13 +51,19 @@ impl PickInputs {
             }
         }
         for name in queries {
-            if !inputs.pools.iter().any(|pool| pool.query.id.as_str() == name) {
+            if !inputs
+                .pools
+                .iter()
+                .any(|pool| pool.query.id.as_str() == name)
+            {
                 let name = sanitise::line(name);
                 return Err(invalid!("--query: there is no query {name:?}"));
             }
         }
         let named = |pool: &Pool| queries.iter().any(|name| name == pool.query.id.as_str());
-        inputs.pools.retain(|pool| queries.is_empty() || named(pool));
+        inputs
+            .pools
+            .retain(|pool| queries.is_empty() || named(pool));
         Ok(inputs)
     }
 }

@@ -63,7 +63,9 @@ impl BenchmarkFolder {
             all.filter(|query| qrels.contains_key(&query.id)).collect();
         problems.refuse_any()?;
         if queries.is_empty() {
-            return Err(invalid!("{name}: has no query of the labels; compare the ids"));
+            return Err(invalid!(
+                "{name}: has no query of the labels; compare the ids"
+            ));
         }
         let number = |id: &QueryId| id.as_str().parse::<u64>().ok();
         if queries.iter().all(|query| number(&query.id).is_some()) {

@@ -3,13 +3,13 @@
 use super::benchmark_folder::BenchmarkFolder;
 use super::first_stage::FirstStage;
 use super::fused_rankings::FusedRankings;
+use crate::app::embeddings::{CachedEmbedder, VectorOrigins};
 use crate::app::error::AppError;
 use crate::app::wording::counted;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
 use crate::embedding::cache::VectorCache;
-use crate::engine::embeddings::{CachedEmbedder, VectorOrigins};
 use crate::formats::beir::{BeirDocument, BeirQuery};
 use serde_json::json;
 use std::path::Path;

@@ -54,11 +54,7 @@ impl FirstStage {
     }
 
     /// Takes rankings from a file: a run, or a list of candidates.
-    pub fn given(
-        folder: &BenchmarkFolder,
-        qrels: &Qrels,
-        path: &Path,
-    ) -> Result<Self, AppError> {
+    pub fn given(folder: &BenchmarkFolder, qrels: &Qrels, path: &Path) -> Result<Self, AppError> {
         let mut rankings = rankings(path)?;
         let given = rankings.values().flatten().map(|(document, _)| document);
         let wanted: HashSet<DocId> = qrels
@@ -90,11 +86,7 @@ impl FirstStage {
     }
 
     /// The best documents of a query.
-    pub(super) fn ranking(
-        &self,
-        question: &BeirQuery,
-        depth: usize,
-    ) -> Vec<(DocId, f64)> {
+    pub(super) fn ranking(&self, question: &BeirQuery, depth: usize) -> Vec<(DocId, f64)> {
         match &self.found {
             StageRankings::Index(index) => index
                 .search(&question.text, depth)

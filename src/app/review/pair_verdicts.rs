@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// What the people of a query said, with all that is stored of it.
-pub(super) struct PairVerdicts {
+pub struct PairVerdicts {
     people: AnnotatorVerdicts,
     stored: HashMap<String, StoredVerdict>,
     conflicts: HashSet<Pair>,
 }
 
 impl PairVerdicts {
-    pub(super) fn load(db: &Db, query: QueryKey) -> Result<Self> {
+    pub fn load(db: &Db, query: QueryKey) -> Result<Self> {
         let stored = db.standing_verdicts(Some(query))?;
         let given = stored.iter().map(|row| row.verdict.clone());
         let people = AnnotatorVerdicts::new(db.final_rule()?, given);
@@ -32,14 +32,14 @@ impl PairVerdicts {
     }
 
     /// The pairs that somebody judged.
-    pub(super) fn pairs(&self) -> BTreeSet<Pair> {
+    pub fn pairs(&self) -> BTreeSet<Pair> {
         let said = self.people.said().iter();
         said.filter_map(|verdict| Pair::new(verdict.a, verdict.b))
             .collect()
     }
 
     /// Every annotator's verdict on every pair, with all that is stored of it and whether it is in force.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&StoredVerdict, bool)> {
+    pub fn rows(&self) -> impl Iterator<Item = (&StoredVerdict, bool)> {
         let in_force: HashSet<String> = self
             .people
             .in_force()
@@ -59,7 +59,7 @@ impl PairVerdicts {
     }
 
     /// Each annotator's verdict on a pair as seen with `a` first, whether they differ, and whose is in force.
-    pub(super) fn json(&self, pair: Pair, a: usize) -> (Value, bool) {
+    pub fn json(&self, pair: Pair, a: usize) -> (Value, bool) {
         let chosen = self.chosen(pair).map(|verdict| &verdict.uid);
         let said: Vec<Value> = self
             .people
@@ -85,7 +85,7 @@ impl PairVerdicts {
     }
 
     /// What there is to tell beside the verdict in force: its reasons, what others said, and whether they differ.
-    pub(super) fn lines(&self, pair: Pair, name: impl Fn(usize) -> String) -> String {
+    pub fn lines(&self, pair: Pair, name: impl Fn(usize) -> String) -> String {
         let on = self.people.on(pair);
         let mut text = String::new();
         for verdict in &on {

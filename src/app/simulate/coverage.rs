@@ -3,7 +3,7 @@
 use super::strategy::StrategyOnQuery;
 use crate::domain::rating::Dispersion;
 use crate::domain::simulation::{Coverage, MeanInterval, SimulatedQuery};
-use crate::store::views::ENOUGH_BATTLES;
+use crate::store::summary_cache::ENOUGH_BATTLES;
 
 /// The rank intervals of one strategy, over all queries.
 #[derive(Clone, Copy, Debug)]

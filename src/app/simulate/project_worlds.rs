@@ -100,8 +100,8 @@ impl ProjectWorlds {
                 votes: &fitted.votes,
             })
             .collect();
-        let noise = fitted_noise(judges.len(), &tables)
-            .map_err(|error| invalid!("--resample: {error}"))?;
+        let noise =
+            fitted_noise(judges.len(), &tables).map_err(|error| invalid!("--resample: {error}"))?;
         Ok(Self {
             queries,
             noise,
@@ -134,7 +134,11 @@ impl ProjectWorlds {
 impl FittedQuery {
     fn truth(&self, seed: u64, draw: usize) -> Result<Vec<f64>, AppError> {
         let mut rng = SeededRng::new(seed, &["plausible", &self.name, &draw.to_string()]);
-        plausible_scores(&self.scores, &self.covariance, &mut rng)
-            .ok_or_else(|| AppError::Failed(format!("query {}: its errors are of another pool", self.name)))
+        plausible_scores(&self.scores, &self.covariance, &mut rng).ok_or_else(|| {
+            AppError::Failed(format!(
+                "query {}: its errors are of another pool",
+                self.name
+            ))
+        })
     }
 }

@@ -1,10 +1,10 @@
 //! What picks and labels differ on, as a list.
 
+use crate::app::adjudication::data::{AdjudicationData, AdjudicationItem};
 use crate::app::wording::counted;
 use crate::cli::command::CommandResult;
 use crate::cli::output::{self, clean};
 use crate::domain::adjudication::DisagreementRule;
-use crate::store::labels::{AdjudicationData, AdjudicationItem};
 use serde_json::json;
 
 /// Prints the disagreements that the annotator has not ruled on.

@@ -36,7 +36,9 @@ fn cells(row: &Remeasured) -> Vec<String> {
         or_dash(row.before, |before| format!("{:.4}", before.mean)),
         or_dash(row.after, |after| format!("{:.4}", after.mean)),
         or_dash(of, |of| format!("{:+.4}", of.mean_difference)),
-        or_dash(of.and_then(|of| of.interval), |(low, high)| format!("{low:+.4} to {high:+.4}")),
+        or_dash(of.and_then(|of| of.interval), |(low, high)| {
+            format!("{low:+.4} to {high:+.4}")
+        }),
         or_dash(of, |of| of.n.to_string()),
     ]
 }

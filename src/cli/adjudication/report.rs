@@ -41,7 +41,9 @@ fn answers_line(order: &OrderReport, missing: usize) -> String {
     let summary = &order.summary;
     let (invalid, answers) = order.invalid();
     let causes = summary.invalid.iter();
-    let causes: Vec<String> = causes.map(|(cause, count)| format!("{count} {cause}")).collect();
+    let causes: Vec<String> = causes
+        .map(|(cause, count)| format!("{count} {cause}"))
+        .collect();
     let causes = match causes.is_empty() {
         true => String::new(),
         false => format!(" ({})", causes.join(", ")),
@@ -78,18 +80,42 @@ fn shares_table(order: &OrderReport) -> String {
     let summary = &order.summary;
     let (boxes, intervals, chance) = (&summary.boxes, &summary.intervals, &summary.chance);
     let row = |name: &str, spell: fn(Option<f64>) -> String, value, interval, chance| {
-        vec![name.to_owned(), spell(value), range(interval, spell), spell(chance)]
+        vec![
+            name.to_owned(),
+            spell(value),
+            range(interval, spell),
+            spell(chance),
+        ]
     };
-    // Nothing is rounded to a minus without a number.
-    let thousandths = |value: f64| (1e3 * value).round() / 1e3 + 0.0;
-    let decimal = |value| or_dash(value, |value| format!("{:.3}", thousandths(value)));
     let shares = [
-        ("agreement", boxes.agreement(), intervals.agreement, chance.agreement),
-        ("picks that are labelled", boxes.precision(), intervals.precision, chance.precision),
-        ("labels that are picked", boxes.recall(), intervals.recall, chance.recall),
+        (
+            "agreement",
+            boxes.agreement(),
+            intervals.agreement,
+            chance.agreement,
+        ),
+        (
+            "picks that are labelled",
+            boxes.precision(),
+            intervals.precision,
+            chance.precision,
+        ),
+        (
+            "labels that are picked",
+            boxes.recall(),
+            intervals.recall,
+            chance.recall,
+        ),
     ];
-    let rows = shares.map(|(name, share, interval, chance)| row(name, percent, share, interval, chance));
-    let kappa = row("Cohen's κ", decimal, boxes.kappa(), intervals.kappa, chance.kappa);
+    let rows =
+        shares.map(|(name, share, interval, chance)| row(name, percent, share, interval, chance));
+    let kappa = row(
+        "Cohen's κ",
+        decimal,
+        boxes.kappa(),
+        intervals.kappa,
+        chance.kappa,
+    );
     let mut rows = rows.to_vec();
     rows.push(kappa);
     output::table(&["", ">share", "95 % interval", ">by chance"], &rows)
@@ -159,6 +185,11 @@ fn consistency_line(other: &OrderConsistency) -> String {
         percent(other.overlap),
         in_brackets(other.overlap_interval)
     )
+}
+
+/// Nothing is rounded to a minus without a number.
+fn decimal(value: Option<f64>) -> String {
+    or_dash(value, |value| format!("{:.3}", (1e3 * value).round() / 1e3 + 0.0))
 }
 
 fn percent(share: Option<f64>) -> String {

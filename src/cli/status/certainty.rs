@@ -1,9 +1,8 @@
 //! How sure the top of each query is, and what it would take to be surer.
 
-use super::super::output;
-use crate::domain::sanitise;
+use crate::cli::output::{self, clean, or_dash};
 use crate::store::corpus::QueryInfo;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use serde_json::{Value, json};
 
 /// Battles past which a forecast is no plan.

@@ -9,7 +9,7 @@ use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
-use crate::store::views::VoteDetail;
+use crate::store::votes::VoteDetail;
 use crate::suites::fixtures::pool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;

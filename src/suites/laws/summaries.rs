@@ -7,7 +7,7 @@ use crate::client::RunControl;
 use crate::domain::ranking::RankingSettings;
 use crate::store::StoreError;
 use crate::store::calls::CallSelection;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);

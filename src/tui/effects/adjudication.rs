@@ -1,5 +1,7 @@
 //! What the adjudication screens show, from the project.
 
+use crate::app::adjudication::data::AdjudicationList;
+use crate::app::adjudication::data::adjudication_data;
 use crate::domain::adjudication::{
     DisagreementRule, JudgeAnswers, PickAnswer, PickMode, PoolAnswer, PoolSet, group_answers,
     summarise_answers,
@@ -7,7 +9,6 @@ use crate::domain::adjudication::{
 use crate::domain::corpus::DocId;
 use crate::judge::OFFLINE;
 use crate::store::corpus::QueryKey;
-use crate::store::labels::AdjudicationList;
 use crate::store::{Db, Result, StoreError};
 use crate::tui::model::{AdjudicationOverview, DocumentEvidence, JudgePick, PickRow};
 use std::collections::{BTreeMap, HashSet};
@@ -22,7 +23,7 @@ pub(super) fn overview(
     roll: AdjudicationList,
     annotator: &str,
 ) -> Result<AdjudicationOverview> {
-    let rows = db.adjudication_data(LEVEL)?;
+    let rows = adjudication_data(db, LEVEL)?;
     let unmeasured = |error: crate::domain::metrics::EvaluationError| {
         StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
     };

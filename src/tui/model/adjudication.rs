@@ -1,11 +1,11 @@
 //! What the adjudication screens remember.
 
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::domain::adjudication::{
     DisagreementCause, DisagreementOrder, Finding, PickSummary, Remeasured, Ruling,
 };
 use crate::domain::corpus::{DocId, JsonObject};
 use crate::store::corpus::QueryKey;
-use crate::store::labels::{AdjudicationItem, AdjudicationList};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;

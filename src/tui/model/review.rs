@@ -1,13 +1,14 @@
 //! The queue, and the pair that lies before the person.
 
+use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::report::RaterReport;
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::Policy;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::domain::vote::JudgeId;
-use crate::store::annotator_statistics::AnnotatorStatistics;
 use crate::store::corpus::QueryKey;
-use crate::store::queue::QueueItem;
-use crate::store::rater_data::{RankingShift, RaterReport};
 use std::time::Instant;
 
 /// The queue screen.

@@ -4,10 +4,10 @@ mod tables;
 
 pub(super) use tables::fold;
 
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::labels::{AdjudicationItem, AdjudicationList};
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
 use crate::tui::model::{

@@ -1,9 +1,10 @@
 //! The judges: a card each, and who agrees with whom.
 
+use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::JudgeReport;
 use crate::domain::sanitise;
-use crate::store::rater_data::{RankingShift, RaterReport};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;

@@ -2,7 +2,7 @@
 
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;

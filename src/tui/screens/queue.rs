@@ -1,10 +1,10 @@
 //! The queue: which pairs to look at, first things first.
 
+use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
+use crate::app::review::queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
 use crate::domain::vote::JudgeId;
-use crate::store::annotator_statistics::{AnnotatorStatistics, Fraction};
-use crate::store::queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::tui::keymap::Command;
 use crate::tui::model::{Areas, Effect, Model, Screen};
 use crate::tui::text;

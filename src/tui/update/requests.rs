@@ -138,7 +138,7 @@ impl Model {
 mod tests {
     use crate::domain::corpus::QueryId;
     use crate::store::corpus::{QueryInfo, QueryKey};
-    use crate::store::views::QuerySummary;
+    use crate::store::summary_cache::QuerySummary;
     use crate::tui::model::{Effect, Msg, Screen};
     use crate::tui::screens::testing::model;
     use crate::tui::update::update;

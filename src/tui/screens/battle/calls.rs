@@ -4,7 +4,7 @@ use crate::domain::battle::Pair;
 use crate::domain::reasoning;
 use crate::domain::sanitise;
 use crate::domain::vote::{Margin, Outcome};
-use crate::store::views::VoteDetail;
+use crate::store::votes::VoteDetail;
 use crate::tui::model::OpenQuery;
 use crate::tui::screens::document::prose::Prose;
 use crate::tui::text;

@@ -1,13 +1,13 @@
 //! What happens to the pair under review.
 
 use super::super::{battle, queue};
+use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::sampling::SeededRng;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, ErrorCause};
-use crate::store::priority_cache::NewAssignment;
-use crate::store::queue::{QueueItem, QueueItemState};
+use crate::store::assignments::NewAssignment;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::model::{BattleScreen, CurrentItem, Effect, Model, Overlay, PromptFor, Screen};
 use crate::tui::widgets::prompt::LinePrompt;

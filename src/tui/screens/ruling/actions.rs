@@ -1,9 +1,9 @@
 //! What happens to the document being ruled on.
 
 use super::super::adjudication;
+use crate::app::adjudication::data::AdjudicationList;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::sanitise;
-use crate::store::labels::AdjudicationList;
 use crate::store::rulings::{NewRuling, RulingContext};
 use crate::tui::model::{CurrentRuling, DocumentEvidence, Effect, Model, Overlay, PromptFor};
 use crate::tui::widgets::prompt::LinePrompt;

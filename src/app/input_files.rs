@@ -66,7 +66,7 @@ pub fn read_labels(path: &Path) -> Result<Qrels, AppError> {
         found @ (FileKind::Run | FileKind::Candidates) => {
             return Err(invalid!(
                 "{name}: is {}, not labels; the file of labels comes first",
-                found.words()
+                found.describe()
             ));
         }
     };

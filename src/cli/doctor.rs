@@ -1,7 +1,7 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
 use crate::app::wording::counted;
-use crate::cli::command::{CommandFailure, CommandContext, CommandResult};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::sanitise;

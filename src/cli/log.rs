@@ -1,14 +1,14 @@
 //! `overrule log`: who did what, when, and what it changed.
 
+use crate::app::export::rows::{RowFormat, RowWriter};
+use crate::app::log::{LogEntry, LogEvent, log_entries};
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
-use crate::app::export::rows::{RowFormat, RowWriter};
 use crate::store::corpus::QueryKey;
-use crate::store::log::{LogEntry, LogEvent};
 use crate::store::{Db, Result};
 use clap::Args;
 use serde_json::{Value, json};
@@ -62,10 +62,14 @@ pub(super) struct LogCommand {
 impl LogCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let (query, who, limit) = (self.query.clone(), context.named_annotator.clone(), self.limit);
+        let (query, who, limit) = (
+            self.query.clone(),
+            context.named_annotator.clone(),
+            self.limit,
+        );
         let rows = store.read_blocking(move |db| {
             let query = query.map(|id| db.find_query(&id)).transpose()?;
-            let mut entries = db.log(query)?;
+            let mut entries = log_entries(db, query)?;
             if let Some(who) = &who {
                 entries.retain(|entry| entry.who() == Some(who.as_str()));
             }

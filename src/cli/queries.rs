@@ -51,7 +51,7 @@ impl QueriesCommand {
             .iter()
             .map(|(info, summary)| {
                 vec![
-                    clean(&info.id),
+                    clean(info.id.as_str()),
                     summary.documents.to_string(),
                     format!("{}/{}", summary.fought, summary.battles),
                     summary.missing.to_string(),

@@ -1,9 +1,9 @@
 //! `overrule rule`: a person's ruling on a label.
 
-use crate::client::now_ms;
 use crate::app::adjudication::data::ruling_context;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
+use crate::client::now_ms;
 use crate::domain::adjudication::{
     DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
 };

@@ -108,10 +108,7 @@ impl StatusCommand {
             pairs => format!("; people differ on {pairs} pairs ({} counts)", rule.name()),
         };
         let mut lines = vec![
-            format!(
-                "project     {}",
-                clean(store.path().display().to_string())
-            ),
+            format!("project     {}", clean(store.path().display().to_string())),
             format!("queries     {} with {documents} documents", rows.len()),
             format!("battles     {}", share(fought, battles)),
             format!("votes       {votes} there, {missing} missing, {failures} failed"),

@@ -3,7 +3,6 @@
 mod adjudication;
 
 use super::model::{Effect, Msg, OpenQuery, TuiOptions};
-use crate::app::review::undo::undone_text;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{self, RunHandle};
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
@@ -11,6 +10,7 @@ use crate::app::judge_report::report::rater_report;
 use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::queue::QueueRequest;
 use crate::app::review::queue::build_review_queue;
+use crate::app::review::undo::undone_text;
 use crate::client::{RunControl, now_ms};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;

@@ -14,7 +14,7 @@ use super::error::RunError;
 use crate::client::now_ms;
 use crate::client::pace::back_off;
 use crate::domain::sampling::SeededRng;
-use crate::judge::provider::batch::{BatchApi, BatchState, BatchStatus, UnconfirmedBatch};
+use crate::judge::batch::{BatchApi, BatchState, BatchStatus, UnconfirmedBatch};
 use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};

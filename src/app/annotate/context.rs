@@ -5,7 +5,7 @@ use super::request::RunRequest;
 use crate::client::RunControl;
 use crate::client::lock;
 use crate::domain::vote::JudgeId;
-use crate::judge::{JudgeEnsemble, PoolText, offline};
+use crate::judge::{JudgeEnsemble, PoolText};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
@@ -59,7 +59,7 @@ impl RunContext {
             // The first look at a pool takes a while where it is large, and would hold up every other task.
             let analysed = Arc::clone(&pool);
             tokio::task::spawn_blocking(move || {
-                offline::analysis(&analysed);
+                analysed.analysis();
             })
             .await
             .map_err(|error| RunError::Crashed(error.to_string()))?;

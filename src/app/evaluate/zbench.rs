@@ -140,7 +140,7 @@ fn dataset(path: &Path) -> Result<Vec<Pool>, AppError> {
         kind => Err(invalid!(
             "{}: holds {}; --profile zbench takes datasets with scores",
             path.display(),
-            kind.words()
+            kind.describe()
         )),
     }
 }

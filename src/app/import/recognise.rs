@@ -22,10 +22,10 @@ impl FileContent {
     /// What a file of it holds, for a sentence.
     pub(super) fn describe(self) -> &'static str {
         match self {
-            Self::Dataset => FileKind::Dataset.words(),
+            Self::Dataset => FileKind::Dataset.describe(),
             Self::AiScores => "recorded votes",
             Self::Picks => "picks",
-            Self::Labels(kind) | Self::Ranking(kind) => kind.words(),
+            Self::Labels(kind) | Self::Ranking(kind) => kind.describe(),
         }
     }
 }

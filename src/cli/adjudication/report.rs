@@ -189,7 +189,9 @@ fn consistency_line(other: &OrderConsistency) -> String {
 
 /// Nothing is rounded to a minus without a number.
 fn decimal(value: Option<f64>) -> String {
-    or_dash(value, |value| format!("{:.3}", (1e3 * value).round() / 1e3 + 0.0))
+    or_dash(value, |value| {
+        format!("{:.3}", (1e3 * value).round() / 1e3 + 0.0)
+    })
 }
 
 fn percent(share: Option<f64>) -> String {

@@ -1,7 +1,7 @@
 //! Batches, from lines to opinions.
 
 use super::{KEY, call, case, expected, judge};
-use crate::judge::provider::batch::{BatchState, UnconfirmedBatch};
+use crate::judge::batch::{BatchState, UnconfirmedBatch};
 use crate::suites::fake_provider::FakeProvider;
 use std::collections::BTreeMap;
 

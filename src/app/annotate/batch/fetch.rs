@@ -3,7 +3,7 @@
 use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
 use crate::app::annotate::error::RunError;
 use crate::client::now_ms;
-use crate::judge::provider::batch::{BatchAnswer, BatchApi};
+use crate::judge::batch::{BatchAnswer, BatchApi};
 use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, opinion_of};
 use crate::store::batches::{BatchCall, BatchRow, BatchStage};
 use crate::store::calls::{CallOutcome, CallRecord};

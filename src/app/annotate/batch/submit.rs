@@ -7,7 +7,7 @@ use crate::app::annotate::request::RunRequest;
 use crate::client::call_key::call_key;
 use crate::client::now_ms;
 use crate::domain::vote::JudgeId;
-use crate::judge::provider::batch::BatchApi;
+use crate::judge::batch::BatchApi;
 use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::Store;
 use crate::store::batches::{BatchCall, BatchStage};

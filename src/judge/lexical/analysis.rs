@@ -1,8 +1,10 @@
 //! What the three judges found in a pool, worked out once so that a call only looks up and compares.
 
-use super::reading::{DocumentReading, PoolReading};
-use super::{LexicalMethod, bm25, margin, ngram, proximity, wording};
-use crate::domain::text::{READ_CHARS, Term};
+use super::assessment::Assessment;
+use super::method::LexicalMethod;
+use super::reading::PoolReading;
+use super::{bm25, margin, ngram, proximity, wording};
+use crate::domain::text::{self, Term};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,49 +22,6 @@ pub struct LexicalAnalysis {
 struct MethodScores {
     assessments: Vec<Assessment>,
     scale: f64,
-}
-
-/// One judge's view of one document.
-#[derive(Debug)]
-pub(super) struct Assessment {
-    score: f64,
-    matched: u64,
-    passage: Range<usize>,
-    note: String,
-}
-
-impl Assessment {
-    /// `note` says what was found and follows the document's label; `passage` is quoted after it.
-    pub(super) fn new(
-        document: &DocumentReading,
-        score: f64,
-        matched: u64,
-        passage: Range<usize>,
-        mut note: String,
-    ) -> Self {
-        if document.words == 0 {
-            "has no words".clone_into(&mut note);
-        }
-        match document.text.get(passage.clone()) {
-            Some(quote) if quote.ends_with(['.', '!', '?']) => note += &format!(": “{quote}”"),
-            Some(quote) if !quote.is_empty() => note += &format!(": “{quote}”."),
-            _ => note.push('.'),
-        }
-        if document.is_cut {
-            note += &format!(" Only its first {READ_CHARS} characters were read.");
-        }
-        Self {
-            score,
-            matched,
-            passage,
-            note,
-        }
-    }
-
-    #[cfg(test)]
-    pub(super) fn score(&self) -> f64 {
-        self.score
-    }
 }
 
 impl LexicalAnalysis {
@@ -86,10 +45,10 @@ impl LexicalAnalysis {
             find(ngram::assess(&reading)),
         ];
         Self {
-            query_words: super::count_words(query),
+            query_words: count_words(query),
             words: documents
                 .iter()
-                .map(|document| super::count_words(document))
+                .map(|document| count_words(document))
                 .collect(),
             terms: reading.terms,
             findings,
@@ -148,7 +107,7 @@ impl LexicalAnalysis {
     }
 
     /// The words of the query and of two documents, as far as they are read.
-    pub(super) fn words(&self, first: usize, second: usize) -> u64 {
+    pub(crate) fn words(&self, first: usize, second: usize) -> u64 {
         let words = |document: usize| self.words.get(document).copied().unwrap_or(0);
         self.query_words + words(first) + words(second)
     }
@@ -156,6 +115,11 @@ impl LexicalAnalysis {
     fn find(&self, method: LexicalMethod, document: usize) -> Option<&Assessment> {
         self.findings[method.index()].assessments.get(document)
     }
+}
+
+/// The words between white space, as far as a text is read.
+pub(crate) fn count_words(text: &str) -> u64 {
+    text::readable(text).split_whitespace().count() as u64
 }
 
 #[cfg(test)]

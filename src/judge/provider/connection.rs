@@ -1,15 +1,42 @@
-//! Takes a key out of whatever a server says, before it is shown or stored.
+//! Where a judge's calls go, and the key that is taken out of whatever the server says before it is shown or stored.
 
-use super::ApiConnection;
-use super::batch::BatchStatus;
-use crate::judge::{CallError, JudgeReply};
-use secrecy::ExposeSecret;
+use super::http::Http;
+use crate::judge::batch::BatchStatus;
+use crate::judge::call::{CallError, JudgeReply};
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
+use std::fmt;
 
 /// What stands where a key stood.
 const HIDDEN: &str = "[key]";
 /// Shorter ones are placeholders for servers that want no key: `x`, `none`, `EMPTY`, `ollama`. Answers hold such words.
 const SHORTEST: usize = 8;
+
+/// Where calls go, with the key in the headers.
+#[derive(Clone)]
+pub struct ApiConnection {
+    /// The client, shared by all judges.
+    pub http: Http,
+    /// Where a single call goes.
+    pub url: Url,
+    /// The server's root, for batches.
+    pub base: Url,
+    /// Sent with every call.
+    pub headers: HeaderMap,
+    /// To take it out of what servers say.
+    pub key: Option<SecretString>,
+}
+
+impl fmt::Debug for ApiConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiConnection")
+            .field("url", &self.url.as_str())
+            .field("timeouts", &self.http.timeouts())
+            .finish_non_exhaustive()
+    }
+}
 
 impl ApiConnection {
     /// The key in every spelling in which a server may repeat it, the longest first.

@@ -1,7 +1,7 @@
 //! Coverage, closeness and order: how many of the query's terms a document has, how near each other, and in which
 //! order. All terms weigh the same, repetition and length do not count, and what comes late counts a little less.
 
-use super::analysis::Assessment;
+use super::assessment::Assessment;
 use super::reading::{DocumentReading, PoolReading, QueryHit};
 use super::wording;
 use std::collections::VecDeque;
@@ -134,7 +134,7 @@ fn share(part: u32, whole: u32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::offline::reading::tests::pool;
+    use crate::judge::lexical::reading::tests::pool;
 
     fn scores(query: &str, texts: &[&str]) -> Vec<f64> {
         let documents = pool(texts);

@@ -1,7 +1,7 @@
 //! BM25 over stems, with the pool as its collection (Robertson & Zaragoza 2009, "The Probabilistic Relevance
 //! Framework: BM25 and Beyond").
 
-use super::analysis::Assessment;
+use super::assessment::Assessment;
 use super::margin::idf;
 use super::reading::{DocumentReading, PoolReading};
 use super::wording;
@@ -93,7 +93,7 @@ fn best_passage(reading: &PoolReading, document: &DocumentReading, weights: &[f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::offline::reading::tests::pool;
+    use crate::judge::lexical::reading::tests::pool;
 
     #[test]
     fn scores_follow_the_formula() {

@@ -1,69 +1,160 @@
-//! Calls that end without a vote: why, whether to try again, and what they cost all the same.
+//! One call of a judge: what is sent, what comes back, and why it may end without a vote.
 
-use super::{JudgeReply, RateLimits, Usage};
+use crate::domain::vote::Margin;
 use serde::{Deserialize, Serialize};
 use std::any::Any;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
+use strum::Display;
 
-/// Why a call ended without a vote.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailureCause {
-    /// No connection, or one that broke.
-    Connection,
-    /// No answer in time.
-    TimedOut,
-    /// Too many calls.
-    RateLimited,
-    /// The account has no money or quota left.
-    QuotaExhausted,
-    /// The key is missing, wrong or not allowed.
-    Unauthorised,
-    /// The provider refused the request as wrong.
-    BadRequest,
-    /// The provider broke.
-    Server,
-    /// The model declined to answer.
-    Refused,
-    /// A safety filter withheld the answer.
-    Filtered,
-    /// The answer was cut before its end.
-    Truncated,
-    /// The answer was not an opinion.
-    Malformed,
-    /// The judge's own program panicked.
-    Crashed,
-    /// The judge had voted on the battle already: a second vote was paid for and does not count.
-    Duplicate,
+/// What is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JudgePrompt {
+    /// Standing instructions, empty where there are none.
+    pub system: String,
+    /// The case.
+    pub user: String,
+    /// Whether the judge may write twice as much as usual, because its last answer was cut off.
+    pub longer: bool,
 }
 
-impl FailureCause {
-    /// The cause in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Connection => "no connection",
-            Self::TimedOut => "timed out",
-            Self::RateLimited => "rate limited",
-            Self::QuotaExhausted => "quota exhausted",
-            Self::Unauthorised => "not authorised",
-            Self::BadRequest => "bad request",
-            Self::Server => "server error",
-            Self::Refused => "refused",
-            Self::Filtered => "filtered",
-            Self::Truncated => "reply cut off",
-            Self::Malformed => "malformed reply",
-            Self::Crashed => "judge crashed",
-            Self::Duplicate => "voted before",
+/// What a provider says about how much more it will take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Calls allowed in a window.
+    pub requests_limit: Option<u64>,
+    /// Calls left in the window.
+    pub requests_remaining: Option<u64>,
+    /// Until the calls are back to full.
+    pub requests_reset: Option<Duration>,
+    /// Tokens allowed in a window.
+    pub tokens_limit: Option<u64>,
+    /// Tokens left in the window.
+    pub tokens_remaining: Option<u64>,
+    /// Until the tokens are back to full.
+    pub tokens_reset: Option<Duration>,
+    /// How long to wait before the next call.
+    pub retry_after: Option<Duration>,
+}
+
+/// Units a call used, as the provider counts them; for offline judges, words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Input tokens, cached ones included.
+    pub input: u64,
+    /// Input tokens read from a cache.
+    pub cached: u64,
+    /// Output tokens, thinking included.
+    pub output: u64,
+    /// Output tokens spent on thinking.
+    pub thinking: u64,
+}
+
+/// What came back from a call that reached its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgeReply {
+    /// The reply's text, untouched.
+    pub text: String,
+    /// The model that answered, as it names itself.
+    pub model: Option<String>,
+    /// Why it stopped, in the provider's words.
+    pub stop_reason: Option<String>,
+    /// The provider's identifier of the call.
+    pub request_id: Option<String>,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, or `None` where the price is unknown.
+    pub cost_usd: Option<f64>,
+    /// From sending to the last byte.
+    pub latency: Duration,
+    /// How likely the model itself holds each answer to be, where it was asked and said so.
+    pub odds: Option<AnswerProbabilities>,
+    /// What the provider says about its limits.
+    pub limits: RateLimits,
+}
+
+impl JudgeReply {
+    /// What is known of the call that it came with.
+    pub fn exchange(&self) -> Exchange {
+        Exchange {
+            status: None,
+            request_id: self.request_id.clone(),
+            model: self.model.clone(),
+            stop_reason: self.stop_reason.clone(),
+            usage: self.usage,
+            cost_usd: self.cost_usd,
+            latency: self.latency,
+            limits: self.limits,
+            sent: true,
         }
     }
 }
 
-impl fmt::Display for FailureCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.words())
-    }
+/// Probabilities of the three answers; they need not sum to one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AnswerProbabilities {
+    /// The document presented as A is better.
+    pub a: f64,
+    /// The document presented as B is better.
+    pub b: f64,
+    /// Neither is better.
+    pub tie: f64,
+}
+
+/// What a judge concluded, in the order in which it was shown the documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion {
+    /// Negative prefers the document presented as A.
+    pub margin: Margin,
+    /// The reasoning, one thought a line.
+    pub thoughts: Vec<String>,
+}
+
+/// Why a call ended without a vote.
+#[derive(
+    Clone, Copy, Debug, Display, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureCause {
+    /// No connection, or one that broke.
+    #[strum(serialize = "no connection")]
+    Connection,
+    /// No answer in time.
+    #[strum(serialize = "timed out")]
+    TimedOut,
+    /// Too many calls.
+    #[strum(serialize = "rate limited")]
+    RateLimited,
+    /// The account has no money or quota left.
+    #[strum(serialize = "quota exhausted")]
+    QuotaExhausted,
+    /// The key is missing, wrong or not allowed.
+    #[strum(serialize = "not authorised")]
+    Unauthorised,
+    /// The provider refused the request as wrong.
+    #[strum(serialize = "bad request")]
+    BadRequest,
+    /// The provider broke.
+    #[strum(serialize = "server error")]
+    Server,
+    /// The model declined to answer.
+    #[strum(serialize = "refused")]
+    Refused,
+    /// A safety filter withheld the answer.
+    #[strum(serialize = "filtered")]
+    Filtered,
+    /// The answer was cut before its end.
+    #[strum(serialize = "reply cut off")]
+    Truncated,
+    /// The answer was not an opinion.
+    #[strum(serialize = "malformed reply")]
+    Malformed,
+    /// The judge's own program panicked.
+    #[strum(serialize = "judge crashed")]
+    Crashed,
+    /// The judge had voted on the battle already: a second vote was paid for and does not count.
+    #[strum(serialize = "voted before")]
+    Duplicate,
 }
 
 /// Whether a failed call may succeed if it is made again.

@@ -1,7 +1,7 @@
 //! Character sequences: the cosine between the unstemmed query and a document, and its best passage, over the weighted
 //! sequences of three to five characters inside words. It sees compounds, inflections and typing errors in its own way.
 
-use super::analysis::Assessment;
+use super::assessment::Assessment;
 use super::margin::idf;
 use super::reading::{DocumentReading, PoolReading};
 use super::wording;
@@ -191,7 +191,7 @@ impl GramSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::offline::reading::tests::pool;
+    use crate::judge::lexical::reading::tests::pool;
 
     fn scores(query: &str, documents: &[&str]) -> Vec<f64> {
         let documents = pool(documents);

@@ -237,7 +237,7 @@ pub(super) mod tests {
     use super::*;
 
     /// A pool of texts.
-    pub(in crate::judge::offline) fn pool(texts: &[&str]) -> Vec<Arc<str>> {
+    pub(in crate::judge::lexical) fn pool(texts: &[&str]) -> Vec<Arc<str>> {
         texts.iter().map(|text| (*text).into()).collect()
     }
 

@@ -26,7 +26,7 @@ const JUDGES: usize = 3;
 #[command(
     after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate --sampler top --judging escalate \
 --battles 2`; BATTLES counts calls a document, in battles of the whole ensemble. Every strategy meets the same queries and the \
-same votes. RankIntervalCoverage are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
+same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
 table says how often the 95 % rank intervals hold the true rank, with the dispersion that a project with these queries would use.
 
 What it shows: in pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 for a sixth of the price, but a lower Kendall τ than \

@@ -9,18 +9,18 @@ use crate::store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 
 /// Where a project is looked for when nothing else is said.
-pub const DEFAULT_PROJECT: &str = "overrule.db";
+pub(super) const DEFAULT_PROJECT: &str = "overrule.db";
 
 /// An error with the exit code it deserves.
 #[derive(Debug)]
-pub struct CommandFailure {
+pub(super) struct CommandFailure {
     pub(super) code: u8,
     pub(super) error: Option<anyhow::Error>,
 }
 
 impl CommandFailure {
     /// Bad usage or bad input: exit code 2.
-    pub fn usage(error: impl Into<anyhow::Error>) -> Self {
+    pub(super) fn usage(error: impl Into<anyhow::Error>) -> Self {
         Self {
             code: 2,
             error: Some(error.into()),
@@ -28,7 +28,7 @@ impl CommandFailure {
     }
 
     /// Done but incomplete, already explained on stderr: exit code 3.
-    pub fn incomplete() -> Self {
+    pub(super) fn incomplete() -> Self {
         Self {
             code: 3,
             error: None,
@@ -36,7 +36,7 @@ impl CommandFailure {
     }
 
     /// Interrupted: exit code 130.
-    pub fn interrupted() -> Self {
+    pub(super) fn interrupted() -> Self {
         Self {
             code: 130,
             error: None,
@@ -87,11 +87,11 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
 }
 
 /// What a command returns.
-pub type CommandResult = Result<(), CommandFailure>;
+pub(super) type CommandResult = Result<(), CommandFailure>;
 
 /// What every command is given.
 #[derive(Debug)]
-pub struct CommandContext {
+pub(super) struct CommandContext {
     /// The `--project` of this call.
     pub(super) named_project: Option<PathBuf>,
     /// The `--annotator` of this call.

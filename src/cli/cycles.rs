@@ -4,7 +4,6 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::priority::{CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
-use crate::domain::sanitise;
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -4,7 +4,6 @@ use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
-use crate::domain::sanitise;
 use crate::judge::{
     Judge, JudgePrompt, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting, parse,
 };

@@ -1,6 +1,6 @@
 //! `overrule export`: what the project holds, in other programs' forms.
 
-use super::command::{CommandContext, CommandFailure, CommandResult};
+use super::command::{CommandContext, CommandResult};
 use super::output;
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::error::AppError;

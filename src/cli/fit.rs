@@ -5,7 +5,7 @@ use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::rating::{self, Observation, RatingModel, RatingOptions};
 use crate::domain::sanitise;
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! `overrule gold`: pairs with a known answer, to measure people by.
 
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::sanitise;
@@ -10,7 +10,6 @@ use crate::formats::gold::{GoldLine, read_gold};
 use crate::formats::problem::Problem;
 use crate::store::gold::GoldAdded;
 use crate::store::{Db, StoreError};
-use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::BufReader;

@@ -6,7 +6,6 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::corpus::DocId;
-use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};

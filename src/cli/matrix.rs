@@ -1,7 +1,7 @@
 //! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
 
 use crate::app::output_file::write_whole;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::ranking::{DocumentOrder, View};

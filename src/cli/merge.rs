@@ -5,7 +5,7 @@ use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::sanitise;
 use crate::store::merge::{MergeCounts, Snapshot};
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `overrule queries`: one row a query.
 
 use super::command::{CommandContext, CommandResult};
-use super::output::{self, clean, or_dash};
+use super::output::{self, clean};
 use crate::app::status::summaries;
 use clap::Args;
 use serde_json::json;

@@ -2,12 +2,11 @@
 
 use crate::app::review::queue::build_review_queue;
 use crate::app::review::queue::{QueueItem, QueueItemState, QueueRequest};
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
-use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::HashMap;

@@ -17,7 +17,7 @@ pub fn stage_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Fused rankings.
-pub struct FusedRankings {
+pub(super) struct FusedRankings {
     /// Of each query, best first.
     pub(super) rankings: HashMap<QueryId, Vec<FusedItem<DocId>>>,
     /// How they were fused, for the pools.
@@ -52,7 +52,7 @@ impl FusedRankings {
     }
 
     /// The stages and what they were fused to, each as a run.
-    pub fn runs(&self) -> Vec<(&'static str, RankedRun)> {
+    pub(super) fn runs(&self) -> Vec<(&'static str, RankedRun)> {
         let stages = STAGES.into_iter().enumerate();
         let mut runs: Vec<(&'static str, RankedRun)> = stages
             .map(|(at, name)| {

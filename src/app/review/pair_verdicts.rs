@@ -17,6 +17,7 @@ pub struct PairVerdicts {
 }
 
 impl PairVerdicts {
+    /// Reads the verdicts of a query.
     pub fn load(db: &Db, query: QueryKey) -> Result<Self> {
         let stored = db.standing_verdicts(Some(query))?;
         let given = stored.iter().map(|row| row.verdict.clone());

@@ -10,7 +10,6 @@ use crate::cli::signals::runtime;
 use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
-use anyhow::anyhow;
 use serde_json::json;
 
 /// Refuses judges without a batch endpoint.

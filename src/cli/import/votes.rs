@@ -14,8 +14,8 @@ use std::path::PathBuf;
 The score is in -1..1, negative where a is better; shown says which document came first (ab unless it says ba).
 kind is llm or human. A text may be left out once it is known. Optional: reasoning, created_ms; the rest is passed over.
 
-ImportVotesCommand of models become votes of judges: one in each game of the pair, so that a judge who saw a pair in both orders
-has voted in two. ImportVotesCommand of people become verdicts: a, b or tie; the strength of their scores is not used.
+Votes of models become votes of judges: one in each game of the pair, so that a judge who saw a pair in both orders
+has voted in two. Votes of people become verdicts: a, b or tie; the strength of their scores is not used.
 What is there already is not added again.
 
 Examples:

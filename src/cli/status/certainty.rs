@@ -1,6 +1,6 @@
 //! How sure the top of each query is, and what it would take to be surer.
 
-use crate::cli::output::{self, clean, or_dash};
+use crate::cli::output::{self, clean};
 use crate::store::corpus::QueryInfo;
 use crate::store::summary_cache::QuerySummary;
 use serde_json::{Value, json};

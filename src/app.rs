@@ -4,7 +4,9 @@
 pub mod adjudication;
 pub mod annotate;
 pub mod judge_report;
+pub mod log;
 pub mod manual;
+pub mod merge;
 pub mod pick;
 pub mod pool;
 pub mod review;

@@ -20,7 +20,6 @@ pub mod judge_calls;
 pub mod judges;
 pub mod labels;
 pub mod ledger;
-pub mod log;
 pub mod merge;
 mod parallel;
 mod picks;

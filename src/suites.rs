@@ -5,6 +5,7 @@ mod encrypted;
 #[path = "../tests/support/fake_provider.rs"]
 mod fake_provider;
 mod fixtures;
+mod floors;
 mod formats;
 mod golden;
 mod laws;

@@ -11,18 +11,14 @@ mod structure;
 mod uncertainty;
 mod zbench;
 
-pub use ranks::{RankInterval, TopDraws, rank_intervals, ranks, top_draws};
+pub use ranks::{RankInterval, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion, leverage};
-pub use zbench::zbench_from_wins;
 
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 use thiserror::Error;
-
-/// Natural-log strength to the points of a chess rating: 400 / ln 10.
-pub const POINTS_PER_UNIT: f64 = 173.717_792_761_248_95;
 
 /// What turns the default prior of the logistic scale into the one of the erf scale: λ is multiplied by its square.
 const ERF_SCALE: f64 = 2.376;
@@ -123,14 +119,6 @@ impl Default for RatingOptions {
 }
 
 impl RatingOptions {
-    /// The default prior with another model.
-    pub fn with_model(model: RatingModel) -> Self {
-        Self {
-            model,
-            ..Self::default()
-        }
-    }
-
     /// The precision on the scale of the model's own scores: 0 where it has no prior.
     fn precision(&self) -> f64 {
         match self.model {

@@ -58,4 +58,11 @@ impl Db {
             }
         }
     }
+
+    /// Lets rows name others that come later in the same transaction.
+    pub(crate) fn defer_foreign_keys(&self) -> Result<()> {
+        Ok(self
+            .connection
+            .pragma_update(None, "defer_foreign_keys", true)?)
+    }
 }

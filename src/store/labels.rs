@@ -38,7 +38,7 @@ impl Db {
         Ok(added)
     }
 
-    pub(super) fn put_label(&self, query: &QueryId, document: &DocId, grade: i32) -> Result<bool> {
+    pub(crate) fn put_label(&self, query: &QueryId, document: &DocId, grade: i32) -> Result<bool> {
         let known = self.label(query, document)?;
         let (query, document) = (query.as_str(), document.as_str());
         if let Some(known) = known {

@@ -30,6 +30,23 @@ pub struct RunRow {
     pub started_ms: i64,
 }
 
+/// A run as it went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastRun {
+    /// Globally unique.
+    pub uid: String,
+    /// The seed of plan and presentations.
+    pub seed: u64,
+    /// Cycles a query.
+    pub cycles: usize,
+    /// The judges.
+    pub ensemble: EnsembleId,
+    /// When it began, in milliseconds since the Unix epoch.
+    pub started_ms: i64,
+    /// When it ended, and how.
+    pub ended: Option<(i64, String)>,
+}
+
 impl Db {
     /// Notes that a run has begun. Runs that never said how they ended, and cannot be going on while this one starts,
     /// were killed.
@@ -151,5 +168,26 @@ impl Db {
             [],
             |row| row.get(0),
         )?)
+    }
+
+    /// Every run, earliest first.
+    pub fn runs(&self) -> Result<Vec<PastRun>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, seed, cycles, ensemble, started_ms, ended_ms, state FROM run ORDER BY id",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let ended_ms: Option<i64> = row.get(5)?;
+            Ok(PastRun {
+                uid: row.get(0)?,
+                seed: row.get::<_, i64>(1)?.cast_unsigned(),
+                cycles: row.get(2)?,
+                ensemble: EnsembleId(row.get(3)?),
+                started_ms: row.get(4)?,
+                ended: ended_ms
+                    .map(|ms| row.get(6).map(|state| (ms, state)))
+                    .transpose()?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }

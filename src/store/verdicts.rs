@@ -99,6 +99,19 @@ pub struct StoredVerdict {
     pub replaces: Option<String>,
 }
 
+/// A verdict that was taken back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerdictUndo {
+    /// Globally unique.
+    pub uid: String,
+    /// The verdict.
+    pub verdict: String,
+    /// Who took it back.
+    pub annotator: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
+}
+
 const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decision, verdict.note, verdict.annotator,
     verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion, revealed_ms, shown, replaces";
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
@@ -319,7 +332,7 @@ impl Db {
     }
 
     /// Marks a query's numbers as changed.
-    pub(super) fn touch(&self, query: QueryKey) -> Result<()> {
+    pub(crate) fn touch(&self, query: QueryKey) -> Result<()> {
         self.connection
             .prepare_cached("UPDATE query SET revision = revision + 1 WHERE id = ?1")?
             .execute([query.0])?;
@@ -337,6 +350,22 @@ impl Db {
         let rows = statement.query_map([query.map(|query| query.0)], |row| {
             let pair = Pair::new(row.get(2)?, row.get(3)?);
             Ok((row.get(0)?, QueryKey(row.get(1)?), pair, row.get(4)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Every verdict that was taken back.
+    pub fn verdict_undos(&self) -> Result<Vec<VerdictUndo>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT uid, verdict, annotator, created_ms FROM undo")?;
+        let rows = statement.query_map([], |row| {
+            Ok(VerdictUndo {
+                uid: row.get(0)?,
+                verdict: row.get(1)?,
+                annotator: row.get(2)?,
+                created_ms: row.get(3)?,
+            })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

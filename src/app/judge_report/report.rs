@@ -2,7 +2,7 @@
 
 use super::rater_data::{RaterData, rater_data};
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
-use crate::domain::agreement::{self, LabelScale};
+use crate::domain::agreement;
 use crate::domain::judge_report::{
     JudgeModel, JudgePair, JudgeReport, Rating, ensemble_report, judge_alpha, judge_pairs,
     judge_reports,
@@ -103,11 +103,7 @@ impl RaterReport {
         }
         Self {
             alpha_judges: judge_alpha(&rater_data.ratings, Some(SEED)),
-            alpha_people: agreement::alpha(
-                &agreement::units(labels),
-                LabelScale::Nominal,
-                Some(SEED),
-            ),
+            alpha_people: agreement::alpha(&agreement::units(labels), Some(SEED)),
             cards,
             ensemble,
             calls,

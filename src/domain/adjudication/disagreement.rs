@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use strum::{IntoStaticStr, VariantArray};
 
 /// Ranks down to which a turned label is felt.
-pub const IMPACT_DEPTH: usize = 10;
+pub(super) const IMPACT_DEPTH: usize = 10;
 
 /// A document that at least one answer treats otherwise than its label.
 #[derive(Clone, Debug, PartialEq)]

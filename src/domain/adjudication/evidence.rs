@@ -120,7 +120,7 @@ impl SlotVerdict {
 ///
 /// # Errors
 /// As [`VerdictsReply::check`], but for quotations.
-pub fn check_verdicts(verdicts: &[SlotVerdict], slots: usize) -> Result<(), InvalidPick> {
+pub(super) fn check_verdicts(verdicts: &[SlotVerdict], slots: usize) -> Result<(), InvalidPick> {
     let given = verdicts.iter().map(|verdict| verdict.slot);
     let given = given.map(|slot| i64::try_from(slot).unwrap_or(-1));
     each_once(given.collect(), slots)?;
@@ -147,7 +147,7 @@ fn each_once(slots: Vec<i64>, count: usize) -> Result<Vec<usize>, InvalidPick> {
 /// Where a text holds a quotation, in bytes. Runs of white space and control characters are as good as one space, and
 /// capitals as small letters; a space between two opening brackets, which prompts put there, counts for nothing.
 /// `None` too for a quotation without a letter or digit.
-pub fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
+pub(super) fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
     let (wanted, _) = fold(quote);
     let wanted = wanted.trim();
     if !wanted.contains(char::is_alphanumeric) {

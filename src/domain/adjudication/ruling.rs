@@ -131,7 +131,7 @@ pub struct Ruling {
 ///
 /// Under [`FinalRule::Majority`] more than half of those who can tell must be on one side, relevant at least in part or
 /// not; within the side for it *partially* wins where not more than half of them said *relevant*.
-pub fn ruling_in_force<'a>(rule: &FinalRule, said: &[&'a Ruling]) -> Option<&'a Ruling> {
+pub(super) fn ruling_in_force<'a>(rule: &FinalRule, said: &[&'a Ruling]) -> Option<&'a Ruling> {
     match rule {
         FinalRule::Latest => said.last().copied(),
         FinalRule::Majority => majority(said),

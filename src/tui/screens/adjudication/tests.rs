@@ -1,8 +1,8 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
 use crate::app::adjudication::data::AdjudicationItem;
+use crate::domain::adjudication::pick_outcome::PickIntervals;
 use crate::domain::adjudication::{
-    Disagreement, DisagreementOrder, PickCounts, PickIntervals, PickSummary, Remeasured,
-    remeasured_metrics,
+    Disagreement, DisagreementOrder, PickCounts, PickSummary, Remeasured, remeasured_metrics,
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Comparison, MeanEstimate};

@@ -1,8 +1,11 @@
-use super::super::testing::settings;
-use super::super::{RemoteJudge, WireFormat};
 use super::*;
 use crate::judge::batch::BatchState;
-use crate::judge::provider::{anthropic::Anthropic, gemini::Gemini, openai::OpenAi};
+use crate::judge::provider::WireFormat;
+use crate::judge::provider::anthropic::Anthropic;
+use crate::judge::provider::batch::{anthropic, gemini, openai};
+use crate::judge::provider::gemini::Gemini;
+use crate::judge::provider::openai::OpenAi;
+use crate::judge::provider::testing::settings;
 use crate::judge::{FailureCause, Judge};
 use serde_json::json;
 
@@ -12,7 +15,7 @@ fn network(
     wire: Box<dyn WireFormat>,
     batch: &'static dyn BatchFormat,
 ) -> RemoteJudge {
-    super::super::testing::network(settings(provider, model), wire, Some(batch))
+    crate::judge::provider::testing::network(settings(provider, model), wire, Some(batch))
 }
 
 fn openai_batch() -> RemoteJudge {
@@ -291,7 +294,7 @@ fn lines_without_counts_that_make_sense_have_no_known_cost() {
 
 #[test]
 fn a_line_is_read_without_the_key() {
-    use super::super::testing::KEY;
+    use crate::judge::provider::testing::KEY;
     let body = json!({"id": KEY, "model": KEY, "choices": [{"finish_reason": "stop", "message": {"content": KEY}}]});
     let line = json!({"custom_id": "i", "response": {"status_code": 200, "request_id": KEY, "body": body}});
     let (_, answer) = openai_batch().parse_batch_line(&line.to_string()).unwrap();

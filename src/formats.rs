@@ -15,6 +15,7 @@ mod lines;
 pub mod picks;
 pub mod problem;
 pub mod recognise;
+pub mod safe_json;
 pub mod svg;
 pub mod trec;
 pub mod votes;

@@ -10,14 +10,13 @@ use crate::app::judge_report::report::rater_report;
 use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::queue::QueueRequest;
 use crate::app::review::queue::build_review_queue;
+use crate::app::review::undo::undone_text;
 use crate::client::{RunControl, now_ms};
-use crate::domain::battle::Pair;
-use crate::domain::verdict::Verdict;
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::NewRuling;
-use crate::store::verdicts::{NewVerdict, StoredVerdict};
+use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Result, Store};
 use futures::FutureExt as _;
 use std::collections::HashMap;
@@ -388,36 +387,4 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
         | Effect::Redraw
         | Effect::Quit => return Ok(None),
     }))
-}
-
-/// What was taken back and what is in force now, in words, with the documents' identifiers as they are spelt.
-pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
-    let (a, b) = (undone.verdict.a, undone.verdict.b);
-    let documents = db.documents(undone.query)?;
-    let name = |at: usize| {
-        documents
-            .get(at)
-            .map_or(String::new(), |document| document.id.to_string())
-    };
-    let (name_a, name_b) = (name(a), name(b));
-    let mut words = format!(
-        "taken back: {}",
-        undone.verdict.decision.words(&name_a, &name_b)
-    );
-    if undone.verdict.decision.score().is_none() {
-        words = format!("{words} ({name_a} against {name_b})");
-    }
-    let people = db.people(undone.query)?;
-    let said = Pair::new(a, b).map_or_else(Vec::new, |pair| people.on(pair));
-    let own = |verdict: &&Verdict| verdict.annotator == undone.verdict.annotator;
-    let again = if said.iter().all(own) { "again" } else { "now" };
-    Ok(match people.rule.choose(&said) {
-        Some(verdict) => {
-            format!(
-                "{words}; in force {again}: {}",
-                verdict.decision.words(&name(verdict.a), &name(verdict.b))
-            )
-        }
-        None => words,
-    })
 }

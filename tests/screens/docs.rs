@@ -1,8 +1,8 @@
 //! What the documentation shows is what the program does. `UPDATE_DOCS=1 cargo test --test screens` rewrites it.
 
+use super::picture::buffer_svg;
 use super::workbench::Bench;
 use overrule::tui::keymap;
-use overrule::tui::picture::{Picture, buffer_svg};
 use std::path::PathBuf;
 
 fn root(file: &str) -> PathBuf {
@@ -40,9 +40,6 @@ fn the_readme_shows_the_matrix_as_it_is_drawn() {
     let mut bench = Bench::judged(132, 36);
     bench.press("enter n");
     bench.model.toast = None;
-    let picture = Picture {
-        title: "The matrix screen: 25 candidate documents of a SciFact claim, in zELO order",
-        ..Picture::default()
-    };
-    same("assets/matrix.svg", &buffer_svg(&bench.draw(), &picture));
+    let title = "The matrix screen: 25 candidate documents of a SciFact claim, in zELO order";
+    same("assets/matrix.svg", &buffer_svg(&bench.draw(), title));
 }

@@ -11,6 +11,14 @@ use std::hint::black_box;
 const DOCUMENTS: usize = 100;
 
 /// Four random cycles over documents of evenly spread strength, judged by three coins a battle.
+/// The default prior with another model.
+fn with_model(model: RatingModel) -> RatingOptions {
+    RatingOptions {
+        model,
+        ..RatingOptions::default()
+    }
+}
+
 fn battles() -> Vec<Observation> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut uniform = move || (random.next_u64() >> 11) as f64 / 9_007_199_254_740_992.0;
@@ -54,7 +62,7 @@ fn rating(criterion: &mut Criterion) {
         b.iter(|| fit(DOCUMENTS, black_box(&flipped), &map, Some(&base.scores)));
     });
     for model in [RatingModel::Zbench, RatingModel::Thurstone] {
-        let options = RatingOptions::with_model(model);
+        let options = with_model(model);
         criterion.bench_function(&format!("{model} fit"), |b| {
             b.iter(|| fit(DOCUMENTS, black_box(&battles), &options, None));
         });

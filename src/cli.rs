@@ -21,6 +21,7 @@ mod judges;
 mod keys;
 mod list;
 mod log;
+mod manual;
 mod matrix;
 mod merge;
 mod output;
@@ -126,6 +127,8 @@ enum CliCommand {
     Evaluate(evaluate::EvaluateCommand),
     /// Compare two rankings query by query, against the same labels
     Compare(compare::CompareCommand),
+    /// The manual, a chapter a topic
+    Manual(manual::ManualCommand),
     /// The key table
     Keys(keys::KeysCommand),
     /// The configuration, and the project's own settings
@@ -137,7 +140,7 @@ enum CliCommand {
         /// bash, zsh, fish, elvish or powershell
         shell: clap_complete::Shell,
     },
-    /// The manual page, in roff
+    /// The manual page with all chapters, in roff
     #[command(hide = true)]
     Man,
 }
@@ -307,6 +310,7 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Rule(command)) => command.run(&context),
         Some(CliCommand::Evaluate(command)) => command.run(),
         Some(CliCommand::Compare(command)) => command.run(),
+        Some(CliCommand::Manual(command)) => command.run(),
         Some(CliCommand::Keys(command)) => command.run(),
         Some(CliCommand::Config(command)) => command.run(&context),
         Some(CliCommand::Doctor(command)) => command.run(&context),
@@ -316,7 +320,10 @@ fn run(arguments: Arguments) -> CommandResult {
             Ok(output::text(&String::from_utf8_lossy(&script))?)
         }
         Some(CliCommand::Man) => {
-            Ok(clap_mangen::Man::new(Arguments::command()).render(&mut std::io::stdout())?)
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
+            page.extend(manual::roff().into_bytes());
+            Ok(output::text(&String::from_utf8_lossy(&page))?)
         }
     }
 }

@@ -8,6 +8,7 @@ pub mod battle;
 pub mod corpus;
 pub mod judge_report;
 pub mod metrics;
+pub(crate) mod named;
 pub mod priority;
 pub mod ranking;
 pub mod rating;

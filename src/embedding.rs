@@ -1,13 +1,16 @@
 //! Embedders: texts go in, vectors of length 1 come out, from a server or from a model on this machine.
 
 pub mod cache;
+mod embedded_texts;
 #[cfg(feature = "local-embeddings")]
 mod local;
 mod remote;
 
+pub use embedded_texts::EmbeddedTexts;
+
 use crate::domain::retrieval::unit_vector;
 use crate::judge::ensemble::{EmbedderConfig, EnsembleError, JudgeSources, connect};
-use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits};
+use crate::judge::{CallError, FailureCause, JudgeLimits};
 use remote::RemoteEmbedder;
 use sha2::{Digest, Sha256};
 
@@ -17,15 +20,6 @@ const BATCH: usize = 64;
 const CONCURRENCY: usize = 4;
 /// Characters of a text unless the user says otherwise: what fits into the 8,191 tokens of OpenAI's models.
 const CHARS: usize = 24_000;
-
-/// What an embedder made of some texts.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct EmbeddedTexts {
-    /// A vector of length 1 for each text, in order.
-    pub vectors: Vec<Vec<f32>>,
-    /// What is known of the call: tokens, as the server or the tokenizer counts them, and dollars.
-    pub exchange: Exchange,
-}
 
 /// A model that makes vectors of texts.
 #[derive(Debug)]

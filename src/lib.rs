@@ -5,19 +5,22 @@
 //!
 //! ```text
 //! cli, tui        what a person types and sees
-//! engine          runs: plan → dispatch → record → refit
+//! app             use cases, one folder each, called by both alike
 //! client          the one caller of paid services: limits, retries, budget, the ledger of calls
+//! store           the SQLite project: rows only
 //! embedding       texts to vectors, over the judges' providers or a model on this machine
-//! judge, store, formats   prompts and replies; the SQLite project; files in and out
+//! judge           prompts, wire formats and replies of judges
+//! config          overrule.toml
+//! formats         files in and out
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
 
+pub mod app;
 pub mod cli;
 pub mod client;
 pub mod config;
 pub mod domain;
 pub mod embedding;
-pub mod engine;
 pub mod formats;
 pub mod judge;
 pub mod store;

@@ -1,6 +1,15 @@
-//! Tests of more than one file: golden vectors, file formats, and the laws that hold over the whole.
+//! Tests of more than one file: golden vectors, file formats, providers, screens, and the laws that hold over the whole.
 
+#[path = "../tests/support/encrypted.rs"]
+mod encrypted;
+#[path = "../tests/support/fake_provider.rs"]
+mod fake_provider;
 mod fixtures;
+mod floors;
 mod formats;
 mod golden;
 mod laws;
+mod manifest;
+mod plans;
+mod providers;
+mod screens;

@@ -7,8 +7,9 @@ mod report;
 mod sheets;
 
 use super::{CommandContext, CommandFailure, CommandResult, export, output};
+use crate::app::adjudication::data::AdjudicationData;
+use crate::app::adjudication::data::adjudication_data;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
-use crate::store::labels::AdjudicationData;
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::json;
@@ -76,7 +77,7 @@ impl AdjudicationCommand {
             export::check_target(context, path, &[])?;
         }
         let level = self.level;
-        let rows = store.read_blocking(move |db| db.adjudication_data(level))?;
+        let rows = store.read_blocking(move |db| adjudication_data(db, level))?;
         let mut notes = notes(&rows);
         let nothing = rows.labels.is_empty() || rows.rankings.is_empty();
         if rows.groups.is_empty() && (nothing || self.disagreements) {

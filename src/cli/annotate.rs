@@ -6,8 +6,9 @@ mod sampling_options;
 mod watch;
 
 use super::{CommandContext, CommandFailure, CommandResult, choose_judges, export, import, output};
-use crate::engine::run_lock::RunLock;
-use crate::engine::{RunControl, RunRequest};
+use crate::app::annotate::RunRequest;
+use crate::app::run_lock::RunLock;
+use crate::client::RunControl;
 use crate::store::calls::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
 
 use super::{CommandContext, CommandFailure, CommandResult, choose_judges, output};
+use crate::app::annotate::batch::{self, PolledBatch};
+use crate::app::run_lock::RunLock;
+use crate::client::now_ms;
 use crate::domain::sanitise;
-use crate::engine::batch::{self, PolledBatch};
-use crate::engine::now_ms;
-use crate::engine::run_lock::RunLock;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::batches::{BatchId, BatchRow, BatchStage};

@@ -8,7 +8,7 @@ use crate::domain::sanitise;
 use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
 use crate::store::corpus::DocumentInfo;
-use crate::store::views::VoteDetail;
+use crate::store::votes::VoteDetail;
 use clap::Args;
 use serde_json::{Value, json};
 

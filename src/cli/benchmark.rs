@@ -32,7 +32,7 @@ pub(super) fn labels(path: &Path) -> Result<Qrels, CommandFailure> {
         found @ (FileKind::Run | FileKind::Candidates) => {
             return Err(CommandFailure::usage(anyhow!(
                 "{name}: is {}, not labels; the file of labels comes first",
-                found.words()
+                found.describe()
             )));
         }
     };

@@ -1,10 +1,10 @@
 //! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
 
 use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::app::annotate::estimate::JudgeEstimate;
 use crate::domain::adjudication::PickMode;
 use crate::domain::sanitise;
 use crate::embedding::Embedder;
-use crate::engine::estimate::JudgeEstimate;
 use crate::judge::ensemble::{
     Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, pickers_from,
 };

@@ -1,6 +1,7 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
 use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::app::judge_report::rater_data::rater_data;
 use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::judge_model;
 use crate::domain::ranking::{JudgeWeights, RankingSettings};
@@ -299,7 +300,7 @@ fn set_guideline(store: &Store, path: &Path) -> CommandResult {
 
 /// Fits documents and judges together and keeps what it says of the judges.
 fn fit_judges(store: &Store, lambda: f64) -> CommandResult {
-    let rater_data = store.read_blocking(|db| db.rater_data(None))?;
+    let rater_data = store.read_blocking(|db| rater_data(db, None))?;
     let fitted = judge_model(&rater_data.ratings, lambda)
         .map_err(|error| anyhow!("judges and documents cannot be fitted together: {error}"))?;
     let responses: BTreeMap<i64, (f64, f64)> = fitted

@@ -1,7 +1,8 @@
 //! `overrule` and `overrule demo`: the workbench.
 
 use super::{CommandContext, CommandFailure, CommandResult, choose_judges, create_project, output};
-use crate::engine::{RunControl, RunRequest};
+use crate::app::annotate::RunRequest;
+use crate::client::RunControl;
 use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::{self, model::TuiOptions};

@@ -4,6 +4,8 @@ mod labels;
 mod verdicts;
 
 use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::app::adjudication::data::AdjudicationData;
+use crate::app::adjudication::data::adjudication_data;
 use crate::config::user_file;
 use crate::domain::corpus::{Pool, QueryId};
 use crate::domain::rating::RatingError;
@@ -15,7 +17,6 @@ use crate::formats::dataset::{self, Unscored};
 use crate::formats::file;
 use crate::store::corpus::QueryKey;
 use crate::store::file::beside;
-use crate::store::labels::AdjudicationData;
 use crate::store::{Store, StoreError};
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
@@ -143,7 +144,7 @@ impl ExportCommand {
     /// Labels and rulings, of the queries that are wanted.
     fn court(&self, store: &Store) -> Result<AdjudicationData, CommandFailure> {
         let level = self.labels.level;
-        let mut rows = store.read_blocking(move |db| db.adjudication_data(level))?;
+        let mut rows = store.read_blocking(move |db| adjudication_data(db, level))?;
         if !self.query.is_empty() {
             let wanted = |id: &QueryId| self.query.iter().any(|name| name == id.as_str());
             rows.labels.retain(|query, _| wanted(query));

@@ -5,8 +5,8 @@ mod relevance;
 mod votes;
 
 use super::{CommandContext, CommandFailure, CommandResult, output, pool};
+use crate::client::now_ms;
 use crate::domain::corpus::Pool;
-use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, ExpectedJudges};
 use crate::formats::dataset;
 use crate::formats::file;
@@ -378,7 +378,9 @@ pub(super) fn checked(path: &Path, skip_bad: bool) -> Result<CheckedDataset<'_>,
     let other = match recognise(path) {
         Ok(FileContent::Battles(PoolFormat::AiScores)) => Some("recorded votes"),
         Ok(FileContent::Picks) => Some("picks"),
-        Ok(FileContent::Columns(kind)) if kind != columns::FileKind::Dataset => Some(kind.words()),
+        Ok(FileContent::Columns(kind)) if kind != columns::FileKind::Dataset => {
+            Some(kind.describe())
+        }
         Ok(_) | Err(_) => None,
     };
     if let Some(other) = other {

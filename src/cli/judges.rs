@@ -1,11 +1,15 @@
 //! `overrule judges`: a card a judge, and who agrees with whom.
 
 use super::{CommandContext, CommandResult, output};
+use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::ranking_shift::ranking_with_responses;
+use crate::app::judge_report::report::RaterReport;
+use crate::app::judge_report::report::rater_report;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, judge_model};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
-use crate::store::rater_data::{JudgeCalls, RankingShift, RaterReport};
+use crate::store::judge_calls::JudgeCalls;
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
@@ -41,7 +45,7 @@ impl JudgesCommand {
         let query = self.query.clone();
         let (mut report, lambda) = store.read_blocking(move |db| {
             let scope = query.map(|query| db.find_query(&query)).transpose()?;
-            Ok((db.judge_report(scope)?, db.settings()?.lambda))
+            Ok((rater_report(db, scope)?, db.settings()?.lambda))
         })?;
         if self.joint {
             let fitted = judge_model(&report.rater_data.ratings, lambda);
@@ -55,7 +59,7 @@ impl JudgesCommand {
                 let responses = judges
                     .map(|(at, (id, _))| (*id, joint.response(at)))
                     .collect();
-                Some(store.read_blocking(move |db| db.with_responses(&responses))?)
+                Some(store.read_blocking(move |db| ranking_with_responses(db, &responses))?)
             }
             None => None,
         };

@@ -6,7 +6,7 @@ use clap::Args;
 
 #[derive(Debug, Args)]
 pub(super) struct KeysCommand {
-    /// Print Markdown, as in the README
+    /// Print Markdown, as in the manual
     #[arg(long)]
     markdown: bool,
     /// Print JSON

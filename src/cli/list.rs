@@ -10,7 +10,7 @@ use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::Store;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use clap::Args;
 use serde_json::json;
 

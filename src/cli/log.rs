@@ -2,12 +2,12 @@
 
 use super::export::cell;
 use super::{CommandContext, CommandResult, output};
+use crate::app::log::{LogEntry, LogEvent, log_entries};
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
 use crate::formats::csv_cell::SafeCsv;
 use crate::store::corpus::QueryKey;
-use crate::store::log::{LogEntry, LogEvent};
 use crate::store::{Db, Result};
 use clap::Args;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ impl LogCommand {
         let (query, who, limit) = (self.query.clone(), context.annotator.clone(), self.limit);
         let rows = store.read_blocking(move |db| {
             let query = query.map(|id| db.find_query(&id)).transpose()?;
-            let mut entries = db.log(query)?;
+            let mut entries = log_entries(db, query)?;
             if let Some(who) = &who {
                 entries.retain(|entry| entry.who() == Some(who.as_str()));
             }

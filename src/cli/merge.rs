@@ -1,6 +1,7 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
 use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::app::merge::merge;
 use crate::domain::sanitise;
 use crate::store::merge::{MergeCounts, Snapshot};
 use anyhow::{Context as _, anyhow};
@@ -44,7 +45,7 @@ impl MergeCommand {
         let keep = !self.dry_run;
         let snapshot = Snapshot::of(&self.other)?;
         let merged = store
-            .write_blocking(move |db| db.merge(&snapshot, keep))
+            .write_blocking(move |db| merge(db, &snapshot, keep))
             .with_context(|| format!("{}: nothing is merged", self.other.display()))?;
         if self.json {
             output::json(&self.as_json(&merged))?;

@@ -6,12 +6,12 @@ mod watch;
 
 use super::choose_judges::{self, is_paid};
 use super::{CommandContext, CommandFailure, CommandResult, benchmark, import, output};
+use crate::app::run_lock::RunLock;
+use crate::client::RunControl;
 use crate::domain::adjudication::{PickMode, PickRecord};
 use crate::domain::corpus::Pool;
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
-use crate::engine::RunControl;
-use crate::engine::run_lock::RunLock;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 use answers::{PickAnswers, QuestionState};
 use anyhow::anyhow;

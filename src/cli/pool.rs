@@ -7,10 +7,10 @@ mod stage;
 mod summary;
 
 use super::{CommandContext, CommandFailure, CommandResult, benchmark, export, output};
+use crate::client::now_ms;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::retrieval::{AnalysisProfile, JudgingPool, PoolLayout, build_pool};
-use crate::engine::now_ms;
 use crate::formats::beir::BeirQuery;
 use crate::formats::{dataset, trec};
 use anyhow::anyhow;

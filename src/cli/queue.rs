@@ -1,9 +1,10 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
 use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::app::review::queue::build_review_queue;
+use crate::app::review::queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
-use crate::store::queue::{QueueItem, QueueItemState, QueueRequest};
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
@@ -101,7 +102,7 @@ impl QueueCommand {
             limit: self.limit,
         };
         let (items, names) = store.read_blocking(move |db| {
-            let items = db.queue(&request)?;
+            let items = build_review_queue(db, &request)?;
             let mut names: HashMap<_, (String, Vec<String>)> = HashMap::new();
             for item in &items {
                 if let Entry::Vacant(place) = names.entry(item.query) {

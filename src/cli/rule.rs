@@ -1,12 +1,13 @@
 //! `overrule rule`: a person's ruling on a label.
 
 use super::{CommandContext, CommandResult, output};
+use crate::app::adjudication::data::ruling_context;
+use crate::client::now_ms;
 use crate::domain::adjudication::{
     DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
 };
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
-use crate::engine::now_ms;
 use crate::store::rulings::NewRuling;
 use clap::Args;
 use serde_json::json;
@@ -52,7 +53,7 @@ impl RuleCommand {
         let (annotator, level) = (context.annotator(), self.level);
         let (uid, correction, rule) = store.write_blocking(move |db| {
             let query = db.find_query(&name)?;
-            let about = db.circumstances(query, &document, level)?;
+            let about = ruling_context(db, query, &document, level)?;
             let before = about.grade;
             let uid = db.add_ruling(&NewRuling {
                 query,

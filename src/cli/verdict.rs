@@ -1,12 +1,12 @@
 //! `overrule override` and `overrule undo`.
 
 use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::client::now_ms;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::VerdictRelation;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, OverrideMode, Verdict};
-use crate::engine::now_ms;
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
 use anyhow::anyhow;

@@ -2,8 +2,8 @@
 
 use super::health::Health;
 use super::pace::{Pace, TOO_LONG};
-use super::window::CallWindow;
-use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits};
+use super::window::{self, CallWindow};
+use crate::judge::{CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgeLimits};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -45,6 +45,26 @@ impl RateGate {
             refusal: String::new(),
             refused_since: None,
         }
+    }
+
+    /// The gate of a judge among others. `remembered` is the window that it ended with last time; judges of one server share
+    /// what a service begins with.
+    pub(crate) fn of_judge(
+        ensemble: &JudgeEnsemble,
+        judge: &dyn Judge,
+        concurrency: usize,
+        remembered: Option<usize>,
+    ) -> Self {
+        let limits = judge.limits();
+        let most = limits.concurrency.unwrap_or(concurrency).min(concurrency);
+        let neighbours = ensemble
+            .iter()
+            .filter(|other| other.server().is_some() && other.server() == judge.server());
+        // Some servers count all judges together, others each model apart: a middle way.
+        let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
+        let first = remembered.unwrap_or(first as usize).max(1);
+        let adapts = !judge.spec().is_offline();
+        Self::new(limits, most, first, adapts, Instant::now())
     }
 
     /// Calls in flight at most, now.

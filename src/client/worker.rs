@@ -8,13 +8,14 @@
 
 mod admission;
 mod outcome;
+mod recent_keys;
 
 use super::RunControl;
 use super::budget::{Budget, Reservation};
 use super::call_ledger::CallLedger;
 use super::gate::{BegunCall, RateGate};
-use super::now_ms;
 use super::question::{RecordOutcome, ServiceQuestion};
+use super::{lock, now_ms};
 use crate::judge::{CallError, FailureCause, panic_message};
 use crate::store::StoreError;
 use crate::store::ledger::{CallPurpose, Charge};
@@ -22,11 +23,11 @@ use crate::store::runs::RunId;
 use futures::future::BoxFuture;
 use futures::stream::{FuturesOrdered, FuturesUnordered};
 use futures::{FutureExt as _, StreamExt as _};
-use outcome::RecentKeys;
+use recent_keys::RecentKeys;
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{Id, JoinSet};
@@ -381,10 +382,6 @@ fn crashed(panic: &(dyn Any + Send)) -> CallError {
 
 fn earliest(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
     a.into_iter().chain(b).min()
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

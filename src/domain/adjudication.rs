@@ -6,32 +6,26 @@
 mod disagreement;
 mod evidence;
 mod judge_answers;
-mod pick_outcome;
+pub(crate) mod pick_outcome;
 mod pick_record;
 mod pick_reply;
 mod remeasure;
 mod ruling;
 
 pub use disagreement::{
-    CONTROL_SHARE, Disagreement, DisagreementOrder, DisagreementRule, IMPACT_DEPTH,
-    find_disagreements, measure_impact, order_disagreements,
+    CONTROL_SHARE, Disagreement, DisagreementOrder, DisagreementRule, find_disagreements,
+    measure_impact, order_disagreements,
 };
-pub use evidence::{
-    ClaimedVerdict, EvidenceLabel, SlotVerdict, VerdictsReply, check_verdicts, find_quote,
-    picks_of_verdicts,
-};
+pub use evidence::{EvidenceLabel, SlotVerdict, VerdictsReply, picks_of_verdicts};
 pub use judge_answers::{
     IgnoredAnswers, JudgeAnswers, PickAnswer, PoolAnswer, PoolSet, group_answers,
     summarise_answers, valid_answers,
 };
-pub use pick_outcome::{
-    ChanceAgreement, PickCounts, PickIntervals, PickOutcome, PickSummary, pick_outcomes,
-    summarise_picks,
-};
+pub use pick_outcome::{PickCounts, PickOutcome, PickSummary, pick_outcomes};
 pub use pick_record::{PickRecord, PickResult};
-pub use pick_reply::{InvalidPick, PickMode, PickRequest, SlotsReply, forced_picks, truncate_text};
+pub use pick_reply::{InvalidPick, PickMode, PickRequest, SlotsReply};
 pub use remeasure::{Remeasured, remeasure, remeasured_metrics};
 pub use ruling::{
     DisagreementCause, Finding, LabelCorrection, Ruling, RulingGrades, corrected_labels,
-    has_conflict, label_corrections, latest_by_annotator, ruling_in_force, rulings_in_force,
+    has_conflict, label_corrections, latest_by_annotator, rulings_in_force,
 };

@@ -4,16 +4,12 @@
 //! Every interval is at the level [`LEVEL`]. What the data cannot say is `None`, never 0.
 
 mod alpha;
-mod bootstrap;
 mod kappa;
 mod survey;
 
-pub use alpha::{Alpha, LabelScale, alpha, units};
-pub use bootstrap::{
-    BootstrapEstimate, RESAMPLES, bootstrap, bootstrap_difference, bootstrap_mean,
-};
-pub use kappa::{Kappa, kappa, kappa_of_table};
-pub use survey::{SampledItem, SurveyShare, SurveyTarget, WeightedShare, survey_share};
+pub use alpha::{Alpha, alpha, units};
+pub use kappa::{Kappa, kappa};
+pub use survey::{SampledItem, SurveyShare, survey_share};
 
 use super::analysis::wilson_share;
 use serde::Serialize;

@@ -15,15 +15,15 @@ mod position_flips;
 mod position_shift;
 mod report;
 
-pub use calibration::{Calibration, CalibrationBin, calibration};
-pub use judge_model::{JudgeModel, JudgeParameters, MIN_VOTES, ParameterBasis, judge_model};
+pub use calibration::{Calibration, calibration};
+pub use judge_model::{JudgeModel, ParameterBasis, judge_model};
 pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
-pub use length_bias::{LengthBias, LengthSlope, length_bias};
+pub use length_bias::{LengthBias, length_bias};
 pub use logistic::{JudgeRegression, RegressionTrial, judge_regression};
 pub use people_agreement::{PeopleAgreement, people_agreement};
 pub use position_flips::{PositionFlips, position_flips};
 pub use position_shift::{PositionShift, position_shift};
-pub use report::{JudgeReport, MeanSurprise, TriadCounts, ensemble_report, judge_reports};
+pub use report::{JudgeReport, ensemble_report, judge_reports};
 
 use super::battle::Pair;
 use super::vote::{Margin, Outcome};

@@ -7,27 +7,18 @@
 mod certainty;
 mod cycles;
 pub mod graded;
-mod impact;
-mod inclusion;
+pub(crate) mod impact;
+pub(crate) mod inclusion;
 mod policy;
-mod queue;
-mod scoring;
-mod simulate;
+pub(crate) mod queue;
+pub(crate) mod scoring;
 
-pub use certainty::{Certainty, Separation, at_the_cut, certainty, separation};
-pub use cycles::{
-    CyclicTriad, DecidedPair, Hodge, consistency, cyclic_triads, decided_pairs,
-    decided_pairs_of_judge, hodge, weakest_pairs,
-};
-pub use impact::{Impact, flipped_gap, impact, impacts, refit};
-pub use inclusion::{Assignment, DrawReason, PairKey, inclusion_probabilities, sampling_weights};
+pub use certainty::{at_the_cut, certainty, separation};
+pub use cycles::{CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge};
+pub use inclusion::{Assignment, DrawReason, PairKey, inclusion_probabilities};
 pub use policy::Policy;
-pub use queue::{QueueCandidate, QueueDesign, QueueEntry, build_queue};
-pub use scoring::{
-    DEFAULT_TOP, PairPriority, Scoring, effective_top, error_probability, score_pairs,
-    top_probabilities,
-};
-pub use simulate::{Answers, Point, ReviewMean, Simulation, simulate};
+pub use queue::{QueueCandidate, QueueDesign, build_queue};
+pub use scoring::{DEFAULT_TOP, PairPriority, Scoring, effective_top, score_pairs};
 
 #[cfg(test)]
 mod tests;

@@ -11,18 +11,14 @@ mod structure;
 mod uncertainty;
 mod zbench;
 
-pub use ranks::{RankInterval, TopDraws, rank_intervals, ranks, top_draws};
+pub use ranks::{RankInterval, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion, leverage};
-pub use zbench::zbench_from_wins;
 
+use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 use thiserror::Error;
-
-/// Natural-log strength to the points of a chess rating: 400 / ln 10.
-pub const POINTS_PER_UNIT: f64 = 173.717_792_761_248_95;
 
 /// What turns the default prior of the logistic scale into the one of the erf scale: λ is multiplied by its square.
 const ERF_SCALE: f64 = 2.376;
@@ -73,8 +69,21 @@ impl Observation {
 }
 
 /// How battles become scores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum RatingModel {
     /// Bradley–Terry with a Gaussian prior: one finite answer whatever the battles are.
     #[default]
@@ -87,39 +96,7 @@ pub enum RatingModel {
     Thurstone,
 }
 
-impl RatingModel {
-    /// Every model, the default first.
-    pub const ALL: [Self; 4] = [Self::Map, Self::Mle, Self::Zbench, Self::Thurstone];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Map => "map",
-            Self::Mle => "mle",
-            Self::Zbench => "zbench",
-            Self::Thurstone => "thurstone",
-        }
-    }
-}
-
-impl fmt::Display for RatingModel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for RatingModel {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|model| model.name() == text)
-            .ok_or_else(|| {
-                format!("{text:?} is not a model: expected map, mle, zbench or thurstone")
-            })
-    }
-}
+named!(RatingModel, "a model");
 
 /// What to fit and how strong the prior is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -142,14 +119,6 @@ impl Default for RatingOptions {
 }
 
 impl RatingOptions {
-    /// The default prior with another model.
-    pub fn with_model(model: RatingModel) -> Self {
-        Self {
-            model,
-            ..Self::default()
-        }
-    }
-
     /// The precision on the scale of the model's own scores: 0 where it has no prior.
     fn precision(&self) -> f64 {
         match self.model {

@@ -12,6 +12,6 @@ mod stopwords;
 
 pub use analyser::AnalysisProfile;
 pub use fusion::{FusedItem, RRF_K, StageRank, reciprocal_rank_fusion};
-pub use index::{Bm25Index, SearchHit};
-pub use nearest::{NearestDocuments, cosine, unit_vector};
+pub use index::Bm25Index;
+pub use nearest::{NearestDocuments, unit_vector};
 pub use pool::{JudgingPool, PoolLayout, PoolSlot, SlotSource, build_pool};

@@ -12,8 +12,8 @@ mod quality;
 mod simulated_query;
 
 pub use coverage::Coverage;
-pub use fitted_noise::{NoiseError, ObservedQuery, ObservedVote, fitted_noise, plausible_scores};
-pub use noise::{JudgeNoise, Noise};
+pub use fitted_noise::{ObservedQuery, ObservedVote, fitted_noise, plausible_scores};
+pub use noise::Noise;
 pub use quality::{
     MeanInterval, Quality, QualitySummary, quality, quality_differences, summarise_quality,
 };

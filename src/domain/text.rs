@@ -31,17 +31,6 @@ const STOPWORDS: &[&str] = &[
     "where", "which", "while", "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// One word of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// First byte.
-    pub start: usize,
-    /// The byte after the last.
-    pub end: usize,
-    /// The stem under which it is compared.
-    pub stem: String,
-}
-
 /// One distinct term of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
@@ -59,17 +48,6 @@ pub fn readable(text: &str) -> &str {
 /// The words of `text` by Unicode's word boundaries (UAX #29), each with its first byte.
 pub fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     readable(text).unicode_word_indices()
-}
-
-/// The words of `text`, stemmed.
-pub fn tokens(text: &str) -> Vec<Token> {
-    words(text)
-        .map(|(start, word)| Token {
-            start,
-            end: start + word.len(),
-            stem: stem(&normalise(word)),
-        })
-        .collect()
 }
 
 /// `word` in lower case, without an English possessive ending.
@@ -228,19 +206,6 @@ mod tests {
     }
 
     #[test]
-    fn tokens_know_where_they_stand() {
-        let token = |start, end, stem: &str| Token {
-            start,
-            end,
-            stem: stem.to_owned(),
-        };
-        assert_eq!(
-            tokens("Ä–two words"),
-            [token(0, 2, "ä"), token(5, 8, "two"), token(9, 14, "word")]
-        );
-    }
-
-    #[test]
     fn only_the_beginning_of_an_endless_text_is_read() {
         assert_eq!(readable(&"é".repeat(READ_CHARS + 1)).len(), 2 * READ_CHARS);
         assert_eq!(words(&"a ".repeat(READ_CHARS)).count(), READ_CHARS / 2);
@@ -249,8 +214,8 @@ mod tests {
     proptest! {
         #[test]
         fn every_range_is_a_word_of_the_text(text in ".{0,80}", query in ".{0,20}") {
-            for token in tokens(&text) {
-                prop_assert!(text.get(token.start..token.end).is_some_and(|word| !word.is_empty()));
+            for (start, word) in words(&text) {
+                prop_assert_eq!(text.get(start..start + word.len()), Some(word));
             }
             let terms = query_terms(&query);
             for range in matches(&text, &terms) {

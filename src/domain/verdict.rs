@@ -11,13 +11,26 @@ pub use history::{DecisionChange, VerdictEvent, decision_changes};
 pub use reason::{Confidence, ErrorCause};
 
 use super::vote::Outcome;
+use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// What a person decided about document A against document B.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Decision {
     /// A is much better.
     MuchA,
@@ -35,16 +48,6 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// Every decision, strongest for A first.
-    pub const ALL: [Self; 6] = [
-        Self::MuchA,
-        Self::A,
-        Self::Tie,
-        Self::B,
-        Self::MuchB,
-        Self::CannotTell,
-    ];
-
     /// The score in 0..=1 that stands in for the votes: the five steps 0, ⅓, ½, ⅔, 1, or none for *cannot tell*.
     ///
     /// A plain win is ⅔, not 1: a win of full weight would claim a large gap that nobody stated.
@@ -82,18 +85,6 @@ impl Decision {
         }
     }
 
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MuchA => "much-a",
-            Self::A => "a",
-            Self::Tie => "tie",
-            Self::B => "b",
-            Self::MuchB => "much-b",
-            Self::CannotTell => "cannot-tell",
-        }
-    }
-
     /// The decision in words, with what the two documents are called.
     pub fn words(self, a: &str, b: &str) -> String {
         match self {
@@ -107,26 +98,7 @@ impl Decision {
     }
 }
 
-impl fmt::Display for Decision {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Decision {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|decision| decision.name() == text)
-            .ok_or_else(|| {
-                format!(
-                    "{text:?} is not a verdict: expected a, b, tie, cannot-tell, much-a or much-b"
-                )
-            })
-    }
-}
+named!(Decision, "a verdict");
 
 /// How a verdict meets the judges' votes of its pair in the win matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

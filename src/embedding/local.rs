@@ -1,6 +1,6 @@
 //! A sentence-transformers folder on this machine's processor: BERT, its tokenizer, pooling, by candle.
 
-use super::EmbeddedTexts;
+use super::embedded_texts::EmbeddedTexts;
 use crate::judge::{Exchange, Usage};
 use candle_core::{DType, Device, Error, Tensor};
 use candle_nn::VarBuilder;

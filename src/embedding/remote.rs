@@ -1,14 +1,14 @@
 //! Embedders behind HTTP: `/embeddings` of OpenAI and of whoever speaks like it, and Ollama's `/api/embed`.
 
-use super::EmbeddedTexts;
+use super::embedded_texts::EmbeddedTexts;
 use crate::judge::price::Price;
-use crate::judge::provider::batch::join;
-use crate::judge::provider::http::HttpResponse;
+use crate::judge::provider::address::join;
+use crate::judge::provider::json::{self, merge};
 use crate::judge::provider::rate_limits;
-use crate::judge::provider::{ApiConnection, JudgeSettings, merge};
+use crate::judge::provider::response::HttpResponse;
+use crate::judge::provider::{ApiConnection, JudgeSettings};
 use crate::judge::provider::{error_response, token_counts};
-use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits, Usage, catch_panic};
-use jiff::Timestamp;
+use crate::judge::{CallError, Exchange, FailureCause, JudgeLimits, Usage};
 use reqwest::Url;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -66,7 +66,7 @@ impl RemoteEmbedder {
     }
 
     /// What is known of a call that read so many tokens.
-    fn exchange(&self, received: &HttpResponse, tokens: Option<u64>, now: Timestamp) -> Exchange {
+    fn exchange(&self, received: &HttpResponse, tokens: Option<u64>) -> Exchange {
         let usage = Usage {
             input: tokens.unwrap_or(0),
             ..Usage::default()
@@ -78,7 +78,7 @@ impl RemoteEmbedder {
             usage,
             cost_usd: price.map(|price| price.cost(&usage, 0)),
             latency: received.latency,
-            limits: rate_limits::read(received, now),
+            limits: rate_limits::read(received),
             sent: true,
             ..Exchange::default()
         }
@@ -104,33 +104,18 @@ impl RemoteEmbedder {
         let body = self.body(texts).to_string().into_bytes();
         let headers = connection.headers.clone();
         let sent = connection.http.post(&self.url, headers, body).await;
-        sent.and_then(|received| self.take(&received))
+        sent.and_then(|received| error_response::guarded(&received, || self.read(&received)))
             .map_err(|error| connection.redact_error(error))
-    }
-
-    /// What an answer holds. It may have been paid for, so that even a panic here keeps its beginning.
-    fn take(&self, received: &HttpResponse) -> Result<EmbeddedTexts, CallError> {
-        let read = catch_panic(|| self.read(received));
-        let read = read.unwrap_or_else(|panic| Err(error_response::crashed(received, &panic)));
-        read.map_err(|error| error_response::sent(error, received))
     }
 
     fn read(&self, received: &HttpResponse) -> Result<EmbeddedTexts, CallError> {
         if self.ollama {
-            let reply: OllamaReply = self.parse(received).map_err(|mut error| {
-                if error.exchange.status == Some(404) {
-                    let model = &self.settings.spec.model;
-                    error.message = format!("{}; run: ollama pull {model}", error.message);
-                }
-                error
-            })?;
+            let reply: OllamaReply = self
+                .parse(received)
+                .map_err(|error| error_response::with_pull(&self.settings, error))?;
             return Ok(EmbeddedTexts {
                 vectors: reply.embeddings,
-                exchange: self.exchange(
-                    received,
-                    count(&reply.prompt_eval_count),
-                    Timestamp::now(),
-                ),
+                exchange: self.exchange(received, count(&reply.prompt_eval_count)),
             });
         }
         let mut reply: OpenAiReply = self.parse(received)?;
@@ -145,20 +130,15 @@ impl RemoteEmbedder {
                 .into_iter()
                 .map(|datum| datum.embedding)
                 .collect(),
-            exchange: self.exchange(
-                received,
-                reply.usage.get("prompt_tokens").and_then(count),
-                Timestamp::now(),
-            ),
+            exchange: self.exchange(received, reply.usage.get("prompt_tokens").and_then(count)),
         })
     }
 
     fn parse<T: DeserializeOwned>(&self, received: &HttpResponse) -> Result<T, CallError> {
-        let now = Timestamp::now();
         if !received.is_ok() {
-            return Err(error_response::from_response(&self.settings, received, now));
+            return Err(error_response::from_response(&self.settings, received));
         }
-        serde_json::from_slice(&received.body).map_err(|_| error_response::not_json(received, now))
+        serde_json::from_slice(&received.body).map_err(|_| error_response::not_json(received))
     }
 }
 
@@ -186,5 +166,5 @@ struct OllamaReply {
 
 /// A count of the tokens of some texts that makes sense.
 fn count(value: &Value) -> Option<u64> {
-    token_counts::whole(value).filter(|count| (1..=token_counts::MOST).contains(count))
+    json::whole(value).filter(|count| (1..=token_counts::MOST).contains(count))
 }

@@ -22,7 +22,7 @@ pub enum FileKind {
 
 impl FileKind {
     /// What it is, in words.
-    pub fn words(self) -> &'static str {
+    pub fn describe(self) -> &'static str {
         match self {
             Self::Qrels | Self::BeirQrels => "labels (qrels)",
             Self::Run => "a run",

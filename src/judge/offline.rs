@@ -1,23 +1,16 @@
-//! The embedded judges: three lexical measures, honestly labelled, that need no network and disagree for real reasons.
-//!
-//! `bm25` weighs rare stems by how often they occur, `proximity` counts which terms are there, how close and in which
-//! order, and `ngram` compares letter sequences of unstemmed words. None of them understands a sentence.
+//! The embedded judges: the three lexical measures, honestly labelled, that need no network and disagree for real
+//! reasons.
 
-mod analysis;
-mod bm25;
-mod margin;
-mod ngram;
 mod picks;
-mod proximity;
-mod reading;
-mod wording;
 
-pub use analysis::LexicalAnalysis;
+pub use super::lexical::NAMES;
 
-use super::{
-    CallError, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec, OFFLINE, PoolText,
-    PresentedPair, PresentedPool, RateLimits, Usage, prompt,
-};
+use super::call::{CallError, JudgePrompt, JudgeReply, RateLimits, Usage};
+use super::judge_trait::{Judge, JudgeEnsemble};
+use super::lexical::{self, LexicalMethod, count_words};
+use super::presented::{PresentedPair, PresentedPool};
+use super::prompt::task_text;
+use super::spec::{JudgeSpec, OFFLINE};
 use crate::domain::adjudication::PickRequest;
 use crate::domain::text;
 use futures::FutureExt;
@@ -27,74 +20,11 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The names of the embedded judges, in the order of the ensemble.
-pub const NAMES: [&str; 3] = ["bm25", "proximity", "ngram"];
-
 /// Words of a prompt that belong to neither query nor documents: `Query:`, `Document A:`, `Document B:`.
 const LABEL_WORDS: u64 = 5;
 
 /// Words of a note on two abstracts, about the mean over SciFact pools.
 const TYPICAL_NOTE: u64 = 130;
-
-/// How an embedded judge measures a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LexicalMethod {
-    /// BM25 over stems.
-    Bm25,
-    /// Coverage of the query's terms, their closeness and their order.
-    Proximity,
-    /// Cosine over sequences of characters.
-    Ngram,
-}
-
-impl LexicalMethod {
-    /// All methods, in the order of [`NAMES`].
-    pub const ALL: [Self; 3] = [Self::Bm25, Self::Proximity, Self::Ngram];
-
-    /// The name of the judge, one of [`NAMES`].
-    pub fn name(self) -> &'static str {
-        NAMES[self.index()]
-    }
-
-    fn index(self) -> usize {
-        self as usize
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::Bm25 => "BM25",
-            Self::Proximity => "Proximity",
-            Self::Ngram => "Letter-sequence similarity",
-        }
-    }
-
-    /// What a document does to a term counted as found.
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Bm25 | Self::Proximity => "has",
-            Self::Ngram => "has at least half of",
-        }
-    }
-
-    fn params(self) -> String {
-        match self {
-            Self::Bm25 => json!({"k1": bm25::K1, "b": bm25::B, "stemmer": "porter"}),
-            Self::Proximity => json!({
-                "window": proximity::WINDOW,
-                "reach": proximity::REACH,
-                "shares": proximity::SHARES,
-                "lateness": proximity::LATENESS,
-                "stemmer": "porter",
-            }),
-            Self::Ngram => json!({
-                "lengths": [reading::GRAMS.start(), reading::GRAMS.end()],
-                "passage_share": ngram::PASSAGE_SHARE,
-                "slopes": ngram::SLOPES,
-            }),
-        }
-        .to_string()
-    }
-}
 
 /// One of the embedded judges.
 #[derive(Debug)]
@@ -117,7 +47,7 @@ impl LexicalJudge {
                     .take(8)
                     .map(|byte| format!("{byte:02x}"))
                     .collect(),
-                params: method.params(),
+                params: lexical::parameters(method).to_string(),
                 model,
             },
         }
@@ -156,17 +86,6 @@ pub fn judge(name: &str) -> Option<Arc<dyn Judge>> {
     Some(Arc::new(LexicalJudge::new(method)))
 }
 
-/// The findings on a pool, worked out at the first request and kept with it.
-pub fn analysis(pool: &PoolText) -> &LexicalAnalysis {
-    pool.analysis
-        .get_or_init(|| LexicalAnalysis::new(&pool.query, &pool.documents))
-}
-
-/// The words between white space, as far as a text is read.
-fn count_words(text: &str) -> u64 {
-    text::readable(text).split_whitespace().count() as u64
-}
-
 impl Judge for LexicalJudge {
     fn spec(&self) -> &JudgeSpec {
         &self.spec
@@ -191,7 +110,7 @@ impl Judge for LexicalJudge {
         _: &'a JudgePrompt,
     ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
         let started = Instant::now();
-        let analysis = analysis(&case.pool);
+        let analysis = case.pool.analysis();
         let thoughts = analysis.thoughts(self.method, case.first, case.second);
         let output = thoughts
             .iter()
@@ -215,7 +134,7 @@ impl Judge for LexicalJudge {
             let document = text::readable(document);
             user.push_str(&format!("\nDocument {}:\n{document}\n", at + 1));
         }
-        let task = prompt::task_text(lineup.ask, pool.documents.len());
+        let task = task_text(lineup.ask, pool.documents.len());
         user.push_str(&format!("\n{task}\n"));
         Some(JudgePrompt {
             user,
@@ -267,6 +186,7 @@ impl Judge for LexicalJudge {
 mod tests {
     use super::*;
     use crate::judge::parse::parse;
+    use crate::judge::presented::PoolText;
 
     fn case(first: usize, second: usize) -> PresentedPair {
         let texts = [

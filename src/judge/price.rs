@@ -1,6 +1,6 @@
 //! What tokens cost: the embedded table, the user's own, and the arithmetic. An unknown model has no price, not a zero one.
 
-use super::Usage;
+use super::call::Usage;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;

@@ -92,7 +92,7 @@ impl Db {
     /// Enters the labels that a pool's documents carry in their metadata.
     fn put_grades(&self, pool: &Pool) -> Result<()> {
         for document in &pool.documents {
-            if let Some(grade) = super::labels::whole(&document.metadata, "grade")
+            if let Some(grade) = whole(&document.metadata, "grade")
                 && let Ok(grade) = i32::try_from(grade)
             {
                 self.put_label(&pool.query.id, &document.id, grade)?;
@@ -317,4 +317,33 @@ impl Db {
             extra,
         })
     }
+
+    /// Every query's key and name.
+    pub fn query_names(&self) -> Result<Vec<(QueryKey, String)>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, name FROM query ORDER BY id")?;
+        let rows = statement.query_map([], |row| Ok((QueryKey(row.get(0)?), row.get(1)?)))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Characters of each document of a query.
+    pub(crate) fn document_lengths(&self, query: QueryKey) -> Result<Vec<usize>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT length(content.text) FROM document JOIN content ON content.id = document.content
+             WHERE query = ?1 ORDER BY position",
+        )?;
+        let rows = statement.query_map([query.0], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}
+
+/// A whole number in a document's metadata.
+pub(crate) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
+    let text = metadata.as_str();
+    if !text.contains(name) {
+        return None;
+    }
+    let members: serde_json::Value = serde_json::from_str(text).ok()?;
+    members.get(name)?.as_i64()
 }

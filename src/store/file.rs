@@ -1,12 +1,16 @@
 //! The file behind a project: one name a file, nothing in it that runs, and whether it is still where it was.
 
-use super::{BUSY_TIMEOUT, Result, StoreError};
+use super::error::{Result, StoreError};
 use crate::formats::file as files;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a connection waits for another process's lock at a time.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The name of a file, whatever links lead to it. SQLite names its log after the name that a file is opened by, so every
 /// connection and every lock goes by this one.

@@ -1,23 +1,12 @@
-//! A benchmark's labels, rankings to measure, and what judges picked.
+//! Labels of a benchmark, and rankings to measure.
 
-mod adjudication_data;
-
-pub use adjudication_data::{AdjudicationData, AdjudicationItem, AdjudicationList};
-
-use super::corpus::QueryKey;
-use super::rulings::RulingContext;
+use super::corpus::{QueryKey, whole};
 use super::{Db, Result, StoreError};
-use crate::domain::adjudication::{PickRecord, PoolSet, group_answers, valid_answers};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::retrieval::{JudgingPool, PoolLayout, PoolSlot};
 use rusqlite::{OptionalExtension, params};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-
-/// What the first stage is called where a project has no ranking of its own.
-pub const FIRST_STAGE: &str = "first stage";
-/// What the order of a dataset is called where nothing says how the first stage ranked it.
-pub const IN_ORDER: &str = "order of the dataset";
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How much there is for the label court.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -49,7 +38,7 @@ impl Db {
         Ok(added)
     }
 
-    pub(super) fn put_label(&self, query: &QueryId, document: &DocId, grade: i32) -> Result<bool> {
+    pub(crate) fn put_label(&self, query: &QueryId, document: &DocId, grade: i32) -> Result<bool> {
         let known = self.label(query, document)?;
         let (query, document) = (query.as_str(), document.as_str());
         if let Some(known) = known {
@@ -164,55 +153,6 @@ impl Db {
         Ok(rankings)
     }
 
-    /// Stores what came of a call of a judge on a pool, and says whether it was new.
-    ///
-    /// # Errors
-    /// A query that the project does not have.
-    pub fn add_pick(&self, record: &PickRecord) -> Result<bool> {
-        let query = self.find_query(record.query.as_str())?;
-        let text = serde_json::to_string(record)
-            .map_err(|error| StoreError::Corrupt(format!("a pick cannot be written: {error}")))?;
-        let added = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO pick (query, permutation, call, attempt, created_ms, record)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
-            )?
-            .execute(params![
-                query.0,
-                record.permutation,
-                record.call,
-                record.attempt,
-                record.created_ms,
-                text
-            ])?;
-        Ok(added > 0)
-    }
-
-    /// Every pick, in the order in which they came.
-    pub fn picks(&self) -> Result<Vec<PickRecord>> {
-        self.some_picks(None)
-    }
-
-    /// The picks of a query, in the order in which they came.
-    pub fn picks_of(&self, query: QueryKey) -> Result<Vec<PickRecord>> {
-        self.some_picks(Some(query))
-    }
-
-    fn some_picks(&self, query: Option<QueryKey>) -> Result<Vec<PickRecord>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT record FROM pick WHERE ?1 IS NULL OR query = ?1 ORDER BY id")?;
-        let key = query.map(|query| query.0);
-        let texts = statement.query_map([key], |row| row.get::<_, String>(0))?;
-        texts
-            .map(|text| {
-                serde_json::from_str(&text?)
-                    .map_err(|error| StoreError::Corrupt(format!("a pick cannot be read: {error}")))
-            })
-            .collect()
-    }
-
     /// How much there is for the label court.
     pub fn adjudication_counts(&self) -> Result<AdjudicationCounts> {
         let count = |table: &str| {
@@ -233,67 +173,6 @@ impl Db {
         })
     }
 
-    /// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
-    /// grade `level`.
-    pub fn adjudication_data(&self, level: i32) -> Result<AdjudicationData> {
-        let labels = self.labels()?;
-        let picks = self.picks()?;
-        let mut keys = Vec::new();
-        let mut pools = Vec::new();
-        let mut asked: HashSet<&QueryId> = picks.iter().map(|record| &record.query).collect();
-        asked.extend(labels.keys());
-        for info in self.queries()? {
-            if asked.contains(&info.id) {
-                keys.push(info.key);
-                let grades = labels.get(&info.id);
-                pools.push(self.slots(info.key, info.id, grades, level)?);
-            }
-        }
-        let bench = PoolSet::new(pools);
-        let mut rankings = self.rankings()?;
-        if rankings.is_empty() {
-            rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
-        }
-        let (groups, left_out) = group_answers(picks, &bench);
-        Ok(AdjudicationData {
-            keys,
-            bench,
-            labels,
-            rankings,
-            groups,
-            left_out,
-            rulings: self.standing_rulings()?,
-            rule: self.final_rule()?,
-            level,
-        })
-    }
-
-    /// How the label of a document and the answers about it stand.
-    pub fn circumstances(
-        &self,
-        query: QueryKey,
-        document: &DocId,
-        level: i32,
-    ) -> Result<RulingContext> {
-        let pool = self.judging_pool(query, level)?;
-        let (id, slots) = (pool.query.clone(), pool.slots.clone());
-        let bench = PoolSet::new(vec![pool]);
-        let (groups, _) = group_answers(self.picks_of(query)?, &bench);
-        let answers = valid_answers(&groups, &bench);
-        let slot = slots.iter().position(|slot| slot.document == *document);
-        let against = slot.map_or(0, |slot| {
-            let parts =
-                |(_, picks): &&(usize, Vec<usize>)| picks.contains(&slot) != slots[slot].positive;
-            answers.iter().filter(parts).count()
-        });
-        Ok(RulingContext {
-            grade: self.label(&id, document)?,
-            against,
-            answers: answers.len(),
-            ..RulingContext::default()
-        })
-    }
-
     /// A query's documents as slots, in the order of its pool; they are labelled relevant from the grade `level`.
     pub fn judging_pool(&self, key: QueryKey, level: i32) -> Result<JudgingPool> {
         let id = self.query(key)?.id;
@@ -307,7 +186,8 @@ impl Db {
         self.slots(key, id, Some(&grades), level)
     }
 
-    fn slots(
+    /// [`Db::judging_pool`] with its labels at hand.
+    pub(crate) fn slots(
         &self,
         key: QueryKey,
         query: QueryId,
@@ -340,38 +220,6 @@ impl Db {
 fn queries(text: &str) -> Result<BTreeSet<QueryId>> {
     serde_json::from_str(text)
         .map_err(|error| StoreError::Corrupt(format!("a ranking cannot be read: {error}")))
-}
-
-/// A whole number in a document's metadata.
-pub(super) fn whole(metadata: &JsonObject, name: &str) -> Option<i64> {
-    let text = metadata.as_str();
-    if !text.contains(name) {
-        return None;
-    }
-    let members: serde_json::Value = serde_json::from_str(text).ok()?;
-    members.get(name)?.as_i64()
-}
-
-/// What is known of the order in which the documents of the pools were found: their ranks in the first stage, or the order
-/// of the dataset where none has one.
-fn found(bench: &PoolSet) -> Option<(&'static str, RankedRun)> {
-    let ranked = |rank: fn(usize, &PoolSlot) -> Option<usize>| {
-        let pools = bench.pools.iter().map(|pool| {
-            let places = pool.slots.iter().enumerate();
-            let ranked: Vec<(DocId, f64)> = places
-                .filter_map(|(at, slot)| Some((slot.document.clone(), -(rank(at, slot)? as f64))))
-                .collect();
-            (pool.query.clone(), ranked)
-        });
-        let run: RankedRun = pools.filter(|(_, ranked)| !ranked.is_empty()).collect();
-        run
-    };
-    let by_rank = ranked(|_, slot| slot.rank);
-    if !by_rank.is_empty() {
-        return Some((FIRST_STAGE, by_rank));
-    }
-    let by_place = ranked(|at, _| Some(at + 1));
-    (!by_place.is_empty()).then_some((IN_ORDER, by_place))
 }
 
 #[cfg(test)]

@@ -1,87 +1,48 @@
-//! Uniting two project files. Rows are matched by what they are about (query and document by name, battle by pair and
-//! game, judge by everything that makes it one) or by their globally unique names, so that a merge is a union and can be
-//! repeated. The other file is never written to.
+//! Rows of another project file, copied into this one where they are missing.
+//!
+//! Rows are matched by what they are about (query and document by name, battle by pair and game, judge by everything that
+//! makes it one) or by their globally unique names. The other file is never written to.
 
 mod corpus;
-mod labels;
+mod counts;
 mod ledger;
 mod snapshot;
 mod verdicts;
 mod votes;
 
+pub(crate) use corpus::OtherQuery;
+pub use counts::MergeCounts;
 pub use snapshot::Snapshot;
 
 use super::corpus::QueryKey;
-use super::runs::EnsembleId;
+use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 
-/// What a merge did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MergeCounts {
-    /// Queries that were new.
-    pub queries_added: usize,
-    /// Documents that were new, those of new queries included.
-    pub documents_added: usize,
-    /// Battles that were new.
-    pub battles: usize,
-    /// Votes that were new.
-    pub votes: usize,
-    /// Votes left out because the same judge has voted differently on the same battle.
-    pub vote_clashes: usize,
-    /// Failed calls that were new.
-    pub failures: usize,
-    /// What the new votes, failures and picks had cost, in US dollars, as far as that is known.
-    pub spent_usd: f64,
-    /// What further calls have cost at most, where only the worst price is known.
-    pub assumed_usd: f64,
-    /// Verdicts that were new.
-    pub verdicts: usize,
-    /// Verdicts and rulings that were taken back there.
-    pub undos: usize,
-    /// Gold items that were new.
-    pub gold: usize,
-    /// Gold items left out because another answer is known here.
-    pub gold_clashes: usize,
-    /// Labels that were new.
-    pub labels: usize,
-    /// Labels left out because the document is labelled otherwise here.
-    pub label_clashes: usize,
-    /// Rankings that were not here, or not of all their queries; of a query that is in both, ours stays.
-    pub rankings: usize,
-    /// Answers of judges on pools that were new.
-    pub picks: usize,
-    /// Rulings that were new.
-    pub rulings: usize,
-    /// Queries on which other judges count there; those that count here go on counting.
-    pub keep_their_judges: usize,
-    /// Pairs of the whole project on which people differ, after the merge.
-    pub conflicts: usize,
-    /// Calls that batches of the other file are still making; their votes come with a later merge.
-    pub calls_pending: usize,
-    /// Queries of which nothing was taken, each with the reason.
-    pub refused: Vec<(String, String)>,
-}
-
-/// A merge on its way.
-struct Merger<'a> {
-    db: &'a Db,
+/// What copies rows of one project into another.
+pub(crate) struct Merger<'a> {
+    /// The project that takes rows over.
+    pub(crate) db: &'a Db,
     from: &'a Connection,
+    /// Judges and runs of the other file that are known here.
     judges: HashMap<i64, (JudgeId, String)>,
     runs: HashMap<i64, i64>,
-    merged: MergeCounts,
+    /// What has been done so far.
+    pub(crate) merged: MergeCounts,
 }
 
 /// A query of the other file, and how its documents are numbered here.
-struct MatchedQuery {
+pub(crate) struct MatchedQuery {
     theirs: i64,
-    ours: QueryKey,
-    places: Vec<usize>,
+    /// Its row here.
+    pub(crate) ours: QueryKey,
+    /// Where each of its documents stands here.
+    pub(crate) places: Vec<usize>,
     /// Whether anything of it was new.
-    changed: bool,
+    pub(crate) changed: bool,
 }
 
 impl MatchedQuery {
@@ -93,65 +54,26 @@ impl MatchedQuery {
     }
 }
 
-impl Db {
-    /// Takes over what another project has and this one has not. With `keep` false nothing is changed, and what would be
-    /// is reported.
-    pub fn merge(&mut self, from: &Snapshot, keep: bool) -> Result<MergeCounts> {
-        match keep {
-            true => self.atomically(|db| Merger::of(db, from.db()?)),
-            false => self.rehearsed(|db| Merger::of(db, from.db()?)),
-        }
-    }
-}
-
 impl<'a> Merger<'a> {
-    fn of(db: &'a Db, other: &'a Db) -> Result<MergeCounts> {
-        let from = &other.connection;
-        let mut merge = Self {
+    /// Takes over rows of `other` into `db`.
+    pub(crate) fn new(db: &'a Db, other: &'a Db) -> Self {
+        Self {
             db,
-            from,
+            from: &other.connection,
             judges: HashMap::new(),
             runs: HashMap::new(),
             merged: MergeCounts::default(),
-        };
-        let mut changed = Vec::new();
-        for theirs in merge.queries()? {
-            let Some(mut query) = merge.matched(&theirs)? else {
-                continue;
-            };
-            merge.votes(&mut query)?;
-            merge.people(&mut query)?;
-            merge.seats(&mut query, &theirs)?;
-            if query.changed {
-                db.touch(query.ours)?;
-                changed.push(query.ours);
-            }
         }
-        for query in &changed {
-            db.cache_summary(*query)?;
-        }
-        if !changed.is_empty() {
-            for ensemble in db.ensembles_in_force()? {
-                if db.estimate_phi(ensemble)? {
-                    for query in db.queries_of(ensemble)? {
-                        db.cache_summary(query)?;
-                    }
-                }
-            }
-        }
-        merge.court(other)?;
-        merge.ledger()?;
-        for import in other.imports()? {
-            db.add_import(&import)?;
-        }
-        merge.merged.conflicts = db.conflicts(None)?.len();
-        merge.merged.calls_pending = from.query_row(
+    }
+
+    /// Calls that batches of the other file are still making.
+    pub(crate) fn calls_pending(&self) -> Result<usize> {
+        Ok(self.from.query_row(
             "SELECT count(*) FROM batch_call JOIN batch ON batch.id = batch_call.batch
              WHERE done = 0 AND closed_ms IS NULL",
             [],
             |row| row.get(0),
-        )?;
-        Ok(merge.merged)
+        )?)
     }
 
     /// A judge of the other file, here.
@@ -184,7 +106,7 @@ impl<'a> Merger<'a> {
     }
 
     /// The judges of an ensemble of the other file, here.
-    fn ensemble(&mut self, theirs: i64) -> Result<Vec<(JudgeId, String)>> {
+    pub(crate) fn ensemble(&mut self, theirs: i64) -> Result<Vec<(JudgeId, String)>> {
         let members: String = self
             .from
             .prepare_cached("SELECT judges FROM ensemble WHERE id = ?1")?
@@ -200,7 +122,7 @@ impl<'a> Merger<'a> {
         if let Some(run) = self.runs.get(&theirs) {
             return Ok(*run);
         }
-        type Row = (
+        type RunColumns = (
             String,
             i64,
             i64,
@@ -211,7 +133,7 @@ impl<'a> Merger<'a> {
             String,
             Option<String>,
         );
-        let (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign): Row = self
+        let (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign): RunColumns = self
             .from
             .prepare_cached(
                 "SELECT uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign FROM run

@@ -4,7 +4,7 @@
 //! any call of it is made.
 
 use super::corpus::QueryKey;
-use super::runs::EnsembleId;
+use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;

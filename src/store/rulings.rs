@@ -232,7 +232,7 @@ impl Db {
     }
 
     /// Takes a ruling back, unless it has been taken back before, which it says.
-    pub(super) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
+    pub(crate) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
         let added = self
             .connection
             .prepare_cached(
@@ -294,6 +294,14 @@ impl Db {
         ))?;
         let rows = statement.query_map(values, stored)?;
         rows.map(|row| row?).collect()
+    }
+
+    /// Whether a ruling of this identifier was ever made.
+    pub(crate) fn has_ruling(&self, uid: &str) -> Result<bool> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT 1 FROM ruling WHERE uid = ?1")?;
+        Ok(statement.exists([uid])?)
     }
 }
 

@@ -1,16 +1,11 @@
 //! Judges, plans, votes and failures.
 
 use super::corpus::QueryKey;
+use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::AdaptivePlan;
-use crate::domain::vote::JudgeId;
-use crate::judge::JudgeSpec;
-use rusqlite::{OptionalExtension, params};
-
-/// An ensemble's row in the project.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct EnsembleId(pub i64);
+use rusqlite::params;
 
 /// A run's row in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,78 +30,24 @@ pub struct RunRow {
     pub started_ms: i64,
 }
 
+/// A run as it went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastRun {
+    /// Globally unique.
+    pub uid: String,
+    /// The seed of plan and presentations.
+    pub seed: u64,
+    /// Cycles a query.
+    pub cycles: usize,
+    /// The judges.
+    pub ensemble: EnsembleId,
+    /// When it began, in milliseconds since the Unix epoch.
+    pub started_ms: i64,
+    /// When it ended, and how.
+    pub ended: Option<(i64, String)>,
+}
+
 impl Db {
-    /// The row of a judge, added where it is new.
-    pub fn judge(&self, spec: &JudgeSpec) -> Result<JudgeId> {
-        if let Some(known) = self.known_judge(spec)? {
-            return Ok(known);
-        }
-        self.connection
-            .prepare_cached(
-                "INSERT INTO judge (name, provider, model, prompt_hash, params) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params])?;
-        Ok(JudgeId(self.connection.last_insert_rowid()))
-    }
-
-    /// The rows of judges; for one that the project does not know, and that has made no call, a row that nobody has.
-    pub fn known_judges(&self, specs: &[JudgeSpec]) -> Result<Vec<JudgeId>> {
-        let known = |spec| Ok(self.known_judge(spec)?.unwrap_or(JudgeId(0)));
-        specs.iter().map(known).collect()
-    }
-
-    fn known_judge(&self, spec: &JudgeSpec) -> Result<Option<JudgeId>> {
-        let id = self
-            .connection
-            .prepare_cached(
-                "SELECT id FROM judge
-                 WHERE name = ?1 AND provider = ?2 AND model = ?3 AND prompt_hash = ?4 AND params = ?5",
-            )?
-            .query_row(params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params], |row| row.get(0))
-            .optional()?;
-        Ok(id.map(JudgeId))
-    }
-
-    /// The row of an ensemble, added where it is new.
-    pub fn ensemble(&self, judges: &[JudgeId]) -> Result<EnsembleId> {
-        let list = format!(
-            "[{}]",
-            judges
-                .iter()
-                .map(|judge| judge.0.to_string())
-                .collect::<Vec<_>>()
-                .join(",")
-        );
-        self.connection
-            .prepare_cached("INSERT INTO ensemble (judges) VALUES (?1) ON CONFLICT DO NOTHING")?
-            .execute([&list])?;
-        let id = self
-            .connection
-            .prepare_cached("SELECT id FROM ensemble WHERE judges = ?1")?
-            .query_row([&list], |row| row.get(0))?;
-        Ok(EnsembleId(id))
-    }
-
-    /// The judges of an ensemble, in order.
-    pub fn ensemble_judges(&self, ensemble: EnsembleId) -> Result<Vec<(JudgeId, JudgeSpec)>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT judge.id, judge.name, provider, model, prompt_hash, params
-             FROM ensemble, json_each(ensemble.judges) AS member JOIN judge ON judge.id = member.value
-             WHERE ensemble.id = ?1 ORDER BY member.key",
-        )?;
-        let rows = statement.query_map([ensemble.0], |row| {
-            let spec = JudgeSpec {
-                name: row.get(1)?,
-                provider: row.get(2)?,
-                model: row.get(3)?,
-                prompt_hash: row.get(4)?,
-                params: row.get(5)?,
-            };
-            Ok((JudgeId(row.get(0)?), spec))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
     /// Notes that a run has begun. Runs that never said how they ended, and cannot be going on while this one starts,
     /// were killed.
     pub fn start_run(&self, run: &RunRow) -> Result<RunId> {
@@ -144,26 +85,6 @@ impl Db {
         Ok(())
     }
 
-    /// What was remembered under a name.
-    pub fn remembered(&self, name: &str) -> Result<Option<String>> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT value FROM setting WHERE name = ?1")?
-            .query_row([name], |row| row.get(0))
-            .optional()?)
-    }
-
-    /// Remembers something for the next run; no score depends on it.
-    pub fn remember(&self, name: &str, value: &str) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO setting (name, value) VALUES (?1, ?2)
-                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            )?
-            .execute([name, value])?;
-        Ok(())
-    }
-
     /// What the latest run on the project was asked to do.
     pub fn latest_run(&self) -> Result<Option<RunRow>> {
         let mut statement = self.connection.prepare_cached(
@@ -193,15 +114,6 @@ impl Db {
             "SELECT id FROM query WHERE ensemble IS NULL OR depth IS NOT NULL ORDER BY id",
         )?;
         let rows = statement.query_map([], |row| Ok(QueryKey(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-
-    /// The queries whose votes come from an ensemble.
-    pub fn queries_of(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT id FROM query WHERE ensemble = ?1 ORDER BY id")?;
-        let rows = statement.query_map([ensemble.0], |row| Ok(QueryKey(row.get(0)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
@@ -247,5 +159,35 @@ impl Db {
             )?
             .execute(params![query.0, ensemble.0, depth])?;
         Ok(())
+    }
+
+    /// Whether some run asked further judges only where the first did not agree.
+    pub fn has_escalated(&self) -> Result<bool> {
+        Ok(self.connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM run WHERE campaign LIKE '%escalate%')",
+            [],
+            |row| row.get(0),
+        )?)
+    }
+
+    /// Every run, earliest first.
+    pub fn runs(&self) -> Result<Vec<PastRun>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, seed, cycles, ensemble, started_ms, ended_ms, state FROM run ORDER BY id",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let ended_ms: Option<i64> = row.get(5)?;
+            Ok(PastRun {
+                uid: row.get(0)?,
+                seed: row.get::<_, i64>(1)?.cast_unsigned(),
+                cycles: row.get(2)?,
+                ensemble: EnsembleId(row.get(3)?),
+                started_ms: row.get(4)?,
+                ended: ended_ms
+                    .map(|ms| row.get(6).map(|state| (ms, state)))
+                    .transpose()?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }

@@ -10,8 +10,9 @@
 //! disk delays answers and nothing else. What went wrong for good (a sync failed, the file has gone) is kept in
 //! [`WriterState`], which every thread sees: after it, nothing is answered with success any more.
 
+use super::db::Db;
+use super::error::{Result, StoreError};
 use super::file::{self, FileIdentity};
-use super::{BUSY_TRIES, Db, Result, StoreError};
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -20,6 +21,9 @@ use std::sync::{Arc, OnceLock, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+
+/// How many such waits a write survives.
+const BUSY_TRIES: u32 = 6;
 
 /// Rows of work that may share one transaction.
 const GROUP: usize = 4096;

@@ -1,7 +1,7 @@
 //! Verdicts: rows are only added, undoing adds one too.
 
+use super::assignments::{NewAssignment, draw_name};
 use super::corpus::QueryKey;
-use super::priority_cache::{NewAssignment, draw_name};
 use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::{
@@ -97,6 +97,19 @@ pub struct StoredVerdict {
     pub shown: Option<String>,
     /// The verdict that this one stands for.
     pub replaces: Option<String>,
+}
+
+/// A verdict that was taken back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerdictUndo {
+    /// Globally unique.
+    pub uid: String,
+    /// The verdict.
+    pub verdict: String,
+    /// Who took it back.
+    pub annotator: String,
+    /// When, in milliseconds since the Unix epoch.
+    pub created_ms: i64,
 }
 
 const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decision, verdict.note, verdict.annotator,
@@ -318,41 +331,43 @@ impl Db {
         collect(&mut rows)
     }
 
-    /// How the verdict in force follows from what several people said.
-    pub fn final_rule(&self) -> Result<FinalRule> {
-        let stored: Option<String> = self
-            .connection
-            .prepare_cached("SELECT value FROM setting WHERE name = 'final'")?
-            .query_row([], |row| row.get(0))
-            .optional()?;
-        stored.map_or(Ok(FinalRule::default()), |text| {
-            serde_json::from_str(&text).map_err(|error| {
-                StoreError::Corrupt(format!("the rule of verdicts cannot be read: {error}"))
-            })
-        })
-    }
-
-    /// Changes how the verdict in force follows from what several people said, and with it every query's numbers.
-    pub fn set_final_rule(&self, rule: &FinalRule) -> Result<()> {
-        let text =
-            serde_json::to_string(rule).map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO setting (name, value) VALUES ('final', ?1)
-                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            )?
-            .execute([text])?;
-        self.connection
-            .execute("UPDATE query SET revision = revision + 1", [])?;
-        Ok(())
-    }
-
     /// Marks a query's numbers as changed.
-    pub(super) fn touch(&self, query: QueryKey) -> Result<()> {
+    pub(crate) fn touch(&self, query: QueryKey) -> Result<()> {
         self.connection
             .prepare_cached("UPDATE query SET revision = revision + 1 WHERE id = ?1")?
             .execute([query.0])?;
         Ok(())
+    }
+
+    /// Every verdict ever given, of one query or of all: by whom, on what, and whether it came with a file of votes.
+    pub fn verdict_origins(
+        &self,
+        query: Option<QueryKey>,
+    ) -> Result<Vec<(String, QueryKey, Option<Pair>, bool)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT annotator, query, a, b, role IS 'import' FROM verdict WHERE ?1 IS NULL OR query = ?1",
+        )?;
+        let rows = statement.query_map([query.map(|query| query.0)], |row| {
+            let pair = Pair::new(row.get(2)?, row.get(3)?);
+            Ok((row.get(0)?, QueryKey(row.get(1)?), pair, row.get(4)?))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Every verdict that was taken back.
+    pub fn verdict_undos(&self) -> Result<Vec<VerdictUndo>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT uid, verdict, annotator, created_ms FROM undo")?;
+        let rows = statement.query_map([], |row| {
+            Ok(VerdictUndo {
+                uid: row.get(0)?,
+                verdict: row.get(1)?,
+                annotator: row.get(2)?,
+                created_ms: row.get(3)?,
+            })
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 }
 

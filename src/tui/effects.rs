@@ -4,14 +4,19 @@ use super::message::{Effect, Msg};
 use super::model::TuiOptions;
 use super::model::open_query::OpenQuery;
 use super::screens::{adjudication, ruling};
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::{self, RunHandle};
+use crate::app::judge_report::ranking_shift::ranking_without_judge;
+use crate::app::judge_report::report::rater_report;
+use crate::app::review::annotator_statistics::annotator_statistics;
+use crate::app::review::queue::QueueRequest;
+use crate::app::review::queue::build_review_queue;
+use crate::client::{RunControl, now_ms};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::Verdict;
-use crate::engine::estimate::CostEstimate;
-use crate::engine::{self, RunHandle, now_ms};
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
-use crate::store::queue::QueueRequest;
 use crate::store::rulings::NewRuling;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::{Db, Result, Store};
@@ -30,7 +35,7 @@ pub struct Runner {
     ensemble: JudgeEnsemble,
     options: TuiOptions,
     results: mpsc::Sender<Msg>,
-    control: Option<tokio::sync::watch::Sender<engine::RunControl>>,
+    control: Option<tokio::sync::watch::Sender<RunControl>>,
     /// The overview that was asked for last, and whose turn it is to work it out.
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
     /// The end of the run that is going on, and what went wrong with it.
@@ -60,7 +65,7 @@ impl Runner {
     }
 
     /// Begins to carry out an effect that concerns the project or a run; the terminal's effects are the loop's.
-    pub fn carry_out(&mut self, effect: Effect, control: engine::RunControl) {
+    pub fn carry_out(&mut self, effect: Effect, control: RunControl) {
         match effect {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
@@ -222,7 +227,7 @@ impl Runner {
         });
     }
 
-    fn start(&mut self, control: engine::RunControl) {
+    fn start(&mut self, control: RunControl) {
         let run = RunHandle::start(
             self.store.clone(),
             self.ensemble.clone(),
@@ -241,7 +246,7 @@ impl Runner {
             }
             let end = match run.end.await {
                 Ok(end) => end,
-                Err(error) => Err(engine::RunError::Crashed(error.to_string())),
+                Err(error) => Err(annotate::RunError::Crashed(error.to_string())),
             };
             let wrong = end.as_ref().err().map(ToString::to_string);
             // Told on the screen where there is one, and by whoever waits for the end otherwise.
@@ -278,8 +283,9 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
 }
 
 fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let tally = db.annotator_statistics(&request.annotator, request.scope)?;
-    Ok(Msg::Queued(generation, db.queue(request)?, tally))
+    let statistics = annotator_statistics(db, &request.annotator, request.scope)?;
+    let items = build_review_queue(db, request)?;
+    Ok(Msg::Queued(generation, items, statistics))
 }
 
 /// A query without texts and votes.
@@ -331,13 +337,13 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             }))
         }
         Effect::PutOff(query, pair, shown) => {
-            db.put_off(annotator, query, pair, &shown, now_ms)?;
+            db.postpone(annotator, query, pair, &shown, now_ms)?;
             return Ok(None);
         }
         Effect::Queue(request, generation) => queued(db, &request, generation)?,
         Effect::Guideline => Msg::GuidelineLoaded(db.guideline()?),
-        Effect::ReportJudges => Msg::JudgesReported(Box::new(db.judge_report(None)?)),
-        Effect::Without(judge) => Msg::Without(judge, db.without_judge(judge)?),
+        Effect::ReportJudges => Msg::JudgesReported(Box::new(rater_report(db, None)?)),
+        Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
             db.add_verdict(&NewVerdict {

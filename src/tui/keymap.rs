@@ -1,4 +1,4 @@
-//! The keys: one table for dispatch, footer, help, palette, `overrule keys` and the README.
+//! The keys: one table for dispatch, footer, help, palette, `overrule keys` and the manual.
 //!
 //! A scope's own bindings come before the global ones. No key means two things in a scope, and a scope does not
 //! redefine a global key except where `SHADOWS` says so.

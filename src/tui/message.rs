@@ -1,21 +1,24 @@
 //! What happens, and what is to be done about it.
 
+use crate::app::adjudication::data::AdjudicationList;
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::progress::RunProgress;
+use crate::app::annotate::{RunError, RunOutcome};
+use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::report::RaterReport;
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::queue::{QueueItem, QueueRequest};
+use crate::client::RunControl;
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::DocId;
 use crate::domain::vote::JudgeId;
-use crate::engine::estimate::CostEstimate;
-use crate::engine::progress::RunProgress;
-use crate::engine::{RunControl, RunError, RunOutcome};
-use crate::store::annotator_statistics::AnnotatorStatistics;
+use crate::store::assignments::NewAssignment;
 use crate::store::corpus::{QueryInfo, QueryKey};
-use crate::store::labels::AdjudicationList;
-use crate::store::priority_cache::NewAssignment;
-use crate::store::queue::{QueueItem, QueueRequest};
-use crate::store::rater_data::{RankingShift, RaterReport};
 use crate::store::rulings::{NewRuling, StoredRuling};
+use crate::store::summary_cache::QuerySummary;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
-use crate::store::views::{QuerySummary, VoteDetail};
+use crate::store::votes::VoteDetail;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::adjudication::state::AdjudicationOverview;
 use crate::tui::screens::ruling::state::DocumentEvidence;

@@ -21,9 +21,10 @@ use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::LinePrompt;
 use super::widgets::toast::{Level, Toast};
+use crate::app::annotate::RunRequest;
+use crate::client::RunControl;
 use crate::config::JudgingConfig;
 use crate::domain::sanitise;
-use crate::engine::{RunControl, RunRequest};
 use open_query::OpenQuery;
 use std::time::Instant;
 

@@ -3,7 +3,7 @@
 use super::merging::{merge, rows, two};
 use overrule::domain::priority::{DrawReason, Policy};
 use overrule::domain::verdict::Decision;
-use overrule::store::priority_cache::NewAssignment;
+use overrule::store::assignments::NewAssignment;
 use overrule::store::verdicts::NewVerdict;
 use rusqlite::Connection;
 use serde_json::{Value, json};

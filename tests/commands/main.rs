@@ -18,6 +18,7 @@ mod gold;
 mod hostile;
 mod importing;
 mod ledgers;
+mod manual;
 mod merging;
 mod overruling;
 mod people;

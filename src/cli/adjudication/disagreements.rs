@@ -1,9 +1,9 @@
 //! What picks and labels differ on, as a list.
 
 use super::super::{CommandResult, output};
+use crate::app::adjudication::data::{AdjudicationData, AdjudicationItem};
 use crate::domain::adjudication::DisagreementRule;
 use crate::domain::sanitise;
-use crate::store::labels::{AdjudicationData, AdjudicationItem};
 use serde_json::json;
 
 /// Prints the disagreements that the annotator has not ruled on.

@@ -1,10 +1,10 @@
 //! What people ruled, and what that makes of labels and rankings.
 
 use super::super::{CommandFailure, output};
+use crate::app::adjudication::data::AdjudicationData;
 use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::sanitise;
-use crate::store::labels::AdjudicationData;
 use serde_json::{Map, Value, json};
 
 /// Rulings in force, and each ranking before and after.

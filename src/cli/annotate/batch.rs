@@ -3,8 +3,9 @@
 use super::super::batch::{bring_home, runtime};
 use super::super::{CommandFailure, CommandResult, output};
 use super::watch;
-use crate::engine::run_lock::RunLock;
-use crate::engine::{RunControl, RunRequest, batch};
+use crate::app::annotate::{RunRequest, batch};
+use crate::app::run_lock::RunLock;
+use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;

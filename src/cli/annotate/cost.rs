@@ -3,8 +3,8 @@
 use super::super::choose_judges::{self, is_paid};
 use super::super::import::pools;
 use super::super::{CommandContext, CommandFailure};
-use crate::engine::RunRequest;
-use crate::engine::estimate::CostEstimate;
+use crate::app::annotate::RunRequest;
+use crate::app::annotate::estimate::CostEstimate;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL, provider};
 use std::path::Path;
 

@@ -2,9 +2,9 @@
 
 use super::super::import::pools;
 use super::super::{CommandFailure, CommandResult};
+use crate::app::annotate::RunRequest;
 use crate::config::RunConfig;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
-use crate::engine::RunRequest;
 use crate::judge::JudgeEnsemble;
 use anyhow::anyhow;
 use clap::Args;

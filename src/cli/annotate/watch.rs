@@ -1,9 +1,10 @@
 //! A run without a screen: its progress on stderr, its end on a signal.
 
 use super::super::{CommandFailure, output, signals};
+use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
+use crate::app::annotate::{RunHandle, RunRequest};
+use crate::client::RunControl;
 use crate::domain::sanitise;
-use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
-use crate::engine::{RunControl, RunHandle, RunRequest};
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
 use crate::store::Store;
 use anyhow::anyhow;
@@ -28,7 +29,7 @@ pub(super) fn watch(
     control: RunControl,
     json: bool,
     finish: impl FnOnce(WrittenSender) -> Result<usize, CommandFailure> + Send + 'static,
-) -> Result<(crate::engine::RunOutcome, usize), CommandFailure> {
+) -> Result<(crate::app::annotate::RunOutcome, usize), CommandFailure> {
     if ensemble.iter().any(|judge| judge.spec().is_offline()) {
         output::message(OFFLINE_LABEL);
     }

@@ -4,7 +4,7 @@ use super::super::output;
 use super::{StrategyOnQuery, StrategyResult, mean_json, words};
 use crate::domain::rating::Dispersion;
 use crate::domain::simulation::{Coverage, MeanInterval, SimulatedQuery};
-use crate::store::views::ENOUGH_BATTLES;
+use crate::store::summary_cache::ENOUGH_BATTLES;
 use serde_json::{Value, json};
 
 /// The rank intervals of one strategy, over all queries.

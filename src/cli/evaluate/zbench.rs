@@ -139,7 +139,7 @@ fn dataset(path: &Path) -> Result<Vec<Pool>, CommandFailure> {
         kind => Err(CommandFailure::usage(anyhow!(
             "{}: holds {}; --profile zbench takes datasets with scores",
             path.display(),
-            kind.words()
+            kind.describe()
         ))),
     }
 }

@@ -2,9 +2,9 @@
 
 use super::super::{CommandFailure, CommandResult, output};
 use super::{RowFormat, write_rows};
+use crate::app::adjudication::data::AdjudicationData;
 use crate::domain::adjudication::{LabelCorrection, RulingGrades, corrected_labels};
 use crate::formats::{beir, trec};
-use crate::store::labels::AdjudicationData;
 use anyhow::anyhow;
 use clap::{Args, ValueEnum};
 use serde_json::json;

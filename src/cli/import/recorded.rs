@@ -1,10 +1,10 @@
 //! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
 
 use super::DatasetImport;
+use crate::client::now_ms;
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::vote::JudgeId;
-use crate::engine::now_ms;
 use crate::formats::ai_scores::{self, ExpectedJudges, RecordedVote, ZbenchPair};
 use crate::judge::{FailureCause, JudgeSpec, Usage};
 use crate::store::calls::{CallOutcome, CallRecord};

@@ -2,11 +2,11 @@
 
 use super::{CommandFailure, display_name, label, open, output, refused};
 use crate::cli::benchmark;
+use crate::client::now_ms;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::sanitise;
-use crate::engine::now_ms;
 use crate::formats::picks::read_picks;
 use crate::store::Store;
 use crate::store::StoreError;

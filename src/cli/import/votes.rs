@@ -5,9 +5,9 @@ mod take;
 use super::{
     CommandContext, CommandFailure, CommandResult, display_name, label, note, open, output, refused,
 };
+use crate::client::now_ms;
 use crate::domain::sanitise;
 use crate::domain::verdict::FinalRule;
-use crate::engine::now_ms;
 use crate::formats::votes::{KnownTexts, read_votes, text_hash};
 use crate::store::{Db, Store, StoreError};
 use anyhow::anyhow;

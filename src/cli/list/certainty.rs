@@ -3,7 +3,7 @@
 use super::super::output;
 use crate::domain::sanitise;
 use crate::store::corpus::QueryInfo;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use serde_json::{Value, json};
 
 /// Battles past which a forecast is no plan.

@@ -1,8 +1,8 @@
 //! What a project has spent, on what, known and assumed apart.
 
 use super::super::{CommandFailure, output};
+use crate::app::run_lock::RunLock;
 use crate::domain::sanitise;
-use crate::engine::run_lock::RunLock;
 use crate::store::Store;
 use crate::store::ledger::Spent;
 

@@ -1,13 +1,13 @@
 //! Which judge is asked about which pool in which order, and what of it is there already.
 
 use super::answers::{PickAnswers, PickQuestionKey};
+use crate::app::annotate::estimate::JudgeEstimate;
+use crate::app::pick::run::{PickTask, call_id};
 use crate::cli::output;
 use crate::domain::adjudication::{PickMode, PickRequest};
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
-use crate::engine::estimate::JudgeEstimate;
-use crate::engine::picks::{PickTask, call_id};
 use crate::judge::{Judge, JudgeEnsemble, PoolText, PresentedPool};
 use std::sync::Arc;
 

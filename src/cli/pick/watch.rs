@@ -3,10 +3,10 @@
 use super::super::{CommandFailure, output, signals};
 use super::answers::PickAnswers;
 use super::plan::PickPlan;
+use crate::app::pick::run::{self, PickEvent, PickSession};
 use crate::client::RunControl;
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
-use crate::engine::picks::{self, PickEvent, PickSession};
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
@@ -55,7 +55,7 @@ pub(super) fn watch(
             ensemble: ensemble.clone(),
             control,
         };
-        let run = tokio::spawn(picks::run(picking, plan.jobs.clone(), events_to));
+        let run = tokio::spawn(run::run(picking, plan.jobs.clone(), events_to));
         let (mut ended, mut tally) = (PickRunEnd::default(), PickCounts::default());
         let mut failed = None;
         let mut spoke = Instant::now();

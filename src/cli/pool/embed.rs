@@ -5,12 +5,12 @@ use super::super::{
 };
 use super::hybrid::{self, FusedRankings};
 use super::stage::{BenchmarkFolder, FirstStage};
+use crate::app::pool::embeddings::{CachedEmbedder, EmbedError, VectorOrigins};
 use crate::client::RunControl;
 use crate::domain::corpus::DocId;
 use crate::domain::metrics::Qrels;
 use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
 use crate::embedding::cache::VectorCache;
-use crate::engine::embeddings::{CachedEmbedder, EmbedError, VectorOrigins};
 use crate::formats::beir::{BeirDocument, BeirQuery};
 use crate::formats::trec;
 use anyhow::anyhow;

@@ -1,8 +1,8 @@
 //! From a question to a call in flight: money set aside, a row in the ledger, a place, the pace.
 
-use super::{CallTask, SentCall, Worker, WorkerEvent, attempt, earliest, lock};
+use super::{CallTask, SentCall, Worker, WorkerEvent, attempt, earliest};
 use crate::client::question::ServiceQuestion;
-use crate::client::{RunControl, now_ms};
+use crate::client::{RunControl, lock, now_ms};
 use crate::store::StoreError;
 use crate::store::ledger::Attempt;
 use futures::{FutureExt as _, StreamExt as _};

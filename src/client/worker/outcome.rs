@@ -1,24 +1,20 @@
 //! From a call that has come back to what is on disk: kept, charged, asked again, shared.
 
-use super::{
-    CallTask, QuestionEnd, RecordedCall, ReturnedCall, SentCall, Worker, WorkerEvent, lock,
-};
+use super::{CallTask, QuestionEnd, RecordedCall, ReturnedCall, SentCall, Worker, WorkerEvent};
 use crate::client::gate::is_refusal;
 use crate::client::health::is_broken;
+use crate::client::lock;
 use crate::client::pace::{back_off, named};
 use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::domain::sampling::SeededRng;
 use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, Retry};
 use crate::store::ledger::Charge;
 use futures::FutureExt as _;
-use std::collections::{HashSet, VecDeque};
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
 
 /// Times a question is sent before it counts as failed; refusals of a provider that answers others do not count.
 pub(super) const ATTEMPTS: u32 = 8;
-/// Keys of answered questions that are remembered: more than can have been looked up before they were answered.
-const REMEMBERED: usize = 4_096;
 
 impl<Q: ServiceQuestion> Worker<Q> {
     /// Takes a call in that has come back.
@@ -304,34 +300,4 @@ fn cause_name(cause: FailureCause) -> String {
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))
         .unwrap_or_default()
-}
-
-/// The latest keys of answered questions.
-#[derive(Default)]
-pub(super) struct RecentKeys {
-    keys: HashSet<[u8; 32]>,
-    order: VecDeque<[u8; 32]>,
-}
-
-impl RecentKeys {
-    pub(super) fn add(&mut self, key: [u8; 32]) {
-        if self.keys.insert(key) {
-            self.order.push_back(key);
-        }
-        if self.order.len() > REMEMBERED
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.keys.remove(&oldest);
-        }
-    }
-
-    pub(super) fn forget(&mut self, key: &[u8; 32]) {
-        if self.keys.remove(key) {
-            self.order.retain(|known| known != key);
-        }
-    }
-
-    pub(super) fn holds(&self, key: &[u8; 32]) -> bool {
-        self.keys.contains(key)
-    }
 }

@@ -5,15 +5,15 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{
     EvaluationError, EvaluationRules, Measure, Metric, Qrels, RankedRun, evaluate,
 };
+use crate::domain::named::named;
 use crate::domain::retrieval::JudgingPool;
 use crate::domain::sampling::SeededRng;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
-use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Ranks down to which a turned label is felt.
-pub const IMPACT_DEPTH: usize = 10;
+pub(super) const IMPACT_DEPTH: usize = 10;
 
 /// A document that at least one answer treats otherwise than its label.
 #[derive(Clone, Debug, PartialEq)]
@@ -143,8 +143,11 @@ fn ndcg(
 }
 
 /// What comes first on the docket.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum DisagreementOrder {
     /// The impact on the metrics times the share of answers against the label.
     #[default]
@@ -158,19 +161,6 @@ pub enum DisagreementOrder {
 }
 
 impl DisagreementOrder {
-    /// Every order, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::Impact, Self::Confidence, Self::Query, Self::Random];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Impact => "impact",
-            Self::Confidence => "confidence",
-            Self::Query => "query",
-            Self::Random => "random",
-        }
-    }
-
     /// What it does, in a line.
     pub fn words(self) -> &'static str {
         match self {
@@ -184,23 +174,7 @@ impl DisagreementOrder {
     }
 }
 
-impl fmt::Display for DisagreementOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for DisagreementOrder {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == text);
-        found.ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).join(", ");
-            format!("{text:?} is not an order: expected one of {known}")
-        })
-    }
-}
+named!(DisagreementOrder, "an order");
 
 /// The share of controls where nothing else is wanted.
 pub const CONTROL_SHARE: f64 = 0.2;

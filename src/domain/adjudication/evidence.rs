@@ -1,12 +1,28 @@
 //! A verdict on every document of a pool, each with the sentence that proves it.
 
 use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
+use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
+use strum::{IntoStaticStr, VariantArray};
 
 /// What a document says to the query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum EvidenceLabel {
     /// It shows that a claim is true, or answers a question.
     Supports,
@@ -16,19 +32,9 @@ pub enum EvidenceLabel {
     NotEnough,
 }
 
+named!(EvidenceLabel, "a verdict on a document");
+
 impl EvidenceLabel {
-    /// All of them, those that make a document relevant first.
-    pub const ALL: [Self; 3] = [Self::Supports, Self::Refutes, Self::NotEnough];
-
-    /// Its word, in questions, answers and files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Supports => "supports",
-            Self::Refutes => "refutes",
-            Self::NotEnough => "not_enough",
-        }
-    }
-
     /// Whether a document of which this holds counts as picked.
     pub fn is_evidence(self) -> bool {
         self != Self::NotEnough
@@ -77,10 +83,8 @@ impl VerdictsReply {
         let mut verdicts = Vec::with_capacity(places.len());
         for (at, given) in places.into_iter().zip(self.verdicts) {
             let slot = given.slot;
-            let verdict = EvidenceLabel::ALL
-                .into_iter()
-                .find(|stance| stance.name() == given.verdict)
-                .ok_or(InvalidPick::UnknownVerdict { slot })?;
+            let unknown = |_| InvalidPick::UnknownVerdict { slot };
+            let verdict = given.verdict.parse().map_err(unknown)?;
             let sentence = given.sentence.filter(|text| !text.trim().is_empty());
             let verdict = SlotVerdict {
                 slot: at + 1,
@@ -116,7 +120,7 @@ impl SlotVerdict {
 ///
 /// # Errors
 /// As [`VerdictsReply::check`], but for quotations.
-pub fn check_verdicts(verdicts: &[SlotVerdict], slots: usize) -> Result<(), InvalidPick> {
+pub(super) fn check_verdicts(verdicts: &[SlotVerdict], slots: usize) -> Result<(), InvalidPick> {
     let given = verdicts.iter().map(|verdict| verdict.slot);
     let given = given.map(|slot| i64::try_from(slot).unwrap_or(-1));
     each_once(given.collect(), slots)?;
@@ -143,7 +147,7 @@ fn each_once(slots: Vec<i64>, count: usize) -> Result<Vec<usize>, InvalidPick> {
 /// Where a text holds a quotation, in bytes. Runs of white space and control characters are as good as one space, and
 /// capitals as small letters; a space between two opening brackets, which prompts put there, counts for nothing.
 /// `None` too for a quotation without a letter or digit.
-pub fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
+pub(super) fn find_quote(text: &str, quote: &str) -> Option<Range<usize>> {
     let (wanted, _) = fold(quote);
     let wanted = wanted.trim();
     if !wanted.contains(char::is_alphanumeric) {

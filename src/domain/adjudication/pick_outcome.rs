@@ -211,7 +211,7 @@ impl PickSummary {
 }
 
 /// Adds up answers: each a pool with the positions picked in it, or why there are none.
-pub fn summarise_picks<'a>(
+pub(crate) fn summarise_picks<'a>(
     answers: impl IntoIterator<Item = (&'a JudgingPool, Result<&'a [usize], InvalidPick>)>,
     how: &Resampling,
 ) -> PickSummary {

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 use thiserror::Error;
 
 /// How many documents a judge was asked to pick.
@@ -78,8 +79,9 @@ impl TryFrom<BTreeMap<String, ReplyMember>> for SlotsReply {
 }
 
 /// Why a reply is not an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Error, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum InvalidPick {
     /// The text is not JSON. For whoever decodes a [`SlotsReply`] to report.
     #[error("not JSON")]
@@ -147,19 +149,7 @@ pub enum InvalidPick {
 impl InvalidPick {
     /// The cause without its particulars, for counting.
     pub fn cause(self) -> &'static str {
-        match self {
-            Self::NotJson => "not-json",
-            Self::NoSlots => "no-slots",
-            Self::OutOfRange { .. } => "out-of-range",
-            Self::Duplicate { .. } => "duplicate",
-            Self::WrongCount { .. } => "wrong-count",
-            Self::NoVerdicts => "no-verdicts",
-            Self::MissingSlot { .. } => "missing-slot",
-            Self::UnknownVerdict { .. } => "unknown-verdict",
-            Self::NoSentence { .. } => "no-sentence",
-            Self::StraySentence { .. } => "stray-sentence",
-            Self::NotQuoted { .. } => "not-quoted",
-        }
+        self.into()
     }
 }
 
@@ -199,37 +189,6 @@ impl SlotsReply {
     }
 }
 
-/// What the original makes of any text: its distinct runs of digits that are slots, in order, filled up with the lowest
-/// slots left and cut to `wanted`; positions from 0 (SEEDS §2.3).
-///
-/// With positives in the first slots even an empty text scores full marks. Only for replaying the original's numbers.
-pub fn forced_picks(text: &str, slots: usize, wanted: usize) -> Vec<usize> {
-    let mut picks: Vec<usize> = Vec::new();
-    let given = text
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|digits| digits.parse::<usize>().ok()?.checked_sub(1))
-        .filter(|position| *position < slots);
-    for position in given.chain(0..slots) {
-        if picks.len() == wanted {
-            break;
-        }
-        if !picks.contains(&position) {
-            picks.push(position);
-        }
-    }
-    picks
-}
-
-/// A text as the original's prompt shows it: without white space around it and, where it is longer than `chars`
-/// characters, cut there with an ellipsis.
-pub fn truncate_text(text: &str, chars: usize) -> String {
-    let text = text.trim();
-    match text.char_indices().nth(chars) {
-        Some((end, _)) => format!("{}…", text[..end].trim_end()),
-        None => text.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -262,12 +221,5 @@ mod tests {
         ] {
             assert_eq!(picks(slots, two).unwrap_err().to_string(), message);
         }
-    }
-
-    #[test]
-    fn the_original_always_finds_an_answer() {
-        assert_eq!(forced_picks("", 3, 5), [0, 1, 2]);
-        assert_eq!(forced_picks("99999999999999999999999 and 2", 3, 2), [1, 0]);
-        assert_eq!(forced_picks("3 2 1", 3, 0), [0; 0]);
     }
 }

@@ -2,40 +2,41 @@
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
+use crate::domain::named::named;
 use crate::domain::verdict::FinalRule;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fmt;
-use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Whether a document answers its query, in a person's judgment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Finding {
-    /// It does not.
-    Not,
-    /// In part.
-    Partially,
     /// It does.
     Relevant,
+    /// In part.
+    Partially,
+    /// It does not.
+    Not,
     /// Cannot tell: the label stays as it is.
     CannotTell,
 }
 
 impl Finding {
-    /// Every finding, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::Relevant, Self::Partially, Self::Not, Self::CannotTell];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Not => "not",
-            Self::Partially => "partially",
-            Self::Relevant => "relevant",
-            Self::CannotTell => "cannot-tell",
-        }
-    }
-
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
@@ -56,26 +57,25 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Finding {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == text);
-        found.ok_or_else(|| {
-            format!("{text:?} is not a ruling: expected relevant, partially, not or cannot-tell")
-        })
-    }
-}
+named!(Finding, "a ruling");
 
 /// Why pick and label differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum DisagreementCause {
     /// The label is wrong.
     LabelWrong,
@@ -90,26 +90,6 @@ pub enum DisagreementCause {
 }
 
 impl DisagreementCause {
-    /// Every fault, in the order in which they are offered.
-    pub const ALL: [Self; 5] = [
-        Self::LabelWrong,
-        Self::LabelMissing,
-        Self::JudgeWrong,
-        Self::BothDefensible,
-        Self::QueryUnclear,
-    ];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::LabelWrong => "label-wrong",
-            Self::LabelMissing => "label-missing",
-            Self::JudgeWrong => "judge-wrong",
-            Self::BothDefensible => "both-defensible",
-            Self::QueryUnclear => "query-unclear",
-        }
-    }
-
     /// In words.
     pub fn words(self) -> &'static str {
         match self {
@@ -122,23 +102,7 @@ impl DisagreementCause {
     }
 }
 
-impl fmt::Display for DisagreementCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for DisagreementCause {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let found = Self::ALL.into_iter().find(|one| one.name() == text);
-        found.ok_or_else(|| {
-            let known = Self::ALL.map(Self::name).join(", ");
-            format!("{text:?} is not a cause: expected one of {known}")
-        })
-    }
-}
+named!(DisagreementCause, "a cause");
 
 /// A ruling that stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -167,7 +131,7 @@ pub struct Ruling {
 ///
 /// Under [`FinalRule::Majority`] more than half of those who can tell must be on one side, relevant at least in part or
 /// not; within the side for it *partially* wins where not more than half of them said *relevant*.
-pub fn ruling_in_force<'a>(rule: &FinalRule, said: &[&'a Ruling]) -> Option<&'a Ruling> {
+pub(super) fn ruling_in_force<'a>(rule: &FinalRule, said: &[&'a Ruling]) -> Option<&'a Ruling> {
     match rule {
         FinalRule::Latest => said.last().copied(),
         FinalRule::Majority => majority(said),
@@ -481,21 +445,5 @@ mod tests {
         let over = RulingGrades::up_to(3);
         assert!(after(Some(over)).iter().all(|one| one.after == Some(3)));
         assert_eq!(RulingGrades::of(None).relevant, 1);
-    }
-
-    #[test]
-    fn names_are_read_back() {
-        for finding in Finding::ALL {
-            assert_eq!(finding.name().parse(), Ok(finding));
-        }
-        for fault in DisagreementCause::ALL {
-            assert_eq!(fault.name().parse(), Ok(fault));
-        }
-        assert!(
-            "maybe"
-                .parse::<Finding>()
-                .unwrap_err()
-                .contains("cannot-tell")
-        );
     }
 }

@@ -16,16 +16,6 @@ pub struct SampledItem {
     pub inclusion: Option<f64>,
 }
 
-/// What a share from a sample is a statement about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SurveyTarget {
-    /// The share among exactly the items the sample was drawn from: the interval shrinks to a point when all are seen.
-    FinitePopulation,
-    /// The rate of what produced those items (a judge, say): seeing every one of them still leaves chance.
-    Superpopulation,
-}
-
 /// A share corrected for how its items were drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct WeightedShare {
@@ -35,7 +25,7 @@ pub struct WeightedShare {
     pub interval: Interval,
     /// How many items it is from.
     pub n: usize,
-    /// How many answers of a simple random sample would say as much. Infinite where nothing is left to chance.
+    /// How many answers of a simple random sample would say as much.
     pub effective: f64,
 }
 
@@ -54,12 +44,12 @@ pub struct SurveyShare {
 /// out altogether.
 ///
 /// The estimator is Hájek's (1971); its error is linearised for Poisson sampling (Särndal, Swensson & Wretman 1992, ch.
-/// 5), V = Σ f w² (y − p)² / (Σ w)² with w = 1/π and f = 1 − π for the finite population, 1 for the superpopulation;
-/// systematic sampling from a random order has about the same. V is taken with two pseudo-answers of each kind, of the
-/// mean weight Σ f w² / Σ w, and turned into the effective number of answers p(1 − p)/V, for Wilson's interval. With
-/// yes-or-no answers and equal probabilities in a superpopulation that is the raw interval exactly. A sample whose random
+/// 5), V = Σ w² (y − p)² / (Σ w)² with w = 1/π. It is the error about the rate of what produced the items (a judge, say):
+/// seeing every one of them still leaves chance. Systematic sampling from a random order has about the same. V is taken with
+/// two pseudo-answers of each kind, of the mean weight Σ w² / Σ w, and turned into the effective number of answers p(1 − p)/V, for Wilson's interval. With
+/// yes-or-no answers and equal probabilities that is the raw interval exactly. A sample whose random
 /// part is a handful of items is covered at 92 to 99 % rather than 95 %.
-pub fn survey_share(items: &[SampledItem], target: SurveyTarget) -> SurveyShare {
+pub fn survey_share(items: &[SampledItem]) -> SurveyShare {
     let items: Vec<SampledItem> = items
         .iter()
         .copied()
@@ -73,24 +63,20 @@ pub fn survey_share(items: &[SampledItem], target: SurveyTarget) -> SurveyShare 
         .collect();
     SurveyShare {
         raw: Share::mean(items.iter().map(|item| item.value)),
-        corrected: weighted(&drawn, target),
+        corrected: weighted(&drawn),
         without_probability: items.len() - drawn.len(),
     }
 }
 
-fn weighted(drawn: &[(f64, f64)], target: SurveyTarget) -> Option<WeightedShare> {
+fn weighted(drawn: &[(f64, f64)]) -> Option<WeightedShare> {
     // Weights relative to the largest, so that no square overflows.
     let least = drawn.iter().map(|(_, pi)| *pi).reduce(f64::min)?;
     let (mut total, mut part, mut heavy) = (0.0, 0.0, 0.0);
-    let left = |pi: f64| match target {
-        SurveyTarget::FinitePopulation => 1.0 - pi,
-        SurveyTarget::Superpopulation => 1.0,
-    };
     for (value, pi) in drawn {
         let weight = least / pi;
         total += weight;
         part += weight * value;
-        heavy += left(*pi) * weight * weight;
+        heavy += weight * weight;
     }
     let value = (part / total).clamp(0.0, 1.0);
     let pseudo = heavy / total;
@@ -98,13 +84,9 @@ fn weighted(drawn: &[(f64, f64)], target: SurveyTarget) -> Option<WeightedShare>
     let centre = (part + PSEUDO * pseudo) / whole;
     let mut spread = pseudo * pseudo * PSEUDO * (centre.powi(2) + (1.0 - centre).powi(2));
     for (value, pi) in drawn {
-        spread += left(*pi) * (least / pi * (value - centre)).powi(2);
+        spread += (least / pi * (value - centre)).powi(2);
     }
-    let effective = if spread > 0.0 {
-        (centre * (1.0 - centre) * whole * whole / spread - 2.0 * PSEUDO).max(1.0)
-    } else {
-        f64::INFINITY
-    };
+    let effective = (centre * (1.0 - centre) * whole * whole / spread - 2.0 * PSEUDO).max(1.0);
     Some(WeightedShare {
         value,
         interval: Interval::wilson(value, effective),
@@ -132,7 +114,7 @@ mod tests {
     #[test]
     fn equal_probabilities_change_nothing() {
         let rows: Vec<(f64, f64)> = (0..40).map(|i| (f64::from(i % 3 / 2), 0.1)).collect();
-        let share = survey_share(&items(&rows), SurveyTarget::Superpopulation);
+        let share = survey_share(&items(&rows));
         let (raw, corrected) = (share.raw.unwrap(), share.corrected.unwrap());
         assert!((corrected.value - raw.value).abs() < 1e-12);
         assert!((corrected.effective - 40.0).abs() < 1e-9, "{corrected:?}");
@@ -142,10 +124,7 @@ mod tests {
 
     #[test]
     fn an_item_drawn_with_one_in_ten_stands_for_ten() {
-        let share = survey_share(
-            &items(&[(1.0, 0.1), (0.0, 1.0)]),
-            SurveyTarget::Superpopulation,
-        );
+        let share = survey_share(&items(&[(1.0, 0.1), (0.0, 1.0)]));
         assert!((share.corrected.unwrap().value - 10.0 / 11.0).abs() < 1e-12);
         assert_eq!(share.raw.unwrap().value, 0.5);
     }
@@ -163,30 +142,18 @@ mod tests {
             value: 0.0,
             inclusion: None,
         });
-        let share = survey_share(&rows, SurveyTarget::Superpopulation);
+        let share = survey_share(&rows);
         assert_eq!((share.without_probability, share.raw.unwrap().n), (4, 5));
         let corrected = share.corrected.unwrap();
         assert_eq!((corrected.n, corrected.value), (1, 1.0));
         assert!(corrected.effective >= 1.0 && corrected.interval.low < 0.3);
-        assert_eq!(
-            survey_share(&[], SurveyTarget::FinitePopulation),
-            SurveyShare::default()
-        );
+        assert_eq!(survey_share(&[]), SurveyShare::default());
     }
 
     #[test]
-    fn a_census_leaves_nothing_to_chance_but_the_judge() {
+    fn a_census_leaves_the_judge_to_chance() {
         let rows: Vec<(f64, f64)> = (0..20).map(|i| (f64::from(i % 2), 1.0)).collect();
-        let all = survey_share(&items(&rows), SurveyTarget::FinitePopulation)
-            .corrected
-            .unwrap();
-        assert_eq!(
-            (all.effective, all.interval.low, all.interval.high),
-            (f64::INFINITY, 0.5, 0.5)
-        );
-        let like = survey_share(&items(&rows), SurveyTarget::Superpopulation)
-            .corrected
-            .unwrap();
+        let like = survey_share(&items(&rows)).corrected.unwrap();
         assert!((like.effective - 20.0).abs() < 1e-9);
     }
 
@@ -225,36 +192,26 @@ mod tests {
         }
     }
 
-    /// How often the intervals cover the share of one population, the rate behind many, and how often raw ones do.
-    fn coverage(reps: usize, random: f64, easy: f64, hard: f64) -> [f64; 3] {
+    /// How often the intervals cover the rate behind the answers, and how often raw ones do.
+    fn coverage(reps: usize, random: f64, easy: f64, hard: f64) -> [f64; 2] {
         let mut rng = SeededRng::new(11, &["coverage"]);
         let queue = SurveyQueue::new(random, easy, hard, &mut rng);
-        let judge = |rate: &f64, rng: &mut SeededRng| f64::from(u8::from(rng.unit() < *rate));
-        let fixed: Vec<f64> = queue
-            .rates
-            .iter()
-            .map(|rate| judge(rate, &mut rng))
-            .collect();
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-        let (share, rate) = (mean(&fixed), mean(&queue.rates));
-        let mut covered = [0; 3];
+        let rate = queue.rates.iter().sum::<f64>() / ITEMS as f64;
+        let mut covered = [0; 2];
         for _ in 0..reps {
             let drawn = queue.draw(&mut rng);
-            let rows = |value: &mut dyn FnMut(usize) -> f64| -> Vec<SampledItem> {
-                let row = |at: &usize| (value(*at), queue.chances[*at]);
-                items(&drawn.iter().map(row).collect::<Vec<_>>())
+            let mut row = |at: usize| {
+                let right = rng.unit() < queue.rates[at];
+                (f64::from(u8::from(right)), queue.chances[at])
             };
-            let seen = rows(&mut |at| fixed[at]);
-            let finite = survey_share(&seen, SurveyTarget::FinitePopulation);
-            let anew = rows(&mut |at| judge(&queue.rates[at], &mut rng));
-            let source = survey_share(&anew, SurveyTarget::Superpopulation);
+            let rows: Vec<(f64, f64)> = drawn.into_iter().map(&mut row).collect();
+            let share = survey_share(&items(&rows));
             let intervals = [
-                (finite.corrected.unwrap().interval, share),
-                (source.corrected.unwrap().interval, rate),
-                (source.raw.unwrap().interval, rate),
+                share.corrected.unwrap().interval,
+                share.raw.unwrap().interval,
             ];
-            for (count, (interval, truth)) in covered.iter_mut().zip(intervals) {
-                *count += usize::from(interval.low <= truth && truth <= interval.high);
+            for (count, interval) in covered.iter_mut().zip(intervals) {
+                *count += usize::from(interval.low <= rate && rate <= interval.high);
             }
         }
         covered.map(|count| count as f64 / reps as f64)
@@ -263,8 +220,7 @@ mod tests {
     #[test]
     fn intervals_cover_at_their_rate_when_the_doubtful_come_first() {
         for (random, easy, hard) in [(0.15, 0.95, 0.55), (0.3, 0.9, 0.4), (0.5, 0.97, 0.7)] {
-            let [finite, judge, raw] = coverage(400, random, easy, hard);
-            assert!((0.92..=0.98).contains(&finite), "{random} {finite}");
+            let [judge, raw] = coverage(400, random, easy, hard);
             assert!((0.92..=0.98).contains(&judge), "{random} {judge}");
             assert!(raw < 0.7, "{random} {raw}");
         }
@@ -275,12 +231,10 @@ mod tests {
         fn the_estimate_lies_in_its_interval(
             rows in prop::collection::vec((0.0f64..=1.0, 1e-6f64..=1.0), 1..40),
         ) {
-            for target in [SurveyTarget::FinitePopulation, SurveyTarget::Superpopulation] {
-                let share = survey_share(&items(&rows), target).corrected.unwrap();
-                prop_assert!((0.0..=1.0).contains(&share.value) && share.effective >= 1.0);
-                prop_assert!(share.interval.low <= share.value + 1e-12);
-                prop_assert!(share.value <= share.interval.high + 1e-12);
-            }
+            let share = survey_share(&items(&rows)).corrected.unwrap();
+            prop_assert!((0.0..=1.0).contains(&share.value) && share.effective >= 1.0);
+            prop_assert!(share.interval.low <= share.value + 1e-12);
+            prop_assert!(share.value <= share.interval.high + 1e-12);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// With fewer votes a judge keeps β = 1 and γ = 0. At this many the standard error of γ is still about 0.4 (simulated
 /// with the noise of SCIENCE §0).
-pub const MIN_VOTES: usize = 100;
+pub(super) const MIN_VOTES: usize = 100;
 
 /// The fit has converged when no β and no γ moves further than this in a round.
 const TOLERANCE: f64 = 1e-4;

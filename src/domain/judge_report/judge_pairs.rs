@@ -1,7 +1,7 @@
 //! Judge against judge.
 
 use super::{Rating, score};
-use crate::domain::agreement::{Alpha, Kappa, LabelScale, Share, alpha, kappa_of_table};
+use crate::domain::agreement::{Alpha, Kappa, Share, alpha, kappa};
 use crate::domain::vote::Outcome;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -72,7 +72,7 @@ pub fn judge_pairs(ratings: &[Rating]) -> Vec<JudgePair> {
                 b,
                 n,
                 agree: Share::of((0..3).map(|i| table[i][i]).sum(), n),
-                kappa: kappa_of_table(&table.map(|row| row.to_vec())),
+                kappa: kappa(&table.map(|row| row.to_vec())),
             }
         })
         .collect()
@@ -89,7 +89,7 @@ pub fn judge_alpha(ratings: &[Rating], seed: Option<u64>) -> Option<Alpha> {
                 .collect()
         })
         .collect();
-    alpha(&units, LabelScale::Nominal, seed)
+    alpha(&units, seed)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Agreement of a judge with people.
 
 use super::{HumanVerdict, Rating, reference_verdicts};
-use crate::domain::agreement::{SampledItem, SurveyShare, SurveyTarget, survey_share};
+use crate::domain::agreement::{SampledItem, SurveyShare, survey_share};
 use crate::domain::vote::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// How often a judge says what people say, over the pairs with both a vote and a verdict that is not *cannot tell*.
 ///
 /// The unit is the pair, as it is in the review queue: a judge that voted on a pair twice counts there with the mean of
-/// its votes. The corrected shares are about the judge (see [`SurveyTarget::Superpopulation`]).
+/// its votes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PeopleAgreement {
     /// Over all pairs: the judge agrees when its outcome A, tie or B is the sign of the verdict, a tie being a tie.
@@ -46,8 +46,8 @@ pub fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> People
         }
     }
     PeopleAgreement {
-        all: survey_share(&all, SurveyTarget::Superpopulation),
-        decided: survey_share(&decided, SurveyTarget::Superpopulation),
+        all: survey_share(&all),
+        decided: survey_share(&decided),
     }
 }
 

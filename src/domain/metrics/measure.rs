@@ -1,13 +1,16 @@
 //! The measures, their names, and their formulas on one ranking.
 
+use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 use thiserror::Error;
 
 /// What is measured on a ranking. All values are in 0..=1, larger is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
 pub enum Measure {
     /// Discounted cumulative gain over the best one possible: the gain is the grade, or 0 where that is negative, the
     /// discount log2(rank + 1) (Järvelin & Kekäläinen 2002; trec_eval `ndcg`, `ndcg_cut`).
@@ -25,9 +28,11 @@ pub enum Measure {
     /// Voorhees 2004; trec_eval `bpref`).
     Bpref,
     /// The precision at the rank that equals the number of relevant documents (trec_eval `Rprec`).
+    #[strum(serialize = "rprec")]
     RPrecision,
     /// The share of the first K places that holds relevant documents, also where fewer than K were retrieved
     /// (trec_eval `P`).
+    #[strum(serialize = "p")]
     Precision,
     /// Whether a relevant document is among the first K (trec_eval `success`).
     Success,
@@ -42,37 +47,9 @@ enum MeasureDepth {
     Either,
 }
 
+named!(Measure, "a measure");
+
 impl Measure {
-    /// Every measure.
-    pub const ALL: [Self; 10] = [
-        Self::Ndcg,
-        Self::NdcgExp,
-        Self::Mrr,
-        Self::Map,
-        Self::Recall,
-        Self::Bpref,
-        Self::RPrecision,
-        Self::Precision,
-        Self::Success,
-        Self::Judged,
-    ];
-
-    /// The name used on the command line and in files, without the cut-off.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ndcg => "ndcg",
-            Self::NdcgExp => "ndcg_exp",
-            Self::Mrr => "mrr",
-            Self::Map => "map",
-            Self::Recall => "recall",
-            Self::Bpref => "bpref",
-            Self::RPrecision => "rprec",
-            Self::Precision => "p",
-            Self::Success => "success",
-            Self::Judged => "judged",
-        }
-    }
-
     fn depth(self) -> MeasureDepth {
         match self {
             Self::Bpref | Self::RPrecision => MeasureDepth::Whole,
@@ -112,9 +89,7 @@ impl Metric {
         metric
             .map(|cutoff| Self { measure, cutoff })
             .ok_or_else(|| MetricError {
-                text: cutoff.map_or(measure.name().to_owned(), |k| {
-                    format!("{}@{k}", measure.name())
-                }),
+                text: cutoff.map_or(measure.to_string(), |k| format!("{measure}@{k}")),
             })
     }
 
@@ -131,9 +106,9 @@ impl Metric {
     /// Every form of a metric's name, for help texts: `ndcg[@K], …, p@K, …`.
     pub fn expected() -> String {
         let form = |measure: Measure| match measure.depth() {
-            MeasureDepth::Whole => measure.name().to_owned(),
-            MeasureDepth::First => format!("{}@K", measure.name()),
-            MeasureDepth::Either => format!("{}[@K]", measure.name()),
+            MeasureDepth::Whole => measure.to_string(),
+            MeasureDepth::First => format!("{measure}@K"),
+            MeasureDepth::Either => format!("{measure}[@K]"),
         };
         Measure::ALL.map(form).join(", ")
     }
@@ -265,10 +240,8 @@ impl FromStr for Metric {
             Some((name, cutoff)) => (name, Some(cutoff.parse().map_err(|_| error())?)),
             None => (lower.as_str(), None),
         };
-        let measure = Measure::ALL
-            .into_iter()
-            .find(|measure| measure.name() == name);
-        Self::new(measure.ok_or_else(error)?, cutoff).map_err(|_| error())
+        let measure = name.parse().map_err(|_| error())?;
+        Self::new(measure, cutoff).map_err(|_| error())
     }
 }
 

@@ -121,7 +121,7 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
 /// `statistic` is given the indexes of a resample, drawn with replacement; resamples without a value are left out.
 /// The ends are the order statistics at the tails' share of the draws. `None` for fewer than two cases, for a level
 /// outside (0, 1), and where no resample has a value.
-pub fn bootstrap(
+pub(crate) fn bootstrap(
     n: usize,
     how: &Resampling,
     statistic: impl Fn(&[usize]) -> Option<f64>,
@@ -134,7 +134,7 @@ pub fn bootstrap(
 pub fn bootstraps<const N: usize>(
     n: usize,
     how: &Resampling,
-    statistics: impl Fn(&[usize]) -> [Option<f64>; N],
+    mut statistics: impl FnMut(&[usize]) -> [Option<f64>; N],
 ) -> [Option<(f64, f64)>; N] {
     if n < 2 || !(how.level > 0.0 && how.level < 1.0) {
         return [None; N];
@@ -161,7 +161,7 @@ pub fn bootstraps<const N: usize>(
 ///
 /// Exact, over all sign patterns, where those are no more than the draws; otherwise (b + 1) / (draws + 1), with b the
 /// random patterns whose mean is at least as far from zero (Phipson & Smyth 2010).
-pub fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f64> {
+pub(crate) fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f64> {
     let n = differences.len();
     if n == 0 {
         return None;
@@ -192,7 +192,7 @@ pub fn randomisation_p(differences: &[f64], how: &Resampling) -> Option<f64> {
 }
 
 /// The paired t-test of differences, or `None` for fewer than two or where all are equal.
-pub fn t_test(differences: &[f64]) -> Option<TTest> {
+pub(crate) fn t_test(differences: &[f64]) -> Option<TTest> {
     let n = differences.len();
     let mean = mean(differences)?;
     let degrees = n.checked_sub(1).filter(|degrees| *degrees > 0)?;

@@ -29,14 +29,6 @@ impl Certainty {
     pub fn settled(&self, level: f64) -> bool {
         self.at_least >= level
     }
-
-    /// Documents that may be on either side of the cut: neither P(inside) nor P(outside) reaches `level`.
-    pub fn unsettled(&self, level: f64) -> Vec<usize> {
-        let open = |p: f64| p < level && 1.0 - p < level;
-        (0..self.inside.len())
-            .filter(|document| self.inside[*document].is_some_and(open))
-            .collect()
-    }
 }
 
 /// How sure the first `top` ranks of a query are. The joint draws are used and not a bound over pairs: the pairs that

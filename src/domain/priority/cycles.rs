@@ -3,7 +3,6 @@
 use crate::domain::analysis;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
-use crate::domain::rating::Observation;
 use crate::domain::vote::{JudgeId, Outcome};
 use std::collections::BTreeMap;
 
@@ -160,91 +159,12 @@ fn rounded(strength: f64) -> u64 {
 }
 
 /// For each pair that is the weakest of a triad the sum of what speaks against it, over its triads.
-pub fn weakest_pairs(triads: &[CyclicTriad]) -> BTreeMap<Pair, f64> {
+pub(super) fn weakest_pairs(triads: &[CyclicTriad]) -> BTreeMap<Pair, f64> {
     let mut sums = BTreeMap::new();
     for triad in triads {
         *sums.entry(triad.weakest).or_insert(0.0) += triad.against;
     }
     sums
-}
-
-/// Kendall's coefficient of consistency of a complete tournament without ties, 1 for none of the possible cyclic triads
-/// and 0 for all (Kendall & Babington Smith 1940). `None` below three documents.
-pub fn consistency(documents: usize, cyclic: usize) -> Option<f64> {
-    let k = documents as f64;
-    let squares = if documents % 2 == 1 { 1.0 } else { 4.0 };
-    let most = (k * k * k - squares * k) / 24.0;
-    (documents >= 3).then(|| 1.0 - cyclic as f64 / most)
-}
-
-/// The order that explains the votes best in least squares, and what it leaves unexplained.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Hodge {
-    /// One value a document; the mean over each group of linked documents is 0.
-    pub potential: Vec<f64>,
-    /// Share of the weighted squares of y = 2s − 1 that no potential explains: 0 for a consistent order, 1 for a pure
-    /// cycle (Jiang, Lim, Yao & Ye 2011; SCIENCE §9d).
-    pub inconsistency: f64,
-}
-
-/// The least-squares potential of battles: min Σ n (y − (r_b − r_a))², by conjugate gradients. `None` where every battle
-/// is a tie, or one names a document outside of the pool.
-pub fn hodge(documents: usize, battles: &[Observation]) -> Option<Hodge> {
-    if battles.iter().any(|o| o.a >= documents || o.b >= documents) {
-        return None;
-    }
-    let flow = |o: &Observation| 2.0 * o.score - 1.0;
-    let total: f64 = battles
-        .iter()
-        .filter(|o| o.a != o.b)
-        .map(|o| o.weight * flow(o).powi(2))
-        .sum();
-    if total.is_nan() || total <= 0.0 {
-        return None;
-    }
-    let spread = |along: &dyn Fn(&Observation) -> f64| {
-        let mut out = vec![0.0; documents];
-        for o in battles {
-            let share = o.weight * along(o);
-            out[o.b] += share;
-            out[o.a] -= share;
-        }
-        out
-    };
-    let dot = |x: &[f64], y: &[f64]| -> f64 { x.iter().zip(y).map(|(x, y)| x * y).sum() };
-    let mut potential = vec![0.0; documents];
-    let mut residual = spread(&flow);
-    let mut direction = residual.clone();
-    let mut energy = dot(&residual, &residual);
-    let goal = energy * 1e-28;
-    for _ in 0..4 * documents + 50 {
-        let image = spread(&|o| direction[o.b] - direction[o.a]);
-        let resistance = dot(&direction, &image);
-        if energy <= goal || resistance.is_nan() || resistance <= 0.0 {
-            break;
-        }
-        let length = energy / resistance;
-        for (x, p) in potential.iter_mut().zip(&direction) {
-            *x += length * p;
-        }
-        for (r, y) in residual.iter_mut().zip(&image) {
-            *r -= length * y;
-        }
-        let next = dot(&residual, &residual);
-        for (p, r) in direction.iter_mut().zip(&residual) {
-            *p = r + next / energy * *p;
-        }
-        energy = next;
-    }
-    let left: f64 = battles
-        .iter()
-        .filter(|o| o.a != o.b)
-        .map(|o| o.weight * (flow(o) - (potential[o.b] - potential[o.a])).powi(2))
-        .sum();
-    Some(Hodge {
-        potential,
-        inconsistency: left / total,
-    })
 }
 
 #[cfg(test)]
@@ -281,23 +201,5 @@ mod tests {
         let sums = weakest_pairs(&triads);
         assert_eq!(sums.get(&triads[0].weakest), Some(&1.0));
         assert_eq!(sums.len(), 2);
-    }
-
-    #[test]
-    fn consistency_runs_from_a_perfect_order_to_a_perfect_circle() {
-        assert_eq!(consistency(9, 0), Some(1.0));
-        assert_eq!(consistency(3, 1), Some(0.0));
-        assert_eq!(consistency(4, 2), Some(0.0));
-        assert_eq!(consistency(2, 0), None);
-    }
-
-    #[test]
-    fn nothing_is_explained_where_nothing_is_preferred() {
-        assert_eq!(hodge(2, &[Observation::new(0, 1, 0.5, 1.0)]), None);
-        assert_eq!(hodge(1, &[Observation::new(0, 1, 1.0, 1.0)]), None);
-        assert_eq!(hodge(0, &[]), None);
-        let order = hodge(2, &[Observation::new(0, 1, 1.0, 2.0)]).unwrap();
-        assert_eq!(order.potential, [-0.5, 0.5]);
-        assert!(order.inconsistency < 1e-20);
     }
 }

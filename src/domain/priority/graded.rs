@@ -47,24 +47,6 @@ pub fn ndcg(order: &[usize], gains: &[f64], top: usize) -> f64 {
     if best > 0.0 { found / best } else { 1.0 }
 }
 
-/// Kendall's τ-b of two lists of values for the same documents; `None` where one of them is constant.
-pub fn kendall(x: &[f64], y: &[f64]) -> Option<f64> {
-    let (mut agree, mut of_x, mut of_y) = (0i64, 0i64, 0i64);
-    for i in 1..x.len().min(y.len()) {
-        for j in 0..i {
-            let (dx, dy) = (sign(x[i] - x[j]), sign(y[i] - y[j]));
-            agree += dx * dy;
-            of_x += dx * dx;
-            of_y += dy * dy;
-        }
-    }
-    (of_x > 0 && of_y > 0).then(|| agree as f64 / ((of_x as f64) * (of_y as f64)).sqrt())
-}
-
-fn sign(value: f64) -> i64 {
-    i64::from(value > 0.0) - i64::from(value < 0.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,15 +62,5 @@ mod tests {
         assert_eq!(ndcg(&backwards, &gains, 10), 0.0);
         assert_eq!(super::gains(&[0]), [7.0]);
         assert_eq!(ndcg(&[], &[], 10), 1.0);
-    }
-
-    #[test]
-    fn tau_counts_the_pairs_that_agree() {
-        assert_eq!(kendall(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]), Some(1.0));
-        assert_eq!(kendall(&[1.0, 2.0, 3.0], &[1.0, 3.0, 2.0]), Some(1.0 / 3.0));
-        assert_eq!(kendall(&[1.0, 1.0], &[1.0, 2.0]), None);
-        // One of the three pairs is tied in y: (2 − 0) / √(3 · 2).
-        let tied = kendall(&[1.0, 2.0, 3.0], &[1.0, 1.0, 2.0]).unwrap();
-        assert!((tied - 2.0 / 6.0f64.sqrt()).abs() < 1e-15);
     }
 }

@@ -6,12 +6,12 @@
 use super::graded;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
-use crate::domain::rating::{self, Fit, Observation, RatingError, RatingModel, RatingOptions};
+use crate::domain::rating::{self, Fit, Observation, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
 
 /// What changes between a ranking and another one of the same documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Impact {
+pub(crate) struct Impact {
     /// Documents that leave the top, and as many that enter it.
     pub entering: usize,
     /// Size of that top.
@@ -28,12 +28,8 @@ pub struct Impact {
 }
 
 impl Impact {
-    /// The change from one set of scores to another; equal scores stand in pool order.
-    pub fn between(present: &[f64], other: &[f64], top: usize, exact: bool) -> Self {
-        Self::from_order(present, &graded::order(present), other, top, exact)
-    }
-
-    fn from_order(
+    /// The change from one set of scores, in their `order`, to another; equal scores stand in pool order.
+    pub(crate) fn between(
         present: &[f64],
         order: &[usize],
         other: &[f64],
@@ -62,7 +58,7 @@ impl Impact {
     }
 
     /// The impact as one number in 0..2: the share of the top that is replaced, plus the NDCG loss.
-    pub fn size(&self) -> f64 {
+    pub(crate) fn size(&self) -> f64 {
         self.entering as f64 / self.top.max(1) as f64 + self.ndcg_loss
     }
 
@@ -76,33 +72,10 @@ impl Impact {
     }
 }
 
-/// The fit with the score of one observation replaced, warm from `base` (SCIENCE §9c, exact).
-pub fn refit(
-    documents: usize,
-    observations: &[Observation],
-    options: &RatingOptions,
-    base: &Fit,
-    index: usize,
-    score: f64,
-) -> Result<Fit, RatingError> {
-    let mut changed = observations.to_vec();
-    if let Some(observation) = changed.get_mut(index) {
-        observation.score = score;
-    }
-    rating::fit(documents, &changed, options, Some(&base.scores))
-}
-
-/// The exact impact of one pair. `None` without an observation in force, without a fit, and where the flipped battles
-/// have no finite fit.
-pub fn impact(view: &View, pair: Pair, top: usize) -> Option<Impact> {
-    let flips = FlipContext::new(view, top)?;
-    flips.exact(flips.on.get(&pair)?)
-}
-
 /// The impact of every pair with an observation in force, in pool order. The `exact` pairs of the largest estimated
 /// impact are refitted; the others keep the secant estimate. Where there is no estimate (the erf model, zBench's model,
 /// a pool without covariance) all pairs are refitted.
-pub fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
+pub(crate) fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
     let Some(flips) = FlipContext::new(view, top) else {
         return Vec::new();
     };
@@ -165,7 +138,7 @@ impl<'a> FlipContext<'a> {
     }
 
     fn impact(&self, scores: &[f64], exact: bool) -> Impact {
-        Impact::from_order(&self.fit.scores, &self.order, scores, self.top, exact)
+        Impact::between(&self.fit.scores, &self.order, scores, self.top, exact)
     }
 
     /// The pair's observations as one: (a, b, score, weight). The likelihood of games of one pair depends on their sum.
@@ -242,7 +215,12 @@ impl<'a> FlipContext<'a> {
 /// pair is taken out of the fit to first order and put back in exactly. `scores` are those of the logistic fit that the
 /// pair is part of, and `resistance` its effective resistance there. `None` where the fit rests on the pair alone, and for
 /// a pair without weight.
-pub fn flipped_gap(pair: &Observation, score: f64, scores: &[f64], resistance: f64) -> Option<f64> {
+pub(crate) fn flipped_gap(
+    pair: &Observation,
+    score: f64,
+    scores: &[f64],
+    resistance: f64,
+) -> Option<f64> {
     let sigma = |x: f64| 1.0 / (1.0 + (-x).exp());
     let gap = scores.get(pair.b)? - scores.get(pair.a)?;
     let p = sigma(gap);

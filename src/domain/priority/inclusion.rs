@@ -80,7 +80,7 @@ pub struct Assignment {
 /// `Priority`. 0 for repeats, for later lines about the same pair, and for what was shown by priority after the last
 /// control. A control whose `of` does not fit (it was drawn from a part of the frame, or the frame has changed since)
 /// counts as shown by priority. `None` where no control fits and not everything was shown: then there is no estimate.
-pub fn sampling_weights(frame: usize, shown: &[Assignment]) -> Option<Vec<f64>> {
+pub(crate) fn sampling_weights(frame: usize, shown: &[Assignment]) -> Option<Vec<f64>> {
     let mut before = HashSet::new();
     let mut weights = vec![0.0; shown.len()];
     // The lines that count, each with `of` where it is a control that fits.

@@ -1,12 +1,25 @@
 //! The orders in which a person can look at battles.
 
+use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// What comes first in a queue.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Policy {
     /// P(the ensemble is wrong) × P(one of the two is in the top k) (SCIENCE §9e).
     #[default]
@@ -30,34 +43,6 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Every policy, the default first.
-    pub const ALL: [Self; 9] = [
-        Self::Value,
-        Self::Impact,
-        Self::Uncertain,
-        Self::Split,
-        Self::Surprise,
-        Self::Cycle,
-        Self::Failed,
-        Self::Random,
-        Self::Mixed,
-    ];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Value => "value",
-            Self::Impact => "impact",
-            Self::Uncertain => "uncertain",
-            Self::Split => "split",
-            Self::Surprise => "surprise",
-            Self::Cycle => "cycle",
-            Self::Failed => "failed",
-            Self::Random => "random",
-            Self::Mixed => "mixed",
-        }
-    }
-
     /// The policy in one line.
     pub fn words(self) -> &'static str {
         match self {
@@ -74,40 +59,4 @@ impl Policy {
     }
 }
 
-impl fmt::Display for Policy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Policy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|policy| policy.name() == text)
-            .ok_or_else(|| {
-                let names: Vec<&str> = Self::ALL.iter().map(|policy| policy.name()).collect();
-                format!("{text:?} is not a policy: expected {}", names.join(", "))
-            })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn policies_are_spelled_alike_everywhere() {
-        for policy in Policy::ALL {
-            assert_eq!(policy.to_string().parse(), Ok(policy));
-            assert_eq!(
-                serde_json::to_string(&policy).unwrap(),
-                format!("{:?}", policy.name())
-            );
-            assert!(!policy.words().is_empty());
-        }
-        assert!("best".parse::<Policy>().unwrap_err().contains("mixed"));
-    }
-}
+named!(Policy, "a policy");

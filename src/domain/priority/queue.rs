@@ -1,7 +1,7 @@
 //! From scored pairs of many queries to the order in which one person sees them.
 
+use super::Policy;
 use super::inclusion::{Assignment, DrawReason, PairKey};
-use super::{PairPriority, Policy};
 use crate::domain::sampling::SeededRng;
 use std::collections::{BinaryHeap, HashSet};
 
@@ -14,20 +14,6 @@ pub struct QueueCandidate {
     pub priority: Option<f64>,
     /// Whether a judge has voted on it: only those are in the frame that controls are drawn from.
     pub voted: bool,
-}
-
-impl QueueCandidate {
-    /// The scored pairs of one query as candidates.
-    pub fn of_query(query: u64, scored: &[PairPriority]) -> impl Iterator<Item = Self> + '_ {
-        scored.iter().map(move |scored| Self {
-            key: PairKey {
-                query,
-                pair: scored.pair,
-            },
-            priority: scored.priority,
-            voted: scored.voted,
-        })
-    }
 }
 
 /// What a queue is drawn with.

@@ -112,7 +112,7 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
 
 /// P(the document is truly in the top `top`) by pool index: Φ((e_i − c) / se_i), c halfway between the last score inside
 /// and the first one outside (SCIENCE §3). `None` for documents without a score.
-pub fn top_probabilities(view: &View, top: usize) -> Vec<Option<f64>> {
+pub(crate) fn top_probabilities(view: &View, top: usize) -> Vec<Option<f64>> {
     let mut inside = vec![None; view.rows().documents];
     let Ok(fit) = view.fit.as_ref() else {
         return inside;
@@ -147,7 +147,7 @@ fn outranks(view: &View, pair: Pair) -> Option<f64> {
 }
 
 /// P(the ensemble's outcome on the pair is wrong): one half at a tie (SCIENCE §9e).
-pub fn error_probability(view: &View, pair: Pair) -> Option<f64> {
+pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
     let (score, above) = (observed(view, pair)?, outranks(view, pair)?);
     Some(if cycles::is_tie(score) {
         0.5

@@ -54,7 +54,7 @@ pub fn ranks(scores: &[f64]) -> Vec<usize> {
 /// The same seed gives the same intervals everywhere. Empty where the covariance is of another pool.
 pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec<RankInterval> {
     let documents = scores.len();
-    if covariance.len() != documents {
+    if covariance.documents() != documents {
         return Vec::new();
     }
     let mut order = vec![0; documents];
@@ -124,7 +124,7 @@ pub fn top_draws(
     seed: u64,
 ) -> Option<TopDraws> {
     let documents = scores.len();
-    if covariance.len() != documents || top == 0 || top >= documents {
+    if covariance.documents() != documents || top == 0 || top >= documents {
         return None;
     }
     let mut order: Vec<usize> = (0..documents).collect();

@@ -25,13 +25,8 @@ pub struct Covariance {
 
 impl Covariance {
     /// How many documents it is about.
-    pub fn len(&self) -> usize {
+    pub fn documents(&self) -> usize {
         self.documents
-    }
-
-    /// Whether it is about no document.
-    pub fn is_empty(&self) -> bool {
-        self.documents == 0
     }
 
     /// The dispersion φ it was scaled with.
@@ -237,7 +232,7 @@ pub fn dispersion(
     options: &RatingOptions,
     covariance: &Covariance,
 ) -> Option<Dispersion> {
-    let documents = covariance.len();
+    let documents = covariance.documents();
     if fit.scores.len() != documents || check(documents, observations).is_err() {
         return None;
     }

@@ -46,34 +46,11 @@ pub(super) fn fit(documents: usize, observations: &[Observation]) -> Fit {
         }
         same
     });
-    iterate(&own, &meetings)
-}
-
-/// zBench's scores of a square win matrix, `wins[i][j]` being the wins of `i` over `j`, its diagonal used as it is.
-///
-/// zBench puts 0.5 on the diagonal. Cells that are missing count as 0.
-pub fn zbench_from_wins(wins: &[Vec<f64>]) -> Fit {
-    let cell = |i: usize, j: usize| wins[i].get(j).copied().unwrap_or(0.0);
-    let own: Vec<f64> = (0..wins.len()).map(|i| cell(i, i)).collect();
-    let mut meetings = Vec::new();
-    for i in 0..wins.len() {
-        for j in i + 1..wins.len() {
-            let (forth, back) = (cell(i, j), cell(j, i));
-            if forth != 0.0 || back != 0.0 {
-                meetings.push(PairWins { i, j, forth, back });
-            }
-        }
-    }
-    iterate(&own, &meetings)
-}
-
-fn iterate(own: &[f64], meetings: &[PairWins]) -> Fit {
-    let documents = own.len();
     let constant: f64 = own.iter().map(|w| w * std::f64::consts::LN_2).sum();
     let mut scores = vec![0.0; documents];
     let mut won = vec![0.0; documents];
     let mut lost = vec![0.0; documents];
-    weigh(&scores, own, meetings, &mut won, &mut lost);
+    weigh(&scores, &own, &meetings, &mut won, &mut lost);
     let mut before = f64::INFINITY;
     let mut iterations = 0;
     let mut converged = false;
@@ -84,7 +61,7 @@ fn iterate(own: &[f64], meetings: &[PairWins]) -> Fit {
         }
         let mean = scores.iter().sum::<f64>() / documents as f64;
         scores.iter_mut().for_each(|e| *e -= mean);
-        let loss = constant + weigh(&scores, own, meetings, &mut won, &mut lost);
+        let loss = constant + weigh(&scores, &own, &meetings, &mut won, &mut lost);
         converged = iterations >= 2 && (before - loss).abs() < LOSS_TOLERANCE;
         before = loss;
         iterations += 1;
@@ -131,30 +108,4 @@ fn weigh(
         loss += (m.forth + m.back) * tail.ln_1p() + against * gap.abs();
     }
     loss
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_notebook_of_zbench_is_met_to_the_digit() {
-        let wins = vec![
-            vec![0.5, 0.0, 3.0],
-            vec![4.0, 0.5, 4.0],
-            vec![1.0, 0.0, 0.5],
-        ];
-        let fit = zbench_from_wins(&wins);
-        let expected = [-1.8984783374773527, 4.8935459093094655, -2.995067571832113];
-        for (score, expected) in fit.scores.iter().zip(expected) {
-            assert!((score - expected).abs() < 1e-9, "{score} {expected}");
-        }
-        assert_eq!((fit.iterations, fit.converged), (54, true));
-    }
-
-    #[test]
-    fn a_matrix_without_an_answer_is_given_up_after_a_thousand_iterations() {
-        let fit = zbench_from_wins(&[vec![0.0, 1.0], vec![0.0]]);
-        assert_eq!((fit.iterations, fit.converged), (1000, false));
-    }
 }

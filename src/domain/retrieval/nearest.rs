@@ -21,7 +21,7 @@ pub fn unit_vector(mut vector: Vec<f32>) -> Option<Vec<f32>> {
 }
 
 /// The cosine of two vectors of length 1 and of the same dimension, in −1..=1 but for rounding.
-pub fn cosine(x: &[f32], y: &[f32]) -> f64 {
+pub(super) fn cosine(x: &[f32], y: &[f32]) -> f64 {
     let mut sums = [0.0f32; LANES];
     for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
         for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {

@@ -4,6 +4,7 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::sampling::SeededRng;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashMap};
+use strum::IntoStaticStr;
 
 /// The order of the documents in a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,8 +20,11 @@ pub enum PoolLayout {
 }
 
 /// Why a document is in a pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum SlotSource {
     /// It is labelled relevant, and the first stage found it.
     LabelFound,
@@ -33,11 +37,7 @@ pub enum SlotSource {
 impl SlotSource {
     /// Its word in files and tables.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::LabelFound => "label-found",
-            Self::LabelMissed => "label-missed",
-            Self::Fill => "fill",
-        }
+        self.into()
     }
 }
 

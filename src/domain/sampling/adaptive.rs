@@ -7,7 +7,7 @@
 
 mod adaptive_plan;
 mod greedy;
-mod information;
+pub(crate) mod information;
 mod judge_set;
 mod state;
 mod strategy;
@@ -16,7 +16,6 @@ mod swiss;
 mod tests;
 
 pub use adaptive_plan::AdaptivePlan;
-pub use information::{mutual_information, top_probabilities};
 pub use judge_set::{JudgeSet, MAX_JUDGES};
 pub use state::{AskedPair, SamplingState};
 pub use strategy::{JudgeChoice, Sampler, Strategy};

@@ -61,7 +61,7 @@ pub fn plausible_scores(
     covariance: &Covariance,
     rng: &mut SeededRng,
 ) -> Option<Vec<f64>> {
-    if covariance.len() != scores.len() {
+    if covariance.documents() != scores.len() {
         return None;
     }
     let normals: Vec<f64> = scores.iter().map(|_| rng.normal()).collect();

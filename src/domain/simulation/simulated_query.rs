@@ -2,18 +2,31 @@
 
 use super::noise::Noise;
 use crate::domain::battle::Pair;
+use crate::domain::named::named;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// How the true scores of a query's documents are distributed, in the units of [`Noise::standard`].
 ///
 /// The standard deviations are those of SCIENCE §0. It does not give the shapes of `Skew` and `Graded`: ours are chosen
 /// so that three judges agree on 72 % of random pairs under them too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Theta {
     /// Normal, standard deviation 1.82.
     #[default]
@@ -25,18 +38,6 @@ pub enum Theta {
 }
 
 impl Theta {
-    /// Every distribution, the default first.
-    pub const ALL: [Self; 3] = [Self::Gaussian, Self::Skew, Self::Graded];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gaussian => "gaussian",
-            Self::Skew => "skew",
-            Self::Graded => "graded",
-        }
-    }
-
     fn draw(self, documents: usize, rng: &mut SeededRng) -> Vec<f64> {
         let mut theta: Vec<f64> = (0..documents)
             .map(|document| match self {
@@ -57,24 +58,7 @@ impl Theta {
     }
 }
 
-impl fmt::Display for Theta {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Theta {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|theta| theta.name() == text)
-            .ok_or_else(|| {
-                format!("{text:?} is not a distribution: expected gaussian, skew or graded")
-            })
-    }
-}
+named!(Theta, "a distribution");
 
 /// One query with known truth: its documents' true scores and its judges.
 ///

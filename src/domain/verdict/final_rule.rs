@@ -5,10 +5,12 @@ use crate::domain::battle::Pair;
 use crate::domain::vote::Outcome;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// How the verdict in force follows from what people said. Each annotator has one say on a pair: their latest.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum FinalRule {
     /// The latest verdict, whoever gave it.
     #[default]
@@ -23,11 +25,7 @@ pub enum FinalRule {
 impl FinalRule {
     /// The name used on the command line and in files.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Latest => "latest",
-            Self::Majority => "majority",
-            Self::Adjudicator(_) => "adjudicator",
-        }
+        self.into()
     }
 
     /// The verdict in force on one pair, given what each annotator said last, earliest first.

@@ -7,7 +7,7 @@ use crate::formats::problem::{Problem, quoted};
 use std::io::BufRead;
 
 /// The longest line of a file in columns, in bytes.
-pub(in crate::formats) const LONGEST: u64 = 1 << 20;
+pub(crate) const LONGEST: u64 = 1 << 20;
 
 /// What the first column of candidates is called, without dashes.
 const QUERIES: [&str; 4] = ["query", "queryid", "qid", "topic"];
@@ -34,7 +34,7 @@ pub struct TrecRows<R, T> {
 }
 
 impl<R: BufRead, T> TrecRows<R, T> {
-    pub(in crate::formats) fn new(reader: R, file: &str, parse: ParseLine<T>) -> Self {
+    pub(crate) fn new(reader: R, file: &str, parse: ParseLine<T>) -> Self {
         Self {
             lines: TextLines::new(reader, file).at_most(LONGEST),
             parse,
@@ -136,7 +136,7 @@ pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> TrecRows<R, RankedD
 
 /// The cells of a line of candidates: between tabs where it has any, else as CSV has them where it has a comma, else
 /// between white space.
-pub(in crate::formats) fn candidate_cells(text: &str) -> Result<Vec<String>, String> {
+pub(crate) fn candidate_cells(text: &str) -> Result<Vec<String>, String> {
     if text.contains('\t') || !text.contains(',') {
         let cells = text.split_ascii_whitespace();
         return Ok(cells.map(str::to_owned).collect());
@@ -153,7 +153,7 @@ pub(in crate::formats) fn candidate_cells(text: &str) -> Result<Vec<String>, Str
 }
 
 /// Whether cells are those of a header of candidates: a name of the query's column, then one of the document's.
-pub(in crate::formats) fn is_heading(cells: &[&str]) -> bool {
+pub(crate) fn is_heading(cells: &[&str]) -> bool {
     let of = |at: usize, known: &[&str]| {
         let cell = cells
             .get(at)
@@ -164,7 +164,7 @@ pub(in crate::formats) fn is_heading(cells: &[&str]) -> bool {
 }
 
 /// The N cells of a line, or how many there are instead of what is `expected`.
-pub(in crate::formats) fn columns<'a, const N: usize>(
+pub(crate) fn columns<'a, const N: usize>(
     cells: impl Iterator<Item = &'a str>,
     expected: &str,
 ) -> Result<[&'a str; N], String> {
@@ -183,7 +183,7 @@ fn count(columns: usize) -> String {
 }
 
 /// A grade, which is a whole number.
-pub(in crate::formats) fn grade(text: &str) -> Result<i32, String> {
+pub(crate) fn grade(text: &str) -> Result<i32, String> {
     text.parse().map_err(|_| {
         format!(
             "the grade {} is not a whole number; scores belong into a run",
@@ -198,7 +198,7 @@ fn number(text: &str) -> Result<f64, String> {
 }
 
 /// A document of a query, in words.
-pub(in crate::formats) fn named(query: &QueryId, document: &DocId) -> String {
+pub(crate) fn named(query: &QueryId, document: &DocId) -> String {
     format!(
         "document {} of query {}",
         quoted(document.as_str()),

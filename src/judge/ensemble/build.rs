@@ -1,16 +1,19 @@
 //! One judge from its configuration: format, address, headers, prompt, price, identity.
 
+use super::config::JudgeConfig;
 use super::key_destination::KeyDestination;
 use super::provider_profile::{LOCAL_GIVE_UP_AFTER, ProviderProfile, profile_of, unknown_provider};
-use super::{JudgeConfig, JudgeSources, JudgeTask};
+use super::sources::JudgeSources;
+use crate::domain::adjudication::PickMode;
+use crate::formats::file;
+use crate::judge::call::JudgePrompt;
 use crate::judge::price::{Price, PriceTable};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
-use crate::judge::provider::address::{check_address, is_loopback, secret};
-use crate::judge::provider::batch::join;
+use crate::judge::provider::address::{check_address, is_loopback, join, secret};
 use crate::judge::provider::http::{Http, Timeouts};
 use crate::judge::provider::{ApiConnection, JudgeSettings, RemoteJudge, WireFormat};
 use crate::judge::provider::{anthropic, azure, compatible, gemini, ollama};
-use crate::judge::{JudgeLimits, JudgePrompt, JudgeSpec};
+use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -36,37 +39,59 @@ const LONGEST_S: f64 = 86_400.0;
 /// A token of a document, in characters.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// The judge, or the variables of the key that it wants.
+/// What judges are asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JudgeTask {
+    /// Compare two documents.
+    Battle,
+    /// Pick the relevant ones of many.
+    Pick(PickMode),
+}
+
+/// Why there is no judge.
+pub(super) enum BuildError {
+    /// None of these variables holds a key.
+    NoKey(String),
+    /// What is wrong with its configuration, and what to do.
+    Invalid(String),
+}
+
+impl From<String> for BuildError {
+    fn from(message: String) -> Self {
+        Self::Invalid(message)
+    }
+}
+
+/// The judge that the configuration describes.
 pub(super) fn judge(
     config: &JudgeConfig,
     sources: &JudgeSources<'_>,
     task: JudgeTask,
     own: Option<&PriceTable>,
     http: &Http,
-) -> Result<Result<RemoteJudge, String>, String> {
+) -> Result<RemoteJudge, BuildError> {
     let provider = config.provider.as_str();
-    let kind = profile_of(provider).ok_or_else(|| unknown_provider(provider))?;
+    let profile = profile_of(provider).ok_or_else(|| unknown_provider(provider))?;
     if let Some(name) = config
         .params
         .keys()
         .find(|name| RESERVED.contains(&name.as_str()))
     {
-        return Err(format!(
-            "params may not hold {name:?}, which is set by the judge itself"
-        ));
+        let what = format!("params may not hold {name:?}, which is set by the judge itself");
+        return Err(what.into());
     }
     if config.model.trim().is_empty() {
-        return Err("the model is empty; name one".to_owned());
+        return Err("the model is empty; name one".to_owned().into());
     }
-    let (base, from_env) = base(config, &kind, sources)?;
+    let (base, from_env) = base(config, &profile, sources)?;
     let own_key = config.key_env.as_deref();
-    let wanted: Vec<&str> = own_key.map_or_else(|| kind.keys.clone(), |name| vec![name]);
+    let wanted: Vec<&str> = own_key.map_or_else(|| profile.keys.clone(), |name| vec![name]);
     let found = wanted
         .iter()
         .find_map(|name| Some((*name, key(name, sources)?)));
     let timeouts = timeouts(config, sources)?;
-    if found.is_none() && (kind.needs_key || own_key.is_some()) {
-        return Ok(Err(wanted.join(" or ")));
+    if found.is_none() && (profile.needs_key || own_key.is_some()) {
+        return Err(BuildError::NoKey(wanted.join(" or ")));
     }
     // The usual key of Ollama's cloud is not for a server on this machine.
     let found = found.filter(|_| own_key.is_some() || provider != "ollama" || !is_loopback(&base));
@@ -75,7 +100,7 @@ pub(super) fn judge(
             variable,
             beside_project: key.beside_project,
             to: &base,
-            address_is_users: from_env && kind.keys.contains(variable),
+            address_is_users: from_env && profile.keys.contains(variable),
             trusted: sources.trusted_hosts,
             insecure_http: sources.insecure_http,
         }
@@ -83,8 +108,8 @@ pub(super) fn judge(
     });
     let found = match journey {
         // A key that nobody asked for stays at home, and the server is asked without one.
-        Some(Err(_)) if own_key.is_none() && !kind.needs_key => None,
-        Some(Err(why)) => return Err(why),
+        Some(Err(_)) if own_key.is_none() && !profile.needs_key => None,
+        Some(Err(why)) => return Err(why.into()),
         Some(Ok(())) | None => found,
     };
     let found = found.map(|(name, key)| (name, key.secret));
@@ -94,24 +119,30 @@ pub(super) fn judge(
         config.insecure_http || sources.insecure_http,
     )?;
     let template = template(config, sources, task)?;
-    let cap = config.max_output_tokens.unwrap_or(kind.cap);
+    let cap = config.max_output_tokens.unwrap_or(profile.cap);
     let by_tokens = config
         .max_document_tokens
         .map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
     let chars = match (config.max_document_chars, by_tokens) {
-        (None, None) => kind.document_chars,
+        (None, None) => profile.document_chars,
         (chars, tokens) => chars
             .unwrap_or(usize::MAX)
             .min(tokens.unwrap_or(usize::MAX)),
     };
     if cap == 0 || chars == 0 {
-        return Err("a limit of 0 leaves nothing to judge; leave it out or raise it".to_owned());
+        return Err(
+            "a limit of 0 leaves nothing to judge; leave it out or raise it"
+                .to_owned()
+                .into(),
+        );
     }
     if let Some(rates) = config.price {
         let given = [Some(rates.input), Some(rates.output), rates.cached];
         let sensible = |usd: &f64| usd.is_finite() && *usd >= 0.0;
         if !given.iter().flatten().all(sensible) {
-            return Err("price: expected dollars for a million tokens, from 0".to_owned());
+            return Err("price: expected dollars for a million tokens, from 0"
+                .to_owned()
+                .into());
         }
     }
     let base_model = config
@@ -131,19 +162,19 @@ pub(super) fn judge(
         cut: DocumentCut { chars },
         cap,
         params: config.params.clone(),
-        price: price(config, &kind, &base_model, free, own, sources),
+        price: price(config, &profile, &base_model, free, own, sources),
         base_model,
         limits: JudgeLimits {
-            concurrency: config.concurrency.or(kind.concurrency),
+            concurrency: config.concurrency.or(profile.concurrency),
             requests_per_minute: config.requests_per_minute,
             tokens_per_minute: config.tokens_per_minute,
             batch_requests: config.batch_requests,
             give_up_after: seconds("give_up_after_s", config.give_up_after_s)?
-                .unwrap_or_else(|| give_up_after(config, &kind)),
+                .unwrap_or_else(|| give_up_after(config, &profile)),
         },
         key_env: wanted.join(" or "),
     };
-    let wire = kind.wire;
+    let wire = profile.wire;
     settings.spec.params = params(config, &settings, wire.as_ref(), &base);
     let connection = ApiConnection {
         http: http.with_timeouts(timeouts),
@@ -152,7 +183,7 @@ pub(super) fn judge(
         key: found.map(|(_, key)| key),
         base,
     };
-    Ok(Ok(RemoteJudge::new(settings, wire, connection, kind.batch)))
+    Ok(RemoteJudge::new(settings, wire, connection, profile.batch))
 }
 
 /// A key and where it lies.
@@ -162,7 +193,7 @@ struct FoundKey {
 }
 
 /// A model that is told to think may be silent for minutes before its first answer.
-fn give_up_after(config: &JudgeConfig, kind: &ProviderProfile) -> Duration {
+fn give_up_after(config: &JudgeConfig, profile: &ProviderProfile) -> Duration {
     let thinks = |name: &String| {
         ["effort", "thinking", "reasoning"]
             .iter()
@@ -175,9 +206,9 @@ fn give_up_after(config: &JudgeConfig, kind: &ProviderProfile) -> Duration {
             .filter_map(Value::as_object)
             .any(|inner| inner.keys().any(thinks));
     if told {
-        kind.give_up_after.max(LOCAL_GIVE_UP_AFTER)
+        profile.give_up_after.max(LOCAL_GIVE_UP_AFTER)
     } else {
-        kind.give_up_after
+        profile.give_up_after
     }
 }
 
@@ -227,10 +258,10 @@ fn seconds(name: &str, given: Option<f64>) -> Result<Option<Duration>, String> {
 /// not lead the user's own key away. Also says whether it is the environment that names it.
 fn base(
     config: &JudgeConfig,
-    kind: &ProviderProfile,
+    profile: &ProviderProfile,
     sources: &JudgeSources<'_>,
 ) -> Result<(Url, bool), String> {
-    let env = Some(kind.base_env)
+    let env = Some(profile.base_env)
         .filter(|name| !name.is_empty())
         .and_then(|name| (sources.env)(name));
     let env = env
@@ -241,12 +272,12 @@ fn base(
         .base_url
         .clone()
         .or(env)
-        .unwrap_or_else(|| kind.base.to_owned());
+        .unwrap_or_else(|| profile.base.to_owned());
     if text.is_empty() {
-        let or = if kind.base_env.is_empty() {
+        let or = if profile.base_env.is_empty() {
             String::new()
         } else {
-            format!(", or {}", kind.base_env)
+            format!(", or {}", profile.base_env)
         };
         return Err(format!("there is no address; set base_url{or}"));
     }
@@ -369,13 +400,13 @@ fn pick_template(
 
 fn prompt_file(sources: &JudgeSources<'_>, path: &str, rule: &str) -> Result<String, String> {
     let path = sources.folder.join(path);
-    crate::formats::file::read_to_string(&path)
+    file::read_to_string(&path)
         .map_err(|error| format!("{}: cannot be read: {error}; {rule}", path.display()))
 }
 
 fn price(
     config: &JudgeConfig,
-    kind: &ProviderProfile,
+    profile: &ProviderProfile,
     model: &str,
     free: bool,
     own: Option<&PriceTable>,
@@ -387,7 +418,7 @@ fn price(
     let decides = config.provider.ends_with("-decisions");
     let of = |prices: &PriceTable| {
         prices.find(
-            kind.priced,
+            profile.priced,
             if decides { "decisions" } else { "chat" },
             model,
             sources.today,
@@ -395,7 +426,7 @@ fn price(
     };
     let found = own.and_then(of).or_else(|| of(PriceTable::embedded()));
     // Nobody sends a bill for a model on this machine.
-    found.or_else(|| (free && !kind.needs_key).then_some(Price::FREE))
+    found.or_else(|| (free && !profile.needs_key).then_some(Price::FREE))
 }
 
 /// What is sent with every call, without texts, schema and model, and how documents are cut.

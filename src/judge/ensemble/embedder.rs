@@ -1,63 +1,10 @@
 //! Embedders of `overrule.toml`. They reach their servers as judges do: the same addresses, keys and refusals.
 
-use super::{EnsembleError, JudgeConfig, JudgeSources, JudgeTask, build};
-use crate::judge::price::TokenRates;
+use super::build::{self, BuildError, JudgeTask};
+use super::config::{EmbedderConfig, JudgeConfig};
+use super::sources::{EnsembleError, JudgeSources};
 use crate::judge::provider::http::Http;
 use crate::judge::provider::{ApiConnection, JudgeSettings};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::path::PathBuf;
-
-/// One embedder of `overrule.toml`.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EmbedderConfig {
-    /// What people call it.
-    pub name: String,
-    /// Who serves it: `openai` or a compatible server, `ollama`, or `local`.
-    pub provider: String,
-    /// The model; none for `local`.
-    #[serde(default)]
-    pub model: String,
-    /// The folder of a `local` model.
-    pub path: Option<PathBuf>,
-    /// Where the server is, where it is not the provider's own.
-    pub base_url: Option<String>,
-    /// The variable that holds the key, where it is not the provider's usual one.
-    pub key_env: Option<String>,
-    /// Put into every request.
-    #[serde(default)]
-    pub params: Map<String, Value>,
-    /// Texts in one call.
-    pub batch: Option<usize>,
-    /// Calls in flight at most.
-    pub concurrency: Option<usize>,
-    /// Calls a minute at most.
-    pub requests_per_minute: Option<u64>,
-    /// Tokens a minute at most.
-    pub tokens_per_minute: Option<u64>,
-    /// Its price, where it is known.
-    pub price: Option<TokenRates>,
-    /// Seconds until a connection stands.
-    pub connect_timeout_s: Option<f64>,
-    /// Seconds until the first byte of an answer.
-    pub first_byte_timeout_s: Option<f64>,
-    /// Seconds until the end of an answer.
-    pub timeout_s: Option<f64>,
-    /// Seconds that the server may fail or stay silent before it is given up.
-    pub give_up_after_s: Option<f64>,
-    /// Characters of a text at most.
-    pub max_document_chars: Option<usize>,
-    /// Put before a query.
-    #[serde(default)]
-    pub query_prefix: String,
-    /// Put before a passage.
-    #[serde(default)]
-    pub passage_prefix: String,
-    /// Lets a key travel unencrypted to another machine.
-    #[serde(default)]
-    pub insecure_http: bool,
-}
 
 /// Providers whose servers embed.
 const REMOTE: &[&str] = &[
@@ -106,17 +53,19 @@ pub fn connect(
         ..JudgeConfig::default()
     };
     let http = Http::new(sources.timeouts);
-    let mut network =
-        build::judge(&judge, sources, JudgeTask::Battle, None, &http).map_err(wrong)?;
+    let build = |judge: &JudgeConfig| build::judge(judge, sources, JudgeTask::Battle, None, &http);
+    let mut built = build(&judge);
     // Whoever gives an address and no key has a server that speaks like OpenAI's and wants none.
-    if network.is_err() && judge.provider == "openai" && judge.key_env.is_none() && own_server {
+    let keyless = matches!(built, Err(BuildError::NoKey(_))) && judge.key_env.is_none();
+    if keyless && judge.provider == "openai" && own_server {
         judge.provider = "compatible".to_owned();
-        network = build::judge(&judge, sources, JudgeTask::Battle, None, &http).map_err(wrong)?;
+        built = build(&judge);
     }
-    let network = network.map_err(|key| {
-        wrong(format!(
+    let judge = built.map_err(|error| match error {
+        BuildError::NoKey(key) => wrong(format!(
             "wants a key: set {key}, or put it into .env beside the project"
-        ))
+        )),
+        BuildError::Invalid(message) => wrong(message),
     })?;
-    Ok((network.settings, network.connection))
+    Ok((judge.settings, judge.connection))
 }

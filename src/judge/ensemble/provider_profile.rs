@@ -1,15 +1,18 @@
 //! The providers: how each is reached, and what a judge of each may do unless the user says otherwise.
 
-use crate::judge::GIVE_UP_AFTER;
 use crate::judge::provider::WireFormat;
 use crate::judge::provider::anthropic::{self, Anthropic};
 use crate::judge::provider::azure::Azure;
-use crate::judge::provider::batch::BatchProvider;
+use crate::judge::provider::batch::anthropic::AnthropicBatches;
+use crate::judge::provider::batch::format::BatchFormat;
+use crate::judge::provider::batch::gemini::GeminiBatches;
+use crate::judge::provider::batch::openai::OpenAiBatches;
 use crate::judge::provider::compatible::{self, Compatible};
 use crate::judge::provider::decisions::DecisionEndpoint;
 use crate::judge::provider::gemini::{self, Gemini};
 use crate::judge::provider::ollama::{self, Ollama};
 use crate::judge::provider::openai::{self, OpenAi};
+use crate::judge::spec::GIVE_UP_AFTER;
 use std::time::Duration;
 
 /// Servers on one's own machine load models for minutes and are started by hand.
@@ -29,7 +32,7 @@ pub(super) struct ProviderProfile {
     pub(super) concurrency: Option<usize>,
     /// How long its server may fail or stay silent before the judge stops.
     pub(super) give_up_after: Duration,
-    pub(super) batch: Option<BatchProvider>,
+    pub(super) batch: Option<&'static dyn BatchFormat>,
 }
 
 pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
@@ -68,12 +71,12 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
     };
     Some(match provider {
         "openai" => ProviderProfile {
-            batch: Some(BatchProvider::OpenAi),
+            batch: Some(&OpenAiBatches),
             ..openai(Box::new(OpenAi))
         },
         "anthropic" => ProviderProfile {
             cap: 16_000,
-            batch: Some(BatchProvider::Anthropic),
+            batch: Some(&AnthropicBatches),
             ..cloud(
                 Box::new(Anthropic),
                 "anthropic",
@@ -84,7 +87,7 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
         },
         "gemini" => ProviderProfile {
             cap: 8192,
-            batch: Some(BatchProvider::Gemini),
+            batch: Some(&GeminiBatches),
             ..google(Box::new(Gemini))
         },
         "azure" => cloud(

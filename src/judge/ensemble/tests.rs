@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::adjudication::PickMode;
 use crate::judge::JudgePrompt;
+use crate::judge::provider::http::Timeouts;
 
 const KEY: &str = "sk-test-0123456789";
 

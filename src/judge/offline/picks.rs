@@ -1,8 +1,8 @@
 //! The documents of a pool that a lexical measure holds to be relevant.
 
-use super::{LexicalMethod, analysis};
 use crate::domain::adjudication::{EvidenceLabel, PickRequest, SlotVerdict};
-use crate::judge::PresentedPool;
+use crate::judge::lexical::LexicalMethod;
+use crate::judge::presented::PresentedPool;
 
 /// Where any number may be picked: documents that score at least this share of the pool's best.
 const SHARE: f64 = 0.5;
@@ -10,7 +10,7 @@ const SHARE: f64 = 0.5;
 /// The slots picked, from 1, best first. Equal scores are ordered by the texts, so that the order shown decides nothing.
 pub(super) fn slots(method: LexicalMethod, lineup: &PresentedPool) -> Vec<usize> {
     let pool = &lineup.pool;
-    let analysis = analysis(pool);
+    let analysis = pool.analysis();
     let mut ranked: Vec<(usize, f64, &str)> = pool
         .documents
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn slots(method: LexicalMethod, lineup: &PresentedPool) -> Vec<usize>
 /// A lexical measure cannot tell that a document refutes.
 pub(super) fn verdicts(method: LexicalMethod, lineup: &PresentedPool) -> Vec<SlotVerdict> {
     let picked = slots(method, lineup);
-    let analysis = analysis(&lineup.pool);
+    let analysis = lineup.pool.analysis();
     let quote = |slot: usize, text: &str| {
         let passage = analysis
             .passage(method, slot - 1)

@@ -1,45 +1,8 @@
-//! Replies that name a document instead of a number.
+//! Answers that name a document instead of a number.
 
-use super::{ParseError, ReplyFields, scan, shown, thoughts, trimmed, unfence};
+use super::error::{ParseError, shown};
 use crate::domain::vote::Margin;
-use crate::judge::{AnswerProbabilities, Opinion};
-
-/// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerantly as [`super::parse`].
-pub fn choice(text: &str) -> Result<Opinion, ParseError> {
-    strict(text).or_else(|error| super::tolerant(text, "choice", &error))
-}
-
-fn strict(text: &str) -> Result<Opinion, ParseError> {
-    let object = unfence(trimmed(text)?);
-    if !object.starts_with('{') {
-        return Err(ParseError::NotAnObject);
-    }
-    let fields = ReplyFields::read(object)?;
-    Ok(Opinion {
-        margin: margin(fields.one("choice")?)?,
-        thoughts: thoughts(fields.one("thoughts")?)?,
-    })
-}
-
-/// The opinion in a reply of one letter. Where the model's own probabilities are known, the margin is the probability
-/// of B less that of A, tie included in the whole; without them it is −1, 0 or 1.
-pub fn letter(text: &str, odds: Option<AnswerProbabilities>) -> Result<Opinion, ParseError> {
-    if let Some(opinion) = odds.and_then(from_odds) {
-        return Ok(opinion);
-    }
-    let text = scan::without_thinking(trimmed(text)?);
-    if text.is_empty() {
-        return Err(ParseError::Empty);
-    }
-    match margin(text) {
-        Ok(margin) => Ok(Opinion {
-            margin,
-            thoughts: Vec::new(),
-        }),
-        Err(_) if scan::declines(text) => Err(ParseError::Declined(shown(text))),
-        Err(error) => choice(text).map_err(|_| error),
-    }
-}
+use crate::judge::call::{AnswerProbabilities, Opinion};
 
 /// The margin in probabilities, or `None` where they say nothing.
 pub(crate) fn from_odds(odds: AnswerProbabilities) -> Option<Opinion> {

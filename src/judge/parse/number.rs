@@ -1,6 +1,7 @@
 //! Scores as models spell them.
 
-use super::{ParseError, in_range, scan, shown};
+use super::error::{ParseError, shown};
+use super::scan;
 use crate::domain::vote::Margin;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -77,5 +78,14 @@ pub(super) fn respelt(object: &str) -> Cow<'_, str> {
         )
         .into(),
         None => object.into(),
+    }
+}
+
+/// A margin, or why `raw` is none.
+fn in_range(value: f64, raw: &str) -> Result<Margin, ParseError> {
+    if value.is_finite() {
+        Margin::new(value).ok_or_else(|| ParseError::ScoreOutOfRange(shown(raw)))
+    } else {
+        Err(ParseError::ScoreNotFinite(shown(raw)))
     }
 }

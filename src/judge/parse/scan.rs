@@ -1,6 +1,6 @@
 //! Finding the one answer in a text, in time linear in it, or saying why there is none.
 
-use super::{ParseError, mentions};
+use super::error::ParseError;
 use std::ops::Range;
 
 /// How a model begins when it declines. Apostrophes are compared as ASCII ones.
@@ -144,4 +144,9 @@ pub(super) fn tag<'a>(
         return Err(ParseError::Duplicate(key));
     }
     Ok(Some((value.trim(), format!("{before}\n{after}"))))
+}
+
+/// Whether the key stands in `text` at all, which makes a broken object a broken answer.
+fn mentions(text: &str, key: &str) -> bool {
+    text.contains(&format!("\"{key}\""))
 }

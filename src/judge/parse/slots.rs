@@ -1,6 +1,7 @@
 //! Picks: the slots that a judge names. Nothing is repaired: an answer keeps to the question, or it is invalid.
 
-use super::{scan, trimmed, unfence};
+use super::reply_text::{trimmed, unfence};
+use super::scan;
 use crate::domain::adjudication::{InvalidPick, PickRequest, SlotsReply};
 use serde::de::IgnoredAny;
 use serde_json::Value;

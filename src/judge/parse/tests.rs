@@ -1,5 +1,6 @@
 use super::*;
-use crate::judge::AnswerProbabilities;
+use crate::domain::vote::Margin;
+use crate::judge::{AnswerProbabilities, FailureCause, Opinion};
 use proptest::prelude::*;
 
 fn opinion(score: f64, thoughts: &[&str]) -> Result<Opinion, ParseError> {

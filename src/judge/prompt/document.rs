@@ -30,6 +30,13 @@ impl DocumentCut {
         text.char_indices().nth(self.chars).map(|(at, _)| at)
     }
 
+    /// How much of each of `documents` is shown in one message: together as much as of the two of a battle.
+    pub fn shared(self, documents: usize) -> Self {
+        Self {
+            chars: (self.chars.saturating_mul(2) / documents.max(2)).max(1),
+        }
+    }
+
     /// What is shown of `text`, and a remark where that is not all of it.
     pub(super) fn apply(self, text: &str) -> (&str, String) {
         let Some(limit) = self.end(text) else {

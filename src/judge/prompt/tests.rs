@@ -1,6 +1,7 @@
+use super::template::mark;
 use super::*;
 use crate::domain::adjudication::PickRequest;
-use crate::judge::{PoolText, PresentedPool};
+use crate::judge::{PoolText, PresentedPair, PresentedPool};
 use proptest::prelude::*;
 use std::sync::Arc;
 

@@ -64,6 +64,13 @@ pub(crate) fn place(url: &Url) -> String {
         .map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
+/// `base` with `path` added.
+pub(crate) fn join(base: &Url, path: &str) -> Url {
+    let mut url = base.clone();
+    url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
+    url
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,12 @@
 //! Anthropic: Messages with `output_config.format`.
 
 use super::error_response;
-use super::http::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::json::{merge, text_at};
+use super::response::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply, odd_stop};
 use super::token_counts::TokenCounts;
-use super::{WireFormat, merge, text_at};
-use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
-use jiff::Timestamp;
+use super::wire_format::WireFormat;
+use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use serde_json::{Map, Value, json};
 
 /// The server.
@@ -56,14 +56,58 @@ impl WireFormat for Anthropic {
         &["/max_tokens"]
     }
 
-    fn parse_response(
+    fn parse_reply(
         &self,
         settings: &JudgeSettings,
+        value: &Value,
         received: &HttpResponse,
-        now: Timestamp,
     ) -> Result<JudgeReply, CallError> {
-        let value = error_response::json(settings, received, now)?;
-        message(settings, &value, received, now)
+        let Some(content) = value.get("content").and_then(Value::as_array) else {
+            return Err(error_response::not_json(received));
+        };
+        let stop = text_at(value, "/stop_reason");
+        let counts = TokenCounts::of(value);
+        let read = counts.optional("/usage/cache_read_input_tokens");
+        let written = counts.optional("/usage/cache_creation_input_tokens");
+        let usage = Usage {
+            // Anthropic counts what came from a cache apart.
+            input: counts.needed("/usage/input_tokens") + read + written,
+            cached: read,
+            output: counts.needed("/usage/output_tokens"),
+            thinking: counts.optional("/usage/output_tokens_details/thinking_tokens"),
+        };
+        let fields = AnswerFields {
+            text: content
+                .iter()
+                .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
+                .filter_map(|block| block.get("text")?.as_str())
+                .collect(),
+            model: text_at(value, "/model"),
+            stop_reason: stop.clone(),
+            request_id: received.request_id().or_else(|| text_at(value, "/id")),
+            tokens: counts.settle(usage, written),
+            charged_usd: None,
+        };
+        let reply = settings.reply(fields, received);
+        match stop.as_deref() {
+            Some("end_turn" | "stop_sequence") => Ok(reply),
+            Some("max_tokens") => Err(cut_off(settings, reply)),
+            Some("model_context_window_exceeded") => Err(failure_in_reply(
+                FailureCause::Truncated,
+                "the model's context is full; lower max_document_chars",
+                reply,
+            )),
+            Some("refusal") => {
+                let category = text_at(value, "/stop_details/category")
+                    .unwrap_or_else(|| "no category given".to_owned());
+                Err(failure_in_reply(
+                    FailureCause::Refused,
+                    format!("the model declined to answer: {category}"),
+                    reply,
+                ))
+            }
+            other => Err(odd_stop(other, reply)),
+        }
     }
 }
 
@@ -73,67 +117,6 @@ pub fn version(params: &Map<String, Value>) -> &'static str {
         .iter()
         .any(|name| params.contains_key(*name));
     if sampling { OLD_VERSION } else { VERSION }
-}
-
-/// The reply in a message object.
-pub(super) fn message(
-    settings: &JudgeSettings,
-    value: &Value,
-    received: &HttpResponse,
-    now: Timestamp,
-) -> Result<JudgeReply, CallError> {
-    let Some(content) = value.get("content").and_then(Value::as_array) else {
-        return Err(error_response::not_json(received, now));
-    };
-    let stop = text_at(value, "/stop_reason");
-    let counts = TokenCounts::of(value);
-    let read = counts.optional("/usage/cache_read_input_tokens");
-    let written = counts.optional("/usage/cache_creation_input_tokens");
-    let usage = Usage {
-        // Anthropic counts what came from a cache apart.
-        input: counts.needed("/usage/input_tokens") + read + written,
-        cached: read,
-        output: counts.needed("/usage/output_tokens"),
-        thinking: counts.optional("/usage/output_tokens_details/thinking_tokens"),
-    };
-    let fields = AnswerFields {
-        text: content
-            .iter()
-            .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))
-            .filter_map(|block| block.get("text")?.as_str())
-            .collect(),
-        model: text_at(value, "/model"),
-        stop_reason: stop.clone(),
-        request_id: error_response::request_id(received).or_else(|| text_at(value, "/id")),
-        tokens: counts.settle(usage, written),
-        charged_usd: None,
-    };
-    let reply = settings.reply(fields, received, now);
-    match stop.as_deref() {
-        Some("end_turn" | "stop_sequence") => Ok(reply),
-        Some("max_tokens") => Err(cut_off(settings, reply)),
-        Some("model_context_window_exceeded") => Err(failure_in_reply(
-            FailureCause::Truncated,
-            "the model's context is full; lower max_document_chars",
-            reply,
-        )),
-        Some("refusal") => {
-            let category = text_at(value, "/stop_details/category")
-                .unwrap_or_else(|| "no category given".to_owned());
-            Err(failure_in_reply(
-                FailureCause::Refused,
-                format!("the model declined to answer: {category}"),
-                reply,
-            ))
-        }
-        other => {
-            let message = format!(
-                "the answer stopped for {:?}, which is no answer",
-                other.unwrap_or("nothing")
-            );
-            Err(failure_in_reply(FailureCause::Malformed, message, reply))
-        }
-    }
 }
 
 /// Whether the model takes an effort: those of the 4.5 generation and before do not.
@@ -150,7 +133,7 @@ mod tests {
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         let settings = settings("anthropic", "claude-sonnet-5-5");
-        Anthropic.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+        Anthropic.parse_response(&settings, &received(status, &body))
     }
 
     #[test]

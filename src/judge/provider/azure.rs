@@ -1,10 +1,10 @@
 //! Azure OpenAI: OpenAI's format at the user's own address, with a deployment's name for a model.
 
-use super::http::HttpResponse;
+use super::response::HttpResponse;
 use super::settings::JudgeSettings;
-use super::{WireFormat, chat, openai};
-use crate::judge::{CallError, JudgePrompt, JudgeReply};
-use jiff::Timestamp;
+use super::wire_format::WireFormat;
+use super::{chat, error_response, openai};
+use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
 use reqwest::Url;
 use serde_json::Value;
 
@@ -21,13 +21,22 @@ impl WireFormat for Azure {
         chat::CAPS
     }
 
+    fn parse_reply(
+        &self,
+        settings: &JudgeSettings,
+        value: &Value,
+        received: &HttpResponse,
+    ) -> Result<JudgeReply, CallError> {
+        chat::reply(settings, value, received)
+    }
+
     fn parse_response(
         &self,
         settings: &JudgeSettings,
         received: &HttpResponse,
-        now: Timestamp,
     ) -> Result<JudgeReply, CallError> {
-        let mut result = chat::reply(settings, received, now);
+        let value = error_response::json(settings, received);
+        let mut result = value.and_then(|value| self.parse_reply(settings, &value, received));
         // Azure sends -1 and 0 where it does not know.
         let limits = match &mut result {
             Ok(reply) => &mut reply.limits,
@@ -73,7 +82,7 @@ pub fn address(endpoint: &Url, deployment: &str, api_version: Option<&str>) -> O
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::{FailureCause, Retry};
+    use crate::judge::call::{FailureCause, Retry};
     use serde_json::json;
 
     #[test]
@@ -104,11 +113,7 @@ mod tests {
         let body = json!({"error": {"message": "..", "type": null, "param": "prompt", "code": "content_filter", "status": 400,
             "innererror": {"code": "ResponsibleAIPolicyViolation"}}});
         let error = Azure
-            .parse_response(
-                &settings("azure", "mine"),
-                &received(400, &body),
-                Timestamp::UNIX_EPOCH,
-            )
+            .parse_response(&settings("azure", "mine"), &received(400, &body))
             .unwrap_err();
         assert_eq!(
             (error.cause, error.retry, error.stops_judge),

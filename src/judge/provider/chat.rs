@@ -1,13 +1,16 @@
 //! The chat-completions format, which OpenAI, Azure and every compatible server speak.
 
 use super::error_response::{self, ErrorBody};
-use super::http::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::json::{merge, text_at};
+use super::response::HttpResponse;
+use super::settings::{
+    AnswerFields, JudgeSettings, broken_off, cut_off, filtered, odd_stop, refused,
+};
 use super::token_counts::{ChargedTokens, TokenCounts};
-use super::{merge, text_at};
+use crate::judge::call::{
+    AnswerProbabilities, CallError, FailureCause, JudgePrompt, JudgeReply, Usage,
+};
 use crate::judge::prompt::AnswerForm;
-use crate::judge::{AnswerProbabilities, CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// Likeliest tokens asked for beside each one written.
@@ -90,22 +93,11 @@ pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect
     body
 }
 
-/// The reply in an answer.
-pub fn reply(
-    settings: &JudgeSettings,
-    received: &HttpResponse,
-    now: Timestamp,
-) -> Result<JudgeReply, CallError> {
-    let value = error_response::json(settings, received, now)?;
-    body(settings, &value, received, now)
-}
-
 /// The reply in a parsed body of a success.
-pub fn body(
+pub fn reply(
     settings: &JudgeSettings,
     value: &Value,
     received: &HttpResponse,
-    now: Timestamp,
 ) -> Result<JudgeReply, CallError> {
     // Some servers report errors under a status of success.
     for error in [value.get("error"), value.pointer("/choices/0/error")]
@@ -117,7 +109,7 @@ pub fn body(
         }
     }
     let Some(choice) = value.pointer("/choices/0") else {
-        return Err(error_response::not_json(received, now));
+        return Err(error_response::not_json(received));
     };
     let stop = text_at(choice, "/finish_reason");
     let refusal = text_at(choice, "/message/refusal").filter(|refusal| !refusal.is_empty());
@@ -125,7 +117,8 @@ pub fn body(
         text: content(choice.pointer("/message/content")),
         model: text_at(value, "/model"),
         stop_reason: stop.clone(),
-        request_id: error_response::request_id(received)
+        request_id: received
+            .request_id()
             .or_else(|| text_at(value, "/x_groq/id"))
             .or_else(|| text_at(value, "/id")),
         tokens: tokens(value),
@@ -134,38 +127,23 @@ pub fn body(
             .and_then(Value::as_f64)
             .filter(|_| settings.price.is_none()),
     };
-    let mut reply = settings.reply(fields, received, now);
+    let mut reply = settings.reply(fields, received);
     let letter = settings.template.answer == AnswerForm::Letter;
     if letter {
         reply.odds = odds(choice);
     }
     if let Some(refusal) = refusal {
         reply.text = refusal;
-        return Err(failure_in_reply(
-            FailureCause::Refused,
-            "the model declined to answer",
-            reply,
-        ));
+        return Err(refused(reply));
     }
     match stop.as_deref() {
         None | Some("stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence") => Ok(reply),
         // A letter is whole however the answer went on.
         Some("length" | "model_length") if letter && !reply.text.trim().is_empty() => Ok(reply),
         Some("length" | "model_length") => Err(cut_off(settings, reply)),
-        Some("content_filter") => Err(failure_in_reply(
-            FailureCause::Filtered,
-            "the provider's filter withheld the answer",
-            reply,
-        )),
-        Some("error") => Err(failure_in_reply(
-            FailureCause::Server,
-            "the server broke off the answer",
-            reply,
-        )),
-        Some(other) => {
-            let message = format!("the answer stopped for {other:?}, which is no answer");
-            Err(failure_in_reply(FailureCause::Malformed, message, reply))
-        }
+        Some("content_filter") => Err(filtered(None, reply)),
+        Some("error") => Err(broken_off(FailureCause::Server, reply)),
+        other => Err(odd_stop(other, reply)),
     }
 }
 
@@ -173,12 +151,8 @@ pub fn body(
 fn inner(settings: &JudgeSettings, error: &Value, received: &HttpResponse) -> CallError {
     let complaint = ErrorBody::of(error);
     let status = complaint.code.parse().unwrap_or(502);
-    let mut error = error_response::classify(settings, status, &complaint);
-    error.exchange.sent = true;
-    error.exchange.status = Some(received.status);
-    error.exchange.request_id = error_response::request_id(received);
-    error.exchange.latency = received.latency;
-    error
+    let error = error_response::classify(settings, status, &complaint);
+    error_response::with_response(error, received)
 }
 
 /// Text, or the text pieces of a list.

@@ -1,13 +1,14 @@
 //! Servers that speak chat completions: vLLM, llama.cpp, LM Studio, OpenRouter, Groq, Together, Mistral, DeepSeek, and
 //! any other at a base URL. What form of answer a server can be held to is found out once and remembered.
 
+use super::chat;
 use super::error_response;
-use super::http::HttpResponse;
-use super::settings::JudgeSettings;
-use super::{WireFormat, chat, text_at};
+use super::json::text_at;
+use super::response::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings};
+use super::wire_format::WireFormat;
+use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
 use crate::judge::prompt::AnswerForm;
-use crate::judge::{CallError, JudgePrompt, JudgeReply};
-use jiff::Timestamp;
 use serde_json::{Map, Value, json};
 
 /// A server that is known by name.
@@ -130,15 +131,24 @@ impl WireFormat for Compatible {
         chat::CAPS
     }
 
+    fn parse_reply(
+        &self,
+        settings: &JudgeSettings,
+        value: &Value,
+        received: &HttpResponse,
+    ) -> Result<JudgeReply, CallError> {
+        chat::reply(settings, value, received)
+    }
+
     fn parse_response(
         &self,
         settings: &JudgeSettings,
         received: &HttpResponse,
-        now: Timestamp,
     ) -> Result<JudgeReply, CallError> {
-        match chat::reply(settings, received, now) {
+        let value = error_response::json(settings, received);
+        match value.and_then(|value| self.parse_reply(settings, &value, received)) {
             Err(error) if error.exchange.status == Some(400) => {
-                failed_generation(settings, received, now).ok_or(error)
+                failed_generation(settings, received).ok_or(error)
             }
             other => other,
         }
@@ -169,32 +179,28 @@ impl WireFormat for Compatible {
 }
 
 /// Groq hands out a text that its own check refused; ours is the one that counts.
-fn failed_generation(
-    settings: &JudgeSettings,
-    received: &HttpResponse,
-    now: Timestamp,
-) -> Option<JudgeReply> {
+fn failed_generation(settings: &JudgeSettings, received: &HttpResponse) -> Option<JudgeReply> {
     let value: Value = serde_json::from_slice(&received.body).ok()?;
-    let fields = super::settings::AnswerFields {
+    let fields = AnswerFields {
         text: text_at(&value, "/error/failed_generation").filter(|text| !text.is_empty())?,
         stop_reason: text_at(&value, "/error/code"),
-        request_id: error_response::request_id(received),
-        ..super::settings::AnswerFields::default()
+        request_id: received.request_id(),
+        ..AnswerFields::default()
     };
-    Some(settings.reply(fields, received, now))
+    Some(settings.reply(fields, received))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::FailureCause;
+    use crate::judge::call::FailureCause;
     use crate::judge::prompt::{LETTER, Template};
 
     fn error(status: u16, body: Value) -> CallError {
         let wire = Compatible(&PRESETS[0]);
         let settings = settings("compatible", "qwen");
-        wire.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+        wire.parse_response(&settings, &received(status, &body))
             .unwrap_err()
     }
 
@@ -273,7 +279,7 @@ mod tests {
         let answer = json!({"choices": [{"finish_reason": "length", "message": {"content": " A"}, "logprobs": {"content": [
             {"token": " A", "logprob": -0.1, "top_logprobs": [top(" A", 0.6), top("B", 0.2), top("T", 0.1), top("The", 0.1), {"token": "b", "logprob": -9999.0}]}]}}]});
         let reply = wire
-            .parse_response(&settings, &received(200, &answer), Timestamp::UNIX_EPOCH)
+            .parse_response(&settings, &received(200, &answer))
             .unwrap();
         let opinion = wire.opinion(&settings, &reply).unwrap();
         assert!(
@@ -305,7 +311,7 @@ mod tests {
         let wire = Compatible(named("groq").unwrap());
         let settings = settings("groq", "openai/gpt-oss-120b");
         let reply = wire
-            .parse_response(&settings, &received(400, &body), Timestamp::UNIX_EPOCH)
+            .parse_response(&settings, &received(400, &body))
             .unwrap();
         assert_eq!(wire.opinion(&settings, &reply).unwrap().margin.get(), 0.5);
     }

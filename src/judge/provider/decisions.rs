@@ -2,15 +2,13 @@
 //! of reasons; the reply's text is the answer's JSON.
 
 use super::error_response;
-use super::http::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, failure_in_reply};
+use super::json::{merge, text_at};
+use super::response::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, filtered, refused};
 use super::token_counts::TokenCounts;
-use super::{WireFormat, merge, text_at};
+use super::wire_format::WireFormat;
+use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Opinion, Usage};
 use crate::judge::parse::{self, ParseError};
-use crate::judge::{
-    AnswerProbabilities, CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Usage,
-};
-use jiff::Timestamp;
 use serde_json::{Value, json};
 
 /// The name of the one question asked.
@@ -54,13 +52,12 @@ impl WireFormat for DecisionEndpoint {
         &[]
     }
 
-    fn parse_response(
+    fn parse_reply(
         &self,
         settings: &JudgeSettings,
+        value: &Value,
         received: &HttpResponse,
-        now: Timestamp,
     ) -> Result<JudgeReply, CallError> {
-        let value = error_response::json(settings, received, now)?;
         let (answer, input, cached) = match self {
             Self::OpenAi => (
                 "/answers/0",
@@ -73,12 +70,12 @@ impl WireFormat for DecisionEndpoint {
                 "/usage/total_cached_tokens",
             ),
         };
-        let blocked = text_at(&value, "/prompt_feedback/block_reason");
+        let blocked = text_at(value, "/prompt_feedback/block_reason");
         let answer = value.pointer(answer);
         if answer.is_none() && blocked.is_none() {
-            return Err(error_response::not_json(received, now));
+            return Err(error_response::not_json(received));
         }
-        let counts = TokenCounts::of(&value);
+        let counts = TokenCounts::of(value);
         let usage = Usage {
             input: counts.needed(input),
             cached: counts.optional(cached),
@@ -87,23 +84,15 @@ impl WireFormat for DecisionEndpoint {
         let written = counts.optional("/usage/input_tokens_details/cache_write_tokens");
         let fields = AnswerFields {
             text: answer.map(Value::to_string).unwrap_or_default(),
-            model: text_at(&value, "/model").or_else(|| Some(settings.spec.model.clone())),
+            model: text_at(value, "/model").or_else(|| Some(settings.spec.model.clone())),
             stop_reason: answer.and_then(|answer| text_at(answer, "/type")),
             tokens: counts.settle(usage, written),
             ..AnswerFields::default()
         };
-        let mut reply = settings.reply(fields, received, now);
+        let mut reply = settings.reply(fields, received);
         match (reply.stop_reason.as_deref(), blocked) {
-            (None, Some(reason)) => Err(failure_in_reply(
-                FailureCause::Filtered,
-                format!("the provider's filter withheld the answer: {reason}"),
-                reply,
-            )),
-            (Some("refusal"), _) => Err(failure_in_reply(
-                FailureCause::Refused,
-                "the model declined to answer",
-                reply,
-            )),
+            (None, Some(reason)) => Err(filtered(Some(&reason), reply)),
+            (Some("refusal"), _) => Err(refused(reply)),
             _ => {
                 reply.odds = answer.and_then(odds);
                 Ok(reply)
@@ -159,6 +148,7 @@ fn odds(answer: &Value) -> Option<AnswerProbabilities> {
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
+    use crate::judge::call::FailureCause;
 
     #[test]
     fn the_requests_have_the_documented_shape() {
@@ -190,7 +180,7 @@ mod tests {
         let settings = settings("openai", "gpt-6-luna");
         let read = |wire: DecisionEndpoint, body: Value| {
             let reply = wire
-                .parse_response(&settings, &received(200, &body), Timestamp::UNIX_EPOCH)
+                .parse_response(&settings, &received(200, &body))
                 .unwrap();
             wire.opinion(&settings, &reply)
                 .map(|opinion| opinion.margin.get())
@@ -215,7 +205,7 @@ mod tests {
     fn refusals_and_blocks_are_failures() {
         let settings = settings("openai", "gpt-6-luna");
         let cause = |wire: DecisionEndpoint, body: Value| {
-            wire.parse_response(&settings, &received(200, &body), Timestamp::UNIX_EPOCH)
+            wire.parse_response(&settings, &received(200, &body))
                 .unwrap_err()
                 .cause
         };

@@ -1,11 +1,10 @@
 //! What an answer that is no reply means, in one table for all providers: cause, whether to try again, whether the
 //! judge is to stop, and the remedy in words.
 
-use super::http::HttpResponse;
 use super::rate_limits::{self, until};
+use super::response::{HttpResponse, beginning};
 use super::settings::JudgeSettings;
-use crate::judge::{CallError, FailureCause, Retry};
-use jiff::Timestamp;
+use crate::judge::call::{CallError, FailureCause, Retry, catch_panic};
 use serde_json::Value;
 
 /// The most characters of a server's own words that are repeated.
@@ -47,7 +46,7 @@ const UNKNOWN_PARAMETER: &[&str] = &[
 
 /// An error body in any of the shapes that occur.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ErrorBody {
+pub(crate) struct ErrorBody {
     /// The server's words.
     pub message: String,
     /// `type` or `status`.
@@ -64,7 +63,7 @@ pub struct ErrorBody {
 
 impl ErrorBody {
     /// Reads a body.
-    pub fn read(body: &[u8]) -> Self {
+    pub(crate) fn read(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => Self::of(&value),
             Err(_) => Self {
@@ -75,7 +74,7 @@ impl ErrorBody {
     }
 
     /// Reads a parsed body.
-    pub fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         let value = value.get(0).unwrap_or(value);
         let error = value
             .get("error")
@@ -167,18 +166,14 @@ impl ErrorBody {
 }
 
 /// The failure in an answer whose status is no success.
-pub fn from_response(
-    settings: &JudgeSettings,
-    received: &HttpResponse,
-    now: Timestamp,
-) -> CallError {
+pub(crate) fn from_response(settings: &JudgeSettings, received: &HttpResponse) -> CallError {
     let complaint = ErrorBody::read(&received.body);
     let mut error = classify(settings, received.status, &complaint);
-    let limits = rate_limits::read(received, now);
+    let limits = rate_limits::read(received);
     let delay = complaint
         .delay
         .as_deref()
-        .and_then(|delay| until(delay, now));
+        .and_then(|delay| until(delay, received.at));
     match received.header("x-should-retry") {
         Some("false") => error.retry = Retry::Never,
         Some("true") if !error.stops_judge => error.retry = Retry::After(None),
@@ -187,16 +182,12 @@ pub fn from_response(
     if let Retry::After(wait) = &mut error.retry {
         *wait = limits.retry_after.or(delay);
     }
-    error.exchange.sent = true;
-    error.exchange.status = Some(received.status);
-    error.exchange.request_id = request_id(received);
-    error.exchange.latency = received.latency;
     error.exchange.limits = limits;
-    error.with_raw(beginning(&received.body))
+    with_response(error, received).with_raw(beginning(&received.body))
 }
 
 /// The failure that a status and a complaint amount to.
-pub fn classify(settings: &JudgeSettings, status: u16, complaint: &ErrorBody) -> CallError {
+pub(crate) fn classify(settings: &JudgeSettings, status: u16, complaint: &ErrorBody) -> CallError {
     let said = complaint.shown();
     let model = &settings.spec.model;
     let key = if settings.key_env.is_empty() {
@@ -296,14 +287,6 @@ fn too_long(complaint: &ErrorBody) -> bool {
     ])
 }
 
-/// The most bytes of a body that are kept with a failure.
-pub(crate) const KEPT: usize = 16_384;
-
-/// The beginning of a body, as text.
-pub(crate) fn beginning(body: &[u8]) -> String {
-    String::from_utf8_lossy(&body[..body.len().min(KEPT)]).into_owned()
-}
-
 /// A failure in an answer, which has been sent for and may be charged.
 pub(crate) fn sent(mut error: CallError, received: &HttpResponse) -> CallError {
     error.exchange.sent = true;
@@ -311,56 +294,57 @@ pub(crate) fn sent(mut error: CallError, received: &HttpResponse) -> CallError {
     error
 }
 
-/// The failure of an answer over which our own program panicked: everything that came is kept.
-pub(crate) fn crashed(received: &HttpResponse, panic: &str) -> CallError {
-    let message = format!("reading the answer panicked: {panic}");
-    let mut error = CallError::new(FailureCause::Crashed, message);
-    error.exchange.request_id = request_id(received);
+/// What `read` makes of an answer. It may have been paid for, so that even a panic over it keeps its beginning.
+pub(crate) fn guarded<T>(
+    received: &HttpResponse,
+    read: impl FnOnce() -> Result<T, CallError>,
+) -> Result<T, CallError> {
+    let read = catch_panic(read).unwrap_or_else(|panic| Err(crashed(received, &panic)));
+    read.map_err(|error| sent(error, received))
+}
+
+/// A failure with what is known of the answer that it was found in.
+pub(crate) fn with_response(mut error: CallError, received: &HttpResponse) -> CallError {
+    error.exchange.status = Some(received.status);
+    error.exchange.request_id = received.request_id();
     error.exchange.latency = received.latency;
-    sent(error, received).with_raw(beginning(&received.body))
+    sent(error, received)
+}
+
+/// The failure with the command that gets a missing model, where Ollama does not know it.
+pub(crate) fn with_pull(settings: &JudgeSettings, mut error: CallError) -> CallError {
+    if error.exchange.status == Some(404) {
+        let model = &settings.spec.model;
+        error.message = format!("{}; run: ollama pull {model}", error.message);
+    }
+    error
+}
+
+/// The failure of an answer over which our own program panicked: everything that came is kept.
+fn crashed(received: &HttpResponse, panic: &str) -> CallError {
+    let message = format!("reading the answer panicked: {panic}");
+    let error = CallError::new(FailureCause::Crashed, message);
+    with_response(error, received).with_raw(beginning(&received.body))
 }
 
 /// The failure of a success that holds no reply: it may have been paid for, and is asked once more.
-pub fn not_json(received: &HttpResponse, now: Timestamp) -> CallError {
-    let kind = received.header("content-type").unwrap_or("something");
+pub(crate) fn not_json(received: &HttpResponse) -> CallError {
     let json = serde_json::from_slice::<serde::de::IgnoredAny>(&received.body).is_ok();
-    let what = if json {
-        "JSON that holds no reply"
-    } else {
-        "that is no JSON"
+    let what = match received.header("content-type") {
+        _ if json => "JSON that holds no reply".to_owned(),
+        kind => format!("{} that is no JSON", kind.unwrap_or("something")),
     };
-    let kind = if json { "" } else { kind };
-    let message = format!("the server answered {kind} {what}; check base_url if it goes on");
-    let mut error = CallError::new(FailureCause::Malformed, message.replace("  ", " "));
+    let message = format!("the server answered {what}; check base_url if it goes on");
+    let mut error = CallError::new(FailureCause::Malformed, message);
     error.no_answer = true;
-    error.exchange.sent = true;
-    error.exchange.status = Some(received.status);
-    error.exchange.request_id = request_id(received);
-    error.exchange.latency = received.latency;
-    error.exchange.limits = rate_limits::read(received, now);
-    error.with_raw(beginning(&received.body))
+    error.exchange.limits = rate_limits::read(received);
+    with_response(error, received).with_raw(beginning(&received.body))
 }
 
 /// The JSON of a successful answer, or the failure.
-pub(crate) fn json(
-    settings: &JudgeSettings,
-    received: &HttpResponse,
-    now: Timestamp,
-) -> Result<Value, CallError> {
+pub(crate) fn json(settings: &JudgeSettings, received: &HttpResponse) -> Result<Value, CallError> {
     if !received.is_ok() {
-        return Err(from_response(settings, received, now));
+        return Err(from_response(settings, received));
     }
-    serde_json::from_slice(&received.body).map_err(|_| not_json(received, now))
-}
-
-/// The provider's identifier of a call, as the headers give it.
-pub(crate) fn request_id(received: &HttpResponse) -> Option<String> {
-    [
-        "x-request-id",
-        "request-id",
-        "apim-request-id",
-        "x-goog-request-id",
-    ]
-    .iter()
-    .find_map(|name| received.header(name).map(str::to_owned))
+    serde_json::from_slice(&received.body).map_err(|_| not_json(received))
 }

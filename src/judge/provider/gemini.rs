@@ -1,12 +1,12 @@
 //! Google Gemini: `generateContent` with a response schema; the key travels in a header, never in the address.
 
 use super::error_response;
-use super::http::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::json::{merge, text_at};
+use super::response::HttpResponse;
+use super::settings::{AnswerFields, JudgeSettings, cut_off, filtered, odd_stop};
 use super::token_counts::TokenCounts;
-use super::{WireFormat, merge, text_at};
-use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
-use jiff::Timestamp;
+use super::wire_format::WireFormat;
+use crate::judge::call::{CallError, JudgePrompt, JudgeReply, Usage};
 use serde_json::{Map, Value, json};
 
 /// The server.
@@ -60,85 +60,61 @@ impl WireFormat for Gemini {
         &["/generationConfig/maxOutputTokens"]
     }
 
-    fn parse_response(
+    fn parse_reply(
         &self,
         settings: &JudgeSettings,
+        value: &Value,
         received: &HttpResponse,
-        now: Timestamp,
     ) -> Result<JudgeReply, CallError> {
-        let value = error_response::json(settings, received, now)?;
-        content(settings, &value, received, now)
-    }
-}
-
-/// The reply in a response object.
-pub(super) fn content(
-    settings: &JudgeSettings,
-    value: &Value,
-    received: &HttpResponse,
-    now: Timestamp,
-) -> Result<JudgeReply, CallError> {
-    let blocked = text_at(value, "/promptFeedback/blockReason");
-    let candidate = value.pointer("/candidates/0");
-    if candidate.is_none() && blocked.is_none() {
-        return Err(error_response::not_json(received, now));
-    }
-    let stop = candidate.and_then(|candidate| text_at(candidate, "/finishReason"));
-    let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
-    let text: String = parts
-        .into_iter()
-        .flatten()
-        .filter(|part| part.get("thought") != Some(&Value::Bool(true)))
-        .filter_map(|part| part.get("text")?.as_str())
-        .collect();
-    let counts = TokenCounts::of(value);
-    let thinking = counts.optional("/usageMetadata/thoughtsTokenCount");
-    // Google leaves counts of 0 out.
-    let written_out = "/usageMetadata/candidatesTokenCount";
-    let written_out = match text.is_empty() {
-        true => counts.optional(written_out),
-        false => counts.needed(written_out),
-    };
-    let usage = Usage {
-        input: counts.needed("/usageMetadata/promptTokenCount"),
-        cached: counts.optional("/usageMetadata/cachedContentTokenCount"),
-        // Thoughts are billed as output but counted apart.
-        output: written_out + thinking,
-        thinking,
-    };
-    let fields = AnswerFields {
-        text,
-        model: text_at(value, "/modelVersion"),
-        stop_reason: stop.clone().or_else(|| blocked.clone()),
-        request_id: text_at(value, "/responseId"),
-        tokens: counts.settle(usage, 0),
-        charged_usd: None,
-    };
-    let reply = settings.reply(fields, received, now);
-    match (stop.as_deref(), blocked) {
-        (None, Some(reason)) => Err(failure_in_reply(
-            FailureCause::Filtered,
-            format!("the provider's filter withheld the answer: {reason}"),
-            reply,
-        )),
-        (Some("STOP"), _) => Ok(reply),
-        (Some("MAX_TOKENS" | "CONTINUATION"), _) => Err(cut_off(settings, reply)),
-        (
-            Some(
-                reason @ ("SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
-                | "LANGUAGE" | "OTHER" | "ESCALATION" | "IMAGE_SAFETY"),
-            ),
-            _,
-        ) => {
-            let message = format!("the provider's filter withheld the answer: {reason}");
-            Err(failure_in_reply(FailureCause::Filtered, message, reply))
+        let blocked = text_at(value, "/promptFeedback/blockReason");
+        let candidate = value.pointer("/candidates/0");
+        if candidate.is_none() && blocked.is_none() {
+            return Err(error_response::not_json(received));
         }
-        (other, _) => {
-            let message = format!(
-                "the answer stopped for {:?}, which is no answer",
-                other.unwrap_or("nothing")
-            );
-            Err(failure_in_reply(FailureCause::Malformed, message, reply))
+        let stop = candidate.and_then(|candidate| text_at(candidate, "/finishReason"));
+        let parts = candidate.and_then(|candidate| candidate.pointer("/content/parts")?.as_array());
+        let text: String = parts
+            .into_iter()
+            .flatten()
+            .filter(|part| part.get("thought") != Some(&Value::Bool(true)))
+            .filter_map(|part| part.get("text")?.as_str())
+            .collect();
+        let counts = TokenCounts::of(value);
+        let thinking = counts.optional("/usageMetadata/thoughtsTokenCount");
+        // Google leaves counts of 0 out.
+        let written_out = "/usageMetadata/candidatesTokenCount";
+        let written_out = match text.is_empty() {
+            true => counts.optional(written_out),
+            false => counts.needed(written_out),
+        };
+        let usage = Usage {
+            input: counts.needed("/usageMetadata/promptTokenCount"),
+            cached: counts.optional("/usageMetadata/cachedContentTokenCount"),
+            // Thoughts are billed as output but counted apart.
+            output: written_out + thinking,
+            thinking,
+        };
+        let fields = AnswerFields {
+            text,
+            model: text_at(value, "/modelVersion"),
+            stop_reason: stop.clone().or_else(|| blocked.clone()),
+            request_id: text_at(value, "/responseId"),
+            tokens: counts.settle(usage, 0),
+            charged_usd: None,
+        };
+        let reply = settings.reply(fields, received);
+        match (stop.as_deref(), blocked) {
+            (None, Some(reason)) => Err(filtered(Some(&reason), reply)),
+            (Some("STOP"), _) => Ok(reply),
+            (Some("MAX_TOKENS" | "CONTINUATION"), _) => Err(cut_off(settings, reply)),
+            (
+                Some(
+                    reason @ ("SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
+                    | "LANGUAGE" | "OTHER" | "ESCALATION" | "IMAGE_SAFETY"),
+                ),
+                _,
+            ) => Err(filtered(Some(reason), reply)),
+            (other, _) => Err(odd_stop(other, reply)),
         }
     }
 }
@@ -156,12 +132,13 @@ fn takes_level(model: &str) -> bool {
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::Retry;
+    use crate::judge::call::FailureCause;
+    use crate::judge::call::Retry;
     use std::time::Duration;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         let settings = settings("gemini", "gemini-3.8-flash");
-        Gemini.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+        Gemini.parse_response(&settings, &received(status, &body))
     }
 
     #[test]

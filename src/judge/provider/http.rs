@@ -2,16 +2,17 @@
 
 mod certificate;
 mod clients;
+mod failure;
 
-use super::address::{is_loopback, place};
-use super::error_response::{self, beginning, request_id};
+use super::error_response;
 use super::rate_limits;
-use crate::judge::{CallError, FailureCause, Retry};
+use super::response::{HttpResponse, beginning};
+use crate::judge::call::{CallError, FailureCause};
 use clients::HttpClients;
+use failure::{broken, cut_off, redirected, timed_out, too_long};
 use jiff::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap};
 use reqwest::{Method, Url};
-use std::error::Error as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -36,33 +37,6 @@ impl Default for Timeouts {
             whole: Duration::from_secs(600),
             reply_bytes: 4 << 20,
         }
-    }
-}
-
-/// An answer, whatever its status.
-#[derive(Clone, Debug, Default)]
-pub struct HttpResponse {
-    /// The HTTP status.
-    pub status: u16,
-    /// The headers.
-    pub headers: HeaderMap,
-    /// The body.
-    pub body: Vec<u8>,
-    /// From sending to the last byte.
-    pub latency: Duration,
-    /// Bytes of the request's body.
-    pub sent: usize,
-}
-
-impl HttpResponse {
-    /// A header as text.
-    pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-
-    /// Whether the status is a success.
-    pub(crate) fn is_ok(&self) -> bool {
-        (200..300).contains(&self.status)
     }
 }
 
@@ -168,6 +142,7 @@ impl Http {
                 status: response.status().as_u16(),
                 headers: std::mem::take(response.headers_mut()),
                 sent,
+                at: Timestamp::now(),
                 ..HttpResponse::default()
             });
             if (300..400).contains(&received.status) {
@@ -193,8 +168,8 @@ impl Http {
                 return Ok(received);
             }
             (Err(mut error), Some(head)) => {
-                error.exchange.request_id = request_id(&head);
-                error.exchange.limits = rate_limits::read(&head, Timestamp::now());
+                error.exchange.request_id = head.request_id();
+                error.exchange.limits = rate_limits::read(&head);
                 error_response::sent(error, &head)
             }
             (Err(error), None) => error,
@@ -206,87 +181,5 @@ impl Http {
 
 fn with_latency(mut error: CallError, latency: Duration) -> CallError {
     error.exchange.latency = latency;
-    error
-}
-
-fn timed_out(url: &Url, what: &str, after: Duration) -> CallError {
-    let seconds = after.as_secs_f64();
-    let message = format!("{what} from {} within {seconds} s", place(url));
-    let mut error = CallError::new(FailureCause::TimedOut, message);
-    error.exchange.sent = true;
-    error
-}
-
-/// A call that ended before any of its answer came.
-fn broken(url: &Url, error: &reqwest::Error) -> CallError {
-    if let Some(why) = certificate::distrusted(error) {
-        return CallError::new(
-            FailureCause::Connection,
-            certificate::describe(&place(url), why),
-        )
-        .stopping();
-    }
-    let cause = if error.is_timeout() {
-        FailureCause::TimedOut
-    } else {
-        FailureCause::Connection
-    };
-    let words = chain(error);
-    let what = if error.is_connect() {
-        "cannot connect to"
-    } else {
-        "the connection broke to"
-    };
-    let remedy = if error.is_connect() && is_loopback(url) {
-        "; is the server running?"
-    } else {
-        ""
-    };
-    let message = format!("{what} {}: {words}{remedy}", place(url));
-    let mut told = CallError::new(cause, message);
-    told.exchange.sent = !error.is_connect() && !error.is_builder();
-    told
-}
-
-/// A call whose answer began to come and did not end.
-fn cut_off(url: &Url, bytes: usize, error: &reqwest::Error) -> CallError {
-    let (place, words) = (place(url), chain(error));
-    let message = format!("the answer was cut off after {bytes} bytes from {place}: {words}");
-    CallError::new(FailureCause::Connection, message)
-}
-
-/// The last cause, which says most; none of them names the address.
-fn chain(error: &reqwest::Error) -> String {
-    let mut last: &dyn std::error::Error = error;
-    while let Some(next) = last.source() {
-        last = next;
-    }
-    if error.source().is_none() {
-        "unknown cause".to_owned()
-    } else {
-        last.to_string()
-    }
-}
-
-fn redirected(url: &Url, received: &HttpResponse) -> CallError {
-    let target = received.header("location").and_then(|to| url.join(to).ok());
-    let target = target.map_or_else(|| "nowhere".to_owned(), |target| place(&target));
-    let mut error = CallError::new(
-        FailureCause::BadRequest,
-        format!(
-            "{} redirects to {target}, which is not given the key; set base_url to the address meant",
-            place(url)
-        ),
-    );
-    error.exchange.status = Some(received.status);
-    error.stopping()
-}
-
-fn too_long(url: &Url, cap: usize) -> CallError {
-    let mut error = CallError::new(
-        FailureCause::Malformed,
-        format!("the reply of {} is longer than {cap} bytes", place(url)),
-    );
-    error.retry = Retry::Never;
     error
 }

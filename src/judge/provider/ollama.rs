@@ -2,12 +2,14 @@
 //! does not fit is an error, and an answer that shows signs of a cut prompt is one too.
 
 use super::error_response;
-use super::http::HttpResponse;
-use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply};
+use super::json::{count_at, merge, text_at};
+use super::response::HttpResponse;
+use super::settings::{
+    AnswerFields, JudgeSettings, broken_off, cut_off, failure_in_reply, odd_stop,
+};
 use super::token_counts::TokenCounts;
-use super::{WireFormat, count_at, merge, text_at};
-use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
-use jiff::Timestamp;
+use super::wire_format::WireFormat;
+use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use reqwest::Url;
 use serde_json::{Value, json};
 
@@ -62,27 +64,28 @@ impl WireFormat for Ollama {
         &self,
         settings: &JudgeSettings,
         received: &HttpResponse,
-        now: Timestamp,
     ) -> Result<JudgeReply, CallError> {
-        let value = error_response::json(settings, received, now).map_err(|mut error| {
-            if error.exchange.status == Some(404) {
-                error.message = format!(
-                    "{}; run: ollama pull {}",
-                    error.message, settings.spec.model
-                );
-            }
-            error
-        })?;
+        let value = error_response::json(settings, received)
+            .map_err(|error| error_response::with_pull(settings, error))?;
+        self.parse_reply(settings, &value, received)
+    }
+
+    fn parse_reply(
+        &self,
+        settings: &JudgeSettings,
+        value: &Value,
+        received: &HttpResponse,
+    ) -> Result<JudgeReply, CallError> {
         if let Some(error) = value.get("error") {
             let complaint = error_response::ErrorBody::of(error);
             return Err(error_response::classify(settings, 500, &complaint));
         }
-        let Some(text) = text_at(&value, "/message/content") else {
-            return Err(error_response::not_json(received, now));
+        let Some(text) = text_at(value, "/message/content") else {
+            return Err(error_response::not_json(received));
         };
-        let stop = text_at(&value, "/done_reason");
-        let read = count_at(&value, "/prompt_eval_count");
-        let counts = TokenCounts::of(&value);
+        let stop = text_at(value, "/done_reason");
+        let read = count_at(value, "/prompt_eval_count");
+        let counts = TokenCounts::of(value);
         let usage = Usage {
             input: counts.needed("/prompt_eval_count"),
             output: counts.needed("/eval_count"),
@@ -90,12 +93,12 @@ impl WireFormat for Ollama {
         };
         let fields = AnswerFields {
             text,
-            model: text_at(&value, "/model"),
+            model: text_at(value, "/model"),
             stop_reason: stop.clone(),
             tokens: counts.settle(usage, 0),
             ..AnswerFields::default()
         };
-        let reply = settings.reply(fields, received, now);
+        let reply = settings.reply(fields, received);
         let context = context(settings);
         // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to
         // have overflowed, at two bytes a token, is only read by chance in such a number of tokens.
@@ -110,15 +113,8 @@ impl WireFormat for Ollama {
         match stop.as_deref() {
             Some("stop") | None => Ok(reply),
             Some("length") => Err(cut_off(settings, reply)),
-            Some("") => Err(failure_in_reply(
-                FailureCause::Connection,
-                "the server broke off the answer",
-                reply,
-            )),
-            Some(other) => {
-                let message = format!("the answer stopped for {other:?}, which is no answer");
-                Err(failure_in_reply(FailureCause::Malformed, message, reply))
-            }
+            Some("") => Err(broken_off(FailureCause::Connection, reply)),
+            other => Err(odd_stop(other, reply)),
         }
     }
 
@@ -164,11 +160,7 @@ mod tests {
     use super::*;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
-        Ollama.parse_response(
-            &settings("ollama", "qwen3:8b"),
-            &received(status, &body),
-            Timestamp::UNIX_EPOCH,
-        )
+        Ollama.parse_response(&settings("ollama", "qwen3:8b"), &received(status, &body))
     }
 
     #[test]
@@ -214,11 +206,7 @@ mod tests {
             ..received(200, &body(8194, "stop"))
         };
         let settings = settings("ollama", "qwen3:8b");
-        assert!(
-            Ollama
-                .parse_response(&settings, &short, Timestamp::UNIX_EPOCH)
-                .is_ok()
-        );
+        assert!(Ollama.parse_response(&settings, &short).is_ok());
         assert_eq!(
             reply(200, body(1000, "length")).unwrap_err().cause,
             FailureCause::Truncated

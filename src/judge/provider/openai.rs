@@ -1,11 +1,10 @@
 //! OpenAI: chat completions with structured outputs.
 
-use super::WireFormat;
 use super::chat::{self, Dialect};
-use super::http::HttpResponse;
+use super::response::HttpResponse;
 use super::settings::JudgeSettings;
-use crate::judge::{CallError, JudgePrompt, JudgeReply};
-use jiff::Timestamp;
+use super::wire_format::WireFormat;
+use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
 use serde_json::Value;
 
 /// The server.
@@ -27,13 +26,13 @@ impl WireFormat for OpenAi {
         chat::CAPS
     }
 
-    fn parse_response(
+    fn parse_reply(
         &self,
         settings: &JudgeSettings,
+        value: &Value,
         received: &HttpResponse,
-        now: Timestamp,
     ) -> Result<JudgeReply, CallError> {
-        chat::reply(settings, received, now)
+        chat::reply(settings, value, received)
     }
 
     fn adapt(&self, settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
@@ -100,12 +99,12 @@ fn reasons(model: &str) -> bool {
 mod tests {
     use super::super::testing::{received, settings};
     use super::*;
-    use crate::judge::FailureCause;
+    use crate::judge::call::FailureCause;
     use serde_json::json;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
         let settings = settings("openai", "gpt-6.1-terra");
-        OpenAi.parse_response(&settings, &received(status, &body), Timestamp::UNIX_EPOCH)
+        OpenAi.parse_response(&settings, &received(status, &body))
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What a request allows a model to write at the very most, read from the request that is really sent.
 
-use super::token_counts::whole;
+use super::json::whole;
 use serde_json::Value;
 
 /// Fields of any server that limit an answer. Where several are there, the largest counts: nobody knows which one wins.

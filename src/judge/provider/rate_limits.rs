@@ -1,15 +1,16 @@
 //! Rate-limit headers, in every spelling the providers use. What makes no sense is left out.
 
-use super::http::HttpResponse;
-use crate::judge::RateLimits;
+use super::response::HttpResponse;
+use crate::judge::call::RateLimits;
 use jiff::Timestamp;
 use std::time::Duration;
 
 /// The longest time that is believed.
 const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What the headers of an answer say, at `now`.
-pub fn read(received: &HttpResponse, now: Timestamp) -> RateLimits {
+/// What the headers of an answer say, at the time when it came.
+pub(crate) fn read(received: &HttpResponse) -> RateLimits {
+    let now = received.at;
     let count = |names: &[&str]| {
         names
             .iter()
@@ -132,9 +133,10 @@ mod tests {
         }
         let received = HttpResponse {
             headers,
+            at: "2026-11-21T12:00:00Z".parse().unwrap(),
             ..HttpResponse::default()
         };
-        read(&received, "2026-11-21T12:00:00Z".parse().unwrap())
+        read(&received)
     }
 
     #[test]

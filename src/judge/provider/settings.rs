@@ -1,15 +1,12 @@
 //! What the user set for one judge, and what follows from it: identity, size, price.
 
-use super::error_response;
-use super::http::HttpResponse;
 use super::rate_limits;
+use super::response::HttpResponse;
 use super::token_counts::ChargedTokens;
+use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use crate::judge::price::Price;
 use crate::judge::prompt::{AnswerForm, DocumentCut, Template};
-use crate::judge::{
-    CallError, FailureCause, JudgeLimits, JudgePrompt, JudgeReply, JudgeSpec, Usage,
-};
-use jiff::Timestamp;
+use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use serde_json::{Map, Value};
 
 /// What is said wherever estimated tokens are shown.
@@ -80,12 +77,7 @@ impl JudgeSettings {
     }
 
     /// The answer as a reply.
-    pub(crate) fn reply(
-        &self,
-        fields: AnswerFields,
-        received: &HttpResponse,
-        now: Timestamp,
-    ) -> JudgeReply {
+    pub(crate) fn reply(&self, fields: AnswerFields, received: &HttpResponse) -> JudgeReply {
         // Without counts that make sense nothing is known of the cost, unless there is none to pay.
         let cost = match (self.price, fields.tokens) {
             (Some(price), _) if price.is_free() => Some(0.0),
@@ -99,14 +91,12 @@ impl JudgeSettings {
             text: fields.text,
             model: fields.model,
             stop_reason: fields.stop_reason,
-            request_id: fields
-                .request_id
-                .or_else(|| error_response::request_id(received)),
+            request_id: fields.request_id.or_else(|| received.request_id()),
             usage: fields.tokens.map(|tokens| tokens.usage).unwrap_or_default(),
             cost_usd: cost,
             latency: received.latency,
             odds: None,
-            limits: rate_limits::read(received, now),
+            limits: rate_limits::read(received),
         }
     }
 
@@ -163,6 +153,30 @@ pub(crate) fn failure_in_reply(
     error.exchange.status = Some(200);
     error.raw = error.raw.filter(|text| !text.is_empty());
     error
+}
+
+/// The failure of an answer in which the model declines.
+pub(crate) fn refused(reply: JudgeReply) -> CallError {
+    failure_in_reply(FailureCause::Refused, "the model declined to answer", reply)
+}
+
+/// The failure of an answer that the provider's filter withheld, for a reason where it gives one.
+pub(crate) fn filtered(reason: Option<&str>, reply: JudgeReply) -> CallError {
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    let message = format!("the provider's filter withheld the answer{reason}");
+    failure_in_reply(FailureCause::Filtered, message, reply)
+}
+
+/// The failure of an answer that the server itself did not end.
+pub(crate) fn broken_off(cause: FailureCause, reply: JudgeReply) -> CallError {
+    failure_in_reply(cause, "the server broke off the answer", reply)
+}
+
+/// The failure of an answer that stopped for a reason that no answer stops for.
+pub(crate) fn odd_stop(reason: Option<&str>, reply: JudgeReply) -> CallError {
+    let reason = reason.unwrap_or("nothing");
+    let message = format!("the answer stopped for {reason:?}, which is no answer");
+    failure_in_reply(FailureCause::Malformed, message, reply)
 }
 
 /// The failure of an answer that was cut off by the cap.

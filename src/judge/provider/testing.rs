@@ -1,12 +1,15 @@
 //! Settings and answers for the unit tests of the wires.
 
-use super::batch::BatchProvider;
-use super::http::{Http, HttpResponse, Timeouts};
+use super::batch::format::BatchFormat;
+use super::connection::ApiConnection;
+use super::http::{Http, Timeouts};
+use super::remote_judge::RemoteJudge;
+use super::response::HttpResponse;
 use super::settings::JudgeSettings;
-use super::{ApiConnection, RemoteJudge, WireFormat};
+use super::wire_format::WireFormat;
 use crate::judge::price::PriceTable;
 use crate::judge::prompt::{self, DocumentCut, Template};
-use crate::judge::{JudgeLimits, JudgeSpec};
+use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use reqwest::Url;
 use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::SecretString;
@@ -59,7 +62,7 @@ pub(super) fn received(status: u16, body: &Value) -> HttpResponse {
 pub(super) fn network(
     settings: JudgeSettings,
     wire: Box<dyn WireFormat>,
-    batch: Option<BatchProvider>,
+    batch: Option<&'static dyn BatchFormat>,
 ) -> RemoteJudge {
     let base = Url::parse("http://127.0.0.1:9/v1").unwrap();
     let connection = ApiConnection {

@@ -5,13 +5,16 @@ use super::azure::Azure;
 use super::compatible::{Compatible, PRESETS};
 use super::decisions::DecisionEndpoint;
 use super::gemini::Gemini;
+use super::json::merge;
 use super::ollama::Ollama;
 use super::openai::OpenAi;
+use super::response::HttpResponse;
 use super::testing::settings;
 use super::*;
-use crate::judge::Retry;
+use crate::judge::parse::ParseError;
+use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn wires() -> Vec<Box<dyn WireFormat>> {
     vec![
@@ -42,7 +45,7 @@ fn an_answer_that_counts_no_tokens_has_no_known_cost() {
     let settings = settings("openai", "gpt-6.1-terra");
     let body = json!({"choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]});
     let received = super::testing::received(200, &body);
-    let reply = OpenAi.parse_response(&settings, &received, Timestamp::UNIX_EPOCH);
+    let reply = OpenAi.parse_response(&settings, &received);
     assert_eq!(reply.unwrap().cost_usd, None);
 }
 
@@ -99,7 +102,7 @@ proptest! {
         let mut received = super::testing::received(status, &body);
         for _ in 0..2 {
             for wire in wires() {
-                match wire.parse_response(&settings, &received, Timestamp::UNIX_EPOCH) {
+                match wire.parse_response(&settings, &received) {
                     Ok(_) => prop_assert!(received.is_ok()),
                     Err(error) => {
                         prop_assert!(!error.message.is_empty());

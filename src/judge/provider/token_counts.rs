@@ -1,6 +1,7 @@
 //! Tokens as a provider's answer counts them, and whether the counts can be charged by.
 
-use crate::judge::Usage;
+use super::json::whole;
+use crate::judge::call::Usage;
 use serde_json::Value;
 use std::cell::Cell;
 
@@ -67,16 +68,6 @@ impl<'a> TokenCounts<'a> {
         self.trusted.set(false);
         0
     }
-}
-
-/// A whole number from 0, also one that is written as `10.0`.
-pub(crate) fn whole(value: &Value) -> Option<u64> {
-    let number = value.as_number()?;
-    number.as_u64().or_else(|| {
-        let number = number.as_f64()?;
-        let fits = (0.0..=9e15).contains(&number) && number.fract() == 0.0;
-        fits.then_some(number as u64)
-    })
 }
 
 #[cfg(test)]

@@ -1,22 +1,23 @@
-//! Queries and documents by name, and whose votes count.
+//! Queries and documents by name.
 
 use super::{MatchedQuery, Merger};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use crate::domain::vote::JudgeId;
 use crate::store::Result;
 use crate::store::corpus::QueryKey;
 use std::collections::HashMap;
 
 /// A query's row in the other file.
-pub(super) struct OtherQuery {
+pub(crate) struct OtherQuery {
     key: i64,
     name: String,
     text: String,
     extra: String,
     line: String,
     dataset: String,
-    depth: Option<usize>,
-    ensemble: Option<i64>,
+    /// Documents entered there, where a plan says so.
+    pub(crate) depth: Option<usize>,
+    /// The judges that count there.
+    pub(crate) ensemble: Option<i64>,
 }
 
 /// A document of the other file without its text.
@@ -27,7 +28,8 @@ struct OtherDocument {
 }
 
 impl Merger<'_> {
-    pub(super) fn queries(&self) -> Result<Vec<OtherQuery>> {
+    /// Every query of the other file.
+    pub(crate) fn queries(&self) -> Result<Vec<OtherQuery>> {
         let mut statement = self.from.prepare(
             "SELECT id, name, text, extra, line, dataset, depth, ensemble FROM query ORDER BY id",
         )?;
@@ -48,7 +50,7 @@ impl Merger<'_> {
 
     /// A query of the other file as it is here, with the documents that were missing; `None` where one name stands for
     /// two texts, which is noted.
-    pub(super) fn matched(&mut self, theirs: &OtherQuery) -> Result<Option<MatchedQuery>> {
+    pub(crate) fn matched(&mut self, theirs: &OtherQuery) -> Result<Option<MatchedQuery>> {
         let documents = self.documents(theirs.key)?;
         let known = self.db.texts(&theirs.name)?;
         let differs = known.as_ref().and_then(|known| {
@@ -149,48 +151,5 @@ impl Merger<'_> {
                 input_score: row.get(3)?,
             })
         })?)
-    }
-
-    /// Whose votes count: where nobody's do here, those that count there; where both were imported, all of them, as far as
-    /// their names differ; otherwise those that count here.
-    pub(super) fn seats(&mut self, query: &mut MatchedQuery, theirs: &OtherQuery) -> Result<()> {
-        let Some(ensemble) = theirs.ensemble else {
-            return Ok(());
-        };
-        let there = self.ensemble(ensemble)?;
-        let here = self.db.judges_of(query.ours)?.into_iter();
-        let mut seats: Vec<(JudgeId, String)> =
-            here.map(|(judge, spec)| (judge, spec.name)).collect();
-        if there.iter().all(|judge| seats.contains(judge)) {
-            return Ok(());
-        }
-        let mut depth = None;
-        if seats.is_empty() {
-            depth = theirs.depth.map(|depth| {
-                let entered = query.places.iter().take(depth);
-                entered.max().map_or(0, |last| last + 1)
-            });
-        } else if theirs.depth.is_some() || self.db.is_planned(query.ours)? {
-            self.merged.keep_their_judges += 1;
-            return Ok(());
-        }
-        let before = seats.len();
-        for judge in &there {
-            // A name stands for one judge of an ensemble.
-            if seats.iter().all(|(_, name)| *name != judge.1) {
-                seats.push(judge.clone());
-            }
-        }
-        if !there.iter().all(|judge| seats.contains(judge)) {
-            self.merged.keep_their_judges += 1;
-        }
-        if seats.len() == before {
-            return Ok(());
-        }
-        let seats: Vec<JudgeId> = seats.into_iter().map(|(judge, _)| judge).collect();
-        let ensemble = self.db.ensemble(&seats)?;
-        self.db.set_ensemble(query.ours, ensemble, depth)?;
-        query.changed = true;
-        Ok(())
     }
 }

@@ -11,7 +11,7 @@ const PLAIN: &str =
 
 impl Merger<'_> {
     /// Takes over what calls that are over have cost. Those in flight there come with a later merge.
-    pub(super) fn ledger(&mut self) -> Result<()> {
+    pub(crate) fn ledger(&mut self) -> Result<()> {
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT run.uid, {} FROM call LEFT JOIN run ON run.id = call.run
              WHERE call.ended_ms IS NOT NULL ORDER BY call.uid",

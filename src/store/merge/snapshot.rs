@@ -56,7 +56,7 @@ impl Snapshot {
         Ok(snapshot)
     }
 
-    pub(super) fn db(&self) -> Result<&Db> {
+    pub(crate) fn db(&self) -> Result<&Db> {
         self.db.as_ref().ok_or(StoreError::Closed)
     }
 }

@@ -8,16 +8,17 @@ use crate::store::{Result, StoreError};
 use rusqlite::{Connection, params};
 
 impl Merger<'_> {
-    pub(super) fn people(&mut self, query: &mut MatchedQuery) -> Result<()> {
-        self.shown(query)?;
+    /// Takes over what people did on a query.
+    pub(crate) fn verdicts_of(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        self.assignments(query)?;
         self.verdicts(query)?;
         self.undos(query)?;
         self.gold(query)
     }
 
     /// What queues have laid before people. An item put off there is put off here.
-    fn shown(&mut self, query: &mut MatchedQuery) -> Result<()> {
-        type Row = (
+    fn assignments(&mut self, query: &mut MatchedQuery) -> Result<()> {
+        type AssignmentColumns = (
             String,
             String,
             usize,
@@ -33,7 +34,7 @@ impl Merger<'_> {
         )?;
         let rows = statement.query_map([query.theirs], |row| row.try_into())?;
         for row in rows {
-            let (uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms): Row = row?;
+            let (uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms): AssignmentColumns = row?;
             self.db
                 .connection
                 .prepare_cached(

@@ -14,7 +14,8 @@ const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens
     created_ms, call_key, model, stop_reason, request_id, reasoning, raw";
 
 impl Merger<'_> {
-    pub(super) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
+    /// Takes over the battles of a query with their votes and failures.
+    pub(crate) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let battles = self.battles(query)?;
         let mut statement = self.from.prepare_cached(&format!(
             "SELECT vote.battle, vote.judge, vote.run, swapped, margin, {PLAIN}

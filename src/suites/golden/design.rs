@@ -2,9 +2,11 @@
 //! around it covers at its rate.
 
 use crate::domain::battle::Pair;
+use crate::domain::priority::inclusion::sampling_weights;
+use crate::domain::priority::queue::QueueEntry;
 use crate::domain::priority::{
-    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, QueueEntry, build_queue,
-    inclusion_probabilities, sampling_weights,
+    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, build_queue,
+    inclusion_probabilities,
 };
 use crate::domain::sampling::SeededRng;
 use proptest::prelude::*;

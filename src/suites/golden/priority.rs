@@ -1,9 +1,13 @@
 //! Impacts, cycles and top-k probabilities against the reference implementation of the design's mathematics.
 
 use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::metrics::kendall_tau_b;
+use crate::domain::priority::impact::Impact;
+use crate::domain::priority::impact::flipped_gap;
+use crate::domain::priority::impact::impacts;
+use crate::domain::priority::scoring::top_probabilities;
 use crate::domain::priority::{
-    Impact, Policy, Scoring, consistency, cyclic_triads, decided_pairs, decided_pairs_of_judge,
-    flipped_gap, graded, hodge, impact, impacts, refit, score_pairs, top_probabilities,
+    Policy, Scoring, cyclic_triads, decided_pairs, decided_pairs_of_judge, graded, score_pairs,
 };
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
@@ -39,7 +43,6 @@ struct Golden {
     #[serde(rename = "flip_impacts_sim_K25_c4")]
     flips: Flips,
     triads: HashMap<String, Triads>,
-    hodge: HashMap<String, Potential>,
     top5: HashMap<String, Vec<f64>>,
 }
 
@@ -66,13 +69,6 @@ struct Triads {
     decided_triangles: usize,
     cyclic: usize,
     list: Option<Vec<[usize; 3]>>,
-    zeta: Option<f64>,
-}
-
-#[derive(Deserialize)]
-struct Potential {
-    potential: Vec<f64>,
-    inconsistency_ratio: f64,
 }
 
 fn golden() -> Golden {
@@ -132,15 +128,9 @@ fn exact_flips_match_the_reference() {
     let covariance = covariance(case.n_docs, &observations, &base, &options, 1.0).unwrap();
     for flip in flips.rows {
         let battle = observations[flip.battle];
-        let refitted = refit(
-            case.n_docs,
-            &observations,
-            &options,
-            &base,
-            flip.battle,
-            flip.s_new,
-        )
-        .unwrap();
+        let mut flipped = observations.clone();
+        flipped[flip.battle].score = flip.s_new;
+        let refitted = fit(case.n_docs, &flipped, &options, Some(&base.scores)).unwrap();
         for (found, expected) in refitted.scores.iter().zip(&flip.exact) {
             assert!((found - expected).abs() < 1e-8, "{found} {expected}");
         }
@@ -149,7 +139,13 @@ fn exact_flips_match_the_reference() {
         let resistance = covariance.resistance(battle.a, battle.b);
         let secant = flipped_gap(&battle, flip.s_new, &base.scores, resistance).unwrap();
         assert!((secant - flip.gap_secant).abs() < 1e-8, "{secant}");
-        let impact = Impact::between(&flips.base, &refitted.scores, 10, true);
+        let impact = Impact::between(
+            &flips.base,
+            &graded::order(&flips.base),
+            &refitted.scores,
+            10,
+            true,
+        );
         assert_eq!(impact.entering, flip.top10_swaps, "{impact:?}");
         assert!(
             (impact.ndcg_loss - flip.self_ndcg10_loss).abs() < 1e-12,
@@ -175,12 +171,17 @@ fn a_pair_is_flipped_as_a_whole_one_at_a_time_or_all_at_once() {
     let mut checked = 0;
     for flip in flips.rows {
         let pair = pairs(&case.battles[flip.battle]);
-        let found = impact(&view, pair, 10).unwrap();
-        assert!(all.contains(&(pair, found)));
+        let (_, found) = all.iter().find(|(of, _)| *of == pair).unwrap();
         // The reference flips one battle: the same thing where the pair fought once and did not tie.
         let tied = (case.battles[flip.battle].s - 0.5).abs() < 1e-9;
         if view.battles_of(pair).len() == 1 && !tied {
-            let expected = Impact::between(&flips.base, &flip.exact, 10, true);
+            let expected = Impact::between(
+                &flips.base,
+                &graded::order(&flips.base),
+                &flip.exact,
+                10,
+                true,
+            );
             assert_eq!(found.entering, expected.entering);
             assert_eq!(found.places, expected.places);
             assert!((found.ndcg_loss - expected.ndcg_loss).abs() < 1e-12);
@@ -203,7 +204,7 @@ fn the_estimate_ranks_the_pairs_like_the_refit() {
         impacts.iter().map(|(_, impact)| part(impact)).collect()
     };
     let score = |impact: &Impact| impact.score;
-    let tau = graded::kendall(&of(&exact, score), &of(&estimated, score)).unwrap();
+    let tau = kendall_tau_b(&of(&exact, score), &of(&estimated, score)).unwrap();
     assert!(tau > 0.8, "{tau}");
     let same = exact.iter().zip(&estimated);
     let same = same.filter(|(x, y)| x.1.entering == y.1.entering).count();
@@ -241,9 +242,6 @@ fn cycles_match_the_reference() {
         if let Some(list) = reference.list {
             assert_eq!(found, list, "{name}");
         }
-        if let Some(expected) = reference.zeta {
-            assert!((consistency(documents, reference.cyclic).unwrap() - expected).abs() < 1e-12);
-        }
         for pair in triads.windows(2) {
             assert!(pair[0].against >= pair[1].against - 1e-8);
         }
@@ -268,21 +266,6 @@ fn one_judge_who_decides_everything_has_the_cycles_of_the_battles() {
         cyclic_triads(&decided_pairs(&view))
     );
     assert!(decided_pairs_of_judge(&view, JudgeId(7)).is_empty());
-}
-
-#[test]
-fn the_least_squares_potential_matches_the_reference() {
-    for (name, reference) in golden().hodge {
-        let case = case(&name);
-        let found = hodge(case.n_docs, &observations(&case.battles)).unwrap();
-        for (found, expected) in found.potential.iter().zip(&reference.potential) {
-            assert!(
-                (found - expected).abs() < 1e-9,
-                "{name}: {found} {expected}"
-            );
-        }
-        assert!((found.inconsistency - reference.inconsistency_ratio).abs() < 1e-9);
-    }
 }
 
 #[test]

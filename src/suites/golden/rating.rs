@@ -3,8 +3,8 @@
 mod laws;
 
 use crate::domain::rating::{
-    Covariance, Observation, RatingError, RatingModel, RatingOptions, covariance, dispersion,
-    expected, fit, rank_intervals, ranks, structure, zbench_from_wins,
+    Covariance, Fit, Observation, RatingError, RatingModel, RatingOptions, covariance, dispersion,
+    expected, fit, rank_intervals, ranks, structure,
 };
 use crate::domain::vote::{Margin, VoteRule};
 use serde::Deserialize;
@@ -116,6 +116,14 @@ struct Spread {
     sum_leverage: f64,
 }
 
+/// The default prior with another model.
+fn with_model(model: RatingModel) -> RatingOptions {
+    RatingOptions {
+        model,
+        ..RatingOptions::default()
+    }
+}
+
 fn cases() -> Vec<Case> {
     serde_json::from_str::<Cases>(BT_CASES).unwrap().cases
 }
@@ -151,7 +159,9 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64, what: &str) {
 }
 
 fn errors(covariance: &Covariance) -> Vec<f64> {
-    (0..covariance.len()).map(|i| covariance.se(i)).collect()
+    (0..covariance.documents())
+        .map(|i| covariance.se(i))
+        .collect()
 }
 
 #[test]
@@ -204,7 +214,7 @@ fn map_scores_and_their_errors_match_the_reference() {
 
 #[test]
 fn maximum_likelihood_matches_the_reference_or_is_refused() {
-    let options = RatingOptions::with_model(RatingModel::Mle);
+    let options = with_model(RatingModel::Mle);
     for case in cases() {
         let observations = case.observations();
         let result = fit(case.n_docs, &observations, &options, None);
@@ -246,7 +256,7 @@ fn the_shape_of_the_battles_matches_the_reference() {
 
 #[test]
 fn zbench_scores_and_iterations_match_its_own_code() {
-    let options = RatingOptions::with_model(RatingModel::Zbench);
+    let options = with_model(RatingModel::Zbench);
     let check = |case: &Case, observations: &[Observation], reference: &Zbench| {
         let fit = fit(case.n_docs, observations, &options, None).unwrap();
         assert_eq!(fit.iterations, reference.iterations, "{}", case.name);
@@ -283,10 +293,34 @@ fn zbench_on_win_matrices_matches_its_own_code() {
             }
             wins
         });
-        let fit = zbench_from_wins(&wins);
+        let fit = zbench(&wins);
         assert_eq!(fit.iterations, case.iterations);
         assert_close(&fit.scores, &case.elos, 1e-9, "elos");
     }
+}
+
+#[test]
+fn the_notebook_of_zbench_is_met_to_the_digit() {
+    let fit = zbench(&[
+        vec![0.5, 0.0, 3.0],
+        vec![4.0, 0.5, 4.0],
+        vec![1.0, 0.0, 0.5],
+    ]);
+    let expected = [-1.8984783374773527, 4.8935459093094655, -2.995067571832113];
+    assert_close(&fit.scores, &expected, 1e-9, "notebook");
+    assert_eq!((fit.iterations, fit.converged), (54, true));
+}
+
+/// zBench's scores of a win matrix with ½ on its diagonal, `wins[i][j]` being the wins of `i` over `j`.
+fn zbench(wins: &[Vec<f64>]) -> Fit {
+    let mut observations = Vec::new();
+    for (i, row) in wins.iter().enumerate() {
+        for (j, won) in row.iter().enumerate().filter(|(j, _)| *j != i) {
+            observations.push(Observation::new(i, j, 0.0, *won));
+        }
+    }
+    let options = with_model(RatingModel::Zbench);
+    fit(wins.len(), &observations, &options, None).unwrap()
 }
 
 #[test]
@@ -400,12 +434,7 @@ fn observations_no_battle_can_produce_are_refused() {
     ];
     for model in RatingModel::ALL {
         for observation in bad {
-            let result = fit(
-                2,
-                &[good, observation],
-                &RatingOptions::with_model(model),
-                None,
-            );
+            let result = fit(2, &[good, observation], &with_model(model), None);
             assert!(
                 matches!(result, Err(RatingError::BadObservation { index: 1, .. })),
                 "{observation:?}: {result:?}"
@@ -430,7 +459,7 @@ fn extreme_weights_converge_in_every_model_with_a_prior() {
                 Observation::new(2, 3, 1.0, weights[0]),
                 Observation::new(3, 0, 1.0, weights[1]),
             ];
-            let fit = fit(4, &observations, &RatingOptions::with_model(model), None).unwrap();
+            let fit = fit(4, &observations, &with_model(model), None).unwrap();
             assert!(fit.converged, "{model} {weights:?}: {fit:?}");
         }
     }

@@ -3,9 +3,10 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
+use crate::domain::sampling::adaptive::information::mutual_information;
+use crate::domain::sampling::adaptive::information::top_probabilities;
 use crate::domain::sampling::adaptive::{
-    AskedPair, JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, mutual_information,
-    next_round, top_probabilities,
+    JudgeChoice, JudgeSet, Round, Sampler, SamplingState, Strategy, next_round,
 };
 use crate::domain::simulation::quality;
 use rstest::rstest;
@@ -70,18 +71,11 @@ impl Picks {
     }
 
     fn state(&self) -> SamplingState {
-        let asked: Vec<AskedPair> = self
-            .battles
-            .iter()
-            .map(|row| AskedPair {
-                pair: Pair::new(row.a, row.b).unwrap(),
-                judges: JudgeSet::first(3),
-                votes: Vec::new(),
-            })
-            .collect();
-        SamplingState::new(self.scores.len(), 3, &asked)
-            .with_observations(self.observations())
-            .unwrap()
+        let asked = self.battles.iter().map(|row| {
+            let pair = Pair::new(row.a, row.b).unwrap();
+            (pair, JudgeSet::first(3))
+        });
+        SamplingState::fitted(self.scores.len(), 3, asked.collect(), self.observations())
     }
 
     fn next(&self, sampler: Sampler, picks: usize) -> Vec<(usize, usize)> {

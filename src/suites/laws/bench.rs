@@ -1,14 +1,15 @@
 //! A project of one test, runs on it, and what came of them.
 
+use crate::app::annotate::progress::RunProgress;
+use crate::app::annotate::{RunHandle, RunOutcome, RunRequest};
+use crate::client::RunControl;
 use crate::domain::ranking::View;
 use crate::domain::vote::JudgeId;
-use crate::engine::progress::RunProgress;
-use crate::engine::{RunControl, RunHandle, RunOutcome, RunRequest};
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
-use crate::store::views::VoteDetail;
+use crate::store::votes::VoteDetail;
 use crate::suites::fixtures::pool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;

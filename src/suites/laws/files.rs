@@ -1,9 +1,9 @@
 //! The project file: several hands on it, and files that are none.
 
 use super::bench::{bench, bits};
+use crate::app::merge::merge;
+use crate::app::run_lock::{LockError, RunLock};
 use crate::domain::verdict::Decision;
-use crate::engine::RunError;
-use crate::engine::run_lock::RunLock;
 use crate::store::merge::Snapshot;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Store, StoreError};
@@ -296,7 +296,7 @@ fn one_file_has_one_name_and_one_run() {
     let held = RunLock::take(&path("p.db")).unwrap();
     assert!(matches!(
         RunLock::take(&path("link.db")),
-        Err(RunError::Busy(_))
+        Err(LockError::Busy(_))
     ));
     drop(held);
     // A name that leads to the file may be used like its own.
@@ -332,7 +332,7 @@ fn what_is_in_the_log_is_merged_through_a_link_too() {
     std::os::unix::fs::symlink("p.db", path("link.db")).unwrap();
     let snapshot = Snapshot::of(&path("link.db")).unwrap();
     let ours = Store::open(&path("ours.db")).unwrap();
-    let merged = ours.write_blocking(move |db| db.merge(&snapshot, true));
+    let merged = ours.write_blocking(move |db| merge(db, &snapshot, true));
     assert_eq!(merged.unwrap().queries_added, 1);
 }
 

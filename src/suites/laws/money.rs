@@ -2,9 +2,10 @@
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, ensemble, scripted};
+use crate::app::annotate::{RunHandle, RunOutcome};
+use crate::client::RunControl;
 use crate::domain::corpus::{DocId, Document};
 use crate::domain::vote::Margin;
-use crate::engine::{RunControl, RunHandle, RunOutcome};
 use crate::judge::Usage;
 use crate::store::Store;
 use crate::store::calls::{CallOutcome, CallRecord, CallSelection};

@@ -2,8 +2,9 @@
 
 use super::bench::{Bench, bench, until};
 use super::scripted::{Act, ensemble, scripted, spoiled, trio};
+use crate::app::annotate::{RunHandle, RunOutcome, RunRequest};
+use crate::client::RunControl;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
-use crate::engine::{RunControl, RunHandle, RunOutcome, RunRequest};
 use crate::judge::{FailureCause, JudgeEnsemble, PresentedPair};
 use crate::store::calls::CallSelection;
 use rstest::rstest;

@@ -2,8 +2,10 @@
 
 use super::bench::{bench, until};
 use super::scripted::{Act, ensemble, scripted, trio};
-use crate::engine::progress::RunPhase;
-use crate::engine::{RunControl, RunError, RunHandle};
+use crate::app::annotate::progress::RunPhase;
+use crate::app::annotate::{RunError, RunHandle};
+use crate::app::run_lock::LockError;
+use crate::client::RunControl;
 use crate::judge::FailureCause;
 use crate::store::calls::CallSelection;
 use std::sync::atomic::Ordering;
@@ -289,7 +291,10 @@ async fn a_run_without_a_judge_and_a_second_run_are_refused() {
         .end
         .await
         .unwrap();
-    assert!(matches!(second, Err(RunError::Busy(_))), "{second:?}");
+    assert!(
+        matches!(second, Err(RunError::Lock(LockError::Busy(_)))),
+        "{second:?}"
+    );
     first
         .control
         .send_modify(|control| control.stop_within(Duration::from_millis(300)));

@@ -2,12 +2,12 @@
 
 use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
+use crate::app::annotate::progress::RunPhase;
+use crate::client::RunControl;
 use crate::domain::ranking::RankingSettings;
-use crate::engine::RunControl;
-use crate::engine::progress::RunPhase;
 use crate::store::StoreError;
 use crate::store::calls::CallSelection;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);

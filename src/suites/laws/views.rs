@@ -1,12 +1,12 @@
 //! A view is a function of its rows: names and orders mean nothing, failures neither, and size is no obstacle.
 
 use super::bench::{bench, bits};
+use crate::app::annotate::RunRequest;
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::sampling::{self, SeededRng};
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
-use crate::engine::RunRequest;
 use proptest::prelude::*;
 
 /// A pool that has been judged by dice: battles with up to three votes and some failures, and a few verdicts.

@@ -2,9 +2,9 @@
 
 use super::bench::{bench, bits};
 use super::scripted::{Act, spoiled, trio};
+use crate::client::RunControl;
 use crate::domain::ranking::View;
 use crate::domain::verdict::Decision;
-use crate::engine::RunControl;
 use crate::judge::{FailureCause, PresentedPair};
 use crate::store::calls::CallSelection;
 use crate::store::verdicts::NewVerdict;

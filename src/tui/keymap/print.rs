@@ -1,4 +1,4 @@
-//! The table as text: Markdown for the README, aligned columns for `overrule keys`, rows for `--json`.
+//! The table as text: Markdown for the manual, aligned columns for `overrule keys`, rows for `--json`.
 
 use super::{Command, Scope};
 use crate::tui::text::pad_right;

@@ -10,7 +10,7 @@ use std::f64::consts::{LN_2, PI};
 /// h(Φ(m/√(s+1))) − C/√(s+C²) · exp(−m²/(2(s+C²))) with m = k·gap, s = k²·variance, k² = π/8 and C² = π ln 2 / 2, not
 /// below 0 (BALD, Houlsby et al. 2011, with the probit in place of the logistic; SCIENCE §5: at most 0.035 bit from the
 /// exact value).
-pub fn mutual_information(gap: f64, variance: f64) -> f64 {
+pub(crate) fn mutual_information(gap: f64, variance: f64) -> f64 {
     let (square, spread) = (PI / 8.0 * gap * gap, PI / 8.0 * variance);
     let tail = Normal::standard().cdf(-(square / (spread + 1.0)).sqrt());
     let width = spread + PI * LN_2 / 2.0;
@@ -27,13 +27,13 @@ fn binary_entropy(p: f64) -> f64 {
 
 /// For each document, the probability that it is in the top `top`: Φ((e − c)/se), where c is midway between the scores
 /// on rank `top` and the one below (SCIENCE §3). All 1 where there are no more than `top` documents.
-pub fn top_probabilities(scores: &[f64], covariance: &Covariance, top: usize) -> Vec<f64> {
+pub(crate) fn top_probabilities(scores: &[f64], covariance: &Covariance, top: usize) -> Vec<f64> {
     let mut sorted = scores.to_vec();
     sorted.sort_by(|x, y| y.total_cmp(x));
     let (Some(inside), Some(outside)) = (sorted.get(top.saturating_sub(1)), sorted.get(top)) else {
         return vec![1.0; scores.len()];
     };
-    if top == 0 || covariance.len() != scores.len() {
+    if top == 0 || covariance.documents() != scores.len() {
         return vec![0.0; scores.len()];
     }
     let cut = (inside + outside) / 2.0;

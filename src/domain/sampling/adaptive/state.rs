@@ -2,9 +2,7 @@
 
 use super::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::battle::Pair;
-use crate::domain::rating::{
-    self, Covariance, Dispersion, Fit, Observation, RatingError, RatingOptions,
-};
+use crate::domain::rating::{self, Covariance, Dispersion, Fit, Observation, RatingOptions};
 use crate::domain::vote::Outcome;
 use std::collections::{BTreeMap, HashMap};
 
@@ -70,31 +68,24 @@ impl SamplingState {
         let observations: Vec<Observation> = inside
             .filter_map(|entry| entry.observation(judges))
             .collect();
+        Self::fitted(documents, judges, seats, observations)
+    }
+
+    /// The state with scores from these observations, where a full ensemble battle has weight 1.
+    pub(crate) fn fitted(
+        documents: usize,
+        judges: usize,
+        asked: HashMap<Pair, JudgeSet>,
+        observations: Vec<Observation>,
+    ) -> Self {
         let fit = rating::fit(documents, &observations, &RatingOptions::default(), None).ok();
         Self {
             documents,
             judges,
-            asked: seats,
+            asked,
             observations,
             fit,
         }
-    }
-
-    /// The same state with scores from these observations instead, for example with a person's verdicts among them.
-    ///
-    /// A full ensemble battle has weight 1. Refused where the fit refuses them.
-    pub fn with_observations(self, observations: Vec<Observation>) -> Result<Self, RatingError> {
-        let fit = rating::fit(
-            self.documents,
-            &observations,
-            &RatingOptions::default(),
-            None,
-        )?;
-        Ok(Self {
-            observations,
-            fit: Some(fit),
-            ..self
-        })
     }
 
     /// Documents entered.

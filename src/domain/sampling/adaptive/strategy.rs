@@ -1,12 +1,25 @@
 //! How a campaign chooses its pairs and its judges.
 
+use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use strum::{IntoStaticStr, VariantArray};
 
 /// Which pairs are asked about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Sampler {
     /// Random cycles: the [`plan`](crate::domain::sampling::plan) without its second games; under `Rotate` those go to a
     /// second judge.
@@ -21,19 +34,6 @@ pub enum Sampler {
 }
 
 impl Sampler {
-    /// Every sampler, the default first.
-    pub const ALL: [Self; 4] = [Self::Cycles, Self::Swiss, Self::Eig, Self::Top];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cycles => "cycles",
-            Self::Swiss => "swiss",
-            Self::Eig => "eig",
-            Self::Top => "top",
-        }
-    }
-
     /// What it does, in one line of help.
     pub fn explanation(self) -> &'static str {
         match self {
@@ -54,26 +54,24 @@ impl Sampler {
     }
 }
 
-impl fmt::Display for Sampler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Sampler {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|sampler| sampler.name() == text)
-            .ok_or_else(|| format!("{text:?} is not a sampler: expected cycles, swiss, eig or top"))
-    }
-}
+named!(Sampler, "a sampler");
 
 /// Which judges are asked about a pair.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    IntoStaticStr,
+    VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum JudgeChoice {
     /// Every judge about every pair.
     #[default]
@@ -87,18 +85,6 @@ pub enum JudgeChoice {
 }
 
 impl JudgeChoice {
-    /// Every way of judging, the default first.
-    pub const ALL: [Self; 3] = [Self::All, Self::Rotate, Self::Escalate];
-
-    /// The name used on the command line and in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::All => "all",
-            Self::Rotate => "rotate",
-            Self::Escalate => "escalate",
-        }
-    }
-
     /// What it does, in one line of help.
     pub fn explanation(self) -> &'static str {
         match self {
@@ -113,24 +99,7 @@ impl JudgeChoice {
     }
 }
 
-impl fmt::Display for JudgeChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for JudgeChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|judging| judging.name() == text)
-            .ok_or_else(|| {
-                format!("{text:?} is not a way of judging: expected all, rotate or escalate")
-            })
-    }
-}
+named!(JudgeChoice, "a way of judging");
 
 /// How a campaign chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -219,17 +188,6 @@ impl Strategy {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_read_back() {
-        for sampler in Sampler::ALL {
-            assert_eq!(sampler.to_string().parse(), Ok(sampler));
-        }
-        for judging in JudgeChoice::ALL {
-            assert_eq!(judging.to_string().parse(), Ok(judging));
-        }
-        assert!("random".parse::<Sampler>().unwrap_err().contains("swiss"));
-    }
 
     #[test]
     fn a_strategy_that_makes_no_sense_is_refused() {

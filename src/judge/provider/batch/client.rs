@@ -1,9 +1,11 @@
 //! The calls around batches, and what they share.
 
-use crate::judge::provider::http::HttpResponse;
-use crate::judge::provider::{ApiConnection, JudgeSettings, error_response};
-use crate::judge::{CallError, FailureCause, Retry};
-use jiff::Timestamp;
+use crate::judge::call::{CallError, FailureCause, Retry};
+use crate::judge::provider::address::join;
+use crate::judge::provider::connection::ApiConnection;
+use crate::judge::provider::error_response;
+use crate::judge::provider::response::HttpResponse;
+use crate::judge::provider::settings::JudgeSettings;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Method, Url};
 use serde_json::Value;
@@ -12,18 +14,18 @@ use serde_json::Value;
 const LINE_BYTES: usize = 16 << 20;
 
 /// Makes the calls around batches.
-pub(super) struct BatchClient<'a> {
-    pub(super) settings: &'a JudgeSettings,
-    pub(super) connection: &'a ApiConnection,
+pub(crate) struct BatchClient<'a> {
+    pub(crate) settings: &'a JudgeSettings,
+    pub(crate) connection: &'a ApiConnection,
 }
 
 impl BatchClient<'_> {
-    pub(super) fn at(&self, path: &str) -> Url {
+    pub(crate) fn at(&self, path: &str) -> Url {
         join(&self.connection.base, path)
     }
 
     /// An answer of success.
-    pub(super) async fn ask(
+    pub(crate) async fn ask(
         &self,
         method: Method,
         url: &Url,
@@ -41,14 +43,12 @@ impl BatchClient<'_> {
         if received.is_ok() {
             return Ok(received);
         }
-        Err(self.connection.redact_error(error_response::from_response(
-            self.settings,
-            &received,
-            Timestamp::now(),
-        )))
+        Err(self
+            .connection
+            .redact_error(error_response::from_response(self.settings, &received)))
     }
 
-    pub(super) async fn json(
+    pub(crate) async fn json(
         &self,
         method: Method,
         url: &Url,
@@ -63,7 +63,7 @@ impl BatchClient<'_> {
     }
 
     /// Hands the lines of a file on, one at a time; only one is held.
-    pub(super) async fn lines(
+    pub(crate) async fn lines(
         &self,
         url: &Url,
         each: &mut (dyn FnMut(&str) + Send),
@@ -94,11 +94,9 @@ impl BatchClient<'_> {
             .map_err(|error| self.connection.redact_error(error))?;
         if bad || !received.is_ok() {
             received.body = kept;
-            return Err(self.connection.redact_error(error_response::from_response(
-                self.settings,
-                &received,
-                Timestamp::now(),
-            )));
+            return Err(self
+                .connection
+                .redact_error(error_response::from_response(self.settings, &received)));
         }
         hand_on(&kept, each);
         Ok(())
@@ -107,7 +105,7 @@ impl BatchClient<'_> {
 
 /// What is no JSON here is a page of some server in between: nothing was paid for, and it may pass.
 fn no_json(received: &HttpResponse) -> CallError {
-    let mut error = error_response::not_json(received, Timestamp::now());
+    let mut error = error_response::not_json(received);
     (error.cause, error.retry) = (FailureCause::Server, Retry::After(None));
     error.no_answer = false;
     error
@@ -118,13 +116,6 @@ fn hand_on(line: &[u8], each: &mut (dyn FnMut(&str) + Send)) {
     if !line.trim().is_empty() {
         each(line.trim());
     }
-}
-
-/// `base` with `path` added.
-pub(crate) fn join(base: &Url, path: &str) -> Url {
-    let mut url = base.clone();
-    url.set_path(&format!("{}{path}", base.path().trim_end_matches('/')));
-    url
 }
 
 /// An identifier that a provider gave, unless it would lead out of its place in an address.

@@ -1,6 +1,7 @@
 use super::super::testing::settings;
 use super::super::{RemoteJudge, WireFormat};
 use super::*;
+use crate::judge::batch::BatchState;
 use crate::judge::provider::{anthropic::Anthropic, gemini::Gemini, openai::OpenAi};
 use crate::judge::{FailureCause, Judge};
 use serde_json::json;
@@ -9,7 +10,7 @@ fn network(
     provider: &str,
     model: &str,
     wire: Box<dyn WireFormat>,
-    batch: BatchProvider,
+    batch: &'static dyn BatchFormat,
 ) -> RemoteJudge {
     super::super::testing::network(settings(provider, model), wire, Some(batch))
 }
@@ -19,7 +20,7 @@ fn openai_batch() -> RemoteJudge {
         "openai",
         "gpt-6.1-terra",
         Box::new(OpenAi),
-        BatchProvider::OpenAi,
+        &openai::OpenAiBatches,
     )
 }
 
@@ -46,7 +47,7 @@ fn lines_hold_the_body_of_a_single_call() {
         "anthropic",
         "claude-sonnet-5-5",
         Box::new(Anthropic),
-        BatchProvider::Anthropic,
+        &anthropic::AnthropicBatches,
     );
     assert_eq!(
         judge.batch_line("i-1", &prompt),
@@ -56,7 +57,7 @@ fn lines_hold_the_body_of_a_single_call() {
         "gemini",
         "gemini-3.8-flash",
         Box::new(Gemini),
-        BatchProvider::Gemini,
+        &gemini::GeminiBatches,
     );
     assert_eq!(
         judge.batch_line("i-1", &prompt),
@@ -82,7 +83,7 @@ fn a_line_of_results_is_a_reply_at_half_the_price() {
         "gemini",
         "gemini-3.8-flash",
         Box::new(Gemini),
-        BatchProvider::Gemini,
+        &gemini::GeminiBatches,
     );
     let line = json!({"key": "i-2", "response": {"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": TEXT}]}}]}});
     assert_eq!(
@@ -117,7 +118,7 @@ fn lines_that_failed_say_why() {
         "anthropic",
         "claude-sonnet-5-5",
         Box::new(Anthropic),
-        BatchProvider::Anthropic,
+        &anthropic::AnthropicBatches,
     );
     for (result, expected) in [
         (
@@ -142,7 +143,7 @@ fn lines_that_failed_say_why() {
         "gemini",
         "gemini-3.8-flash",
         Box::new(Gemini),
-        BatchProvider::Gemini,
+        &gemini::GeminiBatches,
     );
     assert_eq!(
         cause(
@@ -164,7 +165,7 @@ fn calls_that_were_never_made_are_no_failures() {
         "anthropic",
         "claude-sonnet-5-5",
         Box::new(Anthropic),
-        BatchProvider::Anthropic,
+        &anthropic::AnthropicBatches,
     );
     for kind in ["expired", "canceled"] {
         let line = json!({"custom_id": "i", "result": {"type": kind}});
@@ -181,51 +182,57 @@ fn a_batch_is_found_by_its_name_or_else_by_size_and_time() {
         since_ms: 1_767_225_600_000,
     };
     let list = json!({"data": [{"id": "b1", "metadata": {"overrule": "run-1"}}, {"id": "b2", "metadata": null}]});
-    assert_eq!(openai::find(&list, unconfirmed), ["b1"]);
+    assert_eq!(openai::OpenAiBatches.find(&list, unconfirmed), ["b1"]);
     let list = json!({"operations": [{"name": "batches/1", "metadata": {"displayName": "run-1"}}, {"name": "batches/2"}]});
-    assert_eq!(gemini::find(&list, unconfirmed), ["batches/1"]);
+    assert_eq!(
+        gemini::GeminiBatches.find(&list, unconfirmed),
+        ["batches/1"]
+    );
     let job = |id: &str, lines: u64, at: &str| json!({"id": id, "created_at": at, "processing_status": "in_progress", "request_counts": {"processing": lines}});
     let list = json!({"data": [
         job("m1", 3, "2026-01-01T00:00:01Z"),
         job("m2", 4, "2026-01-01T00:00:01Z"),
         job("m3", 3, "2025-12-31T00:00:00Z"),
     ]});
-    assert_eq!(anthropic::find(&list, unconfirmed), ["m1"]);
+    assert_eq!(anthropic::AnthropicBatches.find(&list, unconfirmed), ["m1"]);
 }
 
 #[test]
 fn states_are_read_from_every_provider() {
-    let openai = openai::status(&json!({"status": "completed", "output_file_id": null, "error_file_id": "file-e", "request_counts": {"total": 3, "completed": 0, "failed": 3}})).unwrap();
+    let openai = openai::OpenAiBatches.status(&json!({"status": "completed", "output_file_id": null, "error_file_id": "file-e", "request_counts": {"total": 3, "completed": 0, "failed": 3}})).unwrap();
     assert_eq!(
         (openai.state, openai.total, openai.files),
         (BatchState::Ended, 3, vec!["file-e".to_owned()])
     );
-    let failed = openai::status(&json!({"status": "failed", "errors": {"data": [{"code": "token_limit_exceeded", "message": "full"}]}})).unwrap();
+    let failed = openai::OpenAiBatches.status(&json!({"status": "failed", "errors": {"data": [{"code": "token_limit_exceeded", "message": "full"}]}})).unwrap();
     assert!(failed.state == BatchState::Failed && failed.message.unwrap().contains("submit again"));
     for running in ["validating", "in_progress", "finalizing", "cancelling"] {
         assert!(
-            !openai::status(&json!({"status": running}))
+            !openai::OpenAiBatches
+                .status(&json!({"status": running}))
                 .unwrap()
                 .state
                 .is_over()
         );
     }
     let ended = json!({"processing_status": "ended", "request_counts": {"succeeded": 2, "errored": 1}, "results_url": "https://x/y"});
-    assert_eq!(anthropic::status(&ended).unwrap().total, 3);
+    assert_eq!(anthropic::AnthropicBatches.status(&ended).unwrap().total, 3);
     assert_eq!(
-        anthropic::status(&json!({"processing_status": "canceling"}))
+        anthropic::AnthropicBatches
+            .status(&json!({"processing_status": "canceling"}))
             .unwrap()
             .state,
         BatchState::Running
     );
     let gemini = json!({"name": "batches/x", "metadata": {"state": "BATCH_STATE_SUCCEEDED", "batchStats": {"requestCount": "2"}, "output": {"responsesFile": "files/r"}}, "done": true});
-    let gemini = gemini::status(&gemini).unwrap();
+    let gemini = gemini::GeminiBatches.status(&gemini).unwrap();
     assert_eq!(
         (gemini.state, gemini.total, gemini.files),
         (BatchState::Ended, 2, vec!["files/r".to_owned()])
     );
     let state = |name: &str| {
-        gemini::status(&json!({"metadata": {"state": name}}))
+        gemini::GeminiBatches
+            .status(&json!({"metadata": {"state": name}}))
             .unwrap()
             .state
     };
@@ -263,7 +270,7 @@ fn lines_without_counts_that_make_sense_have_no_known_cost() {
             "anthropic",
             "claude-sonnet-5-5",
             Box::new(Anthropic),
-            BatchProvider::Anthropic,
+            &anthropic::AnthropicBatches,
         );
         let message = json!({"content": [{"type": "text", "text": TEXT}], "stop_reason": "end_turn",
             "usage": {"input_tokens": count, "output_tokens": 3}});
@@ -273,7 +280,7 @@ fn lines_without_counts_that_make_sense_have_no_known_cost() {
             "gemini",
             "gemini-3.8-flash",
             Box::new(Gemini),
-            BatchProvider::Gemini,
+            &gemini::GeminiBatches,
         );
         let response = json!({"candidates": [{"content": {"parts": [{"text": TEXT}]}, "finishReason": "STOP"}],
             "usageMetadata": {"promptTokenCount": count, "candidatesTokenCount": 3}});

@@ -1,9 +1,9 @@
 //! The HTTP clients of a run, shared by all its judges: for the world and for this machine, and more than one where a
 //! server lets only so many calls share a connection.
 
-use super::super::address::is_loopback;
-use super::chain;
-use crate::judge::{CallError, FailureCause};
+use super::failure::chain;
+use crate::judge::call::{CallError, FailureCause};
+use crate::judge::provider::address::is_loopback;
 use reqwest::{Client, Url, redirect};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

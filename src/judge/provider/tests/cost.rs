@@ -63,8 +63,7 @@ fn counts_that_make_no_sense_cost_an_unknown_sum_on_every_wire() {
     for (name, wire) in named_wires() {
         let read = |settings: &JudgeSettings, input: &Value, output: &Value| {
             let answer = received(200, &success(name, input, output));
-            wire.parse_response(settings, &answer, Timestamp::UNIX_EPOCH)
-                .unwrap()
+            wire.parse_response(settings, &answer).unwrap()
         };
         let reply = read(&priced(name), &good, &good);
         assert!(reply.cost_usd.unwrap() > 0.0, "{name}");
@@ -119,7 +118,7 @@ fn a_charge_that_a_provider_names_has_to_make_sense_too() {
         body["usage"]["cost"] = cost.clone();
         let answer = received(200, &body);
         let wire = Compatible(&PRESETS[0]);
-        let reply = wire.parse_response(&settings, &answer, Timestamp::UNIX_EPOCH);
+        let reply = wire.parse_response(&settings, &answer);
         assert_eq!(reply.unwrap().cost_usd, charged, "{cost}");
     }
 }
@@ -248,11 +247,11 @@ impl WireFormat for PanickingWire {
         &[]
     }
 
-    fn parse_response(
+    fn parse_reply(
         &self,
         _: &JudgeSettings,
+        _: &Value,
         _: &HttpResponse,
-        _: Timestamp,
     ) -> Result<JudgeReply, CallError> {
         panic!("asked to panic over an answer")
     }
@@ -283,7 +282,6 @@ fn a_panic_over_an_answer_keeps_the_answer() {
         .parse_response(
             &priced("openai"),
             &received(200, &success("openai", &json!(100), &json!(100))),
-            Timestamp::UNIX_EPOCH,
         )
         .unwrap();
     let error = opinion_of(&judge, reply.clone()).unwrap_err();

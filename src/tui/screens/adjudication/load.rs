@@ -1,10 +1,10 @@
 //! What picks, labels and rulings amount to, from the project.
 
+use crate::app::adjudication::data::{AdjudicationList, adjudication_data};
 use crate::domain::adjudication::{
     DisagreementRule, JudgeAnswers, PickMode, PoolAnswer, summarise_answers,
 };
 use crate::judge::OFFLINE;
-use crate::store::labels::AdjudicationList;
 use crate::store::{Db, Result, StoreError};
 use crate::tui::screens::adjudication::state::{AdjudicationOverview, PickRow};
 use std::collections::{BTreeMap, HashSet};
@@ -19,7 +19,7 @@ pub(crate) fn overview(
     roll: AdjudicationList,
     annotator: &str,
 ) -> Result<AdjudicationOverview> {
-    let rows = db.adjudication_data(LEVEL)?;
+    let rows = adjudication_data(db, LEVEL)?;
     let unmeasured = |error: crate::domain::metrics::EvaluationError| {
         StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
     };

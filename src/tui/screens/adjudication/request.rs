@@ -1,7 +1,7 @@
 //! What is asked of the project for the list, and the rows that match the filter.
 
+use crate::app::adjudication::data::AdjudicationItem;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
-use crate::store::labels::AdjudicationItem;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::WordFilter;

@@ -1,9 +1,9 @@
 //! What picks, labels and rulings amount to, and what is to be ruled on.
 
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::domain::adjudication::{DisagreementOrder, PickSummary, Remeasured};
 use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
-use crate::store::labels::{AdjudicationItem, AdjudicationList};
 use crate::tui::screens::ruling::state::{CurrentRuling, DocumentEvidence};
 use std::collections::HashMap;
 

@@ -1,13 +1,13 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
+use crate::app::adjudication::data::AdjudicationItem;
+use crate::domain::adjudication::pick_outcome::PickIntervals;
 use crate::domain::adjudication::{
-    Disagreement, DisagreementOrder, PickCounts, PickIntervals, PickSummary, Remeasured,
-    remeasured_metrics,
+    Disagreement, DisagreementOrder, PickCounts, PickSummary, Remeasured, remeasured_metrics,
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::retrieval::SlotSource;
 use crate::store::corpus::QueryKey;
-use crate::store::labels::AdjudicationItem;
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};

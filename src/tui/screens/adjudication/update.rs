@@ -2,8 +2,8 @@
 
 use super::request::{ask, ask_anew, shown};
 use super::tables;
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::domain::adjudication::DisagreementOrder;
-use crate::store::labels::{AdjudicationItem, AdjudicationList};
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;

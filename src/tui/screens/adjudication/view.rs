@@ -2,9 +2,9 @@
 
 use super::request::{query_text, shown};
 use super::tables;
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::labels::{AdjudicationItem, AdjudicationList};
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;

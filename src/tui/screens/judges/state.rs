@@ -1,7 +1,8 @@
 //! What is known of the judges.
 
+use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::report::RaterReport;
 use crate::domain::vote::JudgeId;
-use crate::store::rater_data::{RankingShift, RaterReport};
 
 #[derive(Debug, Default)]
 pub struct JudgesScreen {

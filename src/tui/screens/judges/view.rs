@@ -1,9 +1,10 @@
 //! One row a judge, and what is known of the one under the cursor.
 
+use crate::app::judge_report::ranking_shift::RankingShift;
+use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::JudgeReport;
 use crate::domain::sanitise;
-use crate::store::rater_data::{RankingShift, RaterReport};
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;

@@ -1,7 +1,7 @@
 //! The list of queries: rows, filter, order.
 
 use crate::store::corpus::{QueryInfo, QueryKey};
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use crate::tui::fuzzy;
 use crate::tui::navigation::WordFilter;
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! The list's commands, and summaries that are counted when they are wanted.
 
 use crate::store::corpus::QueryKey;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -108,7 +108,7 @@ fn stale_summaries(model: &mut Model) -> Vec<Effect> {
 mod tests {
     use crate::domain::corpus::QueryId;
     use crate::store::corpus::{QueryInfo, QueryKey};
-    use crate::store::views::QuerySummary;
+    use crate::store::summary_cache::QuerySummary;
     use crate::tui::message::{Effect, Msg};
     use crate::tui::screens::Screen;
     use crate::tui::screens::testing::model;

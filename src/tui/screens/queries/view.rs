@@ -2,7 +2,7 @@
 
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
-use crate::store::views::QuerySummary;
+use crate::store::summary_cache::QuerySummary;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;

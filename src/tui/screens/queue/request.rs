@@ -1,6 +1,6 @@
 //! What is asked of the project for the queue, and the rows that match the filter.
 
-use crate::store::queue::{QueueItem, QueueRequest};
+use crate::app::review::queue::{QueueItem, QueueRequest};
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::WordFilter;

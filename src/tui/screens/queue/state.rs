@@ -1,10 +1,10 @@
 //! The queue: what it holds and how it is ordered.
 
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::queue::QueueItem;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
-use crate::store::annotator_statistics::AnnotatorStatistics;
 use crate::store::corpus::QueryKey;
-use crate::store::queue::QueueItem;
 use crate::tui::screens::review::state::CurrentItem;
 
 #[derive(Debug, Default)]

@@ -1,10 +1,10 @@
 //! Walking the queue and choosing what it holds.
 
 use super::request::{ask, ask_anew, shown};
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::queue::QueueItem;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
-use crate::store::annotator_statistics::AnnotatorStatistics;
-use crate::store::queue::QueueItem;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;

@@ -1,10 +1,10 @@
 //! Which pairs to look at, first things first.
 
 use super::request::{LISTED, query_of, shown};
+use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
+use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
-use crate::store::annotator_statistics::{AnnotatorStatistics, Fraction};
-use crate::store::queue::{QueueItem, QueueItemState};
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;

@@ -1,10 +1,10 @@
 //! The pair under review.
 
+use crate::app::review::queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::store::corpus::QueryKey;
-use crate::store::queue::QueueItem;
 use std::time::Instant;
 
 /// A pair under review: blind first, then with everything in sight.

@@ -1,9 +1,9 @@
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
-use crate::store::annotator_statistics::AnnotatorStatistics;
 use crate::store::corpus::QueryKey;
-use crate::store::queue::{QueueItem, QueueItemState};
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::Model;

@@ -2,13 +2,13 @@
 
 use super::panel::{cause_of, confidence_of};
 use super::state::{CurrentItem, active_ms};
+use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::sampling::SeededRng;
 use crate::domain::verdict::{Decision, ErrorCause};
+use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
-use crate::store::priority_cache::NewAssignment;
-use crate::store::queue::{QueueItem, QueueItemState};
 use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;

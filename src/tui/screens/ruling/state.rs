@@ -1,9 +1,9 @@
 //! The document being ruled on.
 
+use crate::app::adjudication::data::AdjudicationItem;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject};
 use crate::store::corpus::QueryKey;
-use crate::store::labels::AdjudicationItem;
 use std::sync::Arc;
 use std::time::Instant;
 

@@ -1,9 +1,9 @@
 use super::super::adjudication::tests::{adjudicating, disagreement, overview};
 use super::super::testing::{SIZES, TINY, flat};
+use crate::app::adjudication::data::AdjudicationList;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
-use crate::store::labels::AdjudicationList;
 use crate::store::rulings::{RulingContext, StoredRuling};
 use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};

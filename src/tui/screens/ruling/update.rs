@@ -1,8 +1,8 @@
 //! A document is ruled on blind, then again with everything in sight.
 
 use super::panel;
+use crate::app::adjudication::data::AdjudicationList;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
-use crate::store::labels::AdjudicationList;
 use crate::store::rulings::{NewRuling, RulingContext};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;

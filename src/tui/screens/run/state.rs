@@ -1,7 +1,7 @@
 //! The run that goes on, or the last one.
 
-use crate::engine::RunControl;
-use crate::engine::progress::RunProgress;
+use crate::app::annotate::progress::RunProgress;
+use crate::client::RunControl;
 
 #[derive(Debug, Default)]
 pub struct RunScreen {

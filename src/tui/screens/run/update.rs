@@ -1,8 +1,8 @@
 //! Starting, steering and ending a run.
 
-use crate::engine::estimate::CostEstimate;
-use crate::engine::progress::RunProgress;
-use crate::engine::{RunError, RunOutcome};
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::progress::RunProgress;
+use crate::app::annotate::{RunError, RunOutcome};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};

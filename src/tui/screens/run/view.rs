@@ -1,7 +1,7 @@
 //! Calls, rates, failures, spend, log.
 
+use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::domain::sanitise;
-use crate::engine::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;

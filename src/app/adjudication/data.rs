@@ -1,0 +1,314 @@
+//! Everything that adjudication works on: pools with labels, judges' picks and rulings, and what follows from them.
+
+use crate::domain::adjudication::{
+    Disagreement, DisagreementRule, IgnoredAnswers, JudgeAnswers, LabelCorrection, PoolSet,
+    Remeasured, Ruling, RulingGrades, corrected_labels, find_disagreements, group_answers,
+    has_conflict, label_corrections, latest_by_annotator, measure_impact, order_disagreements,
+    remeasure, remeasured_metrics, rulings_in_force, valid_answers,
+};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::{EvaluationError, EvaluationRules, Qrels, RankedRun, Resampling};
+use crate::domain::retrieval::PoolSlot;
+use crate::domain::verdict::FinalRule;
+use crate::store::corpus::QueryKey;
+use crate::store::rulings::{RulingContext, StoredRuling};
+use crate::store::{Db, StoreError};
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+/// What the first stage is called where a project has no ranking of its own.
+pub const FIRST_STAGE: &str = "first stage";
+/// What the order of a dataset is called where nothing says how the first stage ranked it.
+pub const IN_ORDER: &str = "order of the dataset";
+
+/// Everything that the label court works on.
+#[derive(Clone, Debug)]
+pub struct AdjudicationData {
+    /// The row of each pool of the bench.
+    pub keys: Vec<QueryKey>,
+    /// The pools with their labels.
+    pub bench: PoolSet,
+    /// Every label, of documents in no pool too.
+    pub labels: Qrels,
+    /// Rankings by name; [`FIRST_STAGE`] or [`IN_ORDER`] of the pools alone where none has been imported.
+    pub rankings: Vec<(String, RankedRun)>,
+    /// The answers, judge by judge.
+    pub groups: Vec<JudgeAnswers>,
+    /// Answers that say nothing about the pools.
+    pub left_out: IgnoredAnswers,
+    /// Rulings that stand, earliest first.
+    pub rulings: Vec<StoredRuling>,
+    /// How the ruling in force follows from what several people said.
+    pub rule: FinalRule,
+    /// The grade from which on a document is labelled relevant.
+    pub level: i32,
+}
+
+/// A disagreement to be ruled on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdjudicationItem {
+    /// The query.
+    pub query: QueryKey,
+    /// Its identifier.
+    pub query_id: QueryId,
+    /// The document.
+    pub document: DocId,
+    /// On what label and picks differ.
+    pub dispute: Disagreement,
+    /// The disagreements that it was drawn from at random, where it is a control; 0 for one that comes by its place.
+    pub control_of: usize,
+}
+
+/// Which documents are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AdjudicationList {
+    /// Those on which label and picks differ and the annotator has not ruled.
+    #[default]
+    Open,
+    /// Those on which the annotator has ruled, the latest first.
+    Ruled,
+    /// Those on which people go different ways.
+    Contested,
+}
+
+impl AdjudicationData {
+    /// How rankings are measured.
+    pub fn rules(&self) -> EvaluationRules {
+        EvaluationRules {
+            relevant_from: self.level,
+            ..EvaluationRules::default()
+        }
+    }
+
+    /// The grades of a label that is turned.
+    fn grades(&self) -> RulingGrades {
+        let grades = self.labels.values().flat_map(|grades| grades.values());
+        RulingGrades::of(grades.max().copied())
+    }
+
+    /// What label and picks differ on, with its impact on the rankings.
+    ///
+    /// # Errors
+    /// A ranking that cannot be measured.
+    pub fn disputes(&self) -> Result<Vec<Disagreement>, EvaluationError> {
+        let answers = valid_answers(&self.groups, &self.bench);
+        let mut found = find_disagreements(&self.bench.pools, &answers);
+        let rankings: Vec<&RankedRun> = self.rankings.iter().map(|(_, run)| run).collect();
+        let (grades, rules) = (self.grades(), self.rules());
+        measure_impact(
+            &mut found,
+            &self.bench.pools,
+            &self.labels,
+            grades,
+            &rankings,
+            &rules,
+        )?;
+        Ok(found)
+    }
+
+    /// The disagreements in the order of `rule`; those that `annotator` has ruled on are left out.
+    ///
+    /// # Errors
+    /// A ranking that cannot be measured.
+    pub fn docket(
+        &self,
+        rule: &DisagreementRule,
+        annotator: Option<&str>,
+    ) -> Result<Vec<AdjudicationItem>, EvaluationError> {
+        let disputes = self.disputes()?;
+        let ruled: HashSet<(&QueryId, &DocId)> = self
+            .rulings
+            .iter()
+            .filter(|row| Some(row.ruling.annotator.as_str()) == annotator)
+            .map(|row| (&row.ruling.query, &row.ruling.document))
+            .collect();
+        let matter = |(at, control): (usize, bool)| {
+            let dispute = disputes.get(at)?.clone();
+            let pool = self.bench.pools.get(dispute.pool)?;
+            let document = &pool.slots.get(dispute.slot)?.document;
+            (!ruled.contains(&(&pool.query, document))).then(|| AdjudicationItem {
+                query: self.keys.get(dispute.pool).copied().unwrap_or_default(),
+                query_id: pool.query.clone(),
+                document: document.clone(),
+                control_of: if control { disputes.len() } else { 0 },
+                dispute,
+            })
+        };
+        let order = order_disagreements(&disputes, &self.bench.pools, rule);
+        Ok(order.into_iter().filter_map(matter).collect())
+    }
+
+    /// The documents that are called, those to be ruled on in the order of `rule`.
+    ///
+    /// # Errors
+    /// A ranking that cannot be measured.
+    pub fn items(
+        &self,
+        roll: AdjudicationList,
+        rule: &DisagreementRule,
+        annotator: &str,
+    ) -> Result<Vec<AdjudicationItem>, EvaluationError> {
+        let latest = |said: &Vec<&Ruling>| said.last().map(|ruling| ruling.created_ms);
+        let standing = self.standing();
+        let mut documents = latest_by_annotator(&standing);
+        match roll {
+            AdjudicationList::Open => return self.docket(rule, Some(annotator)),
+            AdjudicationList::Ruled => {
+                for said in &mut documents {
+                    said.retain(|ruling| ruling.annotator == annotator);
+                }
+            }
+            AdjudicationList::Contested => documents.retain(|said| has_conflict(said)),
+        }
+        documents.sort_by_key(|said| Reverse(latest(said)));
+        let rows: HashMap<&str, &StoredRuling> = self
+            .rulings
+            .iter()
+            .map(|row| (row.ruling.uid.as_str(), row))
+            .collect();
+        let last = documents.iter().filter_map(|said| said.last());
+        let rows = last.filter_map(|ruling| rows.get(ruling.uid.as_str()));
+        Ok(rows.filter_map(|row| self.matter(row)).collect())
+    }
+
+    /// A document that has been ruled on, as it stood then.
+    fn matter(&self, row: &StoredRuling) -> Option<AdjudicationItem> {
+        let ruling = &row.ruling;
+        let pool = self.bench.place(&ruling.query)?;
+        let slots = &self.bench.pools.get(pool)?.slots;
+        let slot = slots
+            .iter()
+            .position(|slot| slot.document == ruling.document)?;
+        Some(AdjudicationItem {
+            query: row.query,
+            query_id: ruling.query.clone(),
+            document: ruling.document.clone(),
+            dispute: Disagreement {
+                pool,
+                slot,
+                positive: slots[slot].positive,
+                against: row.about.against,
+                answers: row.about.answers,
+                impact: 0.0,
+            },
+            control_of: 0,
+        })
+    }
+
+    fn standing(&self) -> Vec<Ruling> {
+        self.rulings.iter().map(|row| row.ruling.clone()).collect()
+    }
+
+    /// The rulings in force, and on how many documents people go different ways.
+    pub fn settled(&self) -> (Vec<Ruling>, usize) {
+        rulings_in_force(&self.rule, &self.standing())
+    }
+
+    /// What each ruling in force makes of its label, with its own grades unless there are others for all.
+    pub fn corrections(&self, grades: Option<RulingGrades>) -> Vec<LabelCorrection> {
+        label_corrections(&self.labels, self.settled().0, grades)
+    }
+
+    /// Each ranking under the labels as they are and with `label_corrections`.
+    ///
+    /// # Errors
+    /// A ranking that cannot be measured.
+    pub fn effect(
+        &self,
+        corrections: &[LabelCorrection],
+    ) -> Result<Vec<(String, Vec<Remeasured>)>, EvaluationError> {
+        let after = corrected_labels(&self.labels, corrections);
+        let (metrics, rules) = (remeasured_metrics(), self.rules());
+        let rankings = self.rankings.iter();
+        rankings
+            .map(|(name, run)| {
+                let how = Resampling::of(run.len());
+                let rows = remeasure(run, &self.labels, &after, &metrics, &rules, &how)?;
+                Ok((name.clone(), rows))
+            })
+            .collect()
+    }
+}
+
+/// The pools that judges have been asked about, with everything said of them; documents are labelled relevant from the
+/// grade `level`.
+pub fn adjudication_data(db: &Db, level: i32) -> Result<AdjudicationData, StoreError> {
+    let labels = db.labels()?;
+    let picks = db.picks()?;
+    let mut keys = Vec::new();
+    let mut pools = Vec::new();
+    let mut asked: HashSet<&QueryId> = picks.iter().map(|record| &record.query).collect();
+    asked.extend(labels.keys());
+    for info in db.queries()? {
+        if asked.contains(&info.id) {
+            keys.push(info.key);
+            let grades = labels.get(&info.id);
+            pools.push(db.slots(info.key, info.id, grades, level)?);
+        }
+    }
+    let bench = PoolSet::new(pools);
+    let mut rankings = db.rankings()?;
+    if rankings.is_empty() {
+        rankings.extend(found(&bench).map(|(name, run)| (name.to_owned(), run)));
+    }
+    let (groups, left_out) = group_answers(picks, &bench);
+    Ok(AdjudicationData {
+        keys,
+        bench,
+        labels,
+        rankings,
+        groups,
+        left_out,
+        rulings: db.standing_rulings()?,
+        rule: db.final_rule()?,
+        level,
+    })
+}
+
+/// How the label of a document and the answers about it stand.
+pub fn ruling_context(
+    db: &Db,
+    query: QueryKey,
+    document: &DocId,
+    level: i32,
+) -> Result<RulingContext, StoreError> {
+    let pool = db.judging_pool(query, level)?;
+    let (id, slots) = (pool.query.clone(), pool.slots.clone());
+    let bench = PoolSet::new(vec![pool]);
+    let (groups, _) = group_answers(db.picks_of(query)?, &bench);
+    let answers = valid_answers(&groups, &bench);
+    let slot = slots.iter().position(|slot| slot.document == *document);
+    let against = slot.map_or(0, |slot| {
+        let parts =
+            |(_, picks): &&(usize, Vec<usize>)| picks.contains(&slot) != slots[slot].positive;
+        answers.iter().filter(parts).count()
+    });
+    Ok(RulingContext {
+        grade: db.label(&id, document)?,
+        against,
+        answers: answers.len(),
+        ..RulingContext::default()
+    })
+}
+
+/// What is known of the order in which the documents of the pools were found: their ranks in the first stage, or the order
+/// of the dataset where none has one.
+fn found(bench: &PoolSet) -> Option<(&'static str, RankedRun)> {
+    let ranked = |rank: fn(usize, &PoolSlot) -> Option<usize>| {
+        let pools = bench.pools.iter().map(|pool| {
+            let places = pool.slots.iter().enumerate();
+            let ranked: Vec<(DocId, f64)> = places
+                .filter_map(|(at, slot)| Some((slot.document.clone(), -(rank(at, slot)? as f64))))
+                .collect();
+            (pool.query.clone(), ranked)
+        });
+        let run: RankedRun = pools.filter(|(_, ranked)| !ranked.is_empty()).collect();
+        run
+    };
+    let by_rank = ranked(|_, slot| slot.rank);
+    if !by_rank.is_empty() {
+        return Some((FIRST_STAGE, by_rank));
+    }
+    let by_place = ranked(|at, _| Some(at + 1));
+    (!by_place.is_empty()).then_some((IN_ORDER, by_place))
+}

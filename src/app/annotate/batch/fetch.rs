@@ -1,0 +1,216 @@
+//! From results at the providers to votes and failures in the project.
+
+use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
+use crate::app::annotate::error::RunError;
+use crate::client::now_ms;
+use crate::judge::batch::{BatchAnswer, BatchApi};
+use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, opinion_of};
+use crate::store::batches::{BatchCall, BatchRow, BatchStage};
+use crate::store::calls::{CallOutcome, CallRecord};
+use crate::store::{Db, Store, StoreError};
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+/// Results written together.
+const TOGETHER: usize = 256;
+
+/// What a batch brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BatchFetch {
+    /// Votes.
+    pub votes: usize,
+    /// Calls that failed.
+    pub failures: usize,
+    /// Calls that were never made, and can be made anew.
+    pub not_made: usize,
+    /// US dollars that are known to be charged.
+    pub cost_usd: f64,
+}
+
+/// Brings the results of a batch that is over into the project and closes it; `Err` in words where that cannot be done
+/// now, with everything that came kept.
+pub async fn fetch(
+    store: &Store,
+    ensemble: &JudgeEnsemble,
+    known: &PolledBatch,
+) -> Result<Result<BatchFetch, String>, RunError> {
+    let (row, Some(status)) = (&known.row, &known.status) else {
+        return Ok(Err(known.trouble.clone().unwrap_or_default()));
+    };
+    let judge = match judge_of(ensemble, row) {
+        Ok(judge) => judge,
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let (Ok(api), Some(remote)) = (api(judge.as_ref()), row.remote.as_deref()) else {
+        return Ok(Err("cannot be fetched".to_owned()));
+    };
+    let (lines, heard) = unbounded_channel();
+    let bring = async {
+        let lines = Mutex::new(Some(lines));
+        let brought = patiently(
+            || async {
+                let mut each = |line: &str| {
+                    if let Some(lines) = &*crate::client::lock(&lines) {
+                        drop(lines.send(line.to_owned()));
+                    }
+                };
+                api.fetch(remote, status, &mut each).await
+            },
+            passes,
+        )
+        .await;
+        crate::client::lock(&lines).take();
+        brought
+    };
+    let (brought, taken) = tokio::join!(bring, take_in(store, api, &judge, row, heard));
+    let (mut fetched, strangers, unreadable) = taken?;
+    let id = row.id;
+    for query in store.read(move |db| db.batch_queries(id)).await? {
+        store.summarise(query).await?;
+    }
+    if let Err(error) = brought {
+        return Ok(Err(format!(
+            "{error}; what came is kept, and fetching goes on where it stopped"
+        )));
+    }
+    if strangers > 0 && fetched == BatchFetch::default() {
+        return Ok(Err(format!(
+            "its {strangers} results belong to another batch; name the right one with `overrule batch adopt {} NAME`",
+            id.0
+        )));
+    }
+    let left = store.read(|db| db.batches(true)).await?;
+    let left = left
+        .into_iter()
+        .find(|row| row.id == id)
+        .map_or(0, |row| row.left);
+    let here = (row.calls - left.min(row.calls)) as u64;
+    if unreadable > 0 || here < status.done {
+        return Ok(Err(format!(
+            "the provider speaks of {} answers, {here} are here and {unreadable} cannot be read; the batch stays open, fetch again",
+            status.done
+        )));
+    }
+    let (told, message) = (row.told, row.message.clone());
+    fetched.not_made = store
+        .write(move |db| {
+            db.note_batch(id, BatchStage::Fetched, told, message.as_deref(), now_ms())?;
+            Ok(left)
+        })
+        .await?;
+    Ok(Ok(fetched))
+}
+
+/// Writes results down as they come; returns what they were, how many were another batch's, and how many lines could not
+/// be read.
+async fn take_in(
+    store: &Store,
+    api: &dyn BatchApi,
+    judge: &Arc<dyn Judge>,
+    row: &BatchRow,
+    mut heard: UnboundedReceiver<String>,
+) -> Result<(BatchFetch, usize, usize), RunError> {
+    let (mut fetched, mut strangers, mut unreadable) = (BatchFetch::default(), 0, 0);
+    let mut lines = Vec::with_capacity(TOGETHER);
+    while heard.recv_many(&mut lines, TOGETHER).await > 0 {
+        let mut results = Vec::with_capacity(lines.len());
+        for line in lines.drain(..) {
+            match api.parse_batch_line(&line) {
+                Some((id, answer)) => match line_number(&row.uid, &id) {
+                    Some(number) => results.push((number, answer)),
+                    None => strangers += 1,
+                },
+                None => unreadable += 1,
+            }
+        }
+        let (judge, row) = (Arc::clone(judge), row.clone());
+        let news = store
+            .write(move |db| record_all(db, judge.as_ref(), &row, results))
+            .await?;
+        fetched.votes += news.votes;
+        fetched.failures += news.failures;
+        fetched.cost_usd += news.cost_usd;
+    }
+    Ok((fetched, strangers, unreadable))
+}
+
+fn record_all(
+    db: &mut Db,
+    judge: &dyn Judge,
+    row: &BatchRow,
+    results: Vec<(usize, BatchAnswer)>,
+) -> Result<BatchFetch, StoreError> {
+    let mut fetched = BatchFetch::default();
+    for (number, answer) in results {
+        // A result that is there already has come before: fetching was cut short and goes on.
+        let (Some(call), Some(made)) = (db.batch_call(row.id, number)?, answer.made()) else {
+            continue;
+        };
+        let mut record = record(judge, row, &call, made);
+        if matches!(record.result, CallOutcome::Vote { .. })
+            && db.has_voted(call.battle, row.judge)?
+        {
+            record.result = CallOutcome::Failure {
+                cause: FailureCause::Duplicate,
+                message: "the judge had voted on this battle before the batch was fetched"
+                    .to_owned(),
+            };
+        }
+        let is_vote = matches!(record.result, CallOutcome::Vote { .. });
+        db.record(&record)?;
+        db.batch_call_done(row.id, call.number)?;
+        fetched.votes += usize::from(is_vote);
+        fetched.failures += usize::from(!is_vote);
+        fetched.cost_usd += record.cost_usd.unwrap_or(0.0);
+    }
+    Ok(fetched)
+}
+
+fn record(
+    judge: &dyn Judge,
+    row: &BatchRow,
+    call: &BatchCall,
+    made: Result<JudgeReply, CallError>,
+) -> CallRecord {
+    let read = made.and_then(|reply| opinion_of(judge, reply));
+    let (usage, cost_usd, raw, result) = match read {
+        Ok((reply, opinion)) => {
+            let result = CallOutcome::Vote {
+                margin: if call.swapped {
+                    opinion.margin.flipped()
+                } else {
+                    opinion.margin
+                },
+                reasoning: opinion.thoughts.join("\n"),
+                model: reply.model,
+                stop_reason: reply.stop_reason,
+                request_id: reply.request_id,
+            };
+            (reply.usage, reply.cost_usd, Some(reply.text), result)
+        }
+        Err(error) => (
+            error.exchange.usage,
+            error.exchange.cost_usd,
+            error.raw,
+            CallOutcome::Failure {
+                cause: error.cause,
+                message: error.message,
+            },
+        ),
+    };
+    CallRecord {
+        battle: call.battle,
+        judge: row.judge,
+        swapped: call.swapped,
+        attempt: call.attempt,
+        usage,
+        cost_usd,
+        latency_ms: None,
+        truncated: call.truncated && matches!(result, CallOutcome::Vote { .. }),
+        call_key: Some(call.call_key),
+        run: Some(row.run),
+        created_ms: now_ms(),
+        raw,
+        result,
+    }
+}

@@ -1,0 +1,293 @@
+//! From outstanding calls to batches at the providers.
+
+use super::{api, is_refusal, line_id, passes, patiently};
+use crate::app::annotate::error::RunError;
+use crate::app::annotate::plan::plan_query;
+use crate::app::annotate::request::RunRequest;
+use crate::client::call_key::call_key;
+use crate::client::now_ms;
+use crate::domain::vote::JudgeId;
+use crate::judge::batch::BatchApi;
+use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
+use crate::store::Store;
+use crate::store::batches::{BatchCall, BatchStage};
+use crate::store::calls::OutstandingCall;
+use crate::store::corpus::QueryKey;
+use crate::store::runs::RunId;
+use std::collections::HashSet;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What was handed over.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BatchSubmission {
+    /// Batches.
+    pub batches: usize,
+    /// Calls in them.
+    pub calls: usize,
+    /// Calls whose answer was known from an identical one.
+    pub reused: usize,
+    /// Calls left out because a batch makes the same one.
+    pub same: usize,
+    /// Whether the budget allows no further call.
+    pub broke: bool,
+    /// Batches that were not taken, in words.
+    pub troubles: Vec<String>,
+}
+
+/// A batch that is being filled.
+struct BatchChunk {
+    uid: String,
+    calls: Vec<BatchCall>,
+    lines: Vec<String>,
+    bytes: usize,
+}
+
+impl BatchChunk {
+    fn new() -> Self {
+        Self {
+            uid: Uuid::now_v7().to_string(),
+            calls: Vec::new(),
+            lines: Vec::new(),
+            bytes: 0,
+        }
+    }
+
+    /// What the provider is to send back with the result of the next call.
+    fn next_id(&self) -> String {
+        line_id(&self.uid, self.lines.len())
+    }
+}
+
+struct BatchSubmitter<'a> {
+    store: &'a Store,
+    run: RunId,
+    /// Dollars that may still be committed; `None` for no limit.
+    left_usd: Option<f64>,
+    done: BatchSubmission,
+    /// The calls handed over or about to be.
+    handed: HashSet<[u8; 32]>,
+    tell: &'a mut (dyn FnMut(String) + Send),
+}
+
+/// Hands the outstanding calls of the judges in `seats` over. `tell` hears of every batch.
+pub async fn submit(
+    store: &Store,
+    ensemble: &JudgeEnsemble,
+    seats: &[usize],
+    request: &RunRequest,
+    run: RunId,
+    budget_usd: Option<f64>,
+    tell: &mut (dyn FnMut(String) + Send),
+) -> Result<BatchSubmission, RunError> {
+    let committed = store.read(|db| db.committed_usd()).await?;
+    let mut submitter = BatchSubmitter {
+        store,
+        run,
+        left_usd: budget_usd.map(|budget| budget - committed),
+        done: BatchSubmission::default(),
+        handed: HashSet::new(),
+        tell,
+    };
+    let queries = match &request.queries {
+        Some(queries) => queries.clone(),
+        None => store.read(|db| db.runnable_queries()).await?,
+    };
+    for judge_index in seats {
+        if let Some(judge) = ensemble.get(*judge_index) {
+            submitter.judge(judge.as_ref(), &queries, request).await?;
+        }
+    }
+    Ok(submitter.done)
+}
+
+impl BatchSubmitter<'_> {
+    async fn judge(
+        &mut self,
+        judge: &dyn Judge,
+        queries: &[QueryKey],
+        request: &RunRequest,
+    ) -> Result<(), RunError> {
+        let api = match api(judge) {
+            Ok(api) => api,
+            Err(trouble) => {
+                self.done.troubles.push(trouble);
+                return Ok(());
+            }
+        };
+        let spec = judge.spec().clone();
+        let id = self.store.write(move |db| db.judge(&spec)).await?;
+        let limits = api.batch_limits();
+        let mut chunk = BatchChunk::new();
+        for query in queries {
+            let (pool, calls) = self.outstanding(judge, id, *query, request).await?;
+            for call in calls {
+                let case = PresentedPair {
+                    pool: Arc::clone(&pool),
+                    first: if call.swapped { call.b } else { call.a },
+                    second: if call.swapped { call.a } else { call.b },
+                };
+                let prompt = judge.prompt(&case);
+                let Some(key) = call_key(judge, &prompt) else {
+                    continue;
+                };
+                if self.reuse(key, id, call).await? {
+                    continue;
+                }
+                // The same call is in a batch already: its answer will be reused, once it is there.
+                if !self.handed.insert(key)
+                    || self.store.read(move |db| db.is_being_made(&key)).await?
+                {
+                    self.done.same += 1;
+                    continue;
+                }
+                let worst = api.batch_cost(&prompt).2;
+                if let Some(left) = self.left_usd {
+                    let left = left - worst.unwrap_or(0.0);
+                    if left < 0.0 {
+                        self.done.broke = true;
+                        self.hand_over(judge, api, id, chunk).await?;
+                        return Ok(());
+                    }
+                    self.left_usd = Some(left);
+                }
+                let mut line = api.batch_line(&chunk.next_id(), &prompt).to_string();
+                let full = chunk.lines.len() == limits.requests
+                    || chunk.bytes + line.len() + 1 > limits.bytes;
+                if full && !chunk.lines.is_empty() {
+                    let whole = std::mem::replace(&mut chunk, BatchChunk::new());
+                    if !self.hand_over(judge, api, id, whole).await? {
+                        return Ok(());
+                    }
+                    line = api.batch_line(&chunk.next_id(), &prompt).to_string();
+                }
+                chunk.calls.push(BatchCall {
+                    number: chunk.lines.len(),
+                    battle: call.battle,
+                    swapped: call.swapped,
+                    attempt: call.attempt,
+                    truncated: judge.truncated(&case),
+                    call_key: key,
+                    worst_usd: worst,
+                });
+                chunk.bytes += line.len() + 1;
+                chunk.lines.push(line);
+            }
+        }
+        self.hand_over(judge, api, id, chunk).await?;
+        Ok(())
+    }
+
+    async fn outstanding(
+        &self,
+        judge: &dyn Judge,
+        id: JudgeId,
+        query: QueryKey,
+        request: &RunRequest,
+    ) -> Result<(Arc<PoolText>, Vec<OutstandingCall>), RunError> {
+        let (name, request) = (judge.spec().name.clone(), request.clone());
+        let found = self
+            .store
+            .read(move |db| {
+                let info = db.query(query)?;
+                let plan = plan_query(&request, info.id.as_str(), info.documents, &[name]);
+                let calls =
+                    db.outstanding(query, &plan.planned, &[id], &plan.shown, request.selection)?;
+                let wanted = if calls.is_empty() { 0 } else { plan.depth };
+                let documents = (0..wanted)
+                    .map(|at| db.document_text(query, at))
+                    .collect::<Result<Vec<_>, _>>()?;
+                Ok((Arc::new(PoolText::new(info.text, documents)), calls))
+            })
+            .await?;
+        Ok(found)
+    }
+
+    /// Lets the vote of an identical call count, where there is one.
+    async fn reuse(
+        &mut self,
+        key: [u8; 32],
+        judge: JudgeId,
+        call: OutstandingCall,
+    ) -> Result<bool, RunError> {
+        let run = self.run;
+        let Some(known) = self.store.read(move |db| db.vote_by_call(&key)).await? else {
+            return Ok(false);
+        };
+        self.store
+            .write(move |db| {
+                db.reuse_vote(
+                    known,
+                    call.battle,
+                    judge,
+                    call.swapped,
+                    call.attempt,
+                    run,
+                    now_ms(),
+                )
+            })
+            .await?;
+        self.done.reused += 1;
+        Ok(true)
+    }
+
+    /// Writes a batch down, hands it over and notes its name; false where the judge takes no more.
+    async fn hand_over(
+        &mut self,
+        judge: &dyn Judge,
+        api: &dyn BatchApi,
+        id: JudgeId,
+        chunk: BatchChunk,
+    ) -> Result<bool, RunError> {
+        let calls = chunk.calls.len();
+        if calls == 0 {
+            return Ok(true);
+        }
+        let BatchChunk {
+            uid,
+            lines,
+            calls: rows,
+            ..
+        } = chunk;
+        let (name, run) = (uid.clone(), self.run);
+        let batch = self
+            .store
+            .write(move |db| db.add_batch(&name, id, run, &rows, now_ms()))
+            .await?;
+        let refused_for_now = |error: &CallError| passes(error) && is_refusal(error);
+        let who = &judge.spec().name;
+        match patiently(|| api.submit(&uid, &lines), refused_for_now).await {
+            Ok(remote) => {
+                (self.tell)(format!(
+                    "{who}: {calls} calls handed over as batch {} ({remote})",
+                    batch.0
+                ));
+                self.store
+                    .write(move |db| db.name_batch(batch, &remote))
+                    .await?;
+                self.done.batches += 1;
+                self.done.calls += calls;
+                Ok(true)
+            }
+            Err(error) if is_refusal(&error) => {
+                let message = error.to_string();
+                self.done
+                    .troubles
+                    .push(format!("{who}: batch {} was not taken: {message}", batch.0));
+                self.store
+                    .write(move |db| {
+                        db.note_batch(batch, BatchStage::Failed, (0, 0), Some(&message), now_ms())
+                    })
+                    .await?;
+                Ok(false)
+            }
+            Err(error) => {
+                self.done.troubles.push(format!(
+                    "{who}: whether batch {} arrived is not known ({error}); `overrule batch status` finds out",
+                    batch.0
+                ));
+                Ok(false)
+            }
+        }
+    }
+}

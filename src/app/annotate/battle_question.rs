@@ -1,0 +1,171 @@
+//! A battle as a question to a judge: how it is put, how the answer is read, and what is kept of it.
+
+use super::context::RunContext;
+use crate::client::now_ms;
+use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
+use crate::judge::{
+    CallError, Exchange, Judge, JudgePrompt, JudgeReply, Opinion, PresentedPair, opinion_of,
+};
+use crate::store::calls::{CallOutcome, CallRecord, OutstandingCall, Recorded};
+use crate::store::corpus::QueryKey;
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+
+/// One battle before one judge.
+pub(super) struct BattleQuestion {
+    pub(super) shared: Arc<RunContext>,
+    pub(super) judge_index: usize,
+    pub(super) query: QueryKey,
+    pub(super) call: OutstandingCall,
+    pub(super) case: PresentedPair,
+    pub(super) prompt: JudgePrompt,
+    pub(super) call_key: Option<[u8; 32]>,
+    /// Whether this is the question asked once more.
+    pub(super) once_more: bool,
+}
+
+/// A judge's opinion, as it came.
+pub(super) struct VoteReply {
+    reply: JudgeReply,
+    opinion: Opinion,
+    pub(super) exchange: Exchange,
+}
+
+impl BattleQuestion {
+    fn judge(&self) -> &dyn Judge {
+        self.shared.ensemble[self.judge_index].as_ref()
+    }
+
+    fn record(&self, exchange: &Exchange, raw: Option<String>, result: CallOutcome) -> CallRecord {
+        CallRecord {
+            battle: self.call.battle,
+            judge: self.shared.judges[self.judge_index],
+            swapped: self.call.swapped,
+            attempt: self.call.attempt,
+            usage: exchange.usage,
+            cost_usd: exchange.cost_usd,
+            latency_ms: Some(exchange.latency.as_secs_f64() * 1e3),
+            truncated: false,
+            call_key: self.call_key,
+            run: Some(self.shared.run),
+            created_ms: now_ms(),
+            raw,
+            result,
+        }
+    }
+
+    fn voted(&self, voted: &VoteReply) -> CallRecord {
+        let margin = if self.call.swapped {
+            voted.opinion.margin.flipped()
+        } else {
+            voted.opinion.margin
+        };
+        let reply = &voted.reply;
+        // An offline judge's reply can be made again at any time; keeping it would triple the file.
+        let raw = (!self.judge().spec().is_offline()).then(|| reply.text.clone());
+        let result = CallOutcome::Vote {
+            margin,
+            reasoning: voted.opinion.thoughts.join("\n"),
+            model: reply.model.clone(),
+            stop_reason: reply.stop_reason.clone(),
+            request_id: reply.request_id.clone(),
+        };
+        CallRecord {
+            truncated: self.judge().truncated(&self.case),
+            ..self.record(&voted.exchange, raw, result)
+        }
+    }
+}
+
+impl ServiceQuestion for BattleQuestion {
+    type Answer = VoteReply;
+
+    fn ask(&self) -> BoxFuture<'_, Result<VoteReply, CallError>> {
+        async {
+            let reply = self.judge().call(&self.case, &self.prompt).await?;
+            let (reply, opinion) = opinion_of(self.judge(), reply)?;
+            Ok(VoteReply {
+                exchange: reply.exchange(),
+                reply,
+                opinion,
+            })
+        }
+        .boxed()
+    }
+
+    fn exchange(answer: &VoteReply) -> &Exchange {
+        &answer.exchange
+    }
+
+    fn needs(&self) -> CallNeeds {
+        let judge = self.judge();
+        if judge.spec().is_offline() {
+            return CallNeeds::default();
+        }
+        let usage = judge.estimate(&self.prompt).0;
+        CallNeeds {
+            tokens: usage.input + usage.output,
+            worst_usd: judge.worst(&self.prompt).1,
+            sent: true,
+        }
+    }
+
+    fn rephrased(&self, error: &CallError) -> Option<Self> {
+        let prompt = self
+            .judge()
+            .ask_again(&self.prompt, error)
+            .filter(|_| !self.once_more)?;
+        Some(Self {
+            shared: Arc::clone(&self.shared),
+            judge_index: self.judge_index,
+            query: self.query,
+            call: self.call,
+            case: self.case.clone(),
+            prompt,
+            call_key: self.call_key,
+            once_more: true,
+        })
+    }
+
+    fn key(&self) -> Option<[u8; 32]> {
+        self.call_key
+    }
+
+    fn name(&self) -> String {
+        self.call.battle.0.to_string()
+    }
+
+    fn keep(&self, end: AttemptEnd<'_, VoteReply>) -> Option<RecordJob> {
+        let (record, again) = match end {
+            AttemptEnd::Answered(voted) => (self.voted(voted), false),
+            AttemptEnd::Failed { error, again } => {
+                let result = CallOutcome::Failure {
+                    cause: error.cause,
+                    message: error.message.clone(),
+                };
+                let record = self.record(&error.exchange, error.raw.clone(), result);
+                (record, again)
+            }
+        };
+        Some(Box::new(move |db| {
+            Ok(match db.record_attempt(&record, again)? {
+                Recorded::Kept => RecordOutcome::Row,
+                Recorded::Duplicate => RecordOutcome::Duplicate,
+            })
+        }))
+    }
+
+    fn share(&self) -> Option<RecordJob> {
+        let key = self.call_key?;
+        let (battle, judge) = (self.call.battle, self.shared.judges[self.judge_index]);
+        let (swapped, attempt, run) = (self.call.swapped, self.call.attempt, self.shared.run);
+        Some(Box::new(move |db| {
+            let Some(known) = db.vote_by_call(&key)? else {
+                return Ok(RecordOutcome::Nothing);
+            };
+            db.reuse_vote(known, battle, judge, swapped, attempt, run, now_ms())?;
+            Ok(RecordOutcome::Row)
+        }))
+    }
+}

@@ -1,0 +1,82 @@
+//! What all judges of a run have in common: the plan's queries, and the texts of those that are being worked on.
+
+use super::error::RunError;
+use super::request::RunRequest;
+use crate::client::RunControl;
+use crate::client::lock;
+use crate::domain::vote::JudgeId;
+use crate::judge::{JudgeEnsemble, PoolText};
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use crate::store::runs::RunId;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, Weak};
+use tokio::sync::watch;
+
+/// Pools that are kept between their rounds.
+const KEPT: usize = 16;
+
+/// What all feeders of a run have in common.
+#[derive(Debug)]
+pub(super) struct RunContext {
+    pub(super) store: Store,
+    pub(super) run: RunId,
+    pub(super) ensemble: JudgeEnsemble,
+    pub(super) judges: Vec<JudgeId>,
+    pub(super) names: Vec<String>,
+    pub(super) request: RunRequest,
+    pub(super) queries: Vec<QueryKey>,
+    pub(super) control: watch::Receiver<RunControl>,
+    pub(super) pools: Mutex<HashMap<QueryKey, Weak<PoolText>>>,
+    /// The latest of them, where their queries' next rounds are to come.
+    pub(super) kept: Mutex<VecDeque<Arc<PoolText>>>,
+}
+
+impl RunContext {
+    /// A query's texts, loaded once while any judge works on them.
+    pub(super) async fn pool(&self, query: QueryKey) -> Result<Arc<PoolText>, RunError> {
+        let known =
+            |pools: &HashMap<QueryKey, Weak<PoolText>>| pools.get(&query).and_then(Weak::upgrade);
+        if let Some(pool) = known(&lock(&self.pools)) {
+            return Ok(pool);
+        }
+        // Offline judges weigh terms by the whole pool; others need only what is put before them.
+        let lexical = self.ensemble.iter().any(|judge| judge.spec().is_offline());
+        let depth = self.request.depth.filter(|_| !lexical);
+        let (text, documents) = self
+            .store
+            .read(move |db| {
+                let info = db.query(query)?;
+                let depth = depth.map_or(info.documents, |limit| limit.min(info.documents));
+                let documents = (0..depth)
+                    .map(|at| db.document_text(query, at))
+                    .collect::<Result<Vec<_>, _>>()?;
+                Ok((info.text, documents))
+            })
+            .await?;
+        let pool = Arc::new(PoolText::new(text, documents));
+        if lexical {
+            // The first look at a pool takes a while where it is large, and would hold up every other task.
+            let analysed = Arc::clone(&pool);
+            tokio::task::spawn_blocking(move || {
+                analysed.analysis();
+            })
+            .await
+            .map_err(|error| RunError::Crashed(error.to_string()))?;
+        }
+        let mut pools = lock(&self.pools);
+        if let Some(pool) = known(&pools) {
+            return Ok(pool);
+        }
+        pools.retain(|_, pool| pool.strong_count() > 0);
+        pools.insert(query, Arc::downgrade(&pool));
+        if self.request.campaign.is_some() {
+            let mut kept = lock(&self.kept);
+            kept.push_back(Arc::clone(&pool));
+            if kept.len() > KEPT {
+                kept.pop_front();
+            }
+        }
+        Ok(pool)
+    }
+}

@@ -1,0 +1,203 @@
+//! What a run would need, without making a call or changing the project.
+
+mod query;
+
+use super::request::RunRequest;
+use crate::domain::corpus::Pool;
+use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
+use crate::store::{Store, StoreError};
+use query::QueryEstimate;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Calls looked at for a judge's token estimate, in each query.
+const SAMPLE: usize = 8;
+
+/// One judge's share of an estimate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JudgeEstimate {
+    /// The judge's name.
+    pub name: String,
+    /// Whether it is one of the embedded lexical judges.
+    pub offline: bool,
+    /// Calls still to be made.
+    pub calls: usize,
+    /// Input tokens expected (words for offline judges).
+    pub tokens_input: u64,
+    /// Output tokens expected.
+    pub tokens_output: u64,
+    /// Dollars expected, `None` where the price is unknown.
+    pub cost_usd: Option<f64>,
+    /// Dollars at the very most, `None` where the price is unknown.
+    pub worst_usd: Option<f64>,
+}
+
+/// What a run would need.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CostEstimate {
+    /// Queries of the run.
+    pub queries: usize,
+    /// Battles of the plan, those already fought included; at most so many in rounds.
+    pub battles: usize,
+    /// Votes that are there already.
+    pub already: usize,
+    /// Calls that open batches are to make.
+    pub pending: usize,
+    /// Whether the calls are to be made in batches, at the price of batches.
+    pub batch: bool,
+    /// Whether the calls are chosen in rounds: there may be fewer, and a judge may get a few more of them and another
+    /// fewer.
+    pub rounds: bool,
+    /// One entry a judge.
+    pub judges: Vec<JudgeEstimate>,
+}
+
+impl CostEstimate {
+    /// The same at the price of batches.
+    #[must_use]
+    pub fn in_batches(self) -> Self {
+        Self {
+            batch: true,
+            ..self
+        }
+    }
+
+    /// An estimate of nothing yet, for an ensemble.
+    pub fn new(ensemble: &JudgeEnsemble) -> Self {
+        let judges = ensemble
+            .iter()
+            .map(|judge| JudgeEstimate {
+                name: judge.spec().name.clone(),
+                offline: judge.spec().is_offline(),
+                cost_usd: Some(0.0),
+                worst_usd: Some(0.0),
+                ..JudgeEstimate::default()
+            })
+            .collect();
+        Self {
+            judges,
+            ..Self::default()
+        }
+    }
+
+    /// Calls still to be made.
+    pub fn calls(&self) -> usize {
+        self.judges.iter().map(|judge| judge.calls).sum()
+    }
+
+    /// Dollars expected, `None` where a price is unknown.
+    pub fn cost_usd(&self) -> Option<f64> {
+        self.judges.iter().map(|judge| judge.cost_usd).sum()
+    }
+
+    /// Dollars at the very most, `None` where a price is unknown.
+    pub fn worst_usd(&self) -> Option<f64> {
+        self.judges.iter().map(|judge| judge.worst_usd).sum()
+    }
+
+    /// Everything that a run on a project would need; loads every text of the project.
+    pub fn of_project(
+        store: &Store,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
+    ) -> Result<Self, StoreError> {
+        let mut estimate = Self::new(ensemble);
+        let queries = match &request.queries {
+            Some(queries) => queries.clone(),
+            None => store.read_blocking(|db| db.runnable_queries())?,
+        };
+        for key in queries {
+            let (info, texts) = store.read_blocking(move |db| {
+                let info = db.query(key)?;
+                let texts = (0..info.documents).map(|at| db.document_text(key, at));
+                let texts = texts.collect::<Result<Vec<_>, _>>()?;
+                Ok((info, texts))
+            })?;
+            let pool = Arc::new(PoolText::new(info.text, texts));
+            estimate.add_texts(info.id.as_str(), &pool, ensemble, request, Some(store))?;
+        }
+        Ok(estimate)
+    }
+
+    /// Adds a pool. `store` is the project that may already hold votes on it.
+    pub fn add(
+        &mut self,
+        pool: &Pool,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
+        store: Option<&Store>,
+    ) -> Result<(), StoreError> {
+        let documents = pool
+            .documents
+            .iter()
+            .map(|document| Arc::from(document.content.as_str()));
+        let text = Arc::new(PoolText::new(pool.query.text.clone(), documents.collect()));
+        self.add_texts(pool.query.id.as_str(), &text, ensemble, request, store)
+    }
+
+    fn add_texts(
+        &mut self,
+        id: &str,
+        text: &Arc<PoolText>,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
+        store: Option<&Store>,
+    ) -> Result<(), StoreError> {
+        let names: Vec<String> = ensemble
+            .iter()
+            .map(|judge| judge.spec().name.clone())
+            .collect();
+        self.rounds = request.campaign.is_some();
+        let need = match &request.campaign {
+            None => {
+                QueryEstimate::of_plan(id, text.documents.len(), &names, ensemble, request, store)?
+            }
+            Some(campaign) => {
+                let documents = text.documents.len();
+                QueryEstimate::of_rounds(id, documents, campaign, &names, ensemble, request, store)?
+            }
+        };
+        self.queries += 1;
+        self.battles += need.battles;
+        self.already += need.already;
+        self.pending += need.pending;
+        let step = need.pairs.len().div_ceil(SAMPLE).max(1);
+        for ((judge, count), of) in ensemble.iter().zip(need.calls).zip(&mut self.judges) {
+            of.calls += count;
+            if count == 0 {
+                continue;
+            }
+            let (mut input, mut output, mut looked_at) = (0, 0, 0u64);
+            let (mut cost, mut worst) = (Some(0.0), Some(0.0));
+            for pair in need.pairs.iter().step_by(step) {
+                let case = PresentedPair {
+                    pool: Arc::clone(text),
+                    first: pair.low(),
+                    second: pair.high(),
+                };
+                let prompt = judge.prompt(&case);
+                let (usage, price, most) = match judge.batch().filter(|_| self.batch) {
+                    Some(batch) => batch.batch_cost(&prompt),
+                    None => {
+                        let (usage, price) = judge.estimate(&prompt);
+                        (usage, price, judge.worst_with_reask(&prompt))
+                    }
+                };
+                worst = worst.zip(most).map(|(sum, price): (f64, f64)| sum + price);
+                input += usage.input;
+                output += usage.output;
+                cost = cost.zip(price).map(|(sum, price)| sum + price);
+                looked_at += 1;
+            }
+            let scale = count as f64 / looked_at.max(1) as f64;
+            of.tokens_input += (input as f64 * scale).round() as u64;
+            of.tokens_output += (output as f64 * scale).round() as u64;
+            of.cost_usd = of.cost_usd.zip(cost).map(|(sum, cost)| sum + cost * scale);
+            of.worst_usd = of
+                .worst_usd
+                .zip(worst)
+                .map(|(sum, worst)| sum + worst * scale);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,48 @@
+//! A run as whoever started it sees it: its progress, the way to steer it, its end.
+
+use super::dispatch;
+use super::error::RunError;
+use super::progress::RunProgress;
+use super::request::{RunOutcome, RunRequest};
+use crate::client::RunControl;
+use crate::judge::{JudgeEnsemble, JudgeSpec};
+use crate::store::Store;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+/// A run that is going on.
+#[derive(Debug)]
+pub struct RunHandle {
+    /// The latest progress.
+    pub progress: watch::Receiver<RunProgress>,
+    /// The way to steer it.
+    pub control: watch::Sender<RunControl>,
+    /// Its end.
+    pub end: JoinHandle<Result<RunOutcome, RunError>>,
+}
+
+impl RunHandle {
+    /// Starts a run on the current tokio runtime.
+    pub fn start(
+        store: Store,
+        ensemble: JudgeEnsemble,
+        request: RunRequest,
+        control: RunControl,
+    ) -> Self {
+        let specs: Vec<JudgeSpec> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
+        let (progress_to, progress) = watch::channel(RunProgress::new(&specs));
+        let (control_to, control) = watch::channel(control);
+        let end = tokio::spawn(dispatch::run(
+            store,
+            ensemble,
+            request,
+            control,
+            progress_to,
+        ));
+        Self {
+            progress,
+            control: control_to,
+            end,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a run is asked to do, and how it ended.
+
+use super::progress::RunProgress;
+use crate::domain::sampling;
+use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::store::calls::CallSelection;
+use crate::store::corpus::QueryKey;
+use crate::store::runs::RunId;
+
+/// What a run is asked to do.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRequest {
+    /// The queries, in order; `None` means all of the project.
+    pub queries: Option<Vec<QueryKey>>,
+    /// The seed of plan and presentations.
+    pub seed: u64,
+    /// Cycles a query, where it is not played in rounds.
+    pub cycles: usize,
+    /// Plays every query in rounds instead of by the plain plan.
+    pub campaign: Option<AdaptivePlan>,
+    /// Documents a query at most, from the top.
+    pub depth: Option<usize>,
+    /// Which calls are to be made.
+    pub selection: CallSelection,
+    /// Calls of each judge at most.
+    pub at_most: Option<usize>,
+}
+
+impl Default for RunRequest {
+    fn default() -> Self {
+        Self {
+            queries: None,
+            seed: 0,
+            cycles: sampling::DEFAULT_CYCLES,
+            campaign: None,
+            depth: None,
+            selection: CallSelection::Fresh,
+            at_most: None,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOutcome {
+    /// The run.
+    pub run: RunId,
+    /// The last progress.
+    pub progress: RunProgress,
+    /// Whether it was told to stop.
+    pub cancelled: bool,
+    /// Whether it ended because the budget allows no further call.
+    pub broke: bool,
+    /// Votes of the plan that are not there, failed calls of earlier runs and rounds that were not played included;
+    /// `None` where it was told to stop before everything was planned.
+    pub missing: Option<usize>,
+}

@@ -1,0 +1,6 @@
+//! The judge report: how far each judge agrees with people and with the others, what pulls it, what it costs.
+
+pub mod ranking_shift;
+pub mod rater_data;
+pub mod reasoning_audit;
+pub mod report;

@@ -1,0 +1,71 @@
+//! A look into the reasoning of some of a judge's votes: quotes that stand nowhere, conclusions against the score.
+
+use crate::domain::reasoning::{FoldedText, conclusion, quotes};
+use crate::domain::vote::{JudgeId, Outcome};
+use crate::store::corpus::QueryKey;
+use crate::store::votes::ReasonedVote;
+use crate::store::{Db, Result};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// Votes whose reasoning is looked into, of each judge at most.
+const AUDITED: usize = 200;
+
+/// What looking into a judge's reasoning found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReasoningAudit {
+    /// Votes looked into.
+    pub votes: usize,
+    /// Quotes in them.
+    pub quotes: usize,
+    /// Quotes that stand in neither document nor in the query.
+    pub missing_quotes: usize,
+    /// Votes whose reasoning names a better document in plain words.
+    pub conclusions: usize,
+    /// Of those, the ones whose score says the opposite.
+    pub contradictions: usize,
+}
+
+/// Looks into the reasoning of some of a judge's votes, the same ones every time.
+pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
+    let mut audit = ReasoningAudit::default();
+    let mut texts: HashMap<(QueryKey, usize), FoldedText> = HashMap::new();
+    for vote in db.votes_with_reasoning(judge, AUDITED)? {
+        let ReasonedVote {
+            query: key,
+            a,
+            b,
+            reasoning,
+            ..
+        } = vote;
+        let query = FoldedText::new(&vote.query_text);
+        for at in [a, b] {
+            if let std::collections::hash_map::Entry::Vacant(place) = texts.entry((key, at)) {
+                place.insert(FoldedText::new(&db.document_text(key, at)?));
+            }
+        }
+        audit.votes += 1;
+        for quote in quotes(&reasoning) {
+            let phrase = &reasoning[quote];
+            let stands = [a, b]
+                .iter()
+                .filter_map(|at| texts.get(&(key, *at)))
+                .chain([&query])
+                .any(|text| !text.find(phrase).is_empty());
+            audit.quotes += 1;
+            audit.missing_quotes += usize::from(!stands);
+        }
+        let shown = if vote.swapped {
+            -vote.margin
+        } else {
+            vote.margin
+        };
+        if let Some(outcome) = conclusion(&reasoning)
+            && shown != 0.0
+        {
+            audit.conclusions += 1;
+            audit.contradictions += usize::from((outcome == Outcome::B) != (shown > 0.0));
+        }
+    }
+    Ok(audit)
+}

@@ -1,0 +1,270 @@
+//! The audit log: every verdict and ruling, every one that was taken back, every file taken in and every run, as facts from
+//! rows that are never changed.
+
+use crate::domain::adjudication::Finding;
+use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
+use crate::store::corpus::QueryKey;
+use crate::store::imports::ImportRow;
+use crate::store::rulings::StoredRuling;
+use crate::store::verdicts::{StoredVerdict, VerdictUndo};
+use crate::store::{Db, Result};
+use std::collections::HashMap;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogEntry {
+    /// When, in milliseconds since the Unix epoch.
+    pub when_ms: i64,
+    /// Globally unique: of the verdict, the undo, the import or the run.
+    pub uid: String,
+    /// What.
+    pub event: LogEvent,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogEvent {
+    /// Somebody gave a verdict.
+    Verdict(Box<StoredVerdict>, DecisionChange),
+    /// Somebody took a verdict back.
+    Undo {
+        /// Who.
+        by: String,
+        /// The verdict.
+        verdict: Box<StoredVerdict>,
+        /// What it changed.
+        change: DecisionChange,
+    },
+    /// Somebody ruled on a label.
+    Ruling(Box<StoredRuling>, RulingChange),
+    /// Somebody took a ruling back.
+    RulingUndo {
+        /// Who.
+        by: String,
+        /// The ruling.
+        ruling: Box<StoredRuling>,
+        /// What it changed.
+        change: RulingChange,
+    },
+    /// Somebody took a file in.
+    Import(ImportRow),
+    /// A run began.
+    RunBegun {
+        /// Seed of plan and presentations.
+        seed: u64,
+        /// Cycles a query.
+        cycles: usize,
+        /// The judges' names.
+        judges: Vec<String>,
+    },
+    /// A run ended, in this state.
+    RunEnded(String),
+}
+
+/// What an annotator says of a document before and after; `None` for nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RulingChange {
+    /// Before.
+    pub before: Option<Finding>,
+    /// After.
+    pub after: Option<Finding>,
+}
+
+impl LogEntry {
+    /// Who did it, where it was a person.
+    pub fn who(&self) -> Option<&str> {
+        match &self.event {
+            LogEvent::Verdict(verdict, _) => Some(&verdict.verdict.annotator),
+            LogEvent::Undo { by, .. } | LogEvent::RulingUndo { by, .. } => Some(by),
+            LogEvent::Ruling(ruling, _) => Some(&ruling.ruling.annotator),
+            LogEvent::Import(import) => Some(&import.by),
+            LogEvent::RunBegun { .. } | LogEvent::RunEnded(_) => None,
+        }
+    }
+
+    /// The verdict that was given or taken back, and what that changed.
+    pub fn verdict(&self) -> Option<(&StoredVerdict, DecisionChange)> {
+        match &self.event {
+            LogEvent::Verdict(verdict, change)
+            | LogEvent::Undo {
+                verdict, change, ..
+            } => Some((verdict, *change)),
+            _ => None,
+        }
+    }
+
+    /// The ruling that was made or taken back, and what that changed.
+    pub fn ruling(&self) -> Option<(&StoredRuling, RulingChange)> {
+        match &self.event {
+            LogEvent::Ruling(ruling, change) | LogEvent::RulingUndo { ruling, change, .. } => {
+                Some((ruling, *change))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Everything that happened, earliest first: on one query, or on the whole project with its imports and runs.
+pub fn log_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<LogEntry>> {
+    let verdicts = db.verdicts_ever(query)?;
+    let of: HashMap<&str, &StoredVerdict> = verdicts
+        .iter()
+        .map(|row| (row.verdict.uid.as_str(), row))
+        .collect();
+    let undos = db.verdict_undos()?;
+    let undos: Vec<(&VerdictUndo, &StoredVerdict)> = undos
+        .iter()
+        .filter_map(|undo| Some((undo, *of.get(undo.verdict.as_str())?)))
+        .collect();
+    enum VerdictAct<'a> {
+        Gave(&'a StoredVerdict),
+        TookBack(&'a VerdictUndo, &'a StoredVerdict),
+    }
+    let gave = verdicts.iter().map(|row| {
+        let verdict = &row.verdict;
+        (
+            (verdict.created_ms, 0, verdict.uid.as_str()),
+            VerdictAct::Gave(row),
+        )
+    });
+    // A verdict comes before its undo, also where two machines' clocks disagree.
+    let took = undos.into_iter().map(|(undo, row)| {
+        let when = undo.created_ms.max(row.verdict.created_ms);
+        (
+            (when, 1, undo.uid.as_str()),
+            VerdictAct::TookBack(undo, row),
+        )
+    });
+    let mut acts: Vec<_> = gave.chain(took).collect();
+    acts.sort_by_key(|(key, _)| *key);
+    let changes = decision_changes(acts.iter().map(|(_, act)| match act {
+        VerdictAct::Gave(row) => VerdictEvent::Gave {
+            query: row.query,
+            verdict: &row.verdict,
+            replaces: row.replaces.as_deref(),
+        },
+        VerdictAct::TookBack(undo, _) => VerdictEvent::TookBack(&undo.verdict),
+    }));
+    let mut entries: Vec<((i64, i64), LogEntry)> = Vec::new();
+    for (((when, rank, uid), act), change) in acts.into_iter().zip(changes) {
+        let (when_ms, event) = match act {
+            VerdictAct::Gave(row) => (when, LogEvent::Verdict(Box::new(row.clone()), change)),
+            VerdictAct::TookBack(undo, row) => {
+                let verdict = Box::new(row.clone());
+                let by = undo.annotator.clone();
+                (
+                    undo.created_ms,
+                    LogEvent::Undo {
+                        by,
+                        verdict,
+                        change,
+                    },
+                )
+            }
+        };
+        let uid = uid.to_owned();
+        entries.push((
+            (when, rank),
+            LogEntry {
+                when_ms,
+                uid,
+                event,
+            },
+        ));
+    }
+    let rulings = ruling_entries(db, query)?.into_iter();
+    entries.extend(rulings.map(|(rank, entry)| ((entry.when_ms, rank), entry)));
+    entries.sort_by_key(|(key, _)| *key);
+    if query.is_none() {
+        let imports = db.imports()?.into_iter().map(|import| LogEntry {
+            when_ms: import.imported_ms,
+            uid: import.uid.clone(),
+            event: LogEvent::Import(import),
+        });
+        let others = imports.chain(run_entries(db)?);
+        entries.extend(others.map(|entry| ((entry.when_ms, -1), entry)));
+        // The sort is stable: what people did stays in its order.
+        entries.sort_by_key(|(key, _)| *key);
+    }
+    Ok(entries.into_iter().map(|(_, entry)| entry).collect())
+}
+
+/// Rulings and their undos in the order of the log, each with its rank among what happened at the same time.
+fn ruling_entries(db: &Db, query: Option<QueryKey>) -> Result<Vec<(i64, LogEntry)>> {
+    let rulings = db.rulings_ever()?;
+    let of: HashMap<&str, &StoredRuling> = rulings
+        .iter()
+        .map(|row| (row.ruling.uid.as_str(), row))
+        .collect();
+    let undos = db.ruling_undos()?;
+    let undone = undos.iter().filter_map(|undo| {
+        let row = *of.get(undo.ruling.as_str())?;
+        let when = undo.created_ms.max(row.ruling.created_ms);
+        Some(((when, 1, undo.uid.as_str()), row, Some(undo)))
+    });
+    let made = rulings.iter().map(|row| {
+        let ruling = &row.ruling;
+        ((ruling.created_ms, 0, ruling.uid.as_str()), row, None)
+    });
+    let mut acts: Vec<_> = made.chain(undone).collect();
+    acts.sort_by_key(|(key, ..)| *key);
+    // What stands of each annotator on each document, the latest last.
+    let mut live: HashMap<_, Vec<&StoredRuling>> = HashMap::new();
+    let mut entries = Vec::new();
+    for ((when_ms, rank, uid), row, undo) in acts {
+        let place = (row.query, &row.ruling.document, &row.ruling.annotator);
+        let live = live.entry(place).or_default();
+        let before = live.last().map(|row| row.ruling.finding);
+        match undo {
+            None => live.push(row),
+            Some(_) => live.retain(|other| other.ruling.uid != row.ruling.uid),
+        }
+        let after = live.last().map(|row| row.ruling.finding);
+        let change = RulingChange { before, after };
+        let ruling = Box::new(row.clone());
+        if query.is_none_or(|query| query == row.query) {
+            let event = match undo {
+                None => LogEvent::Ruling(ruling, change),
+                Some(undo) => LogEvent::RulingUndo {
+                    by: undo.annotator.clone(),
+                    ruling,
+                    change,
+                },
+            };
+            let uid = uid.to_owned();
+            entries.push((
+                rank,
+                LogEntry {
+                    when_ms,
+                    uid,
+                    event,
+                },
+            ));
+        }
+    }
+    Ok(entries)
+}
+
+fn run_entries(db: &Db) -> Result<Vec<LogEntry>> {
+    let mut entries = Vec::new();
+    for run in db.runs()? {
+        let judges = db.ensemble_judges(run.ensemble)?.into_iter();
+        entries.push(LogEntry {
+            when_ms: run.started_ms,
+            uid: run.uid.clone(),
+            event: LogEvent::RunBegun {
+                seed: run.seed,
+                cycles: run.cycles,
+                judges: judges.map(|(_, spec)| spec.name).collect(),
+            },
+        });
+        if let Some((when_ms, state)) = run.ended {
+            entries.push(LogEntry {
+                when_ms,
+                uid: run.uid,
+                event: LogEvent::RunEnded(state),
+            });
+        }
+    }
+    Ok(entries)
+}

@@ -1,0 +1,143 @@
+//! The manual: its chapters, found by topic, as Markdown or as plain text.
+
+mod plain;
+
+/// One chapter: `assets/manual/TOPIC.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chapter {
+    /// The name by which it is asked for.
+    pub topic: &'static str,
+    /// Its Markdown.
+    pub text: &'static str,
+}
+
+macro_rules! chapters {
+    ($($topic:literal),* $(,)?) => {
+        &[$(Chapter {
+            topic: $topic,
+            text: include_str!(concat!("../../assets/manual/", $topic, ".md")),
+        }),*]
+    };
+}
+
+/// All chapters, in reading order.
+pub const CHAPTERS: &[Chapter] = chapters![
+    "start",
+    "screens",
+    "keys",
+    "annotate",
+    "sampling",
+    "judges",
+    "providers",
+    "money",
+    "batches",
+    "numbers",
+    "review",
+    "judge-report",
+    "people",
+    "pools",
+    "picks",
+    "adjudication",
+    "evaluate",
+    "formats",
+    "merge",
+    "project",
+    "configuration",
+    "safety",
+    "trouble",
+];
+
+impl Chapter {
+    /// The chapter of that topic, or the only one whose topic begins so.
+    pub fn find(topic: &str) -> Option<Self> {
+        let exact = CHAPTERS.iter().find(|chapter| chapter.topic == topic);
+        let mut beginning = CHAPTERS
+            .iter()
+            .filter(|chapter| !topic.is_empty() && chapter.topic.starts_with(topic));
+        exact
+            .or_else(|| beginning.next().filter(|_| beginning.next().is_none()))
+            .copied()
+    }
+
+    /// Its heading.
+    pub fn title(&self) -> &'static str {
+        let heading = self.text.lines().next().unwrap_or_default();
+        heading.trim_start_matches("# ")
+    }
+
+    /// What it is about, in one line.
+    pub fn summary(&self) -> &'static str {
+        let mut lines = self.text.lines().skip(1);
+        lines.find(|line| !line.is_empty()).unwrap_or_default()
+    }
+
+    /// Its text for a terminal of `width` columns: tables aligned, examples indented, links as topics.
+    pub fn plain(&self, width: usize) -> String {
+        plain::plain(self.text, width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chapter_file_is_listed_once_and_begins_with_a_title_and_a_summary() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/manual");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        files.sort();
+        let mut topics: Vec<String> = CHAPTERS
+            .iter()
+            .map(|it| format!("{}.md", it.topic))
+            .collect();
+        topics.sort();
+        assert_eq!(topics, files);
+        for chapter in CHAPTERS {
+            assert!(chapter.text.starts_with("# "), "{}", chapter.topic);
+            let summary = chapter.summary();
+            assert!(summary.ends_with('.'), "{}: {summary}", chapter.topic);
+            assert!(
+                summary.chars().count() <= 65,
+                "{}: {summary}",
+                chapter.topic
+            );
+        }
+    }
+
+    #[test]
+    fn links_lead_to_chapters_and_headings_are_plain() {
+        for chapter in CHAPTERS {
+            for link in chapter.text.split("](").skip(1) {
+                let target = link.split(')').next().unwrap();
+                let topic = target
+                    .strip_suffix(".md")
+                    .unwrap_or_else(|| panic!("{target}"));
+                let found = CHAPTERS.iter().any(|it| it.topic == topic);
+                assert!(found, "{}: {target}", chapter.topic);
+            }
+        }
+    }
+
+    #[test]
+    fn a_topic_may_be_cut_short_where_that_is_clear() {
+        let topic = |word| Chapter::find(word).map(|chapter| chapter.topic);
+        assert_eq!(topic("adj"), Some("adjudication"));
+        assert_eq!(topic("pro"), None, "providers or project");
+        assert_eq!(topic("keys"), Some("keys"));
+        assert_eq!(topic(""), None);
+        assert_eq!(topic("nothing"), None);
+    }
+
+    #[test]
+    fn plain_text_has_no_markup_left() {
+        for chapter in CHAPTERS {
+            let text = chapter.plain(80);
+            for markup in ["](", "**", "```", "<!--", "| ---"] {
+                assert!(!text.contains(markup), "{}: {markup}", chapter.topic);
+            }
+        }
+    }
+}

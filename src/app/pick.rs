@@ -1,0 +1,3 @@
+//! Picks: judges asked which documents of a pool are relevant.
+
+pub mod run;

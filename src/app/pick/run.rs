@@ -1,0 +1,350 @@
+//! Picks: each judge is asked about each lineup, and what comes is in the project before anybody is told.
+//!
+//! The calls are the caller's; a pick differs from a vote only in what is asked and kept.
+
+use crate::client::budget::Budget;
+use crate::client::call_key::key_of;
+use crate::client::call_ledger::CallLedger;
+use crate::client::gate::RateGate;
+use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
+use crate::client::worker::{self, Worker, WorkerContext};
+use crate::client::{RunControl, now_ms};
+use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResult, SlotVerdict};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::judge::{
+    CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
+    PresentedPool, catch_panic, parse,
+};
+use crate::store::ledger::CallPurpose;
+use crate::store::{Store, StoreError};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+/// Questions that wait for a judge at most.
+const WAITING: usize = 16;
+
+/// A question to be put to a judge.
+#[derive(Clone, Debug)]
+pub struct PickTask {
+    /// The judge's place in the ensemble.
+    pub seat: usize,
+    /// The query.
+    pub query: QueryId,
+    /// Which order of the pool is shown, from 1.
+    pub permutation: usize,
+    /// The documents in that order.
+    pub order: Arc<[DocId]>,
+    /// The hash of judge and question.
+    pub call: String,
+    /// What it is shown.
+    pub lineup: PresentedPool,
+    /// Answers to it so far that broke the rules or were cut off.
+    pub asked: usize,
+}
+
+/// What the caller is told.
+#[derive(Debug)]
+pub enum PickEvent {
+    /// An attempt is over, and its record is in the project; `last` says whether the question is over too.
+    Recorded {
+        /// The record.
+        record: Box<PickRecord>,
+        /// Whether the question is over.
+        last: bool,
+    },
+    /// An attempt is made again, in words.
+    Again(String),
+    /// A judge makes no more calls.
+    Stopped {
+        /// Its place in the ensemble.
+        seat: usize,
+        /// Why.
+        why: String,
+    },
+    /// The budget does not allow another call.
+    Broke,
+    /// The project failed.
+    Failed(StoreError),
+}
+
+/// The hash of a judge and of every character it is sent: what makes two questions the same.
+pub fn call_id(spec: &JudgeSpec, prompt: &JudgePrompt) -> String {
+    key_of(spec, prompt)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// One question at work.
+struct PoolQuestion {
+    judge: Arc<dyn Judge>,
+    job: Arc<PickTask>,
+    prompt: JudgePrompt,
+    asked: usize,
+    /// Records on their way, in the order of the attempts.
+    records: mpsc::UnboundedSender<PickEvent>,
+}
+
+/// An answer that keeps the rules.
+struct PickReply {
+    result: PickResult,
+    thoughts: Vec<String>,
+    raw: String,
+    exchange: Exchange,
+}
+
+/// What a reply says, or why it breaks the rules.
+fn read(lineup: &PresentedPool, text: &str) -> Result<(PickResult, Vec<String>), InvalidPick> {
+    let PresentedPool { pool, ask } = lineup;
+    match ask {
+        PickRequest::PerDocument => parse::verdicts(text, &pool.documents).map(
+            |(verdicts, thoughts): (Vec<SlotVerdict>, _)| {
+                (PickResult::Verdicts(verdicts), thoughts)
+            },
+        ),
+        _ => parse::slots(text, pool.documents.len(), *ask).map(|(positions, thoughts)| {
+            let slots = positions.into_iter().map(|at| at + 1).collect();
+            (PickResult::Slots(slots), thoughts)
+        }),
+    }
+}
+
+impl PoolQuestion {
+    fn record(
+        &self,
+        result: PickResult,
+        thoughts: Vec<String>,
+        raw: Option<String>,
+        exchange: &Exchange,
+    ) -> PickRecord {
+        let spec = self.judge.spec();
+        PickRecord {
+            query: self.job.query.clone(),
+            judge: spec.name.clone(),
+            provider: spec.provider.clone(),
+            model: spec.model.clone(),
+            prompt: spec.prompt_hash.clone(),
+            call: self.job.call.clone(),
+            permutation: self.job.permutation,
+            ask: self.job.lineup.ask,
+            order: self.job.order.to_vec(),
+            attempt: self.asked + 1,
+            result,
+            again: false,
+            thoughts,
+            answered_by: exchange.model.clone(),
+            raw,
+            truncated: self.judge.truncates_pool(&self.job.lineup),
+            tokens_input: exchange.usage.input,
+            tokens_output: exchange.usage.output,
+            cost_usd: exchange.cost_usd,
+            latency_ms: exchange.latency.as_secs_f64() * 1e3,
+            created_ms: now_ms(),
+        }
+    }
+}
+
+impl ServiceQuestion for PoolQuestion {
+    type Answer = PickReply;
+
+    // How often a judge breaks the rules is a result, for which each of its answers counts.
+    const JUNK_STOPS: bool = false;
+
+    fn ask(&self) -> BoxFuture<'_, Result<PickReply, CallError>> {
+        async {
+            let lineup = &self.job.lineup;
+            let reply: JudgeReply = self.judge.pick(lineup, &self.prompt).await?;
+            // The reply is paid for: a parser that panics must not take it along.
+            match catch_panic(|| read(lineup, &reply.text)) {
+                Ok(Ok((result, thoughts))) => Ok(PickReply {
+                    result,
+                    thoughts,
+                    exchange: reply.exchange(),
+                    raw: reply.text,
+                }),
+                Ok(Err(invalid)) => Err(CallError::in_reply(
+                    FailureCause::Malformed,
+                    invalid.to_string(),
+                    reply,
+                )),
+                Err(panic) => Err(CallError::in_reply(FailureCause::Crashed, panic, reply)),
+            }
+        }
+        .boxed()
+    }
+
+    fn exchange(answer: &PickReply) -> &Exchange {
+        &answer.exchange
+    }
+
+    fn needs(&self) -> CallNeeds {
+        if self.judge.spec().is_offline() {
+            return CallNeeds::default();
+        }
+        let usage = self.judge.estimate(&self.prompt).0;
+        CallNeeds {
+            tokens: usage.input + usage.output,
+            worst_usd: self.judge.worst(&self.prompt).1,
+            sent: true,
+        }
+    }
+
+    fn rephrased(&self, error: &CallError) -> Option<Self> {
+        let prompt = self
+            .judge
+            .ask_again(&self.prompt, error)
+            .filter(|_| self.asked == 0)?;
+        Some(Self {
+            judge: Arc::clone(&self.judge),
+            job: Arc::clone(&self.job),
+            prompt,
+            asked: self.asked + 1,
+            records: self.records.clone(),
+        })
+    }
+
+    fn name(&self) -> String {
+        self.job.call.clone()
+    }
+
+    fn keep(&self, end: AttemptEnd<'_, PickReply>) -> Option<RecordJob> {
+        let (record, last) = match end {
+            AttemptEnd::Answered(picked) => {
+                let raw = Some(picked.raw.clone());
+                let (result, thoughts) = (picked.result.clone(), picked.thoughts.clone());
+                (self.record(result, thoughts, raw, &picked.exchange), true)
+            }
+            AttemptEnd::Failed { error, again } => {
+                let text = error.raw.as_deref().unwrap_or_default();
+                let broken = (error.cause == FailureCause::Malformed && !error.no_answer)
+                    .then(|| read(&self.job.lineup, text).err())
+                    .flatten();
+                let result = broken.map_or_else(
+                    || PickResult::Failure(format!("{}: {}", error.cause, error.message)),
+                    PickResult::Invalid,
+                );
+                let record = self.record(result, Vec::new(), error.raw.clone(), &error.exchange);
+                (PickRecord { again, ..record }, !again)
+            }
+        };
+        let records = self.records.clone();
+        Some(Box::new(move |db| {
+            db.add_pick(&record)?;
+            // A transaction that fails ends the run with an error, and nothing of it is reported.
+            let record = Box::new(record);
+            drop(records.send(PickEvent::Recorded { record, last }));
+            Ok(RecordOutcome::Row)
+        }))
+    }
+}
+
+/// What picks are made with.
+#[derive(Debug)]
+pub struct PickSession {
+    /// The project.
+    pub store: Store,
+    /// The judges.
+    pub ensemble: JudgeEnsemble,
+    /// The way to steer.
+    pub control: watch::Receiver<RunControl>,
+}
+
+/// Puts the jobs to the judges, each judge at its own speed. Ends when all are done, when it is told to end and calls in
+/// flight have had their time, or when the project fails.
+///
+/// # Errors
+/// The project cannot be read.
+pub async fn run(
+    picking: PickSession,
+    jobs: Vec<PickTask>,
+    events: mpsc::UnboundedSender<PickEvent>,
+) -> Result<(), StoreError> {
+    let PickSession {
+        store,
+        ensemble,
+        control,
+    } = picking;
+    // The caller holds the lock of runs: whatever is open was cut short.
+    let committed = store
+        .write(|db| {
+            db.charge_killed_calls(now_ms())?;
+            db.committed_usd()
+        })
+        .await?;
+    let (concurrency, limit) = (control.borrow().concurrency, control.borrow().budget_usd);
+    let (_over, over) = watch::channel(false);
+    let shared = Arc::new(WorkerContext {
+        ledger: CallLedger::Project(store),
+        budget: Budget::new(limit, committed),
+        purpose: CallPurpose::Pick,
+        run: None,
+        control,
+        over,
+        next_call: Mutex::new(Instant::now()),
+    });
+    let mut by_judge: Vec<Vec<PickTask>> = ensemble.iter().map(|_| Vec::new()).collect();
+    for job in jobs {
+        if let Some(jobs) = by_judge.get_mut(job.seat) {
+            jobs.push(job);
+        }
+    }
+    let (heard, mut told) = mpsc::channel(WAITING);
+    let mut tasks = JoinSet::new();
+    for ((seat, judge), jobs) in ensemble.iter().enumerate().zip(by_judge) {
+        let (questions, asked) = mpsc::channel(WAITING);
+        let mut gate = RateGate::of_judge(&ensemble, judge.as_ref(), concurrency, None);
+        gate.window.expect(jobs.len());
+        let (gate, name) = (Arc::new(Mutex::new(gate)), judge.spec().name.clone());
+        let worker = Worker::new(Arc::clone(&shared), seat, name, gate, asked, heard.clone());
+        tasks.spawn(worker.work());
+        tasks.spawn(feed(Arc::clone(judge), jobs, questions, events.clone()));
+    }
+    drop(heard);
+    while let Some((seat, event)) = told.recv().await {
+        let event = match event {
+            // Told with its record.
+            worker::WorkerEvent::Ended { .. } => continue,
+            worker::WorkerEvent::Again { line, .. } => PickEvent::Again(line),
+            worker::WorkerEvent::Stopped(why) => PickEvent::Stopped { seat, why },
+            worker::WorkerEvent::Broke => PickEvent::Broke,
+            worker::WorkerEvent::Failed(error) => PickEvent::Failed(error),
+            worker::WorkerEvent::Away { .. } | worker::WorkerEvent::Back => continue,
+        };
+        drop(events.send(event));
+    }
+    while tasks.join_next().await.is_some() {}
+    Ok(())
+}
+
+/// Hands a judge its questions as it takes them.
+async fn feed(
+    judge: Arc<dyn Judge>,
+    jobs: Vec<PickTask>,
+    questions: mpsc::Sender<PoolQuestion>,
+    records: mpsc::UnboundedSender<PickEvent>,
+) {
+    for job in jobs {
+        let Some(mut prompt) = judge.pick_prompt(&job.lineup) else {
+            continue;
+        };
+        if job.asked > 0 {
+            prompt = judge
+                .reask(&prompt, FailureCause::Malformed)
+                .unwrap_or(prompt);
+        }
+        let question = PoolQuestion {
+            judge: Arc::clone(&judge),
+            asked: job.asked,
+            job: Arc::new(job),
+            prompt,
+            records: records.clone(),
+        };
+        if questions.send(question).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Pools: the candidates of each query.
+
+pub mod embeddings;

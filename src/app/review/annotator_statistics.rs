@@ -1,0 +1,209 @@
+//! What a person's verdicts in queues say so far: pace, agreement with the ensemble, consistency, the pull of the reveal.
+
+use super::dissent::combined_outcome;
+use crate::domain::analysis::wilson;
+use crate::domain::battle::Pair;
+use crate::domain::vote::Outcome;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use std::collections::HashMap;
+
+/// A share of what was counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fraction {
+    /// Those that have it.
+    pub part: usize,
+    /// All of them.
+    pub of: usize,
+}
+
+impl Fraction {
+    fn add(&mut self, has: bool) {
+        self.part += usize::from(has);
+        self.of += 1;
+    }
+
+    /// The share with its 95 % Wilson interval; `None` for nothing of nothing.
+    pub fn share(self) -> Option<(f64, f64, f64)> {
+        let (low, high) = wilson(self.part, self.of, 0.95)?;
+        Some((self.part as f64 / self.of as f64, low, high))
+    }
+}
+
+/// A person's queue verdicts, summed up. *Cannot tell* counts as judged and in nothing else.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AnnotatorStatistics {
+    /// Pairs judged, repeats included.
+    pub judged: usize,
+    /// Blind verdicts that say what the ensemble says, among those on pairs with votes.
+    pub agreement: Fraction,
+    /// Repeats that were judged as the first time.
+    pub consistent: Fraction,
+    /// Final verdicts that differ from the blind one, among those that have both.
+    pub changed: Fraction,
+    /// Of those that changed, the ones that now say what the ensemble says.
+    pub swayed: usize,
+    /// Active seconds on blind verdicts, and how many were timed.
+    pub active: (f64, usize),
+    /// The latest blind verdicts, newest first: which side, as it was shown, and the active seconds.
+    pub recent: Vec<(Outcome, Option<f64>)>,
+}
+
+/// Verdicts that [`AnnotatorStatistics::recent`] holds.
+const RECENT: usize = 12;
+
+/// Active seconds below which a verdict can hardly have been read for.
+const TOO_FAST_S: f64 = 2.0;
+
+impl AnnotatorStatistics {
+    /// Blind verdicts an hour of active time.
+    pub fn per_hour(&self) -> Option<f64> {
+        let (seconds, timed) = self.active;
+        (timed > 0 && seconds > 0.0).then(|| timed as f64 / seconds * 3_600.0)
+    }
+
+    /// What is to be said quietly about the latest verdicts.
+    pub fn warning(&self) -> Option<&'static str> {
+        let mut times: Vec<f64> = self.recent.iter().take(5).filter_map(|(_, s)| *s).collect();
+        times.sort_by(f64::total_cmp);
+        if times.len() == 5 && times[2] < TOO_FAST_S {
+            return Some("your last verdicts took less than two seconds each");
+        }
+        let same = |outcome| {
+            self.recent
+                .iter()
+                .take(10)
+                .filter(|(side, _)| *side == outcome)
+                .count()
+        };
+        if self.recent.len() >= 10 {
+            if same(Outcome::A) >= 9 || same(Outcome::B) >= 9 {
+                return Some("nine of your last ten verdicts went to the same side of the screen");
+            }
+            if same(Outcome::Tie) >= 9 {
+                return Some("nine of your last ten verdicts were ties");
+            }
+        }
+        None
+    }
+}
+
+fn turned(outcome: Outcome, turn: bool) -> Outcome {
+    match (outcome, turn) {
+        (Outcome::A, true) => Outcome::B,
+        (Outcome::B, true) => Outcome::A,
+        (outcome, _) => outcome,
+    }
+}
+
+/// A person's tally over one query or the project.
+pub fn annotator_statistics(
+    db: &Db,
+    annotator: &str,
+    scope: Option<QueryKey>,
+) -> Result<AnnotatorStatistics> {
+    let mut statistics = AnnotatorStatistics::default();
+    let mut first: HashMap<(QueryKey, Pair), Outcome> = HashMap::new();
+    let mut blind: HashMap<String, Outcome> = HashMap::new();
+    // The last word on each item, and what the ensemble says of it.
+    let mut last: HashMap<String, (Outcome, Option<Outcome>)> = HashMap::new();
+    for line in db.queue_verdicts(annotator, scope)? {
+        let Some(pair) = Pair::new(line.a, line.b) else {
+            continue;
+        };
+        let turn = line.a > line.b;
+        statistics.judged += usize::from(line.blind);
+        let Some(said) = line.decision.direction() else {
+            continue;
+        };
+        let said_on_pair = turned(said, turn);
+        let ensemble = ensemble_outcome(db, line.query, pair)?;
+        if line.blind {
+            if let Some(seconds) = line.active_s {
+                statistics.active.0 += seconds;
+                statistics.active.1 += 1;
+            }
+            statistics.recent.push((said, line.active_s));
+            match first.get(&(line.query, pair)) {
+                Some(before) if line.draw == "repeat" => {
+                    statistics.consistent.add(*before == said_on_pair);
+                }
+                Some(_) => {}
+                None => {
+                    first.insert((line.query, pair), said_on_pair);
+                    if let Some(ensemble) = ensemble {
+                        statistics.agreement.add(ensemble == said_on_pair);
+                    }
+                }
+            }
+            blind.insert(line.shown, said_on_pair);
+        } else {
+            last.insert(line.shown, (said_on_pair, ensemble));
+        }
+    }
+    for (shown, (said, ensemble)) in last {
+        if let Some(before) = blind.get(&shown) {
+            let changed = *before != said;
+            statistics.changed.add(changed);
+            statistics.swayed += usize::from(changed && ensemble == Some(said));
+        }
+    }
+    statistics.recent.reverse();
+    statistics.recent.truncate(RECENT);
+    Ok(statistics)
+}
+
+/// What the judges that count say together about a pair: A is the document earlier in the pool.
+fn ensemble_outcome(db: &Db, query: QueryKey, pair: Pair) -> Result<Option<Outcome>> {
+    let judges = db.judges_of(query)?;
+    let votes = db.pair_margins(query, pair)?.into_iter();
+    Ok(combined_outcome(votes.filter_map(|(judge, margin)| {
+        judges.iter().any(|(id, _)| *id == judge).then_some(margin)
+    })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statistics(recent: &[(Outcome, f64)]) -> AnnotatorStatistics {
+        AnnotatorStatistics {
+            recent: recent.iter().map(|(side, s)| (*side, Some(*s))).collect(),
+            ..AnnotatorStatistics::default()
+        }
+    }
+
+    #[test]
+    fn haste_and_a_preferred_side_are_noticed_and_nothing_else() {
+        assert!(
+            statistics(&[(Outcome::A, 0.8); 5])
+                .warning()
+                .is_some_and(|w| w.contains("two seconds"))
+        );
+        assert_eq!(statistics(&[(Outcome::A, 0.8); 4]).warning(), None);
+        assert!(
+            statistics(&[(Outcome::B, 9.0); 10])
+                .warning()
+                .is_some_and(|w| w.contains("same side"))
+        );
+        assert!(
+            statistics(&[(Outcome::Tie, 9.0); 10])
+                .warning()
+                .is_some_and(|w| w.contains("ties"))
+        );
+        let mut mixed = [(Outcome::A, 9.0); 10];
+        mixed[3].0 = Outcome::B;
+        mixed[7].0 = Outcome::B;
+        assert_eq!(statistics(&mixed).warning(), None);
+    }
+
+    #[test]
+    fn a_pace_needs_time() {
+        assert_eq!(AnnotatorStatistics::default().per_hour(), None);
+        let statistics = AnnotatorStatistics {
+            active: (60.0, 6),
+            ..AnnotatorStatistics::default()
+        };
+        assert_eq!(statistics.per_hour(), Some(360.0));
+    }
+}

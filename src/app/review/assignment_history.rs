@@ -1,0 +1,76 @@
+//! Everything that a person has been shown, in order: what queues laid before them, and what they judged outside of any.
+
+use crate::domain::battle::Pair;
+use crate::domain::priority::{Assignment, DrawReason, PairKey};
+use crate::store::assignments::{AssignmentRow, query_number};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use std::collections::{HashMap, HashSet};
+
+/// A person's ledger with the verdicts that were given outside of any queue in their places.
+pub struct AssignmentHistory {
+    /// The lines, oldest first.
+    pub lines: Vec<(QueryKey, Assignment)>,
+    pub(super) again: Vec<AssignmentRow>,
+    pub(super) later: Vec<AssignmentRow>,
+}
+
+/// Everything that a person has been shown.
+pub fn assignment_history(
+    db: &Db,
+    annotator: &str,
+    scope: Option<QueryKey>,
+) -> Result<AssignmentHistory> {
+    let within = |query: QueryKey| scope.is_none_or(|scope| scope == query);
+    let mut lines: Vec<AssignmentRow> = db.assignments(annotator)?;
+    lines.retain(|line| within(line.query));
+    let queued: HashSet<PairKey> = lines.iter().map(|line| line.shown.key).collect();
+    let mut dated: Vec<(i64, QueryKey, Assignment)> = lines
+        .iter()
+        .map(|line| (line.shown_ms, line.query, line.shown))
+        .collect();
+    let numbers: HashMap<QueryKey, u64> = db
+        .query_names()?
+        .into_iter()
+        .map(|(key, name)| (key, query_number(&name)))
+        .collect();
+    let mut outside: HashMap<PairKey, i64> = HashMap::new();
+    for stored in db.verdict_rows(scope)? {
+        let verdict = &stored.verdict;
+        let (Some(pair), Some(query)) = (
+            Pair::new(verdict.a, verdict.b),
+            numbers.get(&stored.query).copied(),
+        ) else {
+            continue;
+        };
+        let key = PairKey { query, pair };
+        if verdict.annotator == annotator && stored.shown.is_none() {
+            outside.insert(key, verdict.created_ms);
+        }
+        if verdict.annotator == annotator && !queued.contains(&key) {
+            let draw = DrawReason::Priority;
+            dated.push((verdict.created_ms, stored.query, Assignment { key, draw }));
+        }
+    }
+    dated.sort_by_key(|(ms, ..)| *ms);
+    // What was put off or taken back may have been judged since, outside of any queue.
+    let since = |line: &AssignmentRow| {
+        outside
+            .get(&line.shown.key)
+            .is_some_and(|ms| *ms >= line.shown_ms)
+    };
+    let waits = |line: &&AssignmentRow| !line.judged && !since(line);
+    let (later, again) = lines
+        .iter()
+        .filter(waits)
+        .cloned()
+        .partition(|line| line.later);
+    Ok(AssignmentHistory {
+        lines: dated
+            .into_iter()
+            .map(|(_, query, shown)| (query, shown))
+            .collect(),
+        again,
+        later,
+    })
+}

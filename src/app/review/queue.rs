@@ -1,0 +1,293 @@
+//! The review queue of one person: which pairs come next, by policy, with controls, repeats and gold items among them.
+
+use super::assignment_history::assignment_history;
+use super::dissent::pairs_against;
+use crate::domain::battle::Pair;
+use crate::domain::priority::{
+    Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, build_queue,
+};
+use crate::domain::sampling::SeededRng;
+use crate::domain::vote::JudgeId;
+use crate::store::assignments::{AssignmentRow, query_number};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use std::collections::{HashMap, HashSet};
+
+/// What queue is wanted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueRequest {
+    /// The order.
+    pub policy: Policy,
+    /// One query, or the whole project.
+    pub scope: Option<QueryKey>,
+    /// Who is to judge.
+    pub annotator: String,
+    /// Where ties, controls and repeats come from.
+    pub seed: u64,
+    /// Items at most.
+    pub limit: usize,
+    /// Share of gold items among the items, in 0..=1.
+    pub gold: f64,
+    /// Share of the pairs judged by others that this person is to judge too, in 0..=1.
+    pub overlap: f64,
+    /// Only pairs on which people differ.
+    pub conflicts: bool,
+    /// Only pairs on which this judge says something else than the others.
+    pub against: Option<JudgeId>,
+}
+
+/// Where an item stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueItemState {
+    /// It has not been shown.
+    Fresh,
+    /// It was judged, and the verdict taken back.
+    Again,
+    /// It was put off.
+    Later,
+}
+
+/// A pair in a queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueItem {
+    /// The query.
+    pub query: QueryKey,
+    /// The two documents.
+    pub pair: Pair,
+    /// Why it is here.
+    pub draw: DrawReason,
+    /// How urgent it is on the policy's own scale, where the policy says.
+    pub priority: Option<f64>,
+    /// Where it stands.
+    pub standing: QueueItemState,
+}
+
+/// The queue: what was judged and taken back first, then the design's order, then what was put off.
+pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
+    let (mut candidates, keys) = candidates(db, request.policy, request.scope)?;
+    if let Some(judge) = request.against {
+        let against = pairs_against(db, judge)?;
+        candidates.retain(|candidate| {
+            let query = keys.get(&candidate.key.query);
+            query.is_some_and(|query| against.contains(&(*query, candidate.key.pair)))
+        });
+    }
+    if request.conflicts {
+        let conflicts: HashSet<(QueryKey, Pair)> = db
+            .conflicts(request.scope)?
+            .into_iter()
+            .filter_map(|(query, a, b)| Some((query, Pair::new(a, b)?)))
+            .collect();
+        candidates.retain(|candidate| {
+            let query = keys.get(&candidate.key.query);
+            query.is_some_and(|query| conflicts.contains(&(*query, candidate.key.pair)))
+        });
+        // A pair is settled for the policies once somebody has judged it; here that is the point.
+        for candidate in &mut candidates {
+            candidate.priority = candidate.priority.or(Some(0.0));
+        }
+    }
+    let ledger = assignment_history(db, &request.annotator, request.scope)?;
+    if request.overlap > 0.0 {
+        let others = judged_by_others(db, &request.annotator)?;
+        for candidate in &mut candidates {
+            let query = keys.get(&candidate.key.query).copied();
+            let wanted = share_of(request.seed, candidate.key) < request.overlap;
+            if wanted && query.is_some_and(|query| others.contains(&(query, candidate.key.pair))) {
+                candidate.priority = Some(f64::MAX);
+            }
+        }
+    }
+    let shown: Vec<Assignment> = ledger.lines.iter().map(|(_, shown)| *shown).collect();
+    let design = QueueDesign::new(request.policy, request.seed, &request.annotator);
+    let waiting = |line: &AssignmentRow, standing| QueueItem {
+        query: line.query,
+        pair: line.shown.key.pair,
+        draw: line.shown.draw,
+        priority: None,
+        standing,
+    };
+    let mut items: Vec<QueueItem> = ledger
+        .again
+        .iter()
+        .map(|line| waiting(line, QueueItemState::Again))
+        .collect();
+    for entry in build_queue(&candidates, &shown, &design, request.limit) {
+        if let Some(query) = keys.get(&entry.key.query) {
+            items.push(QueueItem {
+                query: *query,
+                pair: entry.key.pair,
+                draw: entry.draw,
+                // What put it here is not how urgent it is.
+                priority: entry
+                    .priority
+                    .filter(|priority| *priority < f64::MAX && !request.conflicts),
+                standing: QueueItemState::Fresh,
+            });
+        }
+    }
+    items.extend(
+        ledger
+            .later
+            .iter()
+            .map(|line| waiting(line, QueueItemState::Later)),
+    );
+    let gold = if request.conflicts || request.against.is_some() {
+        Vec::new()
+    } else {
+        open_gold(db, request, &shown, &candidates)?
+    };
+    mix_in(&mut items, gold, request.gold);
+    items.truncate(request.limit);
+    Ok(items)
+}
+
+/// The pairs of the frame as candidates, from what is kept; queries whose numbers are out of date are computed.
+pub fn candidates(
+    db: &Db,
+    policy: Policy,
+    scope: Option<QueryKey>,
+) -> Result<(Vec<QueueCandidate>, HashMap<u64, QueryKey>)> {
+    let (mut candidates, mut keys) = (Vec::new(), HashMap::new());
+    for (key, name, priorities) in db.cached_priorities()? {
+        if scope.is_some_and(|scope| scope != key) {
+            continue;
+        }
+        let priorities = match priorities {
+            Some(priorities) => priorities,
+            None => db.priorities_now(key)?.1,
+        };
+        let number = query_number(&name);
+        keys.insert(number, key);
+        candidates.extend(priorities.candidates(number, policy));
+    }
+    Ok((candidates, keys))
+}
+
+/// The gold items that a person has not been shown, in the order of the seed.
+fn open_gold(
+    db: &Db,
+    request: &QueueRequest,
+    shown: &[Assignment],
+    candidates: &[QueueCandidate],
+) -> Result<Vec<QueueItem>> {
+    if request.gold <= 0.0 {
+        return Ok(Vec::new());
+    }
+    let seen: HashSet<PairKey> = shown.iter().map(|line| line.key).collect();
+    let numbers: HashMap<QueryKey, u64> = db
+        .query_names()?
+        .into_iter()
+        .map(|(key, name)| (key, query_number(&name)))
+        .collect();
+    let mut items = Vec::new();
+    for (query, gold) in db.gold(request.scope)? {
+        let (Some(pair), Some(number)) = (Pair::new(gold.a, gold.b), numbers.get(&query)) else {
+            continue;
+        };
+        let key = PairKey {
+            query: *number,
+            pair,
+        };
+        if !seen.contains(&key) {
+            items.push(QueueItem {
+                query,
+                pair,
+                draw: DrawReason::Priority,
+                // As it would stand there anyway, so that it is not told from the others.
+                priority: candidates
+                    .iter()
+                    .find(|candidate| candidate.key == key)
+                    .and_then(|candidate| candidate.priority)
+                    .filter(|priority| *priority < f64::MAX),
+                standing: QueueItemState::Fresh,
+            });
+        }
+    }
+    SeededRng::new(request.seed, &["gold", &request.annotator]).shuffle(&mut items);
+    Ok(items)
+}
+
+/// The pairs on which a verdict of somebody else stands.
+fn judged_by_others(db: &Db, annotator: &str) -> Result<HashSet<(QueryKey, Pair)>> {
+    let standing = db.standing_verdicts(None)?.into_iter();
+    Ok(standing
+        .filter(|stored| stored.verdict.annotator != annotator)
+        .filter_map(|stored| {
+            let verdict = &stored.verdict;
+            Some((stored.query, Pair::new(verdict.a, verdict.b)?))
+        })
+        .collect())
+}
+
+/// Puts a gold item at the end of every stretch of 1/`share` items.
+fn mix_in(items: &mut Vec<QueueItem>, gold: Vec<QueueItem>, share: f64) {
+    if share <= 0.0 || gold.is_empty() {
+        return;
+    }
+    let stretch = (1.0 / share).round().max(1.0) as usize;
+    let mut gold = gold.into_iter();
+    let known: HashSet<(QueryKey, Pair)> = gold
+        .as_slice()
+        .iter()
+        .map(|item| (item.query, item.pair))
+        .collect();
+    items.retain(|item| !known.contains(&(item.query, item.pair)));
+    let mut mixed = Vec::with_capacity(items.len() + gold.len());
+    for (at, item) in items.drain(..).enumerate() {
+        if (at + 1) % stretch == 0 {
+            mixed.extend(gold.next());
+        }
+        mixed.push(item);
+    }
+    mixed.extend(gold);
+    *items = mixed;
+}
+
+/// Where a pair falls in 0..1, for good.
+fn share_of(seed: u64, key: PairKey) -> f64 {
+    let pair = format!("{}/{}/{}", key.query, key.pair.low(), key.pair.high());
+    SeededRng::new(seed, &["overlap", &pair]).unit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(low: usize) -> QueueItem {
+        QueueItem {
+            query: QueryKey(1),
+            pair: Pair::new(low, 99).unwrap_or_else(|| unreachable!()),
+            draw: DrawReason::Priority,
+            priority: None,
+            standing: QueueItemState::Fresh,
+        }
+    }
+
+    fn lows(items: &[QueueItem]) -> Vec<usize> {
+        items.iter().map(|item| item.pair.low()).collect()
+    }
+
+    #[test]
+    fn gold_comes_at_its_rate_and_never_twice() {
+        let mut items: Vec<QueueItem> = (0..7).map(item).collect();
+        mix_in(&mut items, vec![item(20), item(3), item(21)], 1.0 / 3.0);
+        assert_eq!(lows(&items), [0, 1, 20, 2, 4, 5, 3, 6, 21]);
+        let mut items: Vec<QueueItem> = (0..3).map(item).collect();
+        mix_in(&mut items, vec![item(20)], 0.0);
+        assert_eq!(lows(&items), [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_overlap_is_the_share_that_is_asked_for() {
+        let key = |low: usize| PairKey {
+            query: 5,
+            pair: Pair::new(low, 5_000).unwrap_or_else(|| unreachable!()),
+        };
+        let inside = (0..2_000)
+            .filter(|low| share_of(1, key(*low)) < 0.2)
+            .count();
+        assert!((350..450).contains(&inside), "{inside}");
+        assert_eq!(share_of(1, key(3)).to_bits(), share_of(1, key(3)).to_bits());
+    }
+}

@@ -1,0 +1,95 @@
+//! `overrule manual`: the manual in the terminal.
+
+use super::{CommandFailure, CommandResult, output};
+use crate::app::manual::{CHAPTERS, Chapter};
+use clap::Args;
+use serde_json::{Value, json};
+use std::io::IsTerminal as _;
+
+/// Columns where there is no terminal to ask, and at most otherwise.
+const WIDTHS: (u16, u16) = (80, 100);
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  overrule manual                the chapters
+  overrule manual adjudication   one of them; a beginning of its name will do (adj)
+  overrule manual keys | less")]
+pub(super) struct ManualCommand {
+    /// The chapter [default: a list of them]
+    topic: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl ManualCommand {
+    pub(super) fn run(self) -> CommandResult {
+        let Some(topic) = &self.topic else {
+            return Ok(if self.json {
+                output::json(&CHAPTERS.iter().map(row).collect::<Vec<_>>())?
+            } else {
+                output::text(&contents())?
+            });
+        };
+        let Some(chapter) = Chapter::find(topic) else {
+            return Err(CommandFailure::usage(anyhow::anyhow!(
+                "no chapter {topic:?}; there are:\n\n{}",
+                contents()
+            )));
+        };
+        if self.json {
+            let mut row = row(&chapter);
+            row["text"] = chapter.text.into();
+            output::json(&row)?;
+        } else {
+            output::text(&chapter.plain(width()))?;
+        }
+        Ok(())
+    }
+}
+
+fn row(chapter: &Chapter) -> Value {
+    json!({ "topic": chapter.topic, "title": chapter.title(), "summary": chapter.summary() })
+}
+
+/// A line a chapter.
+fn contents() -> String {
+    let rows: Vec<Vec<String>> = CHAPTERS
+        .iter()
+        .map(|chapter| vec![chapter.topic.to_owned(), chapter.summary().to_owned()])
+        .collect();
+    let table = output::table(&["topic", "overrule manual TOPIC"], &rows);
+    format!("{table}\n`overrule COMMAND --help` lists the options of a command.\n")
+}
+
+fn width() -> usize {
+    let (least, most) = WIDTHS;
+    let terminal = std::io::stdout()
+        .is_terminal()
+        .then(crossterm::terminal::size);
+    let columns = terminal
+        .and_then(Result::ok)
+        .map_or(least, |(columns, _)| columns);
+    usize::from(columns.min(most))
+}
+
+/// The chapters as sections of the manual page.
+pub(super) fn roff() -> String {
+    let mut page = String::new();
+    for chapter in CHAPTERS {
+        page.push_str(&format!(".SH {}\n.nf\n", chapter.title().to_uppercase()));
+        let plain = chapter.plain(usize::from(WIDTHS.0) - 7);
+        // The title and its rule stand in .SH already.
+        for line in plain.lines().skip(3) {
+            let line = line.replace('\\', "\\e").replace('-', "\\-");
+            let guard = if line.starts_with(['.', '\'']) {
+                "\\&"
+            } else {
+                ""
+            };
+            page.push_str(&format!("{guard}{line}\n"));
+        }
+        page.push_str(".fi\n");
+    }
+    page
+}

@@ -1,0 +1,114 @@
+//! Enums whose variants have names: typed on the command line, kept in files.
+
+use std::fmt;
+
+/// Gives an enum whose names strum derives (`IntoStaticStr`, `VariantArray`) `ALL`, `name`, `Display`, and a `FromStr`
+/// that says of any other text that it is not what the enum is.
+macro_rules! named {
+    ($type:ident, $what:literal) => {
+        impl $type {
+            /// Every variant, in the order in which they are offered.
+            pub const ALL: [Self; <Self as strum::VariantArray>::VARIANTS.len()] =
+                match <Self as strum::VariantArray>::VARIANTS.first_chunk() {
+                    Some(all) => *all,
+                    None => unreachable!(),
+                };
+
+            /// The name used on the command line and in files.
+            pub fn name(self) -> &'static str {
+                self.into()
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                $crate::domain::named::parse(text, $what, &Self::ALL)
+            }
+        }
+    };
+}
+
+pub(crate) use named;
+
+/// The variant called `text`; else that it is not `what`, and which names there are.
+pub(crate) fn parse<T: Copy + fmt::Display>(
+    text: &str,
+    what: &str,
+    all: &[T],
+) -> Result<T, String> {
+    let found = all.iter().find(|one| one.to_string() == text);
+    found.copied().ok_or_else(|| {
+        let names: Vec<String> = all.iter().map(T::to_string).collect();
+        let (last, rest) = names.split_last().map_or(("", &[][..]), |(l, r)| (l, r));
+        format!(
+            "{text:?} is not {what}: expected {} or {last}",
+            rest.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::adjudication::{
+        DisagreementCause, DisagreementOrder, EvidenceLabel, Finding,
+    };
+    use crate::domain::metrics::Measure;
+    use crate::domain::priority::Policy;
+    use crate::domain::rating::RatingModel;
+    use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
+    use crate::domain::simulation::Theta;
+    use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+
+    macro_rules! check {
+        ($type:ident, $names:literal) => {
+            assert_eq!($type::ALL.map($type::name).join(" "), $names);
+            for one in $type::ALL {
+                assert_eq!(one.name().parse(), Ok(one));
+                assert_eq!(serde_json::json!(one), one.name());
+            }
+        };
+    }
+
+    /// Projects, files and scripts hold these names.
+    #[test]
+    fn names_stay_and_are_read_back() {
+        check!(Confidence, "low medium high");
+        check!(Decision, "much-a a tie b much-b cannot-tell");
+        check!(
+            DisagreementCause,
+            "label-wrong label-missing judge-wrong both-defensible query-unclear"
+        );
+        check!(DisagreementOrder, "impact confidence query random");
+        check!(
+            ErrorCause,
+            "judge-wrong both-defensible query-unclear guideline-gap document-broken other"
+        );
+        check!(EvidenceLabel, "supports refutes not_enough");
+        check!(Finding, "relevant partially not cannot-tell");
+        check!(JudgeChoice, "all rotate escalate");
+        let measures = Measure::ALL.map(Measure::name).join(" ");
+        assert_eq!(
+            measures,
+            "ndcg ndcg_exp mrr map recall bpref rprec p success judged"
+        );
+        check!(
+            Policy,
+            "value impact uncertain split surprise cycle failed random mixed"
+        );
+        check!(RatingModel, "map mle zbench thurstone");
+        check!(Sampler, "cycles swiss eig top");
+        check!(Theta, "gaussian skew graded");
+        assert_eq!(
+            "best".parse::<Sampler>().unwrap_err(),
+            "\"best\" is not a sampler: expected cycles, swiss, eig or top"
+        );
+    }
+}

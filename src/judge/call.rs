@@ -1,0 +1,275 @@
+//! One call of a judge: what is sent, what comes back, and why it may end without a vote.
+
+use crate::domain::vote::Margin;
+use serde::{Deserialize, Serialize};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+use strum::Display;
+
+/// What is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JudgePrompt {
+    /// Standing instructions, empty where there are none.
+    pub system: String,
+    /// The case.
+    pub user: String,
+    /// Whether the judge may write twice as much as usual, because its last answer was cut off.
+    pub longer: bool,
+}
+
+/// What a provider says about how much more it will take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RateLimits {
+    /// Calls allowed in a window.
+    pub requests_limit: Option<u64>,
+    /// Calls left in the window.
+    pub requests_remaining: Option<u64>,
+    /// Until the calls are back to full.
+    pub requests_reset: Option<Duration>,
+    /// Tokens allowed in a window.
+    pub tokens_limit: Option<u64>,
+    /// Tokens left in the window.
+    pub tokens_remaining: Option<u64>,
+    /// Until the tokens are back to full.
+    pub tokens_reset: Option<Duration>,
+    /// How long to wait before the next call.
+    pub retry_after: Option<Duration>,
+}
+
+/// Units a call used, as the provider counts them; for offline judges, words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Input tokens, cached ones included.
+    pub input: u64,
+    /// Input tokens read from a cache.
+    pub cached: u64,
+    /// Output tokens, thinking included.
+    pub output: u64,
+    /// Output tokens spent on thinking.
+    pub thinking: u64,
+}
+
+/// What came back from a call that reached its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgeReply {
+    /// The reply's text, untouched.
+    pub text: String,
+    /// The model that answered, as it names itself.
+    pub model: Option<String>,
+    /// Why it stopped, in the provider's words.
+    pub stop_reason: Option<String>,
+    /// The provider's identifier of the call.
+    pub request_id: Option<String>,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, or `None` where the price is unknown.
+    pub cost_usd: Option<f64>,
+    /// From sending to the last byte.
+    pub latency: Duration,
+    /// How likely the model itself holds each answer to be, where it was asked and said so.
+    pub odds: Option<AnswerProbabilities>,
+    /// What the provider says about its limits.
+    pub limits: RateLimits,
+}
+
+impl JudgeReply {
+    /// What is known of the call that it came with.
+    pub fn exchange(&self) -> Exchange {
+        Exchange {
+            status: None,
+            request_id: self.request_id.clone(),
+            model: self.model.clone(),
+            stop_reason: self.stop_reason.clone(),
+            usage: self.usage,
+            cost_usd: self.cost_usd,
+            latency: self.latency,
+            limits: self.limits,
+            sent: true,
+        }
+    }
+}
+
+/// Probabilities of the three answers; they need not sum to one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AnswerProbabilities {
+    /// The document presented as A is better.
+    pub a: f64,
+    /// The document presented as B is better.
+    pub b: f64,
+    /// Neither is better.
+    pub tie: f64,
+}
+
+/// What a judge concluded, in the order in which it was shown the documents.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Opinion {
+    /// Negative prefers the document presented as A.
+    pub margin: Margin,
+    /// The reasoning, one thought a line.
+    pub thoughts: Vec<String>,
+}
+
+/// Why a call ended without a vote.
+#[derive(
+    Clone, Copy, Debug, Display, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureCause {
+    /// No connection, or one that broke.
+    #[strum(serialize = "no connection")]
+    Connection,
+    /// No answer in time.
+    #[strum(serialize = "timed out")]
+    TimedOut,
+    /// Too many calls.
+    #[strum(serialize = "rate limited")]
+    RateLimited,
+    /// The account has no money or quota left.
+    #[strum(serialize = "quota exhausted")]
+    QuotaExhausted,
+    /// The key is missing, wrong or not allowed.
+    #[strum(serialize = "not authorised")]
+    Unauthorised,
+    /// The provider refused the request as wrong.
+    #[strum(serialize = "bad request")]
+    BadRequest,
+    /// The provider broke.
+    #[strum(serialize = "server error")]
+    Server,
+    /// The model declined to answer.
+    #[strum(serialize = "refused")]
+    Refused,
+    /// A safety filter withheld the answer.
+    #[strum(serialize = "filtered")]
+    Filtered,
+    /// The answer was cut before its end.
+    #[strum(serialize = "reply cut off")]
+    Truncated,
+    /// The answer was not an opinion.
+    #[strum(serialize = "malformed reply")]
+    Malformed,
+    /// The judge's own program panicked.
+    #[strum(serialize = "judge crashed")]
+    Crashed,
+    /// The judge had voted on the battle already: a second vote was paid for and does not count.
+    #[strum(serialize = "voted before")]
+    Duplicate,
+}
+
+/// Whether a failed call may succeed if it is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Retry {
+    /// It will fail again.
+    Never,
+    /// After the time the provider asks for, or after the runner's own back-off.
+    After(Option<Duration>),
+    /// The judge has learnt what its server does not know: the same call again, at once. It uses up no attempt.
+    Adapted,
+}
+
+/// What is known about a call that failed. It may have cost money all the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exchange {
+    /// Whether the request may have reached the server, and so may be charged: false only where no connection was made.
+    pub sent: bool,
+    /// The HTTP status, where there was an answer.
+    pub status: Option<u16>,
+    /// The provider's identifier of the call.
+    pub request_id: Option<String>,
+    /// The model that answered, as it names itself.
+    pub model: Option<String>,
+    /// Why it stopped, in the provider's words.
+    pub stop_reason: Option<String>,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, or `None` where nothing is known to be charged or the price is unknown.
+    pub cost_usd: Option<f64>,
+    /// From sending to the last byte.
+    pub latency: Duration,
+    /// What the provider says about its limits.
+    pub limits: RateLimits,
+}
+
+/// A call that ended without an answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{cause}: {message}")]
+pub struct CallError {
+    /// The class of the failure.
+    pub cause: FailureCause,
+    /// What happened and what to do about it.
+    pub message: String,
+    /// What came back, where anything did.
+    pub raw: Option<String>,
+    /// Whether to try again.
+    pub retry: Retry,
+    /// Whether what came under a status of success was no answer of the model: a page of a network, half a JSON.
+    pub no_answer: bool,
+    /// Whether every further call of this judge would fail too, until somebody does what `message` says.
+    pub stops_judge: bool,
+    /// Status, tokens, cost. Boxed, because most results are not errors.
+    pub exchange: Box<Exchange>,
+}
+
+impl CallError {
+    /// A failure that may be tried again if its cause usually passes.
+    pub fn new(cause: FailureCause, message: impl Into<String>) -> Self {
+        let retry = match cause {
+            FailureCause::Connection
+            | FailureCause::TimedOut
+            | FailureCause::RateLimited
+            | FailureCause::Server => Retry::After(None),
+            _ => Retry::Never,
+        };
+        Self {
+            cause,
+            message: message.into(),
+            raw: None,
+            retry,
+            no_answer: false,
+            stops_judge: false,
+            exchange: Box::default(),
+        }
+    }
+
+    /// The failure that a reply amounts to; it was paid for all the same, and nothing of it is lost.
+    pub fn in_reply(cause: FailureCause, message: impl Into<String>, reply: JudgeReply) -> Self {
+        Self {
+            exchange: Box::new(reply.exchange()),
+            raw: Some(reply.text),
+            retry: Retry::Never,
+            ..Self::new(cause, message)
+        }
+    }
+
+    /// The same failure, which no further call of this judge would escape.
+    #[must_use]
+    pub fn stopping(mut self) -> Self {
+        self.retry = Retry::Never;
+        self.stops_judge = true;
+        self
+    }
+
+    /// The same failure with what came back.
+    #[must_use]
+    pub fn with_raw(mut self, raw: impl Into<String>) -> Self {
+        self.raw = Some(raw.into());
+        self
+    }
+}
+
+/// Does `work`, or says what it panicked with.
+///
+/// # Errors
+/// The panic's words.
+pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic leaves half done is dropped with the error: nothing of it is looked at again.
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(panic.as_ref()))
+}
+
+/// What a panic said.
+pub fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_default()
+}

@@ -1,0 +1,156 @@
+//! The trait of every judge, and what is done alike with each of them.
+
+use super::batch::BatchApi;
+use super::call::{
+    CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage, catch_panic,
+};
+use super::parse::{self, ParseError};
+use super::presented::{PresentedPair, PresentedPool};
+use super::spec::{JudgeLimits, JudgeSpec};
+use futures::future::BoxFuture;
+use std::fmt;
+use std::sync::Arc;
+
+/// One member of an ensemble.
+pub trait Judge: Send + Sync + fmt::Debug {
+    /// Who this is.
+    fn spec(&self) -> &JudgeSpec;
+
+    /// What would be sent for `case`.
+    fn prompt(&self, case: &PresentedPair) -> JudgePrompt;
+
+    /// Makes one call. Retrying is the runner's business.
+    fn call<'a>(
+        &'a self,
+        case: &'a PresentedPair,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>>;
+
+    /// What would be sent to have the documents of `lineup` picked; `None` where the judge can only compare two.
+    fn pick_prompt(&self, _lineup: &PresentedPool) -> Option<JudgePrompt> {
+        None
+    }
+
+    /// Asks for picks, once. The reply is for [`parse::slots`], or for [`parse::verdicts`] where those are asked for.
+    fn pick<'a>(
+        &'a self,
+        _lineup: &'a PresentedPool,
+        _prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        let message = "this judge can only compare two documents";
+        Box::pin(async move { Err(CallError::new(FailureCause::BadRequest, message)) })
+    }
+
+    /// What one call on `prompt` is expected to use: tokens, and dollars where the price is known.
+    fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>);
+
+    /// What one call on `prompt` can use at the very most: what a hard budget has to set aside for it.
+    fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
+        self.estimate(prompt)
+    }
+
+    /// What a call on `prompt` costs at the very most if its answer is no vote and is bought once more; `None` where the
+    /// price is unknown or nothing limits it.
+    fn worst_with_reask(&self, prompt: &JudgePrompt) -> Option<f64> {
+        let first = self.worst(prompt).1?;
+        let mut again: f64 = 0.0;
+        for cause in [FailureCause::Malformed, FailureCause::Truncated] {
+            if let Some(prompt) = self.reask(prompt, cause) {
+                again = again.max(self.worst(&prompt).1?);
+            }
+        }
+        Some(first + again)
+    }
+
+    /// The opinion in a reply.
+    fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
+        parse::parse(&reply.text)
+    }
+
+    /// What to send once more after an answer that was paid for and is no vote; `None` where asking again is useless.
+    fn reask(&self, _prompt: &JudgePrompt, _cause: FailureCause) -> Option<JudgePrompt> {
+        None
+    }
+
+    /// What to send once more after `error`: the same prompt where no answer of the model came, else what [`Judge::reask`]
+    /// says.
+    fn ask_again(&self, prompt: &JudgePrompt, error: &CallError) -> Option<JudgePrompt> {
+        if error.no_answer {
+            return Some(prompt.clone());
+        }
+        self.reask(prompt, error.cause)
+    }
+
+    /// Whether the judge does not see all of a document of `case`.
+    fn truncated(&self, _case: &PresentedPair) -> bool {
+        false
+    }
+
+    /// Whether the judge does not see all of a document of `lineup`.
+    fn truncates_pool(&self, _lineup: &PresentedPool) -> bool {
+        false
+    }
+
+    /// What the user allows this judge.
+    fn limits(&self) -> JudgeLimits {
+        JudgeLimits::default()
+    }
+
+    /// The server that calls go to, where there is one: judges of one server share its limits.
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
+    /// The provider's batch endpoint, where it has one.
+    fn batch(&self) -> Option<&dyn BatchApi> {
+        None
+    }
+}
+
+/// An ordered list of judges.
+pub type JudgeEnsemble = Vec<Arc<dyn Judge>>;
+
+/// The most calls that one call may become while a judge learns what its server does not know.
+pub(crate) const MAX_ADAPTIONS: usize = 6;
+
+/// Makes a call, and makes it again at once while the judge adapts to its server.
+///
+/// # Errors
+/// The call's own.
+pub async fn call_adapting<'a>(
+    mut call: impl FnMut() -> BoxFuture<'a, Result<JudgeReply, CallError>>,
+) -> Result<JudgeReply, CallError> {
+    let mut left = MAX_ADAPTIONS;
+    loop {
+        match call().await {
+            Err(error) if error.retry == Retry::Adapted && left > 0 => left -= 1,
+            Err(mut error) if error.retry == Retry::Adapted => {
+                error.retry = Retry::Never;
+                return Err(error);
+            }
+            other => return other,
+        }
+    }
+}
+
+/// The opinion in a reply that was paid for, or the failure that the reply amounts to: one that says nothing, or one over
+/// which the judge's own program panicked.
+///
+/// # Errors
+/// A failure with everything that the reply holds.
+pub fn opinion_of(
+    judge: &dyn Judge,
+    reply: JudgeReply,
+) -> Result<(JudgeReply, Opinion), CallError> {
+    match catch_panic(|| judge.parse(&reply)) {
+        Ok(Ok(opinion)) => Ok((reply, opinion)),
+        Ok(Err(error)) => {
+            let message = error.to_string();
+            Err(CallError::in_reply(FailureCause::Malformed, message, reply))
+        }
+        Err(panic) => {
+            let message = format!("reading the answer panicked: {panic}");
+            Err(CallError::in_reply(FailureCause::Crashed, message, reply))
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What the three judges found in a pool, worked out once so that a call only looks up and compares.
+
+use super::assessment::Assessment;
+use super::method::LexicalMethod;
+use super::reading::PoolReading;
+use super::{bm25, margin, ngram, proximity, wording};
+use crate::domain::text::{self, Term};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The judges' findings on every document of one pool.
+#[derive(Debug)]
+pub struct LexicalAnalysis {
+    terms: Vec<Term>,
+    query_words: u64,
+    /// Words between white space of every document, as far as it is read.
+    words: Vec<u64>,
+    findings: [MethodScores; 3],
+}
+
+#[derive(Debug)]
+struct MethodScores {
+    assessments: Vec<Assessment>,
+    scale: f64,
+}
+
+impl LexicalAnalysis {
+    /// Reads a pool, in time linear in its texts' lengths.
+    pub fn new(query: &str, documents: &[Arc<str>]) -> Self {
+        let reading = PoolReading::new(query, documents);
+        let find = |assessments: Vec<Assessment>| {
+            let scores: Vec<f64> = assessments
+                .iter()
+                .map(|assessment| assessment.score)
+                .collect();
+            MethodScores {
+                scale: margin::scale(&scores),
+                assessments,
+            }
+        };
+        // In the order of `LexicalMethod`.
+        let findings = [
+            find(bm25::assess(&reading)),
+            find(proximity::assess(&reading)),
+            find(ngram::assess(&reading)),
+        ];
+        Self {
+            query_words: count_words(query),
+            words: documents
+                .iter()
+                .map(|document| count_words(document))
+                .collect(),
+            terms: reading.terms,
+            findings,
+        }
+    }
+
+    /// The query's terms.
+    pub fn terms(&self) -> &[Term] {
+        &self.terms
+    }
+
+    /// A judge's score of a document, 0 or more; 0 also outside the pool.
+    pub fn score(&self, method: LexicalMethod, document: usize) -> f64 {
+        self.find(method, document).map_or(0.0, |found| found.score)
+    }
+
+    /// Which of [`terms`](Self::terms) a judge found in a document, as a set of bits.
+    pub fn matched(&self, method: LexicalMethod, document: usize) -> u64 {
+        self.find(method, document).map_or(0, |found| found.matched)
+    }
+
+    /// The bytes of a document that a judge quotes, or `None` where it found nothing.
+    pub fn passage(&self, method: LexicalMethod, document: usize) -> Option<Range<usize>> {
+        self.find(method, document)
+            .map(|found| found.passage.clone())
+            .filter(|passage| !passage.is_empty())
+    }
+
+    /// A judge's margin in −1..=1 for two documents in the order shown; negative prefers the first, 0 neither.
+    pub fn margin(&self, method: LexicalMethod, first: usize, second: usize) -> f64 {
+        margin::margin(
+            self.score(method, first),
+            self.score(method, second),
+            self.findings[method.index()].scale,
+        )
+    }
+
+    /// A judge's note on two documents in the order shown, one thought a line.
+    pub fn thoughts(&self, method: LexicalMethod, first: usize, second: usize) -> [String; 4] {
+        let note = |document| {
+            self.find(method, document)
+                .map_or("is not in the pool.", |found| &found.note)
+        };
+        let (a, b) = (self.score(method, first), self.score(method, second));
+        [
+            format!("Document A {}", note(first)),
+            format!("Document B {}", note(second)),
+            wording::comparison(
+                method.verb(),
+                &self.terms,
+                self.matched(method, first),
+                self.matched(method, second),
+            ),
+            wording::conclusion(method.title(), a, b, self.margin(method, first, second)),
+        ]
+    }
+
+    /// The words of the query and of two documents, as far as they are read.
+    pub(crate) fn words(&self, first: usize, second: usize) -> u64 {
+        let words = |document: usize| self.words.get(document).copied().unwrap_or(0);
+        self.query_words + words(first) + words(second)
+    }
+
+    fn find(&self, method: LexicalMethod, document: usize) -> Option<&Assessment> {
+        self.findings[method.index()].assessments.get(document)
+    }
+}
+
+/// The words between white space, as far as a text is read.
+pub(crate) fn count_words(text: &str) -> u64 {
+    text::readable(text).split_whitespace().count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::reading::tests::pool;
+    use super::*;
+    use proptest::prelude::*;
+
+    const TEXTS: &[&str] = &[
+        "Aspirin reduces fever. It also thins blood.",
+        "Blood tests show that fever is common.\nNothing else was found.",
+        "Unrelated text.",
+        "",
+    ];
+
+    #[test]
+    fn a_note_is_true_and_its_quotes_are_in_the_documents() {
+        let analysis = LexicalAnalysis::new("Does aspirin reduce fever?", &pool(TEXTS));
+        assert_eq!(
+            analysis.thoughts(LexicalMethod::Bm25, 0, 1),
+            [
+                "Document A matches all 3 query terms (aspirin, reduce, fever), aspirin above all (once, in 1 of 4 \
+                 documents): “Aspirin reduces fever.”",
+                "Document B matches 1 of 3 query terms (fever; not aspirin, reduce), fever above all (once, in 2 of 4 \
+                 documents): “Blood tests show that fever is common.”",
+                "Of the query terms, only Document A has aspirin, reduce.",
+                "BM25 scores Document A 2.67 and Document B 0.46, so Document A is clearly the better match.",
+            ]
+        );
+        assert_eq!(
+            analysis.thoughts(LexicalMethod::Proximity, 2, 3),
+            [
+                "Document A covers none of the query terms (aspirin, reduce, fever).",
+                "Document B has no words.",
+                "Neither covers any of the query terms.",
+                "Proximity scores Document A 0.00 and Document B 0.00, so neither is a match.",
+            ]
+        );
+        assert_eq!(analysis.passage(LexicalMethod::Bm25, 0), Some(0..22));
+        assert_eq!(analysis.passage(LexicalMethod::Bm25, 2), None);
+        assert_eq!(analysis.matched(LexicalMethod::Proximity, 1), 0b100);
+        assert_eq!(analysis.terms()[1].stem, "reduc");
+    }
+
+    #[test]
+    fn what_lies_outside_the_pool_is_no_match() {
+        let analysis = LexicalAnalysis::new("fever", &pool(TEXTS));
+        assert_eq!(analysis.margin(LexicalMethod::Ngram, 8, 9), 0.0);
+        assert!(analysis.margin(LexicalMethod::Ngram, 0, 9) < 0.0);
+        assert_eq!(
+            analysis.thoughts(LexicalMethod::Ngram, 8, 0)[0],
+            "Document A is not in the pool."
+        );
+    }
+
+    #[test]
+    fn documents_without_a_query_word_and_equal_documents_are_tied() {
+        for query in ["zebra", "", "?!"] {
+            let analysis = LexicalAnalysis::new(query, &pool(TEXTS));
+            assert!(
+                LexicalMethod::ALL
+                    .iter()
+                    .all(|method| analysis.margin(*method, 0, 1) == 0.0),
+                "{query}"
+            );
+        }
+        let analysis =
+            LexicalAnalysis::new("aspirin fever", &pool(&[TEXTS[0], TEXTS[0], TEXTS[1]]));
+        assert!(
+            LexicalMethod::ALL
+                .iter()
+                .all(|method| analysis.margin(*method, 0, 1) == 0.0)
+        );
+        assert!(
+            LexicalMethod::ALL
+                .iter()
+                .all(|method| analysis.margin(*method, 0, 2) < 0.0)
+        );
+    }
+
+    #[test]
+    fn an_endless_document_is_read_in_part_and_says_so() {
+        let endless = "fever and more ".repeat(300_000);
+        let analysis = LexicalAnalysis::new("fever", &pool(&[&endless, "none"]));
+        let note = &analysis.thoughts(LexicalMethod::Bm25, 0, 1)[0];
+        assert!(
+            note.ends_with(" Only its first 200000 characters were read."),
+            "{note}"
+        );
+        assert_eq!(analysis.words(0, 1), 1 + 40_000 + 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn any_pool_is_judged_the_same_both_ways_round_and_twice(
+            query in "[ a-cA-Cß“.\\-]{0,12}",
+            texts in prop::collection::vec("[ a-c\n\t.!”\"é漢\u{0}\u{1b}\u{202e}\u{200d}\u{300}]{0,300}", 1..5),
+        ) {
+            let documents: Vec<Arc<str>> = texts.iter().map(|text| text.as_str().into()).collect();
+            let (analysis, again) = (LexicalAnalysis::new(&query, &documents), LexicalAnalysis::new(&query, &documents));
+            for method in LexicalMethod::ALL {
+                for (a, text) in documents.iter().enumerate() {
+                    let quote = analysis.passage(method, a).map(|passage| text.get(passage).unwrap());
+                    prop_assert!(quote.is_none_or(|quote| quote.chars().count() <= wording::QUOTE_CHARS));
+                    for b in 0..documents.len() {
+                        let (there, back) = (analysis.margin(method, a, b), analysis.margin(method, b, a));
+                        prop_assert_eq!(there, 0.0 - back);
+                        prop_assert!((-1.0..=1.0).contains(&there));
+                        prop_assert_eq!(analysis.thoughts(method, a, b), again.thoughts(method, a, b));
+                        prop_assert_eq!(there.to_bits(), again.margin(method, a, b).to_bits());
+                        let thoughts = analysis.thoughts(method, a, b).join("\n");
+                        prop_assert!(thoughts.lines().count() == 4, "{}", thoughts);
+                        for quoted in thoughts.split('“').skip(1).filter_map(|rest| rest.split('”').next()) {
+                            prop_assert!(documents.iter().any(|text| text.contains(quoted)), "{}", quoted);
+                        }
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn no_text_panics(query in ".{0,30}", text in ".{0,200}") {
+            let _ = LexicalAnalysis::new(&query, &[text.as_str().into(), query.as_str().into()]);
+        }
+    }
+}

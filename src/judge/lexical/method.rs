@@ -1,0 +1,45 @@
+//! The three measures by name.
+
+/// The names of the embedded judges, in the order of the ensemble.
+pub const NAMES: [&str; 3] = ["bm25", "proximity", "ngram"];
+
+/// How an embedded judge measures a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LexicalMethod {
+    /// BM25 over stems.
+    Bm25,
+    /// Coverage of the query's terms, their closeness and their order.
+    Proximity,
+    /// Cosine over sequences of characters.
+    Ngram,
+}
+
+impl LexicalMethod {
+    /// All methods, in the order of [`NAMES`].
+    pub const ALL: [Self; 3] = [Self::Bm25, Self::Proximity, Self::Ngram];
+
+    /// The name of the judge, one of [`NAMES`].
+    pub fn name(self) -> &'static str {
+        NAMES[self.index()]
+    }
+
+    pub(super) fn index(self) -> usize {
+        self as usize
+    }
+
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Bm25 => "BM25",
+            Self::Proximity => "Proximity",
+            Self::Ngram => "Letter-sequence similarity",
+        }
+    }
+
+    /// What a document does to a term counted as found.
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Self::Bm25 | Self::Proximity => "has",
+            Self::Ngram => "has at least half of",
+        }
+    }
+}

@@ -1,0 +1,289 @@
+//! One pass over a pool: which words of which documents touch the query, found once and shared by all three judges.
+
+use crate::domain::text::{self, Term};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The lengths of the character sequences that the `ngram` judge compares.
+pub(super) const GRAMS: std::ops::RangeInclusive<usize> = 3..=5;
+
+/// A sentence longer than this many words is read as several passages.
+const PASSAGE_WORDS: u32 = 60;
+
+/// Of longer words only this many characters give sequences.
+const GRAM_WORD: usize = 48;
+
+/// A pool as the judges read it.
+#[derive(Debug)]
+pub(super) struct PoolReading<'a> {
+    pub(super) terms: Vec<Term>,
+    /// For each distinct character sequence of the query, the terms that hold it, as a set of bits.
+    pub(super) gram_terms: Vec<u64>,
+    pub(super) documents: Vec<DocumentReading<'a>>,
+    lexicon: Lexicon,
+}
+
+/// One document's passages and the words in it that touch the query.
+#[derive(Debug)]
+pub(super) struct DocumentReading<'a> {
+    /// The part that is read.
+    pub(super) text: &'a str,
+    /// Whether there is more.
+    pub(super) is_cut: bool,
+    pub(super) words: u32,
+    pub(super) passages: Vec<SentencePassage>,
+    pub(super) hits: Vec<QueryHit>,
+}
+
+/// A sentence, or a piece of an endless one.
+#[derive(Debug)]
+pub(super) struct SentencePassage {
+    pub(super) range: Range<usize>,
+    pub(super) words: u32,
+}
+
+/// A word that is a query term or shares a character sequence with one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct QueryHit {
+    /// Ordinal among the document's words.
+    pub(super) at: u32,
+    pub(super) passage: u32,
+    start: u32,
+    end: u32,
+    word: u32,
+}
+
+impl QueryHit {
+    /// The word's bytes.
+    pub(super) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// What a word means for the query.
+#[derive(Debug, Default)]
+struct WordMeaning {
+    term: Option<usize>,
+    grams: Vec<u16>,
+}
+
+#[derive(Debug, Default)]
+struct Lexicon {
+    grams: HashMap<u128, u16>,
+    stems: HashMap<String, usize>,
+    /// Words seen so far; `None` touches nothing.
+    words: HashMap<Box<str>, Option<u32>>,
+    meanings: Vec<WordMeaning>,
+}
+
+impl<'a> PoolReading<'a> {
+    pub(super) fn new(query: &str, documents: &'a [Arc<str>]) -> Self {
+        let terms = text::query_terms(query);
+        let mut lexicon = Lexicon::default();
+        let mut gram_terms: Vec<u64> = Vec::new();
+        for (index, term) in terms.iter().enumerate() {
+            lexicon.stems.insert(term.stem.clone(), index);
+            each_gram(&text::normalise(&term.surface), |gram| {
+                let next = gram_terms.len();
+                let id = *lexicon.grams.entry(gram).or_insert(next as u16);
+                if usize::from(id) == next {
+                    gram_terms.push(0);
+                }
+                gram_terms[usize::from(id)] |= 1 << index;
+                true
+            });
+        }
+        let documents = documents
+            .iter()
+            .map(|document| lexicon.read(document))
+            .collect();
+        Self {
+            terms,
+            gram_terms,
+            documents,
+            lexicon,
+        }
+    }
+
+    /// The query term that a hit is an occurrence of.
+    pub(super) fn term(&self, hit: &QueryHit) -> Option<usize> {
+        self.lexicon.meanings.get(hit.word as usize)?.term
+    }
+
+    /// The character sequences that a hit shares with the query.
+    pub(super) fn grams(&self, hit: &QueryHit) -> &[u16] {
+        self.lexicon
+            .meanings
+            .get(hit.word as usize)
+            .map_or(&[], |meaning| &meaning.grams)
+    }
+
+    /// The mean of a length over the pool's documents, at least 1.
+    pub(super) fn mean_words(&self) -> f64 {
+        let words: u64 = self
+            .documents
+            .iter()
+            .map(|document| u64::from(document.words))
+            .sum();
+        (words as f64 / self.documents.len().max(1) as f64).max(1.0)
+    }
+}
+
+impl Lexicon {
+    fn read<'a>(&mut self, document: &'a str) -> DocumentReading<'a> {
+        let text = text::readable(document);
+        let mut sentences = text::sentences(text).into_iter();
+        let mut passages: Vec<SentencePassage> = Vec::new();
+        let mut hits = Vec::new();
+        let mut normal = String::new();
+        let mut at = 0;
+        for (start, word) in text::words(text) {
+            let end = start + word.len();
+            while passages
+                .last()
+                .is_none_or(|passage| passage.range.end < end)
+            {
+                let Some(range) = sentences.next() else { break };
+                passages.push(SentencePassage { range, words: 0 });
+            }
+            if let Some(long) = passages
+                .last_mut()
+                .filter(|passage| passage.words == PASSAGE_WORDS)
+            {
+                let rest = start..long.range.end;
+                long.range.end = long.range.start + text[long.range.start..start].trim_end().len();
+                passages.push(SentencePassage {
+                    range: rest,
+                    words: 0,
+                });
+            }
+            if let Some(passage) = passages.last_mut() {
+                passage.words += 1;
+            }
+            text::normalise_into(word, &mut normal);
+            if let Some(word) = self.look_up(&normal) {
+                hits.push(QueryHit {
+                    at,
+                    passage: passages.len().saturating_sub(1) as u32,
+                    start: start as u32,
+                    end: end as u32,
+                    word,
+                });
+            }
+            at += 1;
+        }
+        DocumentReading {
+            text,
+            is_cut: text.len() < document.len(),
+            words: at,
+            passages,
+            hits,
+        }
+    }
+
+    fn look_up(&mut self, normal: &str) -> Option<u32> {
+        if let Some(known) = self.words.get(normal) {
+            return *known;
+        }
+        // A stem keeps its word's first character, so most words need no stemming.
+        let first = normal.chars().next();
+        let term = self
+            .stems
+            .keys()
+            .any(|stem| stem.chars().next() == first)
+            .then(|| text::stem(normal));
+        let term = term.and_then(|stem| self.stems.get(&stem).copied());
+        let mut grams = Vec::new();
+        each_gram(normal, |gram| {
+            let known = self.grams.get(&gram);
+            grams.extend(known);
+            known.is_some()
+        });
+        grams.sort_unstable();
+        grams.dedup();
+        let found = (term.is_some() || !grams.is_empty()).then(|| {
+            self.meanings.push(WordMeaning { term, grams });
+            (self.meanings.len() - 1) as u32
+        });
+        self.words.insert(normal.into(), found);
+        found
+    }
+}
+
+/// The character sequences of a word that begins and ends with a space, each packed into a number.
+///
+/// Longer ones with the same beginning follow while `take` says so.
+fn each_gram(normal: &str, mut take: impl FnMut(u128) -> bool) {
+    let padded: Vec<char> = [' ']
+        .into_iter()
+        .chain(normal.chars().take(GRAM_WORD))
+        .chain([' '])
+        .collect();
+    for start in 0..padded.len() {
+        let mut packed = 0;
+        for (before, c) in padded[start..].iter().take(*GRAMS.end()).enumerate() {
+            // A character takes 21 bits; one is added so that sequences of different lengths differ.
+            packed = packed << 21 | (u128::from(u32::from(*c)) + 1);
+            if GRAMS.contains(&(before + 1)) && !take(packed) {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A pool of texts.
+    pub(in crate::judge::lexical) fn pool(texts: &[&str]) -> Vec<Arc<str>> {
+        texts.iter().map(|text| (*text).into()).collect()
+    }
+
+    #[test]
+    fn hits_are_the_words_that_touch_the_query() {
+        let documents = pool(&["No cells here. Two Cell's walls\nand cellular", ""]);
+        let reading = PoolReading::new("cell", &documents);
+        let hits: Vec<_> = reading.documents[0]
+            .hits
+            .iter()
+            .map(|hit| {
+                (
+                    &documents[0][hit.range()],
+                    hit.at,
+                    hit.passage,
+                    reading.term(hit),
+                    reading.grams(hit).len(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            hits,
+            [
+                ("cells", 1, 0, Some(0), 6),
+                ("Cell's", 4, 1, Some(0), 9),
+                ("cellular", 7, 2, None, 6)
+            ]
+        );
+        assert_eq!(
+            (reading.documents[0].words, reading.documents[1].words),
+            (8, 0)
+        );
+        assert_eq!(reading.gram_terms.len(), 9);
+        assert_eq!(reading.mean_words(), 4.0);
+    }
+
+    #[test]
+    fn an_endless_sentence_is_read_in_pieces() {
+        let documents = pool(&["word ".repeat(130).trim()]);
+        let reading = PoolReading::new("word", &documents);
+        let words: Vec<u32> = reading.documents[0]
+            .passages
+            .iter()
+            .map(|passage| passage.words)
+            .collect();
+        assert_eq!(words, [60, 60, 10]);
+        assert_eq!(reading.documents[0].passages[1].range, 300..599);
+    }
+}

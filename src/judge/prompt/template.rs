@@ -1,0 +1,233 @@
+//! A template filled with a pair or a pool, so that no document can pose as instructions.
+
+use super::answer_form::AnswerForm;
+use super::document::{self, DocumentCut, clean};
+use crate::domain::adjudication::PickRequest;
+use crate::judge::call::JudgePrompt;
+use crate::judge::presented::{PresentedPair, PresentedPool};
+use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::str::FromStr as _;
+
+/// Part of every prompt hash; goes up when the code below changes what is sent for the same template.
+const LAYOUT: &str = "overrule prompt layout 1";
+const SYSTEM: &str = "=== system ===";
+const CASE: &str = "=== case ===";
+/// What may stand in a case; the texts come first and must.
+const TEXTS: usize = 3;
+/// Why a template cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    /// The first line is something else.
+    #[error(
+        "the prompt does not begin with \"answer: \" and one of score, choice, letter (for battles), slots, verdicts (for picks)"
+    )]
+    Answer,
+    /// A divider is missing.
+    #[error(
+        "the prompt has no line {0:?}; it needs {SYSTEM:?} and {CASE:?}, each once, in this order"
+    )]
+    Divider(&'static str),
+    /// A text is never shown.
+    #[error("the prompt's case never mentions {{{{{0}}}}}")]
+    Missing(&'static str),
+    /// A placeholder that stands for nothing.
+    #[error("the prompt mentions {{{{{name}}}}}, which stands for nothing; there are {known}")]
+    Unknown {
+        /// The placeholder.
+        name: String,
+        /// Those that stand for something.
+        known: String,
+    },
+}
+
+/// A prompt to be filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Template {
+    /// What it asks for.
+    pub answer: AnswerForm,
+    /// The first 16 hexadecimal digits of a hash of its text: two prompts with one hash are one prompt.
+    pub hash: String,
+    system: String,
+    case: Vec<TemplatePiece>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum TemplatePiece {
+    Text(String),
+    Slot(usize),
+}
+
+impl Template {
+    /// Reads a template.
+    pub fn parse(text: &str) -> Result<Self, TemplateError> {
+        let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
+        let (first, rest) = text.split_once('\n').ok_or(TemplateError::Answer)?;
+        let named = first.trim().strip_prefix("answer: ");
+        let answer = named.and_then(|name| AnswerForm::from_str(name).ok());
+        let answer = answer.ok_or(TemplateError::Answer)?;
+        let (_, rest) = divide(rest, SYSTEM).ok_or(TemplateError::Divider(SYSTEM))?;
+        let (system, case) = divide(rest, CASE).ok_or(TemplateError::Divider(CASE))?;
+        let names = answer.names();
+        let case = pieces(case.trim(), names)?;
+        let shown = |slot: &usize| case.contains(&TemplatePiece::Slot(*slot));
+        if let Some(slot) = (0..TEXTS).find(|slot| !shown(slot)) {
+            return Err(TemplateError::Missing(names[slot]));
+        }
+        let digest = Sha256::digest(format!("{LAYOUT}\n{text}"));
+        Ok(Self {
+            answer,
+            hash: hex(&digest, 8),
+            system: system.trim().to_owned(),
+            case,
+        })
+    }
+
+    /// The prompt for a case, its documents cut to `cut`. For a template that asks about two documents.
+    pub fn fill(&self, case: &PresentedPair, cut: DocumentCut) -> JudgePrompt {
+        let query = document::clean(&case.pool.query);
+        let (a, said_a) = cut.apply(case.first_text());
+        let (b, said_b) = cut.apply(case.second_text());
+        let (a, b) = (document::clean(a), document::clean(b));
+        let mark = mark(&[&query, &a, &b]);
+        // In the order of the names.
+        self.filled(&[query, a, b, mark.into(), said_a.into(), said_b.into()])
+    }
+
+    /// The prompt for a lineup, its documents cut to their share of `cut`. For a template that asks for slots or
+    /// verdicts.
+    pub fn fill_pool(&self, lineup: &PresentedPool, cut: DocumentCut) -> JudgePrompt {
+        let pool = &lineup.pool;
+        let cut = cut.shared(pool.documents.len());
+        let query = clean(&pool.query);
+        let shown: Vec<_> = pool
+            .documents
+            .iter()
+            .map(|text| {
+                let (text, remark) = cut.apply(text);
+                (clean(text), remark)
+            })
+            .collect();
+        let mut texts: Vec<&str> = vec![&query];
+        texts.extend(shown.iter().map(|(text, _)| text.as_ref()));
+        let mark = mark(&texts);
+        let mut documents = String::new();
+        for (at, (text, remark)) in shown.iter().enumerate() {
+            let (number, gap) = (at + 1, if at == 0 { "" } else { "\n\n" });
+            // Writing to a string cannot fail.
+            let _ = write!(
+                documents,
+                "{gap}[[document {number} {mark}]]{remark}\n{text}\n[[/document {number} {mark}]]"
+            );
+        }
+        let task = task_text(lineup.ask, pool.documents.len());
+        // In the order of the names.
+        self.filled(&[query, documents.into(), task.into(), mark.into()])
+    }
+
+    fn filled(&self, values: &[Cow<'_, str>]) -> JudgePrompt {
+        let texts: usize = values.iter().map(|value| value.len()).sum();
+        let mut user = String::with_capacity(texts + 2048);
+        for piece in &self.case {
+            match piece {
+                TemplatePiece::Text(text) => user.push_str(text),
+                TemplatePiece::Slot(name) => {
+                    user.push_str(values.get(*name).map_or("", |value| value))
+                }
+            }
+        }
+        JudgePrompt {
+            system: self.system.clone(),
+            user,
+            longer: false,
+        }
+    }
+
+    /// The same message with a reminder of the form of the answer.
+    pub fn remind(&self, prompt: &JudgePrompt) -> JudgePrompt {
+        JudgePrompt {
+            user: format!("{}\n\n{}", prompt.user, self.answer.reminder()),
+            ..prompt.clone()
+        }
+    }
+}
+
+/// The texts before and after the line `divider`.
+fn divide<'a>(text: &'a str, divider: &str) -> Option<(&'a str, &'a str)> {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if line.trim_end() == divider {
+            return Some((&text[..at], &text[at + line.len()..]));
+        }
+        at += line.len();
+    }
+    None
+}
+
+fn pieces(text: &str, names: &[&str]) -> Result<Vec<TemplatePiece>, TemplateError> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("{{") {
+        let Some((name, after)) = after.split_once("}}") else {
+            break;
+        };
+        let slot = names.iter().position(|known| *known == name.trim());
+        let slot = slot.ok_or_else(|| TemplateError::Unknown {
+            name: name.trim().to_owned(),
+            known: names.join(", "),
+        })?;
+        found.push(TemplatePiece::Text(before.to_owned()));
+        found.push(TemplatePiece::Slot(slot));
+        rest = after;
+    }
+    found.push(TemplatePiece::Text(rest.to_owned()));
+    Ok(found)
+}
+
+/// Twelve digits that stand in none of `texts`.
+pub(super) fn mark(texts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    let digest = hash.finalize();
+    let mut mark = hex(&digest, 6);
+    let mut salt = 0u32;
+    while texts.iter().any(|text| text.contains(&mark)) {
+        salt += 1;
+        mark = hex(&Sha256::digest(format!("{mark}{salt}")), 6);
+    }
+    mark
+}
+
+/// The first `bytes` bytes in hexadecimal.
+fn hex(digest: &[u8], bytes: usize) -> String {
+    digest
+        .iter()
+        .take(bytes)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// What a judge is asked to do with so many documents.
+pub(crate) fn task_text(ask: PickRequest, documents: usize) -> String {
+    match ask {
+        PickRequest::Exactly(1) => format!(
+            "Exactly 1 of these {documents} documents is relevant: \"slots\" holds exactly 1 number from 1 to {documents}."
+        ),
+        PickRequest::Exactly(wanted) => format!(
+            "Exactly {wanted} of these {documents} documents are relevant: \"slots\" holds exactly {wanted} different \
+             numbers from 1 to {documents}."
+        ),
+        PickRequest::AnyNumber => format!(
+            "Any number of these {documents} documents may be relevant, or none: \"slots\" holds their numbers from 1 to \
+             {documents}, and is empty where none is."
+        ),
+        PickRequest::PerDocument => format!(
+            "Give each of these {documents} documents its verdict: \"verdicts\" has {documents} members, one for each number \
+             from 1 to {documents}."
+        ),
+    }
+}

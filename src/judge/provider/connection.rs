@@ -1,0 +1,147 @@
+//! Where a judge's calls go, and the key that is taken out of whatever the server says before it is shown or stored.
+
+use super::http::Http;
+use crate::judge::batch::BatchStatus;
+use crate::judge::call::{CallError, JudgeReply};
+use reqwest::Url;
+use reqwest::header::HeaderMap;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::fmt;
+
+/// What stands where a key stood.
+const HIDDEN: &str = "[key]";
+/// Shorter ones are placeholders for servers that want no key: `x`, `none`, `EMPTY`, `ollama`. Answers hold such words.
+const SHORTEST: usize = 8;
+
+/// Where calls go, with the key in the headers.
+#[derive(Clone)]
+pub struct ApiConnection {
+    /// The client, shared by all judges.
+    pub http: Http,
+    /// Where a single call goes.
+    pub url: Url,
+    /// The server's root, for batches.
+    pub base: Url,
+    /// Sent with every call.
+    pub headers: HeaderMap,
+    /// To take it out of what servers say.
+    pub key: Option<SecretString>,
+}
+
+impl fmt::Debug for ApiConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiConnection")
+            .field("url", &self.url.as_str())
+            .field("timeouts", &self.http.timeouts())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ApiConnection {
+    /// The key in every spelling in which a server may repeat it, the longest first.
+    fn spellings(&self) -> Vec<String> {
+        let Some(key) = self.key.as_ref().map(ExposeSecret::expose_secret) else {
+            return Vec::new();
+        };
+        if key.len() < SHORTEST {
+            return Vec::new();
+        }
+        let json = Value::from(key).to_string();
+        let json = json.trim_matches('"').to_owned();
+        let slashes = json.replace('/', "\\/");
+        let form = percent_encoded(key).replace("%20", "+");
+        let encoded = percent_encoded(key);
+        let lower = lower_digits(&encoded);
+        let mut all = vec![key.to_owned(), json, slashes, form, encoded, lower];
+        all.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
+        all.dedup();
+        all
+    }
+
+    /// What a call came to, without the key.
+    pub(crate) fn redact_result(
+        &self,
+        result: Result<JudgeReply, CallError>,
+    ) -> Result<JudgeReply, CallError> {
+        match result {
+            Ok(mut reply) => {
+                let spellings = self.spellings();
+                hide(&spellings, &mut reply.text);
+                for field in [
+                    &mut reply.model,
+                    &mut reply.stop_reason,
+                    &mut reply.request_id,
+                ] {
+                    hide_in(&spellings, field);
+                }
+                Ok(reply)
+            }
+            Err(error) => Err(self.redact_error(error)),
+        }
+    }
+
+    /// A failure without the key.
+    pub(crate) fn redact_error(&self, mut error: CallError) -> CallError {
+        let spellings = self.spellings();
+        hide(&spellings, &mut error.message);
+        for field in [
+            &mut error.raw,
+            &mut error.exchange.model,
+            &mut error.exchange.stop_reason,
+            &mut error.exchange.request_id,
+        ] {
+            hide_in(&spellings, field);
+        }
+        error
+    }
+
+    /// What a provider says about a batch, without the key.
+    pub(crate) fn redact_status(&self, mut status: BatchStatus) -> BatchStatus {
+        hide_in(&self.spellings(), &mut status.message);
+        status
+    }
+}
+
+fn hide_in(spellings: &[String], field: &mut Option<String>) {
+    if let Some(text) = field {
+        hide(spellings, text);
+    }
+}
+
+fn hide(spellings: &[String], text: &mut String) {
+    for spelling in spellings {
+        if text.contains(spelling.as_str()) {
+            *text = text.replace(spelling.as_str(), HIDDEN);
+        }
+    }
+}
+
+fn percent_encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// The same with the digits of its escapes in lower case.
+fn lower_digits(encoded: &str) -> String {
+    let mut digits = 0;
+    let lower = |c: char| match c {
+        '%' => {
+            digits = 2;
+            c
+        }
+        c if digits > 0 => {
+            digits -= 1;
+            c.to_ascii_lowercase()
+        }
+        c => c,
+    };
+    encoded.chars().map(lower).collect()
+}

@@ -1,0 +1,235 @@
+//! A judge behind HTTP: a wire format with its settings, its connection and what was learnt about its server.
+
+use super::batch::format::BatchFormat;
+use super::connection::ApiConnection;
+use super::response::HttpResponse;
+use super::settings::JudgeSettings;
+use super::wire_format::WireFormat;
+use super::{error_response, output_cap};
+use crate::judge::batch::BatchApi;
+use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
+use crate::judge::judge_trait::Judge;
+use crate::judge::parse::ParseError;
+use crate::judge::presented::{PresentedPair, PresentedPool};
+use crate::judge::prompt::AnswerForm;
+use crate::judge::spec::{JudgeLimits, JudgeSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+
+/// Requests of this process that have no answer yet. The process ends as a whole, so this is counted as a whole.
+static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
+
+/// How many calls of judges behind HTTP are in flight in this process.
+pub fn calls_in_flight() -> usize {
+    IN_FLIGHT.load(Ordering::Relaxed)
+}
+
+/// One call in flight, until it is dropped: a call that is cut short is over too.
+struct CallInFlight;
+
+impl CallInFlight {
+    fn begin() -> Self {
+        IN_FLIGHT.fetch_add(1, Ordering::Relaxed);
+        Self
+    }
+}
+
+impl Drop for CallInFlight {
+    fn drop(&mut self) {
+        IN_FLIGHT.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A judge behind HTTP.
+#[derive(Debug)]
+pub struct RemoteJudge {
+    pub(crate) settings: JudgeSettings,
+    pub(crate) wire: Box<dyn WireFormat>,
+    pub(crate) connection: ApiConnection,
+    /// The batch endpoint, with the settings at a batch's prices.
+    pub(crate) batch: Option<(&'static dyn BatchFormat, JudgeSettings)>,
+    state: AtomicU8,
+}
+
+impl RemoteJudge {
+    /// A judge with these settings, this format and this connection.
+    pub(crate) fn new(
+        settings: JudgeSettings,
+        wire: Box<dyn WireFormat>,
+        connection: ApiConnection,
+        batch: Option<&'static dyn BatchFormat>,
+    ) -> Self {
+        let batch = batch.map(|format| {
+            let mut settings = settings.clone();
+            settings.price = settings.price.and_then(|price| price.batched());
+            (format, settings)
+        });
+        Self {
+            settings,
+            wire,
+            connection,
+            batch,
+            state: AtomicU8::new(0),
+        }
+    }
+
+    /// The JSON that a call on `prompt` sends.
+    pub fn request(&self, prompt: &JudgePrompt) -> Value {
+        self.request_with(&self.settings, prompt)
+    }
+
+    /// The same with other settings, such as a batch's.
+    pub(crate) fn request_with(&self, settings: &JudgeSettings, prompt: &JudgePrompt) -> Value {
+        let state = self.state.load(Ordering::Relaxed);
+        self.wire.build_request(settings, prompt, state)
+    }
+
+    fn send<'a>(&'a self, prompt: &'a JudgePrompt) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        async move {
+            let _in_flight = CallInFlight::begin();
+            self.connection.redact_result(self.exchange(prompt).await)
+        }
+        .boxed()
+    }
+
+    /// One request, and what came of it.
+    async fn exchange(&self, prompt: &JudgePrompt) -> Result<JudgeReply, CallError> {
+        let state = self.state.load(Ordering::Relaxed);
+        let body = self.wire.build_request(&self.settings, prompt, state);
+        let connection = &self.connection;
+        let headers = connection.headers.clone();
+        let received = connection
+            .http
+            .post(&connection.url, headers, body.to_string().into_bytes())
+            .await?;
+        self.read(&received, state)
+    }
+
+    /// What an answer to a request of that state says.
+    pub(crate) fn read(&self, received: &HttpResponse, state: u8) -> Result<JudgeReply, CallError> {
+        error_response::guarded(received, || {
+            let reply = self.wire.parse_response(&self.settings, received);
+            reply.map_err(|mut error| {
+                if let Some(learnt) = self.wire.adapt(&self.settings, state, &error) {
+                    error.retry = Retry::Adapted;
+                    error.stops_judge = false;
+                    // Calls run side by side. Only the first that meets the refusal moves the state on: a second one, sent
+                    // with the same state, would skip a step, and finds the new state on its next attempt anyway. No other
+                    // memory hangs on the state, so that relaxed order is enough.
+                    let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
+                    let _ = self.state.compare_exchange(state, learnt, set, fetch);
+                }
+                error
+            })
+        })
+    }
+
+    /// What a call on `prompt` can use at the very most with these settings, as its request says.
+    pub(crate) fn bound(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+    ) -> (Usage, Option<f64>) {
+        let places = self.wire.caps();
+        if places.is_empty() {
+            return settings.worst(prompt, Some(settings.cap(prompt)));
+        }
+        let bare = JudgePrompt {
+            longer: prompt.longer,
+            ..JudgePrompt::default()
+        };
+        let of = |state: u8| {
+            let request = self.wire.build_request(settings, &bare, state);
+            output_cap::of_request(&request, places)
+        };
+        let mut output = of(self.state.load(Ordering::Relaxed));
+        // A server that refuses everything that can be refused gets a letter without probabilities, which may be longer.
+        if settings.template.answer == AnswerForm::Letter {
+            output = output.zip(of(u8::MAX)).map(|(now, then)| now.max(then));
+        }
+        settings.worst(prompt, output)
+    }
+}
+
+impl Judge for RemoteJudge {
+    fn spec(&self) -> &JudgeSpec {
+        &self.settings.spec
+    }
+
+    fn prompt(&self, case: &PresentedPair) -> JudgePrompt {
+        self.settings.template.fill(case, self.settings.cut)
+    }
+
+    fn call<'a>(
+        &'a self,
+        _: &'a PresentedPair,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        self.send(prompt)
+    }
+
+    fn pick_prompt(&self, lineup: &PresentedPool) -> Option<JudgePrompt> {
+        let template = &self.settings.template;
+        let asks = template.answer == AnswerForm::of(lineup.ask.way());
+        asks.then(|| template.fill_pool(lineup, self.settings.cut))
+    }
+
+    fn pick<'a>(
+        &'a self,
+        _: &'a PresentedPool,
+        prompt: &'a JudgePrompt,
+    ) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
+        self.send(prompt)
+    }
+
+    fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
+        self.settings.estimate(prompt)
+    }
+
+    fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
+        self.bound(&self.settings, prompt)
+    }
+
+    fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
+        self.wire.opinion(&self.settings, reply)
+    }
+
+    fn reask(&self, prompt: &JudgePrompt, cause: FailureCause) -> Option<JudgePrompt> {
+        match cause {
+            FailureCause::Malformed => Some(self.settings.template.remind(prompt)),
+            // A cut answer is never fed back: the same message again, with room for twice as much.
+            FailureCause::Truncated if !prompt.longer => Some(JudgePrompt {
+                longer: true,
+                ..prompt.clone()
+            }),
+            _ => None,
+        }
+    }
+
+    fn truncated(&self, case: &PresentedPair) -> bool {
+        let cut = self.settings.cut;
+        cut.cuts(case.first_text()) || cut.cuts(case.second_text())
+    }
+
+    fn truncates_pool(&self, lineup: &PresentedPool) -> bool {
+        let documents = &lineup.pool.documents;
+        let cut = self.settings.cut.shared(documents.len());
+        documents.iter().any(|text| cut.cuts(text))
+    }
+
+    fn limits(&self) -> JudgeLimits {
+        self.settings.limits
+    }
+
+    fn server(&self) -> Option<&str> {
+        // Scheme, host and port: the address as far as its path.
+        let url = self.connection.url.as_str();
+        Some(url.strip_suffix(self.connection.url.path()).unwrap_or(url))
+    }
+
+    fn batch(&self) -> Option<&dyn BatchApi> {
+        self.batch.is_some().then_some(self as &dyn BatchApi)
+    }
+}

@@ -1,0 +1,54 @@
+//! An answer over HTTP as it came.
+
+use jiff::Timestamp;
+use reqwest::header::HeaderMap;
+use std::time::Duration;
+
+/// An answer, whatever its status.
+#[derive(Clone, Debug, Default)]
+pub struct HttpResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Vec<u8>,
+    /// From sending to the last byte.
+    pub latency: Duration,
+    /// Bytes of the request's body.
+    pub sent: usize,
+    /// When its head came: what its times are counted from.
+    pub at: Timestamp,
+}
+
+impl HttpResponse {
+    /// A header as text.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// Whether the status is a success.
+    pub(crate) fn is_ok(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The provider's identifier of the call, as the headers give it.
+    pub(crate) fn request_id(&self) -> Option<String> {
+        [
+            "x-request-id",
+            "request-id",
+            "apim-request-id",
+            "x-goog-request-id",
+        ]
+        .iter()
+        .find_map(|name| self.header(name).map(str::to_owned))
+    }
+}
+
+/// The most bytes of a body that are kept with a failure.
+pub(crate) const KEPT: usize = 16_384;
+
+/// The beginning of a body, as text.
+pub(crate) fn beginning(body: &[u8]) -> String {
+    String::from_utf8_lossy(&body[..body.len().min(KEPT)]).into_owned()
+}

@@ -1,0 +1,53 @@
+//! The trait of a provider's format: pure functions from prompts to requests and from answers to replies.
+
+use super::error_response;
+use super::response::HttpResponse;
+use super::settings::JudgeSettings;
+use crate::judge::call::{CallError, JudgePrompt, JudgeReply, Opinion};
+use crate::judge::parse::{self, ParseError};
+use crate::judge::prompt::AnswerForm;
+use serde_json::Value;
+use std::fmt;
+
+/// One provider's format. `state` is what was learnt about the server, 0 at first; it means something to the wire only.
+pub trait WireFormat: Send + Sync + fmt::Debug {
+    /// The JSON that is sent.
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value;
+
+    /// Where a request limits the answer, as JSON pointers, one of which must be there; none where nothing is written.
+    fn caps(&self) -> &'static [&'static str];
+
+    /// The reply in the JSON of a success, or why there is none. Looks at the stop reason before the text.
+    fn parse_reply(
+        &self,
+        settings: &JudgeSettings,
+        value: &Value,
+        response: &HttpResponse,
+    ) -> Result<JudgeReply, CallError>;
+
+    /// The reply in an answer of any status, or why there is none.
+    fn parse_response(
+        &self,
+        settings: &JudgeSettings,
+        response: &HttpResponse,
+    ) -> Result<JudgeReply, CallError> {
+        let value = error_response::json(settings, response)?;
+        self.parse_reply(settings, &value, response)
+    }
+
+    /// What to know from now on, where the server refused something that it can do without.
+    fn adapt(&self, _settings: &JudgeSettings, _state: u8, _error: &CallError) -> Option<u8> {
+        None
+    }
+
+    /// The opinion in a reply.
+    fn opinion(&self, settings: &JudgeSettings, reply: &JudgeReply) -> Result<Opinion, ParseError> {
+        match settings.template.answer {
+            AnswerForm::Score => parse::parse(&reply.text),
+            AnswerForm::Choice => parse::choice(&reply.text),
+            AnswerForm::Letter => parse::letter(&reply.text, reply.odds),
+            // Picks are no opinion on two documents.
+            AnswerForm::Slots | AnswerForm::Verdicts => Err(ParseError::Missing("score")),
+        }
+    }
+}

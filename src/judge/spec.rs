@@ -1,0 +1,62 @@
+//! Who a judge is, and what its user allows it.
+
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Who a judge is: everything that could change its answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgeSpec {
+    /// What people call it; unique in an ensemble.
+    pub name: String,
+    /// The provider's name, `offline` for the embedded judges.
+    pub provider: String,
+    /// The model asked for.
+    pub model: String,
+    /// Content hash of the prompt template, or of the algorithm's version for an offline judge.
+    pub prompt_hash: String,
+    /// Parameters sent with every call, as a compact JSON object.
+    pub params: String,
+}
+
+impl JudgeSpec {
+    /// Whether the judge is one of the embedded lexical ones, which is to be said wherever its votes are shown.
+    pub fn is_offline(&self) -> bool {
+        self.provider == OFFLINE
+    }
+}
+
+/// The provider name of the embedded judges.
+pub const OFFLINE: &str = "offline";
+
+/// What is said wherever votes of offline judges are shown.
+pub const OFFLINE_LABEL: &str = "offline judges: lexical, not a language model";
+
+/// How long a server may fail or stay silent unless the user says otherwise.
+pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
+
+/// What the user allows a judge; `None` is no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JudgeLimits {
+    /// Calls in flight at most.
+    pub concurrency: Option<usize>,
+    /// Calls begun a minute at most.
+    pub requests_per_minute: Option<u64>,
+    /// Tokens, in and out, a minute at most.
+    pub tokens_per_minute: Option<u64>,
+    /// Calls in one batch at most.
+    pub batch_requests: Option<usize>,
+    /// How long the server may fail or stay silent before the judge stops.
+    pub give_up_after: Duration,
+}
+
+impl Default for JudgeLimits {
+    fn default() -> Self {
+        Self {
+            concurrency: None,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            batch_requests: None,
+            give_up_after: GIVE_UP_AFTER,
+        }
+    }
+}

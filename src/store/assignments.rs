@@ -1,0 +1,205 @@
+//! Assignments: every pair that a queue has laid before a person, and what became of it.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::Pair;
+use crate::domain::priority::{Assignment, DrawReason, PairKey, Policy};
+use crate::domain::verdict::Decision;
+use rusqlite::{OptionalExtension, params};
+use sha2::{Digest, Sha256};
+use uuid::Uuid;
+
+/// A pair that a queue has laid before a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewAssignment {
+    /// The policy.
+    pub policy: Policy,
+    /// Why this pair.
+    pub draw: DrawReason,
+}
+
+/// A line of the ledger.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AssignmentRow {
+    /// Globally unique.
+    pub uid: String,
+    /// The query.
+    pub query: QueryKey,
+    /// Its number, and the pair.
+    pub shown: Assignment,
+    /// The policy.
+    pub policy: Policy,
+    /// Whether a verdict on it stands.
+    pub judged: bool,
+    /// Whether the person put it off.
+    pub later: bool,
+    /// Milliseconds since the Unix epoch.
+    pub shown_ms: i64,
+}
+
+/// The number that names a query for good, from its identifier.
+pub fn query_number(name: &str) -> u64 {
+    let hash = Sha256::digest(name);
+    let mut bytes = [0; 8];
+    bytes.copy_from_slice(&hash[..8]);
+    u64::from_le_bytes(bytes)
+}
+
+/// What an item is in a queue, as stored.
+pub(super) fn draw_name(draw: DrawReason) -> &'static str {
+    match draw {
+        DrawReason::Priority => "priority",
+        DrawReason::Control { .. } => "control",
+        DrawReason::Repeat => "repeat",
+    }
+}
+
+/// A verdict that answers an item of a queue.
+pub(crate) struct QueueVerdict {
+    pub(crate) shown: String,
+    pub(crate) draw: String,
+    pub(crate) query: QueryKey,
+    pub(crate) a: usize,
+    pub(crate) b: usize,
+    pub(crate) decision: Decision,
+    pub(crate) blind: bool,
+    pub(crate) active_s: Option<f64>,
+}
+
+impl Db {
+    /// Adds a line to a person's ledger and returns its identifier; a pair that waits there already keeps its line.
+    pub(super) fn add_assignment(
+        &self,
+        annotator: &str,
+        query: QueryKey,
+        pair: Pair,
+        new: &NewAssignment,
+        now_ms: i64,
+    ) -> Result<String> {
+        let waiting: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT uid FROM shown WHERE annotator = ?1 AND query = ?2 AND a = ?3 AND b = ?4
+                 AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.shown = shown.uid
+                                 AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid))
+                 ORDER BY shown_ms DESC LIMIT 1",
+            )?
+            .query_row(
+                params![annotator, query.0, pair.low(), pair.high()],
+                |row| row.get(0),
+            )
+            .optional()?;
+        if let Some(uid) = waiting {
+            return Ok(uid);
+        }
+        let uid = Uuid::now_v7().to_string();
+        let draw = draw_name(new.draw);
+        let of = match new.draw {
+            DrawReason::Control { of } => Some(of),
+            DrawReason::Priority | DrawReason::Repeat => None,
+        };
+        self.connection
+            .prepare_cached(
+                "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            )?
+            .execute(params![
+                uid,
+                annotator,
+                query.0,
+                pair.low(),
+                pair.high(),
+                new.policy.name(),
+                draw,
+                of,
+                now_ms
+            ])?;
+        Ok(uid)
+    }
+
+    /// Puts a pair off: it comes again after all others.
+    pub fn postpone(
+        &self,
+        annotator: &str,
+        query: QueryKey,
+        pair: Pair,
+        new: &NewAssignment,
+        now_ms: i64,
+    ) -> Result<()> {
+        let uid = self.add_assignment(annotator, query, pair, new, now_ms)?;
+        self.connection
+            .prepare_cached("UPDATE shown SET later_ms = ?2 WHERE uid = ?1")?
+            .execute(params![uid, now_ms])?;
+        Ok(())
+    }
+
+    /// A person's ledger, oldest first.
+    pub fn assignments(&self, annotator: &str) -> Result<Vec<AssignmentRow>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT uid, shown.query, query.name, a, b, policy, draw, drawn_of, later_ms, shown_ms,
+                    EXISTS (SELECT 1 FROM verdict WHERE verdict.shown = shown.uid
+                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid))
+             FROM shown JOIN query ON query.id = shown.query
+             WHERE annotator = ?1 ORDER BY shown_ms, uid",
+        )?;
+        let mut rows = statement.query([annotator])?;
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next()? {
+            let (a, b): (usize, usize) = (row.get(3)?, row.get(4)?);
+            let (policy, draw): (String, String) = (row.get(5)?, row.get(6)?);
+            let corrupt = |what: &str| StoreError::Corrupt(format!("{what} in the ledger"));
+            lines.push(AssignmentRow {
+                uid: row.get(0)?,
+                query: QueryKey(row.get(1)?),
+                shown: Assignment {
+                    key: PairKey {
+                        query: query_number(&row.get::<_, String>(2)?),
+                        pair: Pair::new(a, b).ok_or_else(|| corrupt("a pair of one"))?,
+                    },
+                    draw: match (draw.as_str(), row.get(7)?) {
+                        ("priority", _) => DrawReason::Priority,
+                        ("control", Some(of)) => DrawReason::Control { of },
+                        ("repeat", _) => DrawReason::Repeat,
+                        _ => return Err(corrupt(&draw)),
+                    },
+                },
+                policy: policy.parse().map_err(StoreError::Corrupt)?,
+                judged: row.get(10)?,
+                later: row.get::<_, Option<i64>>(8)?.is_some(),
+                shown_ms: row.get(9)?,
+            });
+        }
+        Ok(lines)
+    }
+
+    /// The verdicts of a person that answer items of queues and stand, earliest first.
+    pub(crate) fn queue_verdicts(
+        &self,
+        annotator: &str,
+        scope: Option<QueryKey>,
+    ) -> Result<Vec<QueueVerdict>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT shown.uid, shown.draw, verdict.query, verdict.a, verdict.b, decision, blind, active_ms
+             FROM verdict JOIN shown ON shown.uid = verdict.shown
+             WHERE verdict.annotator = ?1 AND (?2 IS NULL OR verdict.query = ?2)
+             AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)
+             ORDER BY verdict.created_ms, verdict.uid",
+        )?;
+        let mut rows = statement.query(params![annotator, scope.map(|scope| scope.0)])?;
+        let mut lines = Vec::new();
+        while let Some(row) = rows.next()? {
+            let decision: String = row.get(5)?;
+            lines.push(QueueVerdict {
+                shown: row.get(0)?,
+                draw: row.get(1)?,
+                query: QueryKey(row.get(2)?),
+                a: row.get(3)?,
+                b: row.get(4)?,
+                decision: decision.parse().map_err(StoreError::Corrupt)?,
+                blind: row.get(6)?,
+                active_s: row.get::<_, Option<i64>>(7)?.map(|ms| ms as f64 / 1_000.0),
+            });
+        }
+        Ok(lines)
+    }
+}

@@ -1,0 +1,94 @@
+//! What the calls of each judge took and cost.
+
+use super::{Db, Result, StoreError};
+use crate::domain::vote::JudgeId;
+use crate::judge::FailureCause;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Calls of a judge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct JudgeCalls {
+    /// Failed calls not made good, by cause.
+    pub failures: BTreeMap<FailureCause, usize>,
+    /// Half of the calls took no longer than this, in milliseconds; `None` where none was timed.
+    pub latency_p50_ms: Option<f64>,
+    /// 95 % of the calls took no longer than this, in milliseconds.
+    pub latency_p95_ms: Option<f64>,
+    /// Input tokens.
+    pub tokens_input: u64,
+    /// Output tokens.
+    pub tokens_output: u64,
+    /// US dollars a thousand votes, failed calls included; `None` where a price is unknown.
+    pub usd_per_1000: Option<f64>,
+}
+
+impl Db {
+    /// What a judge's calls took and cost.
+    pub fn calls_of(&self, judge: JudgeId) -> Result<JudgeCalls> {
+        let mut latencies = Vec::new();
+        let (mut tokens_input, mut tokens_output, mut votes) = (0, 0, 0usize);
+        let mut cost = Some(0.0);
+        let mut statement = self.connection.prepare_cached(
+            "SELECT latency_ms, tokens_input, tokens_output, cost_usd, 1 FROM vote WHERE judge = ?1
+             UNION ALL SELECT NULL, tokens_input, tokens_output, coalesce(cost_usd, 0.0), 0 FROM failure WHERE judge = ?1",
+        )?;
+        let mut rows = statement.query([judge.0])?;
+        while let Some(row) = rows.next()? {
+            latencies.extend(row.get::<_, Option<f64>>(0)?);
+            tokens_input += row.get::<_, u64>(1)?;
+            tokens_output += row.get::<_, u64>(2)?;
+            cost = cost
+                .zip(row.get::<_, Option<f64>>(3)?)
+                .map(|(sum, usd)| sum + usd);
+            votes += row.get::<_, usize>(4)?;
+        }
+        latencies.sort_by(f64::total_cmp);
+        let quantile = |share: f64| {
+            let at = (share * latencies.len() as f64).ceil() as usize;
+            latencies.get(at.saturating_sub(1)).copied()
+        };
+        let mut failures = BTreeMap::new();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT cause, count(DISTINCT battle) FROM failure WHERE judge = ?1
+             AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.battle = failure.battle AND vote.judge = failure.judge)
+             GROUP BY cause",
+        )?;
+        let rows =
+            statement.query_map([judge.0], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
+        for row in rows {
+            let (cause, count) = row?;
+            let cause = serde_json::from_value(serde_json::Value::String(cause))
+                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            failures.insert(cause, count);
+        }
+        Ok(JudgeCalls {
+            failures,
+            latency_p50_ms: quantile(0.5),
+            latency_p95_ms: quantile(0.95),
+            tokens_input,
+            tokens_output,
+            usd_per_1000: cost
+                .filter(|_| votes > 0)
+                .map(|usd| 1_000.0 * usd / votes as f64),
+        })
+    }
+
+    /// US dollars that a battle costs on average: the mean price of a vote of each judge that was asked here, summed. `None`
+    /// where a price is unknown or nobody was asked.
+    pub fn usd_per_battle(&self) -> Result<Option<f64>> {
+        let mut sum = None;
+        let mut statement = self.connection.prepare_cached(
+            "SELECT CASE WHEN count(*) = count(cost_usd) THEN avg(cost_usd) END FROM vote
+             WHERE run IS NOT NULL GROUP BY judge",
+        )?;
+        let rows = statement.query_map([], |row| row.get::<_, Option<f64>>(0))?;
+        for row in rows {
+            let Some(usd) = row? else {
+                return Ok(None);
+            };
+            sum = Some(sum.unwrap_or(0.0) + usd);
+        }
+        Ok(sum)
+    }
+}

@@ -1,0 +1,48 @@
+//! What a merge did, in numbers.
+
+/// What a merge did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergeCounts {
+    /// Queries that were new.
+    pub queries_added: usize,
+    /// Documents that were new, those of new queries included.
+    pub documents_added: usize,
+    /// Battles that were new.
+    pub battles: usize,
+    /// Votes that were new.
+    pub votes: usize,
+    /// Votes left out because the same judge has voted differently on the same battle.
+    pub vote_clashes: usize,
+    /// Failed calls that were new.
+    pub failures: usize,
+    /// What the new votes, failures and picks had cost, in US dollars, as far as that is known.
+    pub spent_usd: f64,
+    /// What further calls have cost at most, where only the worst price is known.
+    pub assumed_usd: f64,
+    /// Verdicts that were new.
+    pub verdicts: usize,
+    /// Verdicts and rulings that were taken back there.
+    pub undos: usize,
+    /// Gold items that were new.
+    pub gold: usize,
+    /// Gold items left out because another answer is known here.
+    pub gold_clashes: usize,
+    /// Labels that were new.
+    pub labels: usize,
+    /// Labels left out because the document is labelled otherwise here.
+    pub label_clashes: usize,
+    /// Rankings that were not here, or not of all their queries; of a query that is in both, ours stays.
+    pub rankings: usize,
+    /// Answers of judges on pools that were new.
+    pub picks: usize,
+    /// Rulings that were new.
+    pub rulings: usize,
+    /// Queries on which other judges count there; those that count here go on counting.
+    pub keep_their_judges: usize,
+    /// Pairs of the whole project on which people differ, after the merge.
+    pub conflicts: usize,
+    /// Calls that batches of the other file are still making; their votes come with a later merge.
+    pub calls_pending: usize,
+    /// Queries of which nothing was taken, each with the reason.
+    pub refused: Vec<(String, String)>,
+}

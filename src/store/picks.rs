@@ -1,0 +1,57 @@
+//! Picks: what judges answered when they were asked about a pool.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::adjudication::PickRecord;
+use rusqlite::params;
+
+impl Db {
+    /// Stores what came of a call of a judge on a pool, and says whether it was new.
+    ///
+    /// # Errors
+    /// A query that the project does not have.
+    pub fn add_pick(&self, record: &PickRecord) -> Result<bool> {
+        let query = self.find_query(record.query.as_str())?;
+        let text = serde_json::to_string(record)
+            .map_err(|error| StoreError::Corrupt(format!("a pick cannot be written: {error}")))?;
+        let added = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO pick (query, permutation, call, attempt, created_ms, record)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![
+                query.0,
+                record.permutation,
+                record.call,
+                record.attempt,
+                record.created_ms,
+                text
+            ])?;
+        Ok(added > 0)
+    }
+
+    /// Every pick, in the order in which they came.
+    pub fn picks(&self) -> Result<Vec<PickRecord>> {
+        self.some_picks(None)
+    }
+
+    /// The picks of a query, in the order in which they came.
+    pub fn picks_of(&self, query: QueryKey) -> Result<Vec<PickRecord>> {
+        self.some_picks(Some(query))
+    }
+
+    fn some_picks(&self, query: Option<QueryKey>) -> Result<Vec<PickRecord>> {
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT record FROM pick WHERE ?1 IS NULL OR query = ?1 ORDER BY id")?;
+        let key = query.map(|query| query.0);
+        let texts = statement.query_map([key], |row| row.get::<_, String>(0))?;
+        texts
+            .map(|text| {
+                serde_json::from_str(&text?)
+                    .map_err(|error| StoreError::Corrupt(format!("a pick cannot be read: {error}")))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,175 @@
+//! A query's rows as the domain wants them, and the view that follows from them.
+
+use super::corpus::QueryKey;
+use super::{Db, Result, StoreError};
+use crate::domain::battle::{Battle, BattleId};
+use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
+use crate::domain::rating::RatingError;
+use crate::domain::vote::{JudgeId, Margin, Vote};
+use rusqlite::OptionalExtension;
+use std::collections::HashMap;
+
+impl Db {
+    /// Everything that a query's view is computed from.
+    pub fn rows(&self, query: QueryKey) -> Result<QueryRows> {
+        let (documents, depth): (usize, Option<usize>) = self
+            .connection
+            .prepare_cached("SELECT documents, depth FROM query WHERE id = ?1")?
+            .query_row([query.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?
+            .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
+        let judges: Vec<JudgeId> = self
+            .judges_of(query)?
+            .into_iter()
+            .map(|(id, _)| id)
+            .collect();
+        let judge_index: HashMap<i64, usize> = judges
+            .iter()
+            .enumerate()
+            .map(|(judge_index, judge)| (judge.0, judge_index))
+            .collect();
+
+        let mut battles = Vec::new();
+        let mut index: HashMap<i64, usize> = HashMap::new();
+        let mut statement = self
+            .connection
+            .prepare_cached("SELECT id, a, b, game FROM battle WHERE query = ?1 ORDER BY id")?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let id: i64 = row.get(0)?;
+            let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+            if a >= documents || b >= documents {
+                return Err(StoreError::Corrupt(format!(
+                    "battle {id} names a document that is not there"
+                )));
+            }
+            index.insert(id, battles.len());
+            battles.push(BattleRecord {
+                battle: Battle {
+                    id: BattleId(id),
+                    a,
+                    b,
+                    game: row.get(3)?,
+                },
+                votes: Vec::new(),
+                failed: Vec::new(),
+                asked: None,
+            });
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT vote.battle, vote.judge, vote.swapped, vote.margin
+             FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
+            let margin: f64 = row.get(3)?;
+            if let (Some(at), true) = (index.get(&battle), judge_index.contains_key(&judge)) {
+                battles[*at].votes.push(Vote {
+                    judge: JudgeId(judge),
+                    margin: Margin::new(margin)
+                        .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?,
+                    swapped: row.get(2)?,
+                });
+            }
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT DISTINCT failure.battle, failure.judge
+             FROM battle JOIN failure ON failure.battle = battle.id WHERE battle.query = ?1 AND again = 0",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if let (Some(at), true) = (index.get(&battle), judge_index.contains_key(&judge)) {
+                let record = &mut battles[*at];
+                if record.votes.iter().all(|vote| vote.judge.0 != judge) {
+                    record.failed.push(JudgeId(judge));
+                }
+            }
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT task.battle, task.judge FROM battle JOIN task ON task.battle = battle.id WHERE battle.query = ?1",
+        )?;
+        let mut rows = statement.query([query.0])?;
+        while let Some(row) = rows.next()? {
+            let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
+            if let Some(at) = index.get(&battle) {
+                let asked = battles[*at].asked.get_or_insert_default();
+                asked.extend(judge_index.contains_key(&judge).then_some(JudgeId(judge)));
+            }
+        }
+        for record in &mut battles {
+            if let Some(asked) = &mut record.asked {
+                asked.extend(record.votes.iter().map(|vote| vote.judge));
+                asked.extend(&record.failed);
+                asked.sort_by_key(|judge| judge_index.get(&judge.0).copied());
+                asked.dedup();
+            }
+            record
+                .votes
+                .sort_by_key(|vote| judge_index.get(&vote.judge.0).copied());
+            record
+                .failed
+                .sort_by_key(|judge| judge_index.get(&judge.0).copied());
+        }
+        Ok(QueryRows {
+            responses: Vec::new(),
+            documents,
+            depth,
+            judges,
+            battles,
+            verdicts: self.verdicts_in_force(query)?,
+        })
+    }
+
+    /// A query's view under the project's settings.
+    pub fn view(&self, query: QueryKey) -> Result<View> {
+        let mut settings = self.settings()?;
+        if settings.phi.is_none()
+            && let Some((phi, battles)) = self.estimated_phi(query)?
+        {
+            settings.phi = Some(phi);
+            settings.phi_battles = Some(battles);
+        }
+        Ok(View::new(self.fitted_rows(query, &settings)?, settings))
+    }
+
+    /// The scores of a query's view, to the last bit, without what else a view holds: they follow from the fit alone, and
+    /// the dispersion does not move them.
+    pub fn scores(
+        &self,
+        query: QueryKey,
+    ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
+        let settings = self.settings()?;
+        let rows = self.fitted_rows(query, &settings)?;
+        Ok(ranking::scores(&rows, &settings))
+    }
+
+    /// A query's rows, with the judges' responses where the fit takes them.
+    fn fitted_rows(&self, query: QueryKey, settings: &RankingSettings) -> Result<QueryRows> {
+        let mut rows = self.rows(query)?;
+        if settings.judge_weights == JudgeWeights::Joint {
+            let known = self.judge_responses()?;
+            let of = |judge: &JudgeId| known.get(&judge.0).copied().unwrap_or((1.0, 0.0));
+            rows.responses = rows.judges.iter().map(of).collect();
+        }
+        Ok(rows)
+    }
+
+    /// The dispersion estimated for the judges of a query, and the battles behind it.
+    fn estimated_phi(&self, query: QueryKey) -> Result<Option<(f64, usize)>> {
+        let stored: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT value FROM setting JOIN query ON setting.name = 'phi:' || query.ensemble
+                 WHERE query.id = ?1",
+            )?
+            .query_row([query.0], |row| row.get(0))
+            .optional()?;
+        stored
+            .map(|text| {
+                serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))
+            })
+            .transpose()
+    }
+}

@@ -1,0 +1,129 @@
+//! Keeps what is cached of each query up to date: summaries, and the priorities of its pairs.
+
+use super::corpus::QueryKey;
+use super::error::{Result, StoreError};
+use super::handle::Store;
+use super::summary_cache::{QueryNumbers, QuerySummary};
+use super::threads::Durability;
+use tokio::sync::oneshot;
+
+/// Summaries that share a transaction.
+const TOGETHER: usize = 128;
+
+/// Why a walk over queries ended early.
+enum WalkEnd {
+    /// Nobody wants more.
+    Enough,
+    Error(StoreError),
+}
+
+impl From<StoreError> for WalkEnd {
+    fn from(error: StoreError) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl Store {
+    /// A query's summary, computed beside the writing queue and kept for the next look.
+    pub fn summarise(
+        &self,
+        query: QueryKey,
+    ) -> impl Future<Output = Result<QuerySummary>> + Send + use<> {
+        let store = self.clone();
+        async move {
+            let (revision, numbers) = store.read(move |db| db.summary_now(query)).await?;
+            let summary = numbers.summary.clone();
+            let kept = store
+                .write(move |db| db.keep_summary(query, revision, &numbers))
+                .await;
+            match kept {
+                // What is kept saves time at the next look and nothing else.
+                Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) | Ok(()) => Ok(summary),
+                Err(error) => Err(error),
+            }
+        }
+    }
+
+    /// [`Store::summarise`] for a thread that may block.
+    pub fn summarise_blocking(&self, query: QueryKey) -> Result<QuerySummary> {
+        let only_read = || self.read_blocking(move |db| Ok(db.summary_now(query)?.1.summary));
+        if self.is_read_only() {
+            return only_read();
+        }
+        match self.write_blocking(move |db| db.cache_summary(query)) {
+            Err(StoreError::DiskFull) => only_read(),
+            kept => kept,
+        }
+    }
+
+    /// Computes the summaries of queries on all cores and keeps them, many in a transaction; those that are still good are
+    /// only read. `each` gets every summary, in order and before it is kept, and says whether to go on. Blocks.
+    pub fn summarise_all(
+        &self,
+        queries: &[QueryKey],
+        mut each: impl FnMut(QueryKey, QuerySummary) -> bool,
+    ) -> Result<()> {
+        let mut found: Vec<(QueryKey, i64, QueryNumbers)> = Vec::new();
+        let mut kept: Option<oneshot::Receiver<Result<()>>> = None;
+        // One transaction is written while the next one's summaries are computed.
+        let mut keep = |found: &mut Vec<(QueryKey, i64, QueryNumbers)>| {
+            let found = std::mem::take(found);
+            let next = (!found.is_empty()).then(|| {
+                self.submit(Durability::Committed, move |db| {
+                    found.iter().try_for_each(|(query, revision, numbers)| {
+                        db.keep_summary(*query, *revision, numbers)
+                    })
+                })
+            });
+            match std::mem::replace(&mut kept, next) {
+                Some(before) => match before.blocking_recv().map_err(|_| StoreError::Closed)? {
+                    // What is kept saves time at the next look and nothing else.
+                    Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) => Ok(()),
+                    result => result,
+                },
+                None => Ok(()),
+            }
+        };
+        let end = self.read_each(
+            queries,
+            |db, query| db.summary_now(query),
+            |query, (revision, numbers)| {
+                let summary = numbers.summary.clone();
+                // Numbers from the cache come without urgencies and are there already.
+                if numbers.priorities.is_some() {
+                    found.push((query, revision, numbers));
+                }
+                if found.len() >= TOGETHER {
+                    keep(&mut found)?;
+                }
+                match each(query, summary) {
+                    true => Ok(()),
+                    false => Err(WalkEnd::Enough),
+                }
+            },
+        );
+        keep(&mut found)?;
+        keep(&mut found)?;
+        match end {
+            Err(WalkEnd::Error(error)) => Err(error),
+            Ok(()) | Err(WalkEnd::Enough) => Ok(()),
+        }
+    }
+
+    /// Brings the urgencies that are out of date up to date and keeps them, a query at a time, so that others get their
+    /// turn; `told` hears how many are left.
+    pub fn refresh_priorities(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
+        let mut stale: Vec<QueryKey> = self.read_blocking(|db| {
+            let all = db.cached_priorities()?.into_iter();
+            Ok(all
+                .filter_map(|(key, _, priorities)| priorities.is_none().then_some(key))
+                .collect())
+        })?;
+        while let Some(query) = stale.pop() {
+            let (revision, priorities) = self.read_blocking(move |db| db.priorities_now(query))?;
+            self.write_blocking(move |db| db.keep_priorities(query, revision, &priorities))?;
+            told(stale.len());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,228 @@
+//! The summary of each query for the list, computed from its view and kept until the query changes.
+
+use super::corpus::{QueryInfo, QueryKey};
+use super::judges::EnsembleId;
+use super::priority_cache::QueryPriorities;
+use super::{Db, Result, StoreError};
+use crate::domain::priority;
+use crate::domain::ranking::View;
+use crate::domain::rating::Dispersion;
+use rusqlite::{OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+
+/// What the list of queries shows of one query; a pure function of its rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QuerySummary {
+    /// Documents in the pool.
+    pub documents: usize,
+    /// Documents entered into battle.
+    pub entered: usize,
+    /// Battles with at least one vote.
+    pub fought: usize,
+    /// Battles planned.
+    pub battles: usize,
+    /// Votes of the ensemble that are there.
+    pub votes: usize,
+    /// Votes of the ensemble that are missing.
+    pub missing: usize,
+    /// Calls that failed and have not been made good.
+    pub failures: usize,
+    /// Verdicts in force.
+    pub verdicts: usize,
+    /// Battles whose judges are of one mind.
+    pub unanimous: usize,
+    /// Battles with two votes or more.
+    pub judged: usize,
+    /// Cyclic triads.
+    pub cyclic: usize,
+    /// Triads whose three pairs are decided.
+    pub triads: usize,
+    /// Widest 95 % rank interval among the first ten, in ranks.
+    pub widest: Option<usize>,
+    /// The ranks that count as the top: ten, or half of a small pool.
+    pub top: usize,
+    /// P(the top holds the documents that it should), where the model has errors and there is something to decide.
+    pub settled: Option<f64>,
+    /// Whether that probability is surely 95 % or more: then further judgments do not change the top.
+    pub stop: bool,
+    /// Further battles between the two documents at the cut until they are apart at 95 %; `None` where they are tied.
+    pub to_separate: Option<usize>,
+    /// What the query adds to the estimate of the dispersion.
+    pub dispersion: Option<Dispersion>,
+    /// Whether every judge that counts is an offline one.
+    pub offline: bool,
+}
+
+/// What is kept of a query's view.
+#[derive(Clone, Debug)]
+pub struct QueryNumbers {
+    /// What the list of queries shows.
+    pub summary: QuerySummary,
+    /// What queues are made from, where it was computed along.
+    pub priorities: Option<QueryPriorities>,
+}
+
+/// The level at which a top counts as settled.
+const SURE: f64 = 0.95;
+
+/// Battles from which on the dispersion is estimated instead of assumed (SCIENCE §3).
+pub const ENOUGH_BATTLES: usize = 2_000;
+
+impl QuerySummary {
+    /// Summarises a view.
+    pub fn of(view: &View, offline: bool) -> Self {
+        let rows = view.rows();
+        let (fought, battles) = view.progress();
+        let entered = view.standings.iter().flatten().count();
+        let top = priority::effective_top(entered, priority::DEFAULT_TOP);
+        let certainty = priority::certainty(view, top).filter(|_| fought > 0);
+        Self {
+            documents: rows.documents,
+            entered,
+            fought,
+            battles,
+            votes: rows.battles.iter().map(|record| record.votes.len()).sum(),
+            missing: view.battles.iter().map(|battle| battle.missing).sum(),
+            failures: rows.battles.iter().map(|record| record.failed.len()).sum(),
+            verdicts: rows.verdicts.len(),
+            unanimous: view.consensus.0,
+            judged: view.consensus.1,
+            cyclic: view.triads.0,
+            triads: view.triads.1,
+            widest: view.widest_interval(10),
+            top,
+            settled: certainty.as_ref().map(|certainty| certainty.probability),
+            stop: certainty.is_some_and(|certainty| certainty.settled(SURE)),
+            to_separate: priority::at_the_cut(view, top)
+                .and_then(|pair| priority::separation(view, pair, SURE))
+                .map(|separation| separation.battles),
+            dispersion: view.dispersion(),
+            offline,
+        }
+    }
+}
+
+impl Db {
+    /// Estimates the dispersion of an ensemble's battles from its queries' summaries where there are enough of them,
+    /// and says whether it has changed. Every query of the ensemble then has to be summarised anew.
+    pub fn estimate_phi(&self, ensemble: EnsembleId) -> Result<bool> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT summary.value FROM query JOIN summary ON summary.query = query.id
+             WHERE query.ensemble = ?1 AND summary.revision = query.revision",
+        )?;
+        let mut pooled = Dispersion::default();
+        let mut rows = statement.query([ensemble.0])?;
+        while let Some(row) = rows.next()? {
+            let text: String = row.get(0)?;
+            let summary: QuerySummary = serde_json::from_str(&text)
+                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            pooled = pooled.pooled(summary.dispersion.unwrap_or_default());
+        }
+        let Some(phi) = pooled.phi().filter(|_| pooled.battles >= ENOUGH_BATTLES) else {
+            return Ok(false);
+        };
+        let name = format!("phi:{}", ensemble.0);
+        let value = serde_json::json!([phi, pooled.battles]).to_string();
+        let changed = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO setting (name, value) VALUES (?1, ?2)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value",
+            )?
+            .execute([name, value])?;
+        if changed > 0 {
+            self.connection
+                .prepare_cached("UPDATE query SET revision = revision + 1 WHERE ensemble = ?1")?
+                .execute([ensemble.0])?;
+        }
+        Ok(changed > 0)
+    }
+
+    /// A query's summary, from the cache where it is still good.
+    fn summary(&self, query: QueryKey) -> Result<QueryNumbers> {
+        let cached: Option<String> = self
+            .connection
+            .prepare_cached(
+                "SELECT value FROM summary JOIN query ON query.id = summary.query
+                 WHERE query.id = ?1 AND query.revision = summary.revision",
+            )?
+            .query_row([query.0], |row| row.get(0))
+            .optional()?;
+        if let Some(text) = cached
+            && let Ok(summary) = serde_json::from_str(&text)
+        {
+            return Ok(QueryNumbers {
+                summary,
+                priorities: None,
+            });
+        }
+        let judges = self.judges_of(query)?;
+        let offline = !judges.is_empty() && judges.iter().all(|(_, spec)| spec.is_offline());
+        let view = self.view(query)?;
+        Ok(QueryNumbers {
+            summary: QuerySummary::of(&view, offline),
+            priorities: Some(QueryPriorities::of(&view)),
+        })
+    }
+
+    /// A query's summary and the revision it is of. May be computed on any connection.
+    pub fn summary_now(&self, query: QueryKey) -> Result<(i64, QueryNumbers)> {
+        let revision = self
+            .connection
+            .prepare_cached("SELECT revision FROM query WHERE id = ?1")?
+            .query_row([query.0], |row| row.get(0))?;
+        Ok((revision, self.summary(query)?))
+    }
+
+    /// Keeps a query's numbers, unless it has changed since.
+    pub fn keep_summary(
+        &self,
+        query: QueryKey,
+        revision: i64,
+        numbers: &QueryNumbers,
+    ) -> Result<()> {
+        if let Some(priorities) = &numbers.priorities {
+            self.keep_priorities(query, revision, priorities)?;
+        }
+        let text = serde_json::to_string(&numbers.summary)
+            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO summary (query, revision, value)
+                 SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
+                 ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
+            )?
+            .execute(params![query.0, text, revision])?;
+        Ok(())
+    }
+
+    /// Computes a query's summary and keeps it for the next look.
+    pub fn cache_summary(&self, query: QueryKey) -> Result<QuerySummary> {
+        let (revision, numbers) = self.summary_now(query)?;
+        self.keep_summary(query, revision, &numbers)?;
+        Ok(numbers.summary)
+    }
+
+    /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good.
+    pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query.id, query.name, query.text, query.documents, summary.value
+             FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision
+             ORDER BY query.id",
+        )?;
+        let rows = statement.query_map([], |row| {
+            let info = QueryInfo {
+                key: QueryKey(row.get(0)?),
+                id: crate::domain::corpus::QueryId::new(row.get::<_, String>(1)?),
+                text: row.get(2)?,
+                documents: row.get(3)?,
+            };
+            let summary: Option<String> = row.get(4)?;
+            Ok((
+                info,
+                summary.and_then(|text| serde_json::from_str(&text).ok()),
+            ))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+}

@@ -1,0 +1,139 @@
+//! How SQLite reads the big tables: by a key or an index, but for the few questions that are about the whole project.
+
+use crate::store::Store;
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+
+/// Tables that grow with every call or every battle.
+const BIG: [&str; 5] = ["vote", "failure", "call", "battle", "document"];
+
+/// Statements that may read a big table from end to end: a part of their text, and why.
+const WHOLE: [(&str, &str); 8] = [
+    (
+        "SELECT purpose, service, sum(calls)",
+        "all that was ever spent",
+    ),
+    ("SELECT latency_ms, tokens_input", "a judge's whole report"),
+    (
+        "SELECT cause, count(DISTINCT battle)",
+        "a judge's whole report",
+    ),
+    (
+        "SELECT query, a, b, judge, margin",
+        "scores without each judge, of the whole project",
+    ),
+    (
+        "avg(cost_usd)",
+        "what a call has cost so far, once before a run",
+    ),
+    (
+        "ORDER BY (vote.id * 2654435761)",
+        "a sample of all reasonings",
+    ),
+    (
+        "FROM call LEFT JOIN run",
+        "all that another file has spent, in a merge",
+    ),
+    (
+        "UPDATE call SET ended_ms",
+        "calls of a process that died, once before a run",
+    ),
+];
+
+/// The text of constants that statements are built from, and a stand-in for what else is put into them.
+fn spelled_out(sql: &str, source: &str) -> String {
+    let mut sql = sql.to_owned();
+    while let Some(open) = sql.find('{') {
+        let close = open + sql[open..].find('}').unwrap();
+        let name = &sql[open + 1..close];
+        let constant = source
+            .split_once(&format!("const {name}: &str ="))
+            .and_then(|(_, value)| value.split('"').nth(1));
+        let text = match (name, constant) {
+            (_, Some(text)) => text,
+            ("", _) => "1",
+            ("table", _) => "setting",
+            ("condition", _) => "",
+            _ => panic!("{name} is not a constant of this file: {sql}"),
+        };
+        sql.replace_range(open..=close, &text.to_owned());
+    }
+    sql
+}
+
+/// The statements in the sources under `folder`, each with its file.
+fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            statements(&path, into);
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).unwrap();
+        let production = source.split("#[cfg(test)]\nmod ").next().unwrap();
+        for verb in ["SELECT", "WITH", "INSERT", "UPDATE", "DELETE"] {
+            for (start, _) in production.match_indices(&format!("\"{verb} ")) {
+                let text = &production[start + 1..];
+                let text = text.split_once('"').unwrap().0;
+                into.push((path.clone(), spelled_out(text, &source)));
+            }
+        }
+    }
+}
+
+/// The steps of the plan that read a big table whole.
+fn scans(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    let mut explained = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let unbound = vec![rusqlite::types::Null; explained.parameter_count()];
+    let steps = explained.query_map(rusqlite::params_from_iter(unbound), |row| row.get(3))?;
+    let mut found = Vec::new();
+    for step in steps {
+        let step: String = step?;
+        let whole = step
+            .strip_prefix("SCAN ")
+            .is_some_and(|table| BIG.contains(&table.split(' ').next().unwrap()));
+        if whole {
+            found.push(step);
+        }
+    }
+    Ok(found)
+}
+
+#[test]
+fn big_tables_are_read_by_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overrule.db");
+    drop(Store::open(&path).unwrap());
+    let db = Connection::open(&path).unwrap();
+    let mut found = Vec::new();
+    statements(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store"),
+        &mut found,
+    );
+    let (mut explained, mut wrong) = (0, Vec::new());
+    for (path, sql) in found {
+        match scans(&db, &sql) {
+            Ok(scans) => {
+                explained += 1;
+                if !scans.is_empty() && !WHOLE.iter().any(|(part, _)| sql.contains(part)) {
+                    wrong.push(format!("{}: {scans:?}: {sql}", path.display()));
+                }
+            }
+            Err(error) => wrong.push(format!("{}: {error}: {sql}", path.display())),
+        }
+    }
+    assert!(explained > 100, "only {explained} statements were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_missing_index_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overrule.db");
+    drop(Store::open(&path).unwrap());
+    let db = Connection::open(&path).unwrap();
+    let again = "SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2";
+    assert!(scans(&db, again).unwrap().is_empty());
+    db.execute_batch("DROP INDEX failure_battle").unwrap();
+    assert_eq!(scans(&db, again).unwrap(), ["SCAN failure"]);
+}

@@ -1,0 +1,260 @@
+//! Every screen of the judged sample, at three sizes and four colour depths, text and styles.
+
+mod bench;
+mod docs;
+mod picture;
+
+use crate::app::annotate::RunRequest;
+use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
+use crate::formats::dataset;
+use crate::judge::offline;
+use crate::tui::message::Msg;
+use crate::tui::theme::{ColourDepth, Theme};
+use bench::Bench;
+
+const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 60)];
+
+fn name(screen: &str, (columns, rows): (u16, u16)) -> String {
+    format!("{screen}-{columns}x{rows}")
+}
+
+/// Holds a screen against its file in `tests/snapshots`.
+fn snapshot(name: impl Into<String>, shot: String) {
+    insta::with_settings!({ snapshot_path => "../../tests/snapshots", prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name.into(), shot);
+    });
+}
+
+#[test]
+fn every_screen_at_every_size() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        snapshot(name("queries", size), bench.shot());
+        bench.press("enter");
+        snapshot(name("matrix", size), bench.shot());
+        bench.press("n o");
+        snapshot(name("matrix-hybrid", size), bench.shot());
+        bench.press("o d");
+        snapshot(name("document", size), bench.shot());
+        bench.press("enter");
+        snapshot(name("battle", size), bench.shot());
+        bench.press("B");
+        snapshot(name("battle-overruled", size), bench.shot());
+        bench.press("esc esc");
+        snapshot(name("matrix-overruled", size), bench.shot());
+        bench.press("?");
+        snapshot(name("help", size), bench.shot());
+        bench.press("esc :");
+        snapshot(name("palette", size), bench.shot());
+    }
+}
+
+#[test]
+fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        bench.press("w");
+        snapshot(name("queue", size), bench.shot());
+        bench.press("enter");
+        snapshot(name("review-blind", size), bench.shot());
+        bench.press("3 b 5");
+        snapshot(name("review-open", size), bench.shot());
+        bench.press("enter esc");
+        snapshot(name("queue-judged", size), bench.shot());
+        bench.press("esc J d");
+        snapshot(name("judges", size), bench.shot());
+    }
+}
+
+#[test]
+fn a_document_is_ruled_on_blind_and_then_with_label_and_picks_in_sight() {
+    for size in SIZES {
+        let mut bench = Bench::picked(size.0, size.1);
+        bench.press("C");
+        snapshot(name("adjudication", size), bench.shot());
+        bench.press("enter");
+        snapshot(name("ruling-blind", size), bench.shot());
+        bench.press("3 5");
+        snapshot(name("ruling-open", size), bench.shot());
+        bench.press("enter esc");
+        snapshot(name("adjudication-ruled", size), bench.shot());
+    }
+}
+
+#[test]
+fn undo_in_adjudication_brings_the_document_back() {
+    let mut bench = Bench::picked(120, 40);
+    bench.press("C");
+    let all = bench.model.adjudication.disagreements.clone();
+    bench.press("enter 1 enter");
+    assert_eq!(bench.model.adjudication.disagreements.len(), all.len() - 1);
+    bench.press("u esc");
+    assert_eq!(bench.model.adjudication.disagreements, all);
+}
+
+#[test]
+fn undo_in_the_queue_brings_the_pair_back_first() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("w");
+    let first = bench.model.queue.items[0];
+    bench.press("enter a enter");
+    assert!(
+        bench
+            .model
+            .queue
+            .items
+            .iter()
+            .all(|item| item.pair != first.pair || item.query != first.query)
+    );
+    bench.press("u");
+    let current = bench.model.queue.current.as_ref().unwrap();
+    assert_eq!(
+        (current.item.query, current.item.pair),
+        (first.query, first.pair)
+    );
+    assert!(current.is_blind());
+    assert_eq!(bench.model.queue.stats.judged, 0);
+}
+
+#[test]
+fn every_depth_has_its_own_ramp() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter n");
+    for (depth, label) in [
+        (ColourDepth::None, "none"),
+        (ColourDepth::Ansi16, "16"),
+        (ColourDepth::Ansi256, "256"),
+    ] {
+        bench.theme = Theme::new(depth, false);
+        snapshot(format!("matrix-depth-{label}"), bench.shot());
+    }
+    bench.theme = Theme::new(ColourDepth::True, true);
+    snapshot("matrix-light", bench.shot());
+    bench.theme = Theme::new(ColourDepth::None, false);
+    bench.press("enter");
+    snapshot("battle-depth-none", bench.shot());
+}
+
+#[test]
+fn every_layer_of_the_matrix() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter n");
+    for layer in [
+        "fitted", "residual", "judge-1", "judge-2", "judge-3", "verdicts",
+    ] {
+        bench.press("v");
+        snapshot(format!("layer-{layer}"), bench.shot());
+    }
+}
+
+#[test]
+fn overruling_moves_the_ranking_at_once_and_undo_takes_it_back_exactly() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter n");
+    let scores = |bench: &Bench| -> Vec<Option<u64>> {
+        let open = bench.model.open.as_ref().unwrap();
+        open.view
+            .standings
+            .iter()
+            .map(|standing| standing.map(|s| s.zelo.to_bits()))
+            .collect()
+    };
+    let before = scores(&bench);
+    bench.press("enter A");
+    let overruled = scores(&bench);
+    assert_ne!(before, overruled);
+    assert!(bench.model.battle.before.is_some());
+    bench.press("u");
+    assert_eq!(scores(&bench), before);
+    bench.press("u");
+    assert_eq!(scores(&bench), before);
+}
+
+#[test]
+fn a_pair_that_never_fought_can_be_judged() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("enter");
+    let order = bench.model.matrix_order();
+    let open = bench.model.open.as_ref().unwrap();
+    let column = (1..order.len())
+        .find(|at| !open.view.cell(order[0], order[*at]).planned)
+        .unwrap();
+    bench.model.matrix.heat.move_to(0, column, order.len());
+    bench.press("enter b");
+    let open = bench.model.open.as_ref().unwrap();
+    assert_eq!(open.view.rows().verdicts.len(), 1);
+    bench.press("esc u");
+    assert!(
+        bench
+            .model
+            .open
+            .as_ref()
+            .unwrap()
+            .view
+            .rows()
+            .verdicts
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_run_that_costs_money_says_how_much_and_asks_first() {
+    let mut bench = Bench::judged(80, 24);
+    bench.model.options.paid = true;
+    bench.press("s");
+    assert!(!bench.model.run.running);
+    let judge = JudgeEstimate {
+        name: "gpt".to_owned(),
+        calls: 2_400,
+        cost_usd: Some(2.98),
+        worst_usd: Some(24.56),
+        ..JudgeEstimate::default()
+    };
+    let estimate = CostEstimate {
+        judges: vec![judge],
+        ..CostEstimate::default()
+    };
+    bench.tell(Msg::Estimated(estimate.clone()));
+    let shot = bench.shot();
+    for words in ["2,400 calls", "$2.98", "$24.56", "No budget is set"] {
+        assert!(shot.contains(words), "{words:?} is not on:\n{shot}");
+    }
+    bench.press("n");
+    assert!(!bench.model.run.running && bench.model.overlays.is_empty());
+    bench.tell(Msg::Estimated(estimate));
+    bench.press("y");
+    assert!(bench.model.run.running);
+}
+
+#[test]
+fn a_run_with_nothing_to_buy_does_not_ask() {
+    let mut bench = Bench::judged(80, 24);
+    bench.model.options.paid = true;
+    bench.tell(Msg::Estimated(CostEstimate::default()));
+    assert!(bench.model.run.running && bench.model.overlays.is_empty());
+}
+
+#[test]
+fn a_project_needs_what_its_dataset_would() {
+    let bench = Bench::judged(80, 24);
+    let judges = offline::ensemble();
+    for (seed, left) in [(0, false), (1, true)] {
+        let request = RunRequest {
+            seed,
+            ..RunRequest::default()
+        };
+        let found = CostEstimate::of_project(&bench.store, &judges, &request).unwrap();
+        let mut wanted = CostEstimate::new(&judges);
+        for pool in dataset::read_pools(bench::SCIFACT, "scifact.jsonl") {
+            wanted
+                .add(&pool.unwrap(), &judges, &request, Some(&bench.store))
+                .unwrap();
+        }
+        assert_eq!(found, wanted);
+        assert_eq!(
+            (found.battles, found.calls() > 0),
+            (800, left),
+            "seed {seed}"
+        );
+    }
+}

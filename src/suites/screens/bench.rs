@@ -1,0 +1,253 @@
+//! The bundled sample, judged, and the screens drawn from it without a terminal.
+
+use crate::app::annotate::{RunHandle, RunRequest};
+use crate::app::pick::run::{PickSession, PickTask, call_id, run};
+use crate::client::RunControl;
+use crate::domain::adjudication::PickRequest;
+use crate::formats::dataset;
+use crate::judge::{PoolText, PresentedPool, offline};
+use crate::store::Store;
+use crate::tui::drawing::Caches;
+use crate::tui::effects::answer;
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::{Model, TuiOptions};
+use crate::tui::theme::{ColourDepth, Ramp, Theme};
+use crate::tui::update::update;
+use crate::tui::view::view;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+use std::fmt::Write as _;
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+use tempfile::TempDir;
+
+pub(crate) const SCIFACT: &[u8] = include_bytes!("../../../data/scifact.jsonl");
+
+/// The file of a project of the bundled claims, after `work`.
+fn made(work: impl FnOnce(Store)) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overrule.db");
+    let store = Store::open(&path).unwrap();
+    for pool in dataset::read_pools(SCIFACT, "scifact.jsonl") {
+        let pool = pool.unwrap();
+        store
+            .write_blocking(move |db| db.add_pool(&pool, "scifact"))
+            .unwrap();
+    }
+    work(store);
+    // Into one file; and how long a call took is the one thing that differs from run to run.
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .execute_batch("UPDATE vote SET latency_ms = 0.1; PRAGMA wal_checkpoint(TRUNCATE)")
+        .unwrap();
+    std::fs::read(&path).unwrap()
+}
+
+fn block_on(work: impl Future<Output = ()>) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(work);
+}
+
+async fn judge(store: Store) {
+    let run = RunHandle::start(
+        store,
+        offline::ensemble(),
+        RunRequest::default(),
+        RunControl::default(),
+    );
+    assert_eq!(run.end.await.unwrap().unwrap().missing, Some(0));
+}
+
+async fn pick(store: Store) {
+    let labels = store.read(|db| db.labels()).await.unwrap();
+    let ensemble = offline::ensemble();
+    let mut tasks = Vec::new();
+    for pool in dataset::read_pools(SCIFACT, "scifact.jsonl") {
+        let pool = pool.unwrap();
+        let grades = &labels[&pool.query.id];
+        let wanted = grades.values().filter(|grade| **grade > 0).count();
+        let texts = pool.documents.iter();
+        let texts = texts.map(|document| document.content.as_str().into());
+        let shown = PresentedPool {
+            pool: Arc::new(PoolText::new(pool.query.text.clone(), texts.collect())),
+            ask: PickRequest::Exactly(wanted),
+        };
+        let order: Arc<[_]> = pool.documents.iter().map(|d| d.id.clone()).collect();
+        for (judge_index, judge) in ensemble.iter().enumerate() {
+            let prompt = judge.pick_prompt(&shown).unwrap_or_default();
+            tasks.push(PickTask {
+                seat: judge_index,
+                query: pool.query.id.clone(),
+                permutation: 1,
+                order: Arc::clone(&order),
+                call: call_id(judge.spec(), &prompt),
+                lineup: shown.clone(),
+                asked: 0,
+            });
+        }
+    }
+    let (_steer, control) = tokio::sync::watch::channel(RunControl::default());
+    let session = PickSession {
+        store: store.clone(),
+        ensemble,
+        control,
+    };
+    let (events, _ended) = tokio::sync::mpsc::unbounded_channel();
+    run(session, tasks, events).await.unwrap();
+}
+
+/// A judged project and a model looking at it; effects are carried out at once.
+pub(crate) struct Bench {
+    _folder: TempDir,
+    pub(crate) store: Store,
+    pub(crate) model: Model,
+    pub(crate) theme: Theme,
+    start: Instant,
+    caches: Caches,
+    size: (u16, u16),
+}
+
+impl Bench {
+    /// The bundled claims with all their votes.
+    pub(crate) fn judged(columns: u16, rows: u16) -> Self {
+        static PROJECT: OnceLock<Vec<u8>> = OnceLock::new();
+        let project = PROJECT.get_or_init(|| made(|store| block_on(judge(store))));
+        Self::over(project, columns, rows)
+    }
+
+    /// The bundled claims with the picks of the offline judges.
+    pub(crate) fn picked(columns: u16, rows: u16) -> Self {
+        static PROJECT: OnceLock<Vec<u8>> = OnceLock::new();
+        let project = PROJECT.get_or_init(|| made(|store| block_on(pick(store))));
+        Self::over(project, columns, rows)
+    }
+
+    fn over(project: &[u8], columns: u16, rows: u16) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("overrule.db");
+        std::fs::write(&path, project).unwrap();
+        let store = Store::open(&path).unwrap();
+        let options = TuiOptions {
+            annotator: "ana".to_owned(),
+            project: "sample".to_owned(),
+            ..TuiOptions::default()
+        };
+        let start = Instant::now();
+        let mut bench = Self {
+            _folder: folder,
+            store,
+            model: Model::new(options, Ramp::default(), (columns, rows), start),
+            theme: Theme::new(ColourDepth::True, false),
+            start,
+            caches: Caches::default(),
+            size: (columns, rows),
+        };
+        bench.carry_out(vec![Effect::List]);
+        bench.draw();
+        bench
+    }
+
+    /// Presses keys: single characters, or `enter`, `esc`, `tab`, `down`, `up`, `left`, `right`.
+    pub(crate) fn press(&mut self, keys: &str) {
+        for name in keys.split(' ') {
+            let code = match name {
+                "enter" => KeyCode::Enter,
+                "esc" => KeyCode::Esc,
+                "tab" => KeyCode::Tab,
+                "down" => KeyCode::Down,
+                "up" => KeyCode::Up,
+                "left" => KeyCode::Left,
+                "right" => KeyCode::Right,
+                "space" => KeyCode::Char(' '),
+                other => KeyCode::Char(other.chars().next().unwrap()),
+            };
+            let key = KeyEvent::new(code, KeyModifiers::NONE);
+            let effects = update(&mut self.model, Msg::Key(key), self.start);
+            self.carry_out(effects);
+            self.draw();
+        }
+    }
+
+    /// Lets something happen.
+    pub(crate) fn tell(&mut self, msg: Msg) {
+        let effects = update(&mut self.model, msg, self.start);
+        self.carry_out(effects);
+        self.draw();
+    }
+
+    /// Draws a frame.
+    pub(crate) fn draw(&mut self) -> Buffer {
+        let area = Rect::new(0, 0, self.size.0, self.size.1);
+        let mut buffer = Buffer::empty(area);
+        let theme = Theme {
+            ramp: self.model.ramp,
+            ..self.theme
+        };
+        self.model.areas = view(&self.model, &theme, area, &mut buffer, &mut self.caches);
+        buffer
+    }
+
+    /// What the terminal would show, and in which styles.
+    pub(crate) fn shot(&mut self) -> String {
+        self.model.toast = None;
+        styled(&self.draw())
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            let annotator = self.model.options.annotator.clone();
+            let answered = self
+                .store
+                .write_blocking(move |db| answer(db, effect, &annotator, 0))
+                .unwrap();
+            if let Some(msg) = answered {
+                let effects = update(&mut self.model, msg, self.start);
+                self.carry_out(effects);
+            }
+        }
+    }
+}
+
+/// The characters of a screen, then every run of cells whose style is not the terminal's own.
+pub(crate) fn styled(buffer: &Buffer) -> String {
+    let area = buffer.area;
+    let mut text = String::new();
+    for y in 0..area.height {
+        let line: String = (0..area.width).map(|x| buffer[(x, y)].symbol()).collect();
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text.push_str("styles:\n");
+    let style = |x: u16, y: u16| {
+        let cell = &buffer[(x, y)];
+        let mut words = String::new();
+        for (name, colour) in [("fg", cell.fg), ("bg", cell.bg)] {
+            if colour != Color::Reset {
+                let _ = write!(words, " {name}={colour}");
+            }
+        }
+        if cell.modifier != Modifier::empty() {
+            let _ = write!(words, " {:?}", cell.modifier);
+        }
+        words
+    };
+    for y in 0..area.height {
+        let mut x = 0;
+        while x < area.width {
+            let (start, words) = (x, style(x, y));
+            while x < area.width && style(x, y) == words {
+                x += 1;
+            }
+            if !words.is_empty() {
+                let _ = writeln!(text, "{y}:{start}-{}{words}", x - 1);
+            }
+        }
+    }
+    text
+}

@@ -106,7 +106,6 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
                 .to_string_lossy()
                 .into_owned()
         },
-        demo,
         ..TuiOptions::default()
     };
     let path = store.path().to_owned();

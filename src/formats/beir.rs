@@ -1,15 +1,16 @@
 //! BEIR's folder: `corpus.jsonl`, `queries.jsonl` and `qrels/SPLIT.tsv`.
 
-use super::json::{Members, kind, object, string};
-use super::jsonl::{self, required, text};
-use super::lines::TextLines;
-use super::problem::{LineProblems, Problem, quoted};
-use super::trec::{GradedDocument, TrecRows, columns, grade};
+use super::json::{object, string};
+use super::jsonl;
+use super::lines::{TextLine, TextLines};
+use super::object::ObjectReader;
+use super::problem::quoted;
+use super::records::{LineRecords, ParseLine};
+use super::trec::{GradedDocument, columns, grade, in_columns};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise::is_hazard;
-use serde_json::value::RawValue;
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, BufRead, Write};
 
@@ -51,36 +52,57 @@ pub struct BeirQuery {
     pub metadata: JsonObject,
 }
 
-/// The records of a file of JSON lines; see [`read_corpus`].
-pub struct BeirRecords<R, T> {
-    lines: TextLines<R>,
-    noun: &'static str,
-    read: fn(Members<'_>, &mut LineProblems) -> Option<T>,
-    id: fn(&T) -> &str,
-    /// Hashes of the ids so far: eight bytes an id, where the ids would be many times that.
-    seen: HashSet<u64>,
-    hasher: RandomState,
-    pending: VecDeque<Problem>,
-}
-
 /// Reads `corpus.jsonl`. A bad line gives its problems and the next one follows; only one line is in memory at a time.
 /// `file` is what problems call the file.
-pub fn read_corpus<R: BufRead>(reader: R, file: &str) -> BeirRecords<R, BeirDocument> {
-    BeirRecords::new(reader, file, "document", passage, |passage| {
-        passage.id.as_str()
-    })
+pub fn read_corpus<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> LineRecords<R, impl ParseLine<Record = BeirDocument> + use<R>> {
+    let id = |document: &BeirDocument| document.id.as_str().to_owned();
+    LineRecords::new(
+        TextLines::new(reader, file),
+        unique("document", document, id),
+    )
 }
 
 /// Reads `queries.jsonl`, as [`read_corpus`] does.
-pub fn read_queries<R: BufRead>(reader: R, file: &str) -> BeirRecords<R, BeirQuery> {
-    BeirRecords::new(reader, file, "query", question, |question| {
-        question.id.as_str()
-    })
+pub fn read_queries<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> LineRecords<R, impl ParseLine<Record = BeirQuery> + use<R>> {
+    let id = |query: &BeirQuery| query.id.as_str().to_owned();
+    LineRecords::new(TextLines::new(reader, file), unique("query", query, id))
+}
+
+/// Reads each record once, by its id.
+fn unique<T>(
+    unit: &'static str,
+    read: fn(ObjectReader<'_, '_>) -> Option<T>,
+    id: fn(&T) -> String,
+) -> impl ParseLine<Record = T> {
+    // Hashes of the ids so far: eight bytes an id, where the ids would be many times that.
+    let (mut seen, hasher) = (HashSet::new(), RandomState::new());
+    move |line: &TextLine<'_>| {
+        let record = jsonl::record(line, unit, read)?;
+        let id = id(&record);
+        match seen.insert(hasher.hash_one(&id)) {
+            true => Ok(Some(record)),
+            false => {
+                let id = quoted(&id);
+                Err(vec![format!(
+                    "_id: {id} is on an earlier line too; keep one"
+                )])
+            }
+        }
+    }
 }
 
 /// Reads `qrels/SPLIT.tsv`: a header, then query, document and grade between tabs.
-pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> TrecRows<R, GradedDocument> {
-    TrecRows::new(reader, file, |text, first| {
+pub fn read_qrels<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> LineRecords<R, impl ParseLine<Record = (u64, GradedDocument)> + use<R>> {
+    in_columns(reader, file, |text, first| {
         let cells = text.split('\t').map(str::trim_ascii);
         let cells: [&str; 3] = columns(
             cells,
@@ -132,97 +154,25 @@ fn cell(text: &str) -> io::Result<&str> {
     Ok(text)
 }
 
-impl<R: BufRead, T> BeirRecords<R, T> {
-    fn new(
-        reader: R,
-        file: &str,
-        noun: &'static str,
-        read: fn(Members<'_>, &mut LineProblems) -> Option<T>,
-        id: fn(&T) -> &str,
-    ) -> Self {
-        Self {
-            lines: TextLines::new(reader, file),
-            noun,
-            read,
-            id,
-            seen: HashSet::new(),
-            hasher: RandomState::new(),
-            pending: VecDeque::new(),
-        }
-    }
-}
-
-impl<R: BufRead, T> Iterator for BeirRecords<R, T> {
-    type Item = Result<T, Problem>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            if let Some(problem) = self.pending.pop_front() {
-                return Some(Err(problem));
-            }
-            let mut findings = LineProblems::default();
-            let record = match self.lines.next()? {
-                Ok(line) => jsonl::members(&line, self.noun),
-                Err(problem) => return Some(Err(problem)),
-            };
-            let messages = match record.map(|members| (self.read)(members, &mut findings)) {
-                Ok(Some(record)) if findings.is_empty() => {
-                    let id = (self.id)(&record);
-                    if self.seen.insert(self.hasher.hash_one(id)) {
-                        return Some(Ok(record));
-                    }
-                    vec![format!(
-                        "_id: {} is on an earlier line too; keep one",
-                        quoted(id)
-                    )]
-                }
-                Ok(_) => findings.into_messages("line"),
-                Err(messages) => messages,
-            };
-            let problems = messages.iter().map(|message| self.lines.problem(message));
-            self.pending.extend(problems);
-        }
-    }
-}
-
-fn passage(mut members: Members<'_>, findings: &mut LineProblems) -> Option<BeirDocument> {
-    let id = text(&mut members, "_id", format_args!("_id"), findings);
-    let title = member(&mut members, "title", findings)
-        .and_then(|value| findings.check(format_args!("title"), string(value)));
-    let text = required(&mut members, "text", format_args!("text"), findings)
-        .and_then(|value| findings.check(format_args!("text"), string(value)));
-    let metadata = metadata(&mut members, findings);
+fn document(mut document: ObjectReader<'_, '_>) -> Option<BeirDocument> {
+    let id = document.text("_id");
+    let title = document.nullable("title", string);
+    let text = document.string("text");
+    let metadata = document.nullable("metadata", object);
     Some(BeirDocument {
         id: DocId::new(id?),
         title: title.unwrap_or_default(),
         text: text?,
-        metadata,
+        metadata: metadata.unwrap_or_default(),
     })
 }
 
-fn question(mut members: Members<'_>, findings: &mut LineProblems) -> Option<BeirQuery> {
-    let id = text(&mut members, "_id", format_args!("_id"), findings);
-    let text = text(&mut members, "text", format_args!("text"), findings);
-    let metadata = metadata(&mut members, findings);
+fn query(mut query: ObjectReader<'_, '_>) -> Option<BeirQuery> {
+    let (id, text) = (query.text("_id"), query.text("text"));
+    let metadata = query.nullable("metadata", object);
     Some(BeirQuery {
         id: QueryId::new(id?),
         text: text?,
-        metadata,
+        metadata: metadata.unwrap_or_default(),
     })
-}
-
-/// An optional member; null is none.
-fn member<'a>(
-    members: &mut Members<'a>,
-    key: &str,
-    findings: &mut LineProblems,
-) -> Option<&'a RawValue> {
-    let value = findings.check(format_args!("{key}"), members.take(key))?;
-    value.filter(|value| kind(value) != "null")
-}
-
-fn metadata(members: &mut Members<'_>, findings: &mut LineProblems) -> JsonObject {
-    member(members, "metadata", findings)
-        .and_then(|value| findings.check(format_args!("metadata"), object(value)))
-        .unwrap_or_default()
 }

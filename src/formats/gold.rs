@@ -2,9 +2,11 @@
 //! `note`. Other fields are passed over.
 
 use super::json::string;
-use super::jsonl::{members, optional, required, text};
+use super::jsonl;
 use super::lines::{TextLine, TextLines};
-use super::problem::{LineProblems, Problem, quoted};
+use super::object::ObjectReader;
+use super::problem::{Problem, quoted};
+use super::records::LineRecords;
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::Decision;
 use std::io::Read;
@@ -45,57 +47,36 @@ pub fn read_gold(mut reader: impl Read, file: &str) -> (Vec<GoldLine>, Vec<Probl
 
 fn from_lines(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {
     let (mut items, mut problems) = (Vec::new(), Vec::new());
-    let mut lines = TextLines::new(bytes, file);
-    while let Some(line) = lines.next() {
-        match line.map(|line| item(&line)) {
+    let parse = |line: &TextLine<'_>| {
+        let item = jsonl::record(line, "item", |members| item(line.number, members))?;
+        two_documents(item).map(Some).map_err(|what| vec![what])
+    };
+    for item in LineRecords::new(TextLines::new(bytes, file), parse) {
+        match item {
+            Ok(item) => items.push(item),
             Err(problem) => problems.push(problem),
-            Ok(Ok(item)) => items.push(item),
-            Ok(Err(messages)) => {
-                problems.extend(messages.iter().map(|message| lines.problem(message)));
-            }
         }
     }
     (items, problems)
 }
 
-fn item(line: &TextLine<'_>) -> Result<GoldLine, Vec<String>> {
-    let mut members = members(line, "item")?;
-    let mut findings = LineProblems::default();
-    let mut id = |key: &str, findings: &mut LineProblems| {
-        text(&mut members, key, format_args!("{key}"), findings)
-    };
-    let (query, a, b) = (
-        id("query", &mut findings),
-        id("a", &mut findings),
-        id("b", &mut findings),
-    );
-    let path = format_args!("decision");
-    let decision = required(&mut members, "decision", path, &mut findings)
-        .and_then(|value| findings.check(path, string(value).and_then(|word| known(&word))));
-    let note = optional(
-        &mut members,
-        "note",
-        format_args!("note"),
-        &mut findings,
-        |value| match super::json::kind(value) {
-            "null" => Ok(None),
-            _ => string(value).map(Some),
-        },
-    );
-    let item = (|| {
-        Some(GoldLine {
-            line: line.number,
-            query: QueryId::new(query?),
-            a: DocId::new(a?),
-            b: DocId::new(b?),
-            decision: decision?,
-            note: note.flatten().filter(|note| !note.trim().is_empty()),
+fn item(line: u64, mut item: ObjectReader<'_, '_>) -> Option<GoldLine> {
+    let (query, a, b) = (item.text("query"), item.text("a"), item.text("b"));
+    let decision = item.required("decision");
+    let decision = decision.and_then(|value| {
+        item.read("decision", value, |value| {
+            string(value).and_then(|word| known(&word))
         })
-    })();
-    match item {
-        Some(item) if findings.is_empty() => two_documents(item).map_err(|what| vec![what]),
-        _ => Err(findings.into_messages("line")),
-    }
+    });
+    let note = item.nullable("note", string);
+    Some(GoldLine {
+        line,
+        query: QueryId::new(query?),
+        a: DocId::new(a?),
+        b: DocId::new(b?),
+        decision: decision?,
+        note: note.filter(|note| !note.trim().is_empty()),
+    })
 }
 
 fn from_csv(bytes: &[u8], file: &str) -> (Vec<GoldLine>, Vec<Problem>) {

@@ -122,6 +122,10 @@ pub(super) fn kind(value: &RawValue) -> &'static str {
     }
 }
 
+pub(super) fn is_null(value: &RawValue) -> bool {
+    value.get() == "null"
+}
+
 /// The string `value` holds, or why it holds none.
 pub(super) fn string(value: &RawValue) -> Result<String, String> {
     match kind(value) {

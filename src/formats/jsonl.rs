@@ -1,29 +1,41 @@
 //! JSON Lines: a line's object, and its members.
 
-use super::json::{Members, kind, reason, string};
+use super::json::{Members, kind, reason};
 use super::lines::TextLine;
-use super::problem::{LineProblems, quoted};
+use super::object::{ObjectReader, ProblemNotes};
+use super::problem::quoted;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-/// The object on a line, one `unit` a line.
-pub(super) fn members<'a>(line: &TextLine<'a>, unit: &str) -> Result<Members<'a>, Vec<String>> {
+/// Problems of one line that are spelt out.
+const SHOWN: usize = 5;
+
+/// What `read` makes of the object on a line, one `unit` a line.
+pub(super) fn record<T>(
+    line: &TextLine<'_>,
+    unit: &str,
+    read: impl FnOnce(ObjectReader<'_, '_>) -> Option<T>,
+) -> Result<T, Vec<String>> {
     let text = line.text().map_err(|what| vec![what])?;
-    let last = line.last;
+    let members = members(text, line.last, unit).map_err(|what| vec![what])?;
+    let mut notes = ProblemNotes::new(text, SHOWN);
+    let record = read(ObjectReader::whole(text, members, &mut notes));
+    notes.finish_line(record)
+}
+
+fn members<'a>(text: &'a str, last: bool, unit: &str) -> Result<Members<'a>, String> {
+    let broken = |error| broken(text, &error, last, unit);
     // The usual line is an object: its members are found at once, without a pass over the text as a whole before.
     if text.trim_ascii_start().starts_with('{') {
-        serde_json::from_str::<Members<'_>>(text)
-            .map_err(|error| vec![broken(text, &error, last, unit)])
-    } else {
-        let value: &RawValue =
-            serde_json::from_str(text).map_err(|error| vec![broken(text, &error, last, unit)])?;
-        if kind(value) == "an array" {
-            return Err(vec![format!(
-                "expected an object, found an array; write one {unit} a line, without the brackets"
-            )]);
-        }
-        Members::of(value).map_err(|what| vec![what])
+        return serde_json::from_str(text).map_err(broken);
     }
+    let value: &RawValue = serde_json::from_str(text).map_err(broken)?;
+    if kind(value) == "an array" {
+        return Err(format!(
+            "expected an object, found an array; write one {unit} a line, without the brackets"
+        ));
+    }
+    Members::of(value)
 }
 
 fn broken(text: &str, error: &serde_json::Error, last: bool, unit: &str) -> String {
@@ -87,46 +99,4 @@ fn not_a_number(text: &str, at: usize) -> Option<String> {
     Some(format!(
         "{member}{word} at column {column}, which JSON does not have; write null or leave the member out"
     ))
-}
-
-/// The member called `key`, which there has to be.
-pub(super) fn required<'a>(
-    members: &mut Members<'a>,
-    key: &str,
-    path: std::fmt::Arguments<'_>,
-    findings: &mut LineProblems,
-) -> Option<&'a RawValue> {
-    let value = findings.check(path, members.take(key))?;
-    if value.is_none() {
-        findings.add(path, "is missing");
-    }
-    value
-}
-
-/// The string called `key`, which there has to be, with something in it.
-pub(super) fn text(
-    members: &mut Members<'_>,
-    key: &str,
-    path: std::fmt::Arguments<'_>,
-    findings: &mut LineProblems,
-) -> Option<String> {
-    let value = required(members, key, path, findings)?;
-    let text = findings.check(path, string(value))?;
-    if text.trim().is_empty() {
-        findings.add(path, "is empty");
-        return None;
-    }
-    Some(text)
-}
-
-/// What `read` makes of the member called `key`, where there is one.
-pub(super) fn optional<T>(
-    members: &mut Members<'_>,
-    key: &str,
-    path: std::fmt::Arguments<'_>,
-    findings: &mut LineProblems,
-    read: impl Fn(&RawValue) -> Result<T, String>,
-) -> Option<T> {
-    let value = findings.check(path, members.take(key))??;
-    findings.check(path, read(value))
 }

@@ -21,7 +21,7 @@ pub(super) struct TextLines<R> {
 
 /// A line without its break and the white space before it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TextLine<'a> {
+pub struct TextLine<'a> {
     /// From 1.
     pub(super) number: u64,
     pub(super) bytes: &'a [u8],
@@ -121,6 +121,11 @@ impl<'a> TextLine<'a> {
             }
         })
     }
+}
+
+/// The number of line breaks in a piece of a file.
+pub(super) fn breaks(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 /// The line without the mark at the file's start and its line break.

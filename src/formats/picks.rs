@@ -1,36 +1,22 @@
 //! Picks as JSON lines: one line a call that was answered, or that failed for good. Lines are only ever added.
 
-use super::lines::TextLines;
-use super::problem::{Problem, quoted};
+use super::lines::{TextLine, TextLines};
+use super::problem::quoted;
+use super::records::{LineRecords, ParseLine};
 use crate::domain::adjudication::PickRecord;
 use crate::formats::json::reason;
 use std::io::BufRead;
 
-/// The records of a file, one line in memory at a time, with their line numbers.
-pub struct PickRecords<R> {
-    lines: TextLines<R>,
-}
-
-/// Reads picks; `file` is what problems call the file. A bad line gives a problem, and the next one follows.
-pub fn read_picks<R: BufRead>(reader: R, file: &str) -> PickRecords<R> {
-    PickRecords {
-        lines: TextLines::new(reader, file),
-    }
-}
-
-impl<R: BufRead> Iterator for PickRecords<R> {
-    type Item = Result<(u64, PickRecord), Problem>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (number, read) = match self.lines.next()? {
-            Ok(line) => (line.number, line.text().and_then(record)),
-            Err(problem) => return Some(Err(problem)),
-        };
-        Some(
-            read.map(|record| (number, record))
-                .map_err(|message| self.lines.problem(&message)),
-        )
-    }
+/// Reads picks with their line numbers; `file` is what problems call the file. A bad line gives a problem, and the next
+/// one follows.
+pub fn read_picks<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> LineRecords<R, impl ParseLine<Record = (u64, PickRecord)> + use<R>> {
+    LineRecords::new(TextLines::new(reader, file), |line: &TextLine<'_>| {
+        let record = line.text().and_then(record).map_err(|what| vec![what])?;
+        Ok(Some((line.number, record)))
+    })
 }
 
 fn record(text: &str) -> Result<PickRecord, String> {

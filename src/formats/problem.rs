@@ -60,53 +60,6 @@ pub(super) fn quoted(text: &str) -> String {
     out
 }
 
-/// Messages of one line or element: the first few, and how many more there were.
-#[derive(Default)]
-pub(super) struct LineProblems {
-    messages: Vec<String>,
-    more: usize,
-}
-
-impl LineProblems {
-    const SHOWN: usize = 5;
-
-    /// Notes what is wrong with the member at `path`.
-    pub(super) fn add(&mut self, path: fmt::Arguments<'_>, what: &str) {
-        if self.messages.len() < Self::SHOWN {
-            self.messages.push(format!("{path}: {what}"));
-        } else {
-            self.more += 1;
-        }
-    }
-
-    /// The value, or a note of why there is none.
-    pub(super) fn check<T>(
-        &mut self,
-        path: fmt::Arguments<'_>,
-        value: Result<T, String>,
-    ) -> Option<T> {
-        value.map_err(|what| self.add(path, &what)).ok()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.messages.is_empty()
-    }
-
-    /// The messages, the last saying how many were left out.
-    pub(super) fn into_messages(mut self, unit: &str) -> Vec<String> {
-        match self.more {
-            0 => {}
-            1 => self
-                .messages
-                .push(format!("and 1 more problem on this {unit}")),
-            more => self
-                .messages
-                .push(format!("and {more} more problems on this {unit}")),
-        }
-        self.messages
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,16 +79,5 @@ mod tests {
             QUOTED_CHARACTERS + 3
         );
         assert_eq!(quoted("\"7\""), "\"7\"");
-    }
-
-    #[test]
-    fn only_the_first_findings_are_spelled_out() {
-        let mut findings = LineProblems::default();
-        for index in 0..9 {
-            findings.add(format_args!("documents[{index}].id"), "is missing");
-        }
-        let messages = findings.into_messages("line");
-        assert_eq!(messages.len(), 6);
-        assert_eq!(messages[5], "and 4 more problems on this line");
     }
 }

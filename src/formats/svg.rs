@@ -2,11 +2,11 @@
 
 mod labels;
 
+pub use labels::{SvgLabel, escape};
+
+use labels::{CELL, LABEL_ROOM, header, row_label};
 use std::fmt::Write;
 
-use labels::{LABEL_ROOM, header, row_label};
-
-const CELL: usize = 16;
 const PAD: usize = 16;
 const TITLE: usize = 44;
 const FOOT: usize = 64;
@@ -31,37 +31,6 @@ pub struct SvgCell {
     pub missing: bool,
     /// A person's verdict is in force.
     pub overruled: bool,
-}
-
-/// What a matrix picture says about a document.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SvgLabel {
-    /// The document's rank, as text.
-    pub rank: String,
-    /// The document's id, in any characters.
-    pub id: String,
-    /// The document's score, where there is one.
-    pub zelo: Option<f64>,
-    /// The standard error of the score.
-    pub se: Option<f64>,
-}
-
-/// Text for XML: markup escaped, characters that XML cannot hold and direction controls left out.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for symbol in text.chars() {
-        match symbol {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {}
-            other if other.is_control() => {}
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 /// The picture's colour for a value between 0 (row worse, red) and 1 (row better, green), as `#rrggbb`.

@@ -10,35 +10,11 @@
 
 mod collect;
 mod read;
+mod row;
 mod write;
 
 pub use collect::{CandidateLists, collect_candidates, collect_qrels, collect_run};
-pub(super) use read::{LONGEST, candidate_cells, columns, grade, is_heading, named};
-pub use read::{TrecRows, read_candidates, read_qrels, read_run};
+pub(super) use read::{LONGEST, candidate_cells, columns, grade, in_columns, is_heading};
+pub use read::{read_candidates, read_qrels, read_run};
+pub use row::{GradedDocument, RankedDocument};
 pub use write::{cell, write_qrels, write_run};
-
-use crate::domain::corpus::{DocId, QueryId};
-
-/// How relevant a person holds a document to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GradedDocument {
-    /// The query.
-    pub query: QueryId,
-    /// The document.
-    pub document: DocId,
-    /// The grade; 0 and below are not relevant.
-    pub grade: i32,
-}
-
-/// A document of a ranking.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RankedDocument {
-    /// The query.
-    pub query: QueryId,
-    /// The document.
-    pub document: DocId,
-    /// The rank, where the line has one.
-    pub rank: Option<i64>,
-    /// The score, where the line has one; larger is better.
-    pub score: Option<f64>,
-}

@@ -1,23 +1,15 @@
 //! Reads `scored_pairs` one element at a time, so that memory does not grow with the file.
 
+use super::element::{self, ExpectedJudges};
+use super::pair::ZbenchPair;
 use super::scan::{JsonScanner, ScanStop};
-use super::{ZbenchPair, element};
 use crate::formats::json::reason;
+use crate::formats::lines::breaks;
 use crate::formats::problem::Problem;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 use std::io::BufRead;
-
-/// Which judges a file has to have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ExpectedJudges {
-    /// zBench's three, each on every pair; others may stand beside them.
-    #[default]
-    Zbench,
-    /// Whichever judges a pair names, at least one.
-    Any,
-}
 
 /// The pairs of a file, one at a time; see [`read_scored_pairs`].
 pub struct ScoredPairs<R> {
@@ -198,12 +190,8 @@ impl<R: BufRead> ScoredPairs<R> {
         match element::parse(value, index, self.ensemble) {
             Ok(pair) => Ok(Some(pair)),
             Err(findings) => {
-                let problems = findings.into_iter().map(|finding| {
-                    Problem::new(
-                        &self.file,
-                        Some(line + finding.lines_down),
-                        &finding.message,
-                    )
+                let problems = findings.into_iter().map(|(lines_down, message)| {
+                    Problem::new(&self.file, Some(line + lines_down), &message)
                 });
                 self.pending.extend(problems);
                 Ok(None)
@@ -255,7 +243,7 @@ fn json<'a>(value: &'a [u8], line: u64, what: &str) -> Result<&'a RawValue, Read
     let text = std::str::from_utf8(value).map_err(|error| {
         let before = value.get(..error.valid_up_to()).unwrap_or_default();
         ReadEnd::Broken {
-            line: line + before.iter().filter(|byte| **byte == b'\n').count() as u64,
+            line: line + breaks(before),
             what: "invalid UTF-8; save the file as UTF-8".to_owned(),
         }
     })?;

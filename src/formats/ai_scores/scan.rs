@@ -1,5 +1,6 @@
 //! Cuts a stream of JSON into values without reading them, so that only one is in memory at a time.
 
+use crate::formats::lines::breaks;
 use std::io::{self, BufRead};
 
 /// Why there is no next byte or value.
@@ -135,8 +136,4 @@ impl Nesting {
         }
         None
     }
-}
-
-fn breaks(bytes: &[u8]) -> u64 {
-    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }

@@ -1,6 +1,6 @@
 //! Writes `ai_scores.json` in zBench's own layout, pair by pair.
 
-use super::{NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ZbenchPair};
+use super::pair::{NO_REASONING, RecordedVote, SWAPPED, ScoredDocument, ZbenchPair};
 use crate::domain::corpus::JsonObject;
 use crate::formats::json::{write_break, write_indented, write_number, write_string};
 use std::borrow::Cow;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{CELL, SvgLabel, escape};
+/// The side of a cell, in pixels.
+pub(super) const CELL: usize = 16;
 
 const ID_LETTERS_MAX: usize = 18;
 const RANK_END: usize = 24;
@@ -13,6 +14,37 @@ const SCORE_START: usize = 272;
 
 /// Columns of pixels that the labels take.
 pub(super) const LABEL_ROOM: usize = 352;
+
+/// What a matrix picture says about a document.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SvgLabel {
+    /// The document's rank, as text.
+    pub rank: String,
+    /// The document's id, in any characters.
+    pub id: String,
+    /// The document's score, where there is one.
+    pub zelo: Option<f64>,
+    /// The standard error of the score.
+    pub se: Option<f64>,
+}
+
+/// Text for XML: markup escaped, characters that XML cannot hold and direction controls left out.
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for symbol in text.chars() {
+        match symbol {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{fffe}' | '\u{ffff}' => {}
+            other if other.is_control() => {}
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
 
 pub(super) fn row_label(svg: &mut String, label: &SvgLabel, (x, y): (usize, usize), scale: f64) {
     let base = y + CELL - 4;

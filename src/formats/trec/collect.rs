@@ -1,9 +1,9 @@
 //! Records into labels and rankings, each document once a query.
 
-use super::{GradedDocument, RankedDocument, named};
+use super::row::{GradedDocument, RankedDocument};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
-use crate::formats::problem::Problem;
+use crate::formats::problem::{Problem, quoted};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -133,4 +133,13 @@ fn once<'a>(
             report(Problem::new(file, Some(*line), &what));
         }
     }
+}
+
+/// A document of a query, in words.
+fn named(query: &QueryId, document: &DocId) -> String {
+    format!(
+        "document {} of query {}",
+        quoted(document.as_str()),
+        quoted(query.as_str())
+    )
 }

@@ -1,9 +1,10 @@
 //! One line to one record, strictly.
 
-use super::{GradedDocument, RankedDocument};
+use super::row::{GradedDocument, RankedDocument};
 use crate::domain::corpus::{DocId, QueryId};
-use crate::formats::lines::TextLines;
-use crate::formats::problem::{Problem, quoted};
+use crate::formats::lines::{TextLine, TextLines};
+use crate::formats::problem::quoted;
+use crate::formats::records::{LineRecords, ParseLine};
 use std::io::BufRead;
 
 /// The longest line of a file in columns, in bytes.
@@ -22,52 +23,32 @@ const DOCUMENTS: [&str; 7] = [
     "pid",
 ];
 
-/// The record on a line, `None` where it is a header. The second argument tells the file's first line.
-type ParseLine<T> = fn(&str, bool) -> Result<Option<T>, String>;
-
-/// The records of a file with their line numbers, one line in memory at a time. A bad line gives a problem, and the next
-/// one follows.
-pub struct TrecRows<R, T> {
-    lines: TextLines<R>,
-    parse: ParseLine<T>,
-    first: bool,
-}
-
-impl<R: BufRead, T> TrecRows<R, T> {
-    pub(crate) fn new(reader: R, file: &str, parse: ParseLine<T>) -> Self {
-        Self {
-            lines: TextLines::new(reader, file).at_most(LONGEST),
-            parse,
-            first: true,
-        }
-    }
-}
-
-impl<R: BufRead, T> Iterator for TrecRows<R, T> {
-    type Item = Result<(u64, T), Problem>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let (number, record) = match self.lines.next()? {
-                Ok(line) => {
-                    let first = std::mem::take(&mut self.first);
-                    let record = line.text().and_then(|text| (self.parse)(text, first));
-                    (line.number, record)
-                }
-                Err(problem) => return Some(Err(problem)),
-            };
-            match record {
-                Ok(Some(record)) => return Some(Ok((number, record))),
-                Ok(None) => {}
-                Err(message) => return Some(Err(self.lines.problem(&message))),
-            }
-        }
-    }
+/// The rows of a file with their line numbers; `parse` is told whether a line is the first, and gives nothing for a header.
+pub(crate) fn in_columns<R, T, F>(
+    reader: R,
+    file: &str,
+    parse: F,
+) -> LineRecords<R, impl ParseLine<Record = (u64, T)> + use<R, T, F>>
+where
+    R: BufRead,
+    F: Fn(&str, bool) -> Result<Option<T>, String>,
+{
+    let mut first = true;
+    let lines = TextLines::new(reader, file).at_most(LONGEST);
+    LineRecords::new(lines, move |line: &TextLine<'_>| {
+        let first = std::mem::take(&mut first);
+        let row = line.text().and_then(|text| parse(text, first));
+        let row = row.map_err(|what| vec![what])?;
+        Ok(row.map(|row| (line.number, row)))
+    })
 }
 
 /// Reads qrels in TREC's form; `file` is what problems call the file.
-pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> TrecRows<R, GradedDocument> {
-    TrecRows::new(reader, file, |text, _| {
+pub fn read_qrels<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> LineRecords<R, impl ParseLine<Record = (u64, GradedDocument)> + use<R>> {
+    in_columns(reader, file, |text, _| {
         let [query, _, document, value] = columns(
             text.split_ascii_whitespace(),
             "a line of qrels has 4: query, iteration, document, grade",
@@ -81,8 +62,11 @@ pub fn read_qrels<R: BufRead>(reader: R, file: &str) -> TrecRows<R, GradedDocume
 }
 
 /// Reads a run; `file` is what problems call the file.
-pub fn read_run<R: BufRead>(reader: R, file: &str) -> TrecRows<R, RankedDocument> {
-    TrecRows::new(reader, file, |text, _| {
+pub fn read_run<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> LineRecords<R, impl ParseLine<Record = (u64, RankedDocument)> + use<R>> {
+    in_columns(reader, file, |text, _| {
         let [query, _, document, rank, score, _] = columns(
             text.split_ascii_whitespace(),
             "a line of a run has 6: query, Q0, document, rank, score, name",
@@ -99,8 +83,11 @@ pub fn read_run<R: BufRead>(reader: R, file: &str) -> TrecRows<R, RankedDocument
 
 /// Reads a list of candidates: query and document, then rank and score where there are any. The first line may be a
 /// header; the cells stand between tabs, commas or white space. `file` is what problems call the file.
-pub fn read_candidates<R: BufRead>(reader: R, file: &str) -> TrecRows<R, RankedDocument> {
-    TrecRows::new(reader, file, |text, first| {
+pub fn read_candidates<R: BufRead>(
+    reader: R,
+    file: &str,
+) -> LineRecords<R, impl ParseLine<Record = (u64, RankedDocument)> + use<R>> {
+    in_columns(reader, file, |text, first| {
         let cells = candidate_cells(text)?;
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         if first && is_heading(&cells) {
@@ -195,13 +182,4 @@ pub(crate) fn grade(text: &str) -> Result<i32, String> {
 fn number(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| !number.is_nan());
     number.ok_or_else(|| format!("the score {} is not a number", quoted(text)))
-}
-
-/// A document of a query, in words.
-pub(crate) fn named(query: &QueryId, document: &DocId) -> String {
-    format!(
-        "document {} of query {}",
-        quoted(document.as_str()),
-        quoted(query.as_str())
-    )
 }

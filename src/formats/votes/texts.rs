@@ -1,6 +1,6 @@
 //! What a file has called its queries and documents so far: one identifier must not stand for two texts.
 
-use super::{ExternalDocument, ExternalVote};
+use super::vote::{ExternalDocument, ExternalVote};
 use crate::formats::problem::quoted;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub fn text_hash(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
 
-pub(super) struct TextRegistry<K> {
+pub struct TextRegistry<K> {
     pub(super) known: HashMap<String, KnownTexts>,
     look_up: K,
 }

@@ -131,15 +131,6 @@ impl WireFormat for Compatible {
         chat::CAPS
     }
 
-    fn parse_reply(
-        &self,
-        settings: &JudgeSettings,
-        value: &Value,
-        received: &HttpResponse,
-    ) -> Result<JudgeReply, CallError> {
-        chat::reply(settings, value, received)
-    }
-
     fn parse_response(
         &self,
         settings: &JudgeSettings,

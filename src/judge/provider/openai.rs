@@ -1,10 +1,9 @@
 //! OpenAI: chat completions with structured outputs.
 
 use super::chat::{self, Dialect};
-use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
-use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
+use crate::judge::call::{CallError, JudgePrompt};
 use serde_json::Value;
 
 /// The server.
@@ -24,15 +23,6 @@ impl WireFormat for OpenAi {
 
     fn caps(&self) -> &'static [&'static str] {
         chat::CAPS
-    }
-
-    fn parse_reply(
-        &self,
-        settings: &JudgeSettings,
-        value: &Value,
-        received: &HttpResponse,
-    ) -> Result<JudgeReply, CallError> {
-        chat::reply(settings, value, received)
     }
 
     fn adapt(&self, settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
@@ -100,6 +90,7 @@ mod tests {
     use super::super::testing::{received, settings};
     use super::*;
     use crate::judge::call::FailureCause;
+    use crate::judge::call::JudgeReply;
     use serde_json::json;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {

@@ -1,5 +1,7 @@
 //! A judge behind HTTP: a wire format with its settings, its connection and what was learnt about its server.
 
+mod batches;
+
 use super::batch::format::BatchFormat;
 use super::connection::ApiConnection;
 use super::response::HttpResponse;

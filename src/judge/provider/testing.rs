@@ -15,7 +15,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 
-pub(super) fn settings(provider: &str, model: &str) -> JudgeSettings {
+pub(crate) fn settings(provider: &str, model: &str) -> JudgeSettings {
     let template = Template::parse(prompt::SCORE).unwrap();
     JudgeSettings {
         spec: JudgeSpec {
@@ -46,7 +46,7 @@ pub(super) fn settings(provider: &str, model: &str) -> JudgeSettings {
     }
 }
 
-pub(super) fn received(status: u16, body: &Value) -> HttpResponse {
+pub(crate) fn received(status: u16, body: &Value) -> HttpResponse {
     let mut headers = HeaderMap::new();
     headers.insert("content-type", HeaderValue::from_static("application/json"));
     HttpResponse {
@@ -59,7 +59,7 @@ pub(super) fn received(status: u16, body: &Value) -> HttpResponse {
 }
 
 /// A judge whose server is nowhere.
-pub(super) fn network(
+pub(crate) fn network(
     settings: JudgeSettings,
     wire: Box<dyn WireFormat>,
     batch: Option<&'static dyn BatchFormat>,
@@ -76,4 +76,4 @@ pub(super) fn network(
 }
 
 /// A key with everything that is spelt otherwise in JSON and in addresses.
-pub(super) const KEY: &str = "sk-secret/0123\"4567+ab";
+pub(crate) const KEY: &str = "sk-secret/0123\"4567+ab";

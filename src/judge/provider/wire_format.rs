@@ -1,5 +1,6 @@
 //! The trait of a provider's format: pure functions from prompts to requests and from answers to replies.
 
+use super::chat;
 use super::error_response;
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
@@ -17,13 +18,16 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
     /// Where a request limits the answer, as JSON pointers, one of which must be there; none where nothing is written.
     fn caps(&self) -> &'static [&'static str];
 
-    /// The reply in the JSON of a success, or why there is none. Looks at the stop reason before the text.
+    /// The reply in the JSON of a success, or why there is none; as in chat completions unless a provider has its own form.
+    /// Looks at the stop reason before the text.
     fn parse_reply(
         &self,
         settings: &JudgeSettings,
         value: &Value,
         response: &HttpResponse,
-    ) -> Result<JudgeReply, CallError>;
+    ) -> Result<JudgeReply, CallError> {
+        chat::reply(settings, value, response)
+    }
 
     /// The reply in an answer of any status, or why there is none.
     fn parse_response(

@@ -119,7 +119,7 @@ fn hand_on(line: &[u8], each: &mut (dyn FnMut(&str) + Send)) {
 }
 
 /// An identifier that a provider gave, unless it would lead out of its place in an address.
-pub(super) fn checked(id: &str) -> Result<&str, CallError> {
+pub(crate) fn checked(id: &str) -> Result<&str, CallError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);
     if !id.is_empty() && id.chars().all(plain) && !id.contains("..") {
         Ok(id)
@@ -131,7 +131,7 @@ pub(super) fn checked(id: &str) -> Result<&str, CallError> {
     }
 }
 
-pub(super) fn unclear(what: &str) -> CallError {
+pub(crate) fn unclear(what: &str) -> CallError {
     CallError::new(
         FailureCause::Server,
         format!("the provider's answer does not tell {what}"),

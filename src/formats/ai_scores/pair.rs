@@ -1,0 +1,64 @@
+//! Two documents with what each judge said of them.
+
+use crate::domain::corpus::{DocId, JsonObject, QueryId};
+use crate::domain::vote::Margin;
+
+/// The judges of a file that zBench wrote, in its order.
+pub const ZBENCH_JUDGES: [&str; 3] = ["openai", "gemini", "anthropic"];
+
+/// What begins the thought of a judge that was shown B first. The score that goes with it is already turned round.
+pub(super) const SWAPPED: &str = "(SWAPPED)\n";
+
+/// What stands for the thought of a tie that came without one, which would otherwise read as a failure.
+pub(super) const NO_REASONING: &str = "(no reasoning)";
+
+/// One document of a scored pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScoredDocument {
+    /// The document's identifier.
+    pub id: DocId,
+    /// The text the judges read.
+    pub content: String,
+    /// The document's metadata, untouched.
+    pub metadata: JsonObject,
+}
+
+/// What a file records of one judge on one pair.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordedVote {
+    /// The judge stated a preference, or none.
+    Vote {
+        /// The preference, oriented to the pair's A and B.
+        margin: Margin,
+        /// Whether the judge was shown B first.
+        swapped: bool,
+        /// The judge's reasoning, without the marker of a swap.
+        thought: String,
+    },
+    /// The call failed: there is no vote.
+    Failure,
+}
+
+/// Two documents and the judges' votes on them. A file may hold a pair several times, in either orientation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ZbenchPair {
+    /// The file's name for the pair; zBench's own is [`ZbenchPair::zbench_id`].
+    pub pair_id: String,
+    /// The query's identifier.
+    pub query_id: QueryId,
+    /// The query text.
+    pub query: String,
+    /// Document A.
+    pub a: ScoredDocument,
+    /// Document B.
+    pub b: ScoredDocument,
+    /// The judges by name (`openai` for the member `openai_score`) in the file's order, with what is recorded of each.
+    pub votes: Vec<(String, RecordedVote)>,
+}
+
+impl ZbenchPair {
+    /// The name zBench gives a pair: the three identifiers joined by hyphens.
+    pub fn zbench_id(query: &QueryId, a: &DocId, b: &DocId) -> String {
+        format!("{query}-{a}-{b}")
+    }
+}

@@ -1,0 +1,215 @@
+//! An object read member by member: what is wrong is noted with its path, and the reading goes on.
+
+use super::json::{Members, is_null, reason, string};
+use crate::domain::corpus::JsonObject;
+use serde_json::value::RawValue;
+use std::fmt;
+
+/// What is wrong in a piece of JSON: the first messages with the line breaks before each, and how many more there are.
+pub(super) struct ProblemNotes<'a> {
+    text: &'a str,
+    most: usize,
+    noted: Vec<(u64, String)>,
+    more: usize,
+}
+
+impl<'a> ProblemNotes<'a> {
+    pub(super) fn new(text: &'a str, most: usize) -> Self {
+        Self {
+            text,
+            most,
+            noted: Vec::new(),
+            more: 0,
+        }
+    }
+
+    /// Notes what is wrong at `path`, which `at`, a slice of the text, shows.
+    fn add(&mut self, at: &str, path: fmt::Arguments<'_>, what: &str) {
+        if self.noted.len() == self.most {
+            self.more += 1;
+            return;
+        }
+        let offset = (at.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
+        let before = offset.and_then(|offset| self.text.as_bytes().get(..offset));
+        let lines_down = super::lines::breaks(before.unwrap_or_default());
+        self.noted.push((lines_down, format!("{path}: {what}")));
+    }
+
+    /// The value where nothing is noted, else the messages with the line breaks before them.
+    pub(super) fn finish<T>(self, value: Option<T>) -> Result<T, Vec<(u64, String)>> {
+        match value {
+            Some(value) if self.noted.is_empty() => Ok(value),
+            _ => Err(self.noted),
+        }
+    }
+
+    /// The value where nothing is noted, else the messages, the last saying how many were left out.
+    pub(super) fn finish_line<T>(self, value: Option<T>) -> Result<T, Vec<String>> {
+        let more = match self.more {
+            0 => None,
+            1 => Some("and 1 more problem on this line".to_owned()),
+            more => Some(format!("and {more} more problems on this line")),
+        };
+        let strip = |noted: Vec<(u64, String)>| noted.into_iter().map(|(_, message)| message);
+        self.finish(value)
+            .map_err(|noted| strip(noted).chain(more).collect())
+    }
+}
+
+/// An object whose members are taken out one after the other.
+pub(super) struct ObjectReader<'a, 'n> {
+    text: &'a str,
+    path: String,
+    members: Members<'a>,
+    notes: &'n mut ProblemNotes<'a>,
+}
+
+impl<'a, 'n> ObjectReader<'a, 'n> {
+    /// The object that a whole text holds.
+    pub(super) fn whole(
+        text: &'a str,
+        members: Members<'a>,
+        notes: &'n mut ProblemNotes<'a>,
+    ) -> Self {
+        Self {
+            text,
+            path: String::new(),
+            members,
+            notes,
+        }
+    }
+
+    /// The object at `path`, where it is one.
+    pub(super) fn of(
+        value: &'a RawValue,
+        path: String,
+        notes: &'n mut ProblemNotes<'a>,
+    ) -> Option<Self> {
+        let text = value.get();
+        match Members::of(value) {
+            Ok(members) => Some(Self {
+                text,
+                path,
+                members,
+                notes,
+            }),
+            Err(what) => {
+                notes.add(text, format_args!("{path}"), &what);
+                None
+            }
+        }
+    }
+
+    fn note_at(&mut self, at: &str, key: &str, what: &str) {
+        match self.path.as_str() {
+            "" => self.notes.add(at, format_args!("{key}"), what),
+            path => self.notes.add(at, format_args!("{path}.{key}"), what),
+        }
+    }
+
+    /// Notes what is wrong with the object itself.
+    pub(super) fn note_self(&mut self, what: &str) {
+        self.notes
+            .add(self.text, format_args!("{}", self.path), what);
+    }
+
+    /// Notes what is wrong with a member that is not there.
+    pub(super) fn note(&mut self, key: &str, what: &str) {
+        self.note_at(self.text, key, what);
+    }
+
+    /// The value that `read` makes of a member's, or a note.
+    pub(super) fn read<T>(
+        &mut self,
+        key: &str,
+        value: &'a RawValue,
+        read: impl FnOnce(&'a RawValue) -> Result<T, String>,
+    ) -> Option<T> {
+        read(value)
+            .map_err(|what| self.note_at(value.get(), key, &what))
+            .ok()
+    }
+
+    fn member(&mut self, key: &str) -> Option<Option<&'a RawValue>> {
+        let member = self.members.take(key);
+        member.map_err(|what| self.note(key, &what)).ok()
+    }
+
+    /// The member called `key`, which there has to be.
+    pub(super) fn required(&mut self, key: &str) -> Option<&'a RawValue> {
+        let value = self.member(key)?;
+        if value.is_none() {
+            self.note(key, "is missing");
+        }
+        value
+    }
+
+    /// What `read` makes of the member called `key`, where there is one.
+    pub(super) fn optional<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(&'a RawValue) -> Result<T, String>,
+    ) -> Option<T> {
+        let value = self.member(key)??;
+        self.read(key, value, read)
+    }
+
+    /// The same where null is as good as no member.
+    pub(super) fn nullable<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(&'a RawValue) -> Result<T, String>,
+    ) -> Option<T> {
+        let value = self.member(key)?.filter(|value| !is_null(value))?;
+        self.read(key, value, read)
+    }
+
+    /// The string called `key`, which there has to be.
+    pub(super) fn string(&mut self, key: &str) -> Option<String> {
+        let value = self.required(key)?;
+        self.read(key, value, string)
+    }
+
+    /// The same, with something in it.
+    pub(super) fn text(&mut self, key: &str) -> Option<String> {
+        let value = self.required(key)?;
+        self.read(key, value, |value| match string(value)? {
+            text if text.trim().is_empty() => Err("is empty".to_owned()),
+            text => Ok(text),
+        })
+    }
+
+    /// The object called `key`, which there has to be.
+    pub(super) fn object(&mut self, key: &str) -> Option<ObjectReader<'a, '_>> {
+        let value = self.required(key)?;
+        self.enter(key, value)
+    }
+
+    /// The object that is the value of a member.
+    pub(super) fn enter(&mut self, key: &str, value: &'a RawValue) -> Option<ObjectReader<'a, '_>> {
+        let path = match self.path.as_str() {
+            "" => key.to_owned(),
+            path => format!("{path}.{key}"),
+        };
+        ObjectReader::of(value, path, self.notes)
+    }
+
+    /// The elements of the array called `key`, which there has to be.
+    pub(super) fn array(&mut self, key: &str) -> Option<Vec<&'a RawValue>> {
+        let value = self.required(key)?;
+        self.read(key, value, |value| match super::json::kind(value) {
+            "an array" => serde_json::from_str(value.get()).map_err(|error| reason(&error)),
+            other => Err(format!("expected an array, found {other}")),
+        })
+    }
+
+    /// The members that were not taken.
+    pub(super) fn members(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.members.iter()
+    }
+
+    /// What was not taken, as an object of its own.
+    pub(super) fn rest(&self) -> JsonObject {
+        self.members.rest()
+    }
+}

@@ -1,0 +1,163 @@
+//! One vote, and the line that it stands on.
+
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::vote::Margin;
+use crate::formats::json::{kind, number, reason, string};
+use crate::formats::object::ObjectReader;
+use crate::formats::problem::quoted;
+use serde_json::value::RawValue;
+
+/// Who judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VoterKind {
+    /// A language model, or another program.
+    Llm,
+    /// A person.
+    Human,
+}
+
+/// A document as a vote names it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalDocument {
+    /// Unique in its pool.
+    pub id: DocId,
+    /// Its text, where this line has it.
+    pub content: Option<String>,
+}
+
+/// One vote.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalVote {
+    /// The query.
+    pub query: QueryId,
+    /// Its text, where this line has it.
+    pub query_text: Option<String>,
+    /// One document.
+    pub a: ExternalDocument,
+    /// The other.
+    pub b: ExternalDocument,
+    /// The model's or the person's name.
+    pub by: String,
+    /// Which of the two it is.
+    pub kind: VoterKind,
+    /// Negative prefers `a`.
+    pub score: Margin,
+    /// Whether `b` was shown first.
+    pub swapped: bool,
+    /// The reasoning, one thought a line; empty where there is none.
+    pub reasoning: String,
+    /// When, in milliseconds since the Unix epoch, where the line says so.
+    pub created_ms: Option<i64>,
+}
+
+/// The last millisecond of the year 9999.
+const LAST_MS: f64 = 253_402_300_799_999.0;
+
+pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
+    let query = named(&mut line, "query", "query");
+    let a = named(&mut line, "a", "content");
+    let b = named(&mut line, "b", "content");
+    if let (Some((a, _)), Some((b, _))) = (&a, &b)
+        && a == b
+    {
+        let what = format!("{} meets itself: a and b have the same id", quoted(a));
+        line.note("b.id", &what);
+    }
+    let by = line.text("by");
+    let kind = line.required("kind");
+    let kind = kind.and_then(|value| line.read("kind", value, voter_kind));
+    let score = line.required("score");
+    let score = score.and_then(|value| line.read("score", value, margin));
+    let swapped = line.nullable("shown", |value| match string(value)?.as_str() {
+        "ab" => Ok(false),
+        "ba" => Ok(true),
+        other => Err(format!(
+            "expected \"ab\" or \"ba\", found {}; say which document was shown first",
+            quoted(other)
+        )),
+    });
+    let reasoning = line.nullable("reasoning", thoughts);
+    let created_ms = line.nullable("created_ms", moment);
+    let ((query, query_text), (a, a_text), (b, b_text)) = (query?, a?, b?);
+    let document = |id: String, content| ExternalDocument {
+        id: DocId::new(id),
+        content,
+    };
+    Some(ExternalVote {
+        query: QueryId::new(query),
+        query_text,
+        a: document(a, a_text),
+        b: document(b, b_text),
+        by: by?,
+        kind: kind?,
+        score: score?,
+        swapped: swapped.unwrap_or(false),
+        reasoning: reasoning.unwrap_or_default(),
+        created_ms,
+    })
+}
+
+/// The object called `key`: its id, and its text where it has one.
+fn named(
+    line: &mut ObjectReader<'_, '_>,
+    key: &str,
+    text_key: &str,
+) -> Option<(String, Option<String>)> {
+    let mut object = line.object(key)?;
+    let id = object.text("id");
+    let content = object.nullable(text_key, |value| match string(value)? {
+        // An answer that came out empty is still an answer that was judged; a query without words is none.
+        text if text.trim().is_empty() && key == "query" => Err("is empty".to_owned()),
+        text => Ok(text),
+    });
+    Some((id?, content))
+}
+
+fn voter_kind(value: &RawValue) -> Result<VoterKind, String> {
+    match string(value)?.as_str() {
+        "llm" => Ok(VoterKind::Llm),
+        "human" => Ok(VoterKind::Human),
+        other => Err(format!(
+            "expected \"llm\" or \"human\", found {}",
+            quoted(other)
+        )),
+    }
+}
+
+fn margin(value: &RawValue) -> Result<Margin, String> {
+    Margin::new(number(value)?).ok_or_else(|| {
+        format!(
+            "{} is outside -1..1 (negative: a is better)",
+            quoted(value.get())
+        )
+    })
+}
+
+/// A text, or a list of texts, one a line.
+fn thoughts(value: &RawValue) -> Result<String, String> {
+    match kind(value) {
+        "an array" => {
+            let lines: Vec<&RawValue> =
+                serde_json::from_str(value.get()).map_err(|error| reason(&error))?;
+            let lines: Vec<String> = lines
+                .into_iter()
+                .map(string)
+                .collect::<Result<_, String>>()?;
+            Ok(lines.join("\n"))
+        }
+        "a string" => string(value),
+        other => Err(format!(
+            "expected a string or an array of strings, found {other}"
+        )),
+    }
+}
+
+fn moment(value: &RawValue) -> Result<i64, String> {
+    match number(value)? {
+        ms if ms.fract() == 0.0 && (0.0..=LAST_MS).contains(&ms) => Ok(ms as i64),
+        _ => Err(format!(
+            "expected whole milliseconds since 1970, found {}",
+            quoted(value.get())
+        )),
+    }
+}

@@ -1,13 +1,26 @@
 //! Use cases, one folder each, called by the commands and by the screens alike: they read and write the project, call
-//! services, and know nothing of terminals.
+//! services, and know nothing of terminals. Data in, data out, progress by callback.
 
 pub mod adjudication;
 pub mod annotate;
+pub mod choose_judges;
+pub mod embeddings;
+pub mod error;
+pub mod evaluate;
+pub mod export;
+pub mod import;
+pub mod input_files;
+pub mod intervals;
 pub mod judge_report;
 pub mod log;
 pub mod manual;
 pub mod merge;
+pub mod output_file;
 pub mod pick;
 pub mod pool;
+pub mod project;
 pub mod review;
 pub mod run_lock;
+pub mod simulate;
+pub mod status;
+pub mod wording;

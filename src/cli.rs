@@ -5,8 +5,7 @@ mod annotate;
 mod batch;
 mod battles;
 mod bench_sampler;
-mod benchmark;
-mod choose_judges;
+mod command;
 mod compare;
 mod config;
 mod cycles;
@@ -19,29 +18,28 @@ mod gold;
 mod import;
 mod judges;
 mod keys;
-mod list;
 mod log;
 mod manual;
 mod matrix;
 mod merge;
 mod output;
-mod pair_verdicts;
+mod override_pair;
 mod pick;
 mod pool;
+mod queries;
 mod queue;
 mod rule;
 mod signals;
-mod verdict;
+mod spending;
+mod status;
+mod undo;
 
 use crate::config::Config;
-use crate::store::Store;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{CommandFactory, Parser, Subcommand};
-use std::path::{Path, PathBuf};
+use command::{CommandContext, CommandResult};
+use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// Where a project is looked for when nothing else is said.
-pub const DEFAULT_PROJECT: &str = "overrule.db";
 
 #[derive(Debug, Parser)]
 #[command(
@@ -89,9 +87,9 @@ enum CliCommand {
     /// Take over what another analyst's project file has
     Merge(merge::MergeCommand),
     /// How far the project is
-    Status(list::StatusCommand),
+    Status(status::StatusCommand),
     /// One row a query
-    Queries(list::QueriesCommand),
+    Queries(queries::QueriesCommand),
     /// A query's K×K matrix and scores
     Matrix(matrix::MatrixCommand),
     /// Battles with every vote and its reasoning
@@ -105,9 +103,9 @@ enum CliCommand {
     /// What a sampling strategy is worth, in simulation
     BenchSampler(bench_sampler::BenchSamplerCommand),
     /// Give a verdict on a pair of documents
-    Override(verdict::OverrideCommand),
+    Override(override_pair::OverrideCommand),
     /// Take back your latest verdict, or ruling
-    Undo(verdict::UndoCommand),
+    Undo(undo::UndoCommand),
     /// Who did what, when, and what it changed
     Log(log::LogCommand),
     /// Pairs with a known answer, to measure people by
@@ -145,128 +143,12 @@ enum CliCommand {
     Man,
 }
 
-/// An error with the exit code it deserves.
-#[derive(Debug)]
-pub struct CommandFailure {
-    code: u8,
-    error: Option<anyhow::Error>,
-}
-
-impl CommandFailure {
-    /// Bad usage or bad input: exit code 2.
-    pub fn usage(error: impl Into<anyhow::Error>) -> Self {
-        Self {
-            code: 2,
-            error: Some(error.into()),
-        }
-    }
-
-    /// Done but incomplete, already explained on stderr: exit code 3.
-    pub fn incomplete() -> Self {
-        Self {
-            code: 3,
-            error: None,
-        }
-    }
-
-    /// Whether a file could not be written for want of room.
-    fn is_disk_full(&self) -> bool {
-        let full = std::io::ErrorKind::StorageFull;
-        let error = self.error.as_ref();
-        error.is_some_and(|error| output::is_io_error(error, full))
-    }
-
-    /// Interrupted: exit code 130.
-    pub fn interrupted() -> Self {
-        Self {
-            code: 130,
-            error: None,
-        }
-    }
-}
-
-impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
-    fn from(error: E) -> Self {
-        let error = error.into();
-        let bad_input = matches!(
-            error.downcast_ref::<crate::store::StoreError>(),
-            Some(
-                crate::store::StoreError::NotFound(_)
-                    | crate::store::StoreError::Conflict(_)
-                    | crate::store::StoreError::NotAProject { .. }
-                    | crate::store::StoreError::Newer { .. }
-                    | crate::store::StoreError::Outdated { .. }
-                    | crate::store::StoreError::Linked { .. }
-                    | crate::store::StoreError::ReadOnly { .. }
-            )
-        ) || error.downcast_ref::<crate::config::ConfigError>().is_some();
-        Self {
-            code: if bad_input { 2 } else { 1 },
-            error: Some(error),
-        }
-    }
-}
-
-/// What a command returns.
-pub type CommandResult = Result<(), CommandFailure>;
-
-/// What every command is given.
-#[derive(Debug)]
-pub struct CommandContext {
-    project: Option<PathBuf>,
-    /// The `--annotator` of this call.
-    annotator: Option<String>,
-    config: Config,
-    config_file: Option<PathBuf>,
-}
-
-impl CommandContext {
-    fn project(&self) -> &Path {
-        self.project
-            .as_deref()
-            .unwrap_or(Path::new(DEFAULT_PROJECT))
-    }
-
-    /// Who gives verdicts.
-    fn annotator(&self) -> String {
-        let named = self.annotator.clone();
-        named.unwrap_or_else(|| self.config.annotator())
-    }
-
-    fn open(&self) -> Result<Store, CommandFailure> {
-        Ok(Store::open_existing(self.project())?)
-    }
-
-    /// Opens the project, creating it with the configured rating settings where there is none.
-    fn open_or_create(&self) -> Result<Store, CommandFailure> {
-        create_project(self.project(), &self.config)
-    }
-}
-
-fn create_project(path: &Path, config: &Config) -> Result<Store, CommandFailure> {
-    let fresh = !path.exists();
-    let store = Store::open(path)?;
-    if fresh {
-        let settings = config.rating;
-        store.write_blocking(move |db| db.set_settings(&settings))?;
-    }
-    Ok(store)
-}
-
 /// Runs the command line and says how the process is to end.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     match run(arguments) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            if let Some(error) = failure.error {
-                if output::is_broken_pipe(&error) {
-                    return ExitCode::SUCCESS;
-                }
-                output::message(&format!("overrule: {error:#}"));
-            }
-            ExitCode::from(failure.code)
-        }
+        Err(failure) => output::failure(failure),
     }
 }
 
@@ -278,8 +160,8 @@ fn run(arguments: Arguments) -> CommandResult {
         .transpose()?;
     let (config, config_file) = Config::load(arguments.config.as_deref())?;
     let context = CommandContext {
-        project: arguments.project,
-        annotator: arguments.annotator,
+        named_project: arguments.project,
+        named_annotator: arguments.annotator,
         config,
         config_file,
     };
@@ -317,13 +199,13 @@ fn run(arguments: Arguments) -> CommandResult {
         Some(CliCommand::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "overrule", &mut script);
-            Ok(output::text(&String::from_utf8_lossy(&script))?)
+            output::text(&String::from_utf8_lossy(&script))
         }
         Some(CliCommand::Man) => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Arguments::command()).render(&mut page)?;
             page.extend(manual::roff().into_bytes());
-            Ok(output::text(&String::from_utf8_lossy(&page))?)
+            output::text(&String::from_utf8_lossy(&page))
         }
     }
 }

@@ -9,6 +9,7 @@ pub mod corpus;
 pub mod judge_report;
 pub mod metrics;
 pub(crate) mod named;
+pub(crate) mod numeric;
 pub mod priority;
 pub mod ranking;
 pub mod rating;

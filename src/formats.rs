@@ -17,6 +17,7 @@ pub mod picks;
 pub mod problem;
 pub mod recognise;
 pub mod records;
+pub mod safe_json;
 pub mod svg;
 pub mod trec;
 pub mod votes;

@@ -8,6 +8,7 @@ pub mod append;
 pub mod assignments;
 pub mod batches;
 pub mod calls;
+mod columns;
 pub mod corpus;
 mod db;
 mod error;

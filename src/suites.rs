@@ -1,5 +1,6 @@
 //! Tests of more than one file: golden vectors, file formats, providers, screens, and the laws that hold over the whole.
 
+mod documents;
 #[path = "../tests/support/encrypted.rs"]
 mod encrypted;
 #[path = "../tests/support/fake_provider.rs"]

@@ -1,28 +1,33 @@
 //! The workbench: one loop, input first, at most one frame in sixteen milliseconds, and none when nothing changed.
 
+pub mod drawing;
 pub mod effects;
-pub mod fuzzy;
+pub(crate) mod fuzzy;
 pub mod keymap;
+pub(crate) mod layout;
+pub mod message;
 pub mod model;
-pub mod picture;
+pub(crate) mod navigation;
 pub mod screens;
 mod signals;
 pub mod terminal;
 #[cfg(test)]
 pub(crate) mod testing;
-pub mod text;
+pub(crate) mod text;
 pub mod theme;
 pub mod update;
 pub mod view;
-pub mod widgets;
+pub(crate) mod widgets;
 
 use crate::config::ScreenConfig;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crossterm::event::{Event, EventStream, KeyEventKind};
+use drawing::Caches;
 use effects::Runner;
 use futures::StreamExt as _;
-use model::{Effect, Model, Msg, TuiOptions};
+use message::{Effect, Msg};
+use model::{Model, TuiOptions};
 use signals::Signals;
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -99,13 +104,14 @@ pub fn run(
     let runner = Runner::new(store, ensemble, options.clone(), results);
     let mut model = Model::new(options, ramp, size, Instant::now());
     if !model.options.note.is_empty() {
-        model.say(widgets::toast::Level::Info, model.options.note.clone());
+        let note = model.options.note.clone();
+        model.inform(&note);
     }
     let app = App {
         model,
         theme,
         runner,
-        caches: view::Caches::default(),
+        caches: Caches::default(),
         drawn: Instant::now() - FRAME,
         dirty: true,
         leaving: false,
@@ -149,7 +155,7 @@ struct App {
     model: Model,
     theme: Theme,
     runner: Runner,
-    caches: view::Caches,
+    caches: Caches,
     drawn: Instant,
     dirty: bool,
     leaving: bool,
@@ -256,7 +262,7 @@ impl App {
                     let copy = crossterm::clipboard::CopyToClipboard::to_clipboard_from(text);
                     crossterm::execute!(std::io::stdout(), copy)?;
                 }
-                effect => self.runner.carry_out(effect, self.model.control),
+                effect => self.runner.carry_out(effect, self.model.run.control),
             }
         }
         Ok(())

@@ -1,3 +1,34 @@
-//! Adjudication: where judges' picks and labels differ, and what rulings make of it.
+//! Judges' picks held against a benchmark's labels, and what rulings make of labels and rankings.
 
 pub mod data;
+mod effect;
+mod evidence;
+mod report;
+pub mod sheets;
+
+use super::wording::counted;
+use data::AdjudicationData;
+pub use effect::RulingEffect;
+pub use report::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
+
+/// What a reader of the reports should know.
+pub fn notes(data: &AdjudicationData) -> Vec<String> {
+    let left_out = [
+        (data.left_out.unknown, "of queries that have no pool"),
+        (
+            data.left_out.changed,
+            "of pools with other documents than now",
+        ),
+    ];
+    let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
+    let mut notes: Vec<String> = left_out
+        .map(|(count, what)| format!("{} {what}: left out", counted(count, "answer")))
+        .collect();
+    if data.bench.labels_stand_first() {
+        notes.push(
+            "the labelled documents stand first in every pool: a judge that names the first slots is always right"
+                .to_owned(),
+        );
+    }
+    notes
+}

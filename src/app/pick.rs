@@ -1,3 +1,10 @@
 //! Picks: judges asked which documents of a pool are relevant.
 
+mod answers;
+mod inputs;
+mod plan;
 pub mod run;
+
+pub use answers::PickAnswers;
+pub use inputs::PickInputs;
+pub use plan::{JudgePicks, PickOptions, PickPlan};

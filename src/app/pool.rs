@@ -1,3 +1,181 @@
-//! Pools: the candidates of each query.
+//! Candidate pools from a benchmark: a first stage over its corpus, and the labelled documents among the best found.
 
-pub mod embeddings;
+mod benchmark_folder;
+mod dense;
+mod documents;
+mod first_stage;
+mod fused_rankings;
+mod summary;
+
+use super::error::AppError;
+use super::output_file::write_whole;
+use super::wording::{counted, first_names};
+use crate::client::now_ms;
+use crate::domain::corpus::{DocId, Pool, QueryId};
+use crate::domain::metrics::{Qrels, RankedRun};
+use crate::domain::retrieval::{PoolLayout, build_pool};
+use crate::formats::beir::BeirQuery;
+use crate::formats::{dataset, trec};
+use crate::store::Store;
+pub use benchmark_folder::BenchmarkFolder;
+pub use dense::{DenseSearch, EmbeddingProgress, vector_cache};
+pub use first_stage::FirstStage;
+use fused_rankings::FusedRankings;
+pub use fused_rankings::stage_names;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+pub use summary::PoolSummary;
+use summary::Summarised;
+
+/// How pools are built.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolOptions {
+    /// Documents of a pool.
+    pub depth: usize,
+    /// Documents a query in the first stage's run.
+    pub run_depth: usize,
+    /// The grade from which on a document is relevant.
+    pub relevant_from: i32,
+    /// The order of the documents in a pool.
+    pub layout: PoolLayout,
+    /// What the first stage is called.
+    pub stage_name: &'static str,
+}
+
+/// Pools, with what they were built from.
+#[derive(Debug)]
+pub struct BuiltPools {
+    queries: Vec<BeirQuery>,
+    stage_name: &'static str,
+    run: RankedRun,
+    /// The stages that were fused, and what they were fused to.
+    stage_runs: Vec<(&'static str, RankedRun)>,
+    pools: Vec<Pool>,
+    qrels: Qrels,
+    /// What was built, with what a reader should know.
+    pub summary: PoolSummary,
+}
+
+/// Builds the pools of all queries that have labels.
+pub fn build(
+    folder: &BenchmarkFolder,
+    qrels: Qrels,
+    stage: &FirstStage,
+    options: &PoolOptions,
+) -> Result<BuiltPools, AppError> {
+    let queries = folder.queries(&qrels)?;
+    let mut notes = Vec::new();
+    let there: HashSet<&QueryId> = queries.iter().map(|query| &query.id).collect();
+    let unknown = qrels.keys().filter(|query| !there.contains(query));
+    let unknown: Vec<&str> = unknown.map(QueryId::as_str).collect();
+    if !unknown.is_empty() {
+        notes.push(format!(
+            "{} of the labels missing from queries.jsonl: no pool ({})",
+            counted(unknown.len(), "query"),
+            first_names(&unknown)
+        ));
+    }
+    let mut left_out: Vec<String> = Vec::new();
+    let (mut run, mut pools) = (RankedRun::new(), Vec::new());
+    for query in &queries {
+        let mut ranking = stage.ranking(query, options.run_depth.max(options.depth));
+        let grades = qrels.get(&query.id).into_iter().flatten();
+        let relevant = grades.filter(|(_, grade)| **grade >= options.relevant_from);
+        let (shown, hidden): (Vec<DocId>, Vec<DocId>) = relevant
+            .map(|(document, _)| document.clone())
+            .partition(|document| stage.has_text(document));
+        left_out.extend(hidden.iter().map(ToString::to_string));
+        let found: Vec<DocId> = ranking
+            .iter()
+            .map(|(document, _)| document.clone())
+            .collect();
+        let pool = build_pool(&query.id, &shown, &found, options.depth, options.layout);
+        pools.push(pool);
+        ranking.truncate(options.run_depth);
+        run.insert(query.id.clone(), ranking);
+    }
+    if !left_out.is_empty() {
+        notes.push(format!(
+            "{} missing from the corpus, or empty there: in no pool ({})",
+            counted(left_out.len(), "relevant document"),
+            first_names(&left_out)
+        ));
+    }
+    notes.extend(stage.note());
+    let summarised = Summarised {
+        qrels: &qrels,
+        stage,
+        run: &run,
+        pools: &pools,
+        depth: options.depth,
+        relevant_from: options.relevant_from,
+        layout: options.layout,
+    };
+    Ok(BuiltPools {
+        summary: summarised.summary(notes)?,
+        pools: documents::pools(folder, &queries, &pools, &qrels, stage)?,
+        stage_runs: stage.hybrid().map_or_else(Vec::new, FusedRankings::runs),
+        stage_name: options.stage_name,
+        run,
+        queries,
+        qrels,
+    })
+}
+
+impl BuiltPools {
+    /// Writes what the first stage found as a run of TREC's.
+    pub fn write_run(&self, path: &Path) -> Result<(), AppError> {
+        self.write_one_run(path, self.stage_name, &self.run)
+    }
+
+    /// Writes a run of each stage that was fused, and of what they were fused to.
+    pub fn write_stage_runs(&self, folder: &Path) -> Result<(), AppError> {
+        let mut runs = self.stage_runs.iter();
+        runs.try_for_each(|(name, run)| self.write_one_run(&stage_file(folder, name), name, run))
+    }
+
+    fn write_one_run(&self, path: &Path, name: &str, run: &RankedRun) -> Result<(), AppError> {
+        write_whole(path, |mut out| {
+            for query in &self.queries {
+                let ranking = run.get(&query.id).map_or(&[][..], Vec::as_slice);
+                trec::write_run(&mut out, &query.id, ranking, name)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Writes the pools as a dataset.
+    pub fn write_dataset(&self, path: &Path) -> Result<(), AppError> {
+        write_whole(path, |mut out| {
+            for pool in &self.pools {
+                dataset::write_pool(&mut out, pool)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Puts pools, labels and rankings into the project: all of it, or nothing.
+    pub fn import(self, store: &Store, dataset: &str) -> Result<PoolSummary, AppError> {
+        let dataset = dataset.to_owned();
+        let mut rankings = self.stage_runs;
+        // What the pools were filled from has the last word on its name.
+        rankings.push((self.stage_name, self.run));
+        let (pools, qrels) = (self.pools, self.qrels);
+        store.write_blocking(move |db| {
+            for pool in &pools {
+                db.add_pool(pool, &dataset)?;
+            }
+            db.put_labels(&qrels)?;
+            for (name, run) in &rankings {
+                db.put_ranking(name, run, now_ms())?;
+            }
+            Ok(())
+        })?;
+        Ok(self.summary)
+    }
+}
+
+/// Where the run of a stage goes.
+pub fn stage_file(folder: &Path, stage: &str) -> PathBuf {
+    folder.join(format!("{stage}.trec"))
+}

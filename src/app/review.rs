@@ -1,8 +1,11 @@
-//! Review: what a person is to judge next, and what their verdicts say so far.
+//! Review: what a person is to judge next, what they decide, and what their verdicts say so far.
 
 pub mod annotator_statistics;
 mod assignment_history;
 mod dissent;
+pub mod override_pair;
+pub mod pair_verdicts;
 pub mod queue;
+pub mod undo;
 
 pub use assignment_history::assignment_history;

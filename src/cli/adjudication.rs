@@ -2,15 +2,14 @@
 
 mod disagreements;
 mod effect;
-mod evidence;
 mod report;
-mod sheets;
 
-use super::{CommandContext, CommandFailure, CommandResult, export, output};
-use crate::app::adjudication::data::AdjudicationData;
+use super::command::{CommandContext, CommandResult, usage};
+use super::output;
 use crate::app::adjudication::data::adjudication_data;
+use crate::app::adjudication::{JudgePickReport, RulingEffect, notes, sheets};
+use crate::app::output_file::write_whole;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementOrder, DisagreementRule};
-use anyhow::anyhow;
 use clap::Args;
 use serde_json::json;
 use std::path::PathBuf;
@@ -74,21 +73,21 @@ impl AdjudicationCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         for path in self.csv.iter().chain(&self.inspect) {
-            export::check_target(context, path, &[])?;
+            context.check_target(path, &[])?;
         }
         let level = self.level;
-        let rows = store.read_blocking(move |db| adjudication_data(db, level))?;
-        let mut notes = notes(&rows);
-        let nothing = rows.labels.is_empty() || rows.rankings.is_empty();
-        if rows.groups.is_empty() && (nothing || self.disagreements) {
-            let notes: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
-            return Err(CommandFailure::usage(anyhow!(
-                "{}: no judge has picked from these pools{}; `overrule pick` has them pick",
-                context.project().display(),
-                notes.concat()
-            )));
-        }
-        if rows.groups.is_empty() {
+        let data = store.read_blocking(move |db| adjudication_data(db, level))?;
+        let mut notes = notes(&data);
+        if data.groups.is_empty() {
+            let nothing = data.labels.is_empty() || data.rankings.is_empty();
+            if nothing || self.disagreements {
+                let notes: Vec<String> = notes.iter().map(|note| format!(" ({note})")).collect();
+                return Err(usage!(
+                    "{}: no judge has picked from these pools{}; `overrule pick` has them pick",
+                    context.project().display(),
+                    notes.concat()
+                ));
+            }
             notes.push("no judge has picked yet; `overrule pick` has them pick".to_owned());
         }
         if self.disagreements {
@@ -97,69 +96,42 @@ impl AdjudicationCommand {
                 controls: CONTROL_SHARE,
                 seed: context.config.run.seed,
             };
-            return disagreements::print(&rows, &rule, &context.annotator(), self.limit, self.json);
+            return disagreements::print(&data, &rule, &context.annotator(), self.limit, self.json);
         }
         if let Some(path) = &self.csv {
-            let write =
-                |out: &mut dyn std::io::Write| sheets::per_query(&rows.bench, &rows.groups, out);
-            export::write_atomically(path, write)?;
-        }
-        if let Some(path) = &self.inspect {
-            let texts_of = |at: usize| {
-                let key = rows.keys.get(at).copied().unwrap_or_default();
-                Ok(store.read_blocking(move |db| db.pool(key))?)
-            };
-            export::write_atomically(path, |out| {
-                sheets::disagreements(&rows.groups, &texts_of, out)
+            write_whole(path, |out| {
+                sheets::per_query(&data.bench, &data.groups, out)
             })?;
         }
-        let reports: Vec<_> = rows
-            .groups
-            .iter()
-            .map(|group| report::JudgePickReport::new(&rows.bench, group))
+        if let Some(path) = &self.inspect {
+            let pool_at = |at: usize| {
+                let key = data.keys.get(at).copied().unwrap_or_default();
+                Ok(store.read_blocking(move |db| db.pool(key))?)
+            };
+            write_whole(path, |out| {
+                sheets::disagreements(&data.groups, &pool_at, out)
+            })?;
+        }
+        let reports = data.groups.iter();
+        let reports: Vec<_> = reports
+            .map(|answers| JudgePickReport::new(&data.bench, answers))
             .collect();
-        let effect = effect::RulingEffect::of(&rows)?;
+        let effect = RulingEffect::of(&data)?;
         if self.json {
-            let judges: Vec<_> = reports.iter().map(report::JudgePickReport::json).collect();
-            output::json(&json!({
-                "pools": rows.bench.pools.len(),
+            let judges: Vec<_> = reports.iter().map(JudgePickReport::json).collect();
+            return output::json(&json!({
+                "pools": data.bench.pools.len(),
                 "judges": judges,
                 "rulings": effect.rulings_json(),
                 "rankings": effect.rankings_json(),
                 "warnings": notes,
-            }))?;
-            return Ok(());
+            }));
         }
         for note in &notes {
             output::message(&format!("note: {note}"));
         }
-        let mut texts: Vec<String> = reports.iter().map(report::JudgePickReport::words).collect();
-        texts.push(effect.words());
-        output::text(&texts.join("\n"))?;
-        Ok(())
+        let mut texts: Vec<String> = reports.iter().map(report::describe).collect();
+        texts.push(effect::describe(&effect));
+        output::text(&texts.join("\n"))
     }
-}
-
-/// What a reader should know.
-fn notes(rows: &AdjudicationData) -> Vec<String> {
-    let mut notes = Vec::new();
-    for (count, what) in [
-        (rows.left_out.unknown, "of queries that have no pool"),
-        (
-            rows.left_out.changed,
-            "of pools with other documents than now",
-        ),
-    ] {
-        if count > 0 {
-            let count = output::counted(count, "answer");
-            notes.push(format!("{count} {what}: left out"));
-        }
-    }
-    if rows.bench.labels_stand_first() {
-        notes.push(
-            "the labelled documents stand first in every pool: a judge that names the first slots is always right"
-                .to_owned(),
-        );
-    }
-    notes
 }

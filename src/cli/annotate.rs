@@ -5,9 +5,17 @@ mod cost;
 mod sampling_options;
 mod watch;
 
-use super::{CommandContext, CommandFailure, CommandResult, choose_judges, export, import, output};
-use crate::app::annotate::RunRequest;
+use super::command::{CommandContext, CommandFailure, CommandResult};
+use super::output;
+use super::spending::confirm_spending;
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::{RunOutcome, RunRequest};
+use crate::app::choose_judges::{check_budget, is_paid};
+use crate::app::export::write_annotated;
+use crate::app::import::datasets;
+use crate::app::output_file::write_whole;
 use crate::app::run_lock::RunLock;
+use crate::app::wording::counted;
 use crate::client::RunControl;
 use crate::store::calls::CallSelection;
 use clap::Args;
@@ -87,29 +95,25 @@ pub(super) struct AnnotateCommand {
 
 impl AnnotateCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let chosen = choose_judges::choose(context, &self.judges, self.insecure_http)?;
-        for note in &chosen.notes {
-            output::message(note);
-        }
+        let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
+        chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
+        let dataset = datasets::check(&self.dataset, self.skip_bad)?;
+        output::problems(&dataset.problems);
+        let usual = &context.config.run;
         let request = RunRequest {
             queries: None,
-            seed: self.seed.unwrap_or(context.config.run.seed),
-            cycles: self.cycles.map_or(context.config.run.cycles, usize::from),
+            seed: self.seed.unwrap_or(usual.seed),
+            cycles: self.cycles.map_or(usual.cycles, usize::from),
             campaign: None,
             depth: self.document_limit.map(|limit| limit as usize),
-            selection: if self.retry_failed {
-                CallSelection::FreshAndFailed
-            } else {
-                CallSelection::Fresh
+            selection: match self.retry_failed {
+                true => CallSelection::FreshAndFailed,
+                false => CallSelection::Fresh,
             },
             at_most: self.batch.then_some(1),
         };
-        let usual = &context.config.run;
-        let campaign =
-            self.sampling
-                .campaign(&self.dataset, self.skip_bad, &ensemble, &request, usual)?;
-        let budget = self.budget.or(usual.budget);
+        let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
         if self.batch {
             sampling_options::check_batch(campaign.as_ref())?;
             batch::check(&ensemble)?;
@@ -118,52 +122,59 @@ impl AnnotateCommand {
             campaign,
             ..request
         };
-        let plan = cost::CostPlan {
-            dataset: &self.dataset,
-            skip_bad: self.skip_bad,
-            ensemble: &ensemble,
-            request: &request,
-            batch: self.batch,
+        let estimate = || -> Result<CostEstimate, CommandFailure> {
+            let project = context.project().exists().then(|| context.open());
+            let project = project.transpose()?;
+            let pools = dataset.pools()?;
+            Ok(CostEstimate::of_pools(
+                pools,
+                &ensemble,
+                &request,
+                project.as_ref(),
+                self.batch,
+            )?)
         };
         if self.dry_run {
-            let estimate = plan.estimate(context)?;
+            let estimate = estimate()?;
             if self.json {
-                output::json(&estimate)?;
-            } else {
-                output::text(&cost::words(&estimate))?;
-                output::text("dry run: nothing was called and nothing was changed\n")?;
+                return output::json(&estimate);
             }
-            return Ok(());
+            output::text(&cost::describe(&estimate))?;
+            return output::text("dry run: nothing was called and nothing was changed\n");
         }
+        let budget = self.budget.or(usual.budget);
         if let Some(budget) = budget {
-            choose_judges::check_budget(budget, &ensemble)?;
+            check_budget(budget, &ensemble)?;
         }
-        let out = self
-            .out
-            .clone()
-            .unwrap_or_else(|| beside(&self.dataset, "annotated"));
-        export::check_target(context, &out, &[("dataset", &self.dataset)])?;
-        let dataset = import::checked(&self.dataset, self.skip_bad)?;
+        let beside = || beside(&self.dataset, "annotated");
+        let out = self.out.clone().unwrap_or_else(beside);
+        context.check_target(&out, &[("dataset", &self.dataset)])?;
         drop(RunLock::take(context.project())?);
-        plan.confirm(context, self.yes)?;
+        if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
+            let estimate = estimate()?;
+            if estimate.calls() > 0 {
+                confirm_spending(&cost::describe(&estimate), self.yes)?;
+            }
+        }
         let store = context.open_or_create()?;
-        let report = dataset.take_in(&store)?;
+        let import = dataset.import(&store)?;
+        if import.skipped > 0 {
+            let dataset = self.dataset.display();
+            output::message(&format!("{dataset}: {} bad lines left out", import.skipped));
+        }
         let request = RunRequest {
-            queries: Some(report.keys.clone()),
+            queries: Some(import.keys.clone()),
             ..request
         };
         let control = RunControl {
-            concurrency: self
-                .concurrency
-                .unwrap_or(context.config.run.concurrency)
-                .max(1),
+            concurrency: self.concurrency.unwrap_or(usual.concurrency).max(1),
             budget_usd: budget,
             ..RunControl::default()
         };
-        let mut broke = false;
-        if self.batch {
-            broke = batch::run(&store, &ensemble, &request, control, self.json)?;
-        }
+        let broke = match self.batch {
+            true => batch::run(&store, &ensemble, &request, control, self.json)?,
+            false => false,
+        };
         let request = RunRequest {
             // What no batch is to do has been done.
             at_most: self.batch.then_some(0),
@@ -173,60 +184,70 @@ impl AnnotateCommand {
         let finish = {
             let (store, out) = (store.clone(), out.clone());
             move |written: watch::WrittenSender| {
-                export::annotated(&store, &report.keys, &out, keep, |queries| {
-                    written.send_replace(queries);
-                })
+                Ok(write_whole(&out, |file| {
+                    write_annotated(&store, &import.keys, keep, file, |queries| {
+                        written.send_replace(queries);
+                    })
+                })?)
             }
         };
         let (outcome, left_out) =
             watch::watch(&store, ensemble, request, control, self.json, finish)?;
-        if outcome.cancelled {
-            let left = outcome.missing.map_or(String::new(), |votes| {
-                format!("; {votes} votes are missing")
-            });
-            output::message(&format!(
-                "stopped{left}; nothing was written, and the same command goes on"
-            ));
-            return Err(CommandFailure::interrupted());
-        }
-        if left_out > 0 {
-            output::message(&format!(
-                "{left_out} documents {} have no score and are {}",
-                match outcome.missing {
-                    Some(0) => "past the limit",
-                    _ => "without a vote or past the limit",
-                },
-                if keep {
-                    "written with \"score\":null"
-                } else {
-                    "left out"
-                }
-            ));
-        }
-        output::message(&format!("wrote {}", out.display()));
-        match outcome.missing {
-            Some(0) => Ok(()),
-            missing => {
-                let votes = missing.map_or("votes".to_owned(), |votes| match votes {
-                    1 => "1 vote".to_owned(),
-                    votes => format!("{votes} votes"),
-                });
-                let why = if outcome.broke || broke {
-                    "the budget is reached; go on with a larger --budget"
-                } else if outcome.progress.failures() == 0 {
-                    "run the same command again, with --retry-failed also for calls that failed before"
-                } else {
-                    "ask again for calls that failed with --retry-failed"
-                };
-                output::message(&format!("missing: {votes}; {why}"));
-                Err(CommandFailure::incomplete())
-            }
-        }
+        finish_run(&outcome, broke, left_out, keep, &out)
     }
 }
 
+/// Says what was written and what is missing, and ends accordingly.
+fn finish_run(
+    outcome: &RunOutcome,
+    broke: bool,
+    left_out: usize,
+    kept: bool,
+    out: &Path,
+) -> CommandResult {
+    if outcome.cancelled {
+        let left = outcome.missing.map_or(String::new(), |votes| {
+            format!("; {votes} votes are missing")
+        });
+        output::message(&format!(
+            "stopped{left}; nothing was written, and the same command goes on"
+        ));
+        return Err(CommandFailure::interrupted());
+    }
+    if left_out > 0 {
+        let why = match outcome.missing {
+            Some(0) => "past the limit",
+            _ => "without a vote or past the limit",
+        };
+        let how = match kept {
+            true => "written with \"score\":null",
+            false => "left out",
+        };
+        output::message(&format!(
+            "{left_out} documents {why} have no score and are {how}"
+        ));
+    }
+    output::message(&format!("wrote {}", out.display()));
+    if outcome.missing == Some(0) {
+        return Ok(());
+    }
+    let votes = outcome.missing.map(|votes| counted(votes, "vote"));
+    let why = if outcome.broke || broke {
+        "the budget is reached; go on with a larger --budget"
+    } else if outcome.progress.failures() == 0 {
+        "run the same command again, with --retry-failed also for calls that failed before"
+    } else {
+        "ask again for calls that failed with --retry-failed"
+    };
+    output::message(&format!(
+        "missing: {}; {why}",
+        votes.as_deref().unwrap_or("votes")
+    ));
+    Err(CommandFailure::incomplete())
+}
+
 /// `DATASET_what.jsonl` in the dataset's folder.
-pub(super) fn beside(dataset: &Path, what: &str) -> PathBuf {
+fn beside(dataset: &Path, what: &str) -> PathBuf {
     let stem = dataset.file_stem().unwrap_or_default().to_string_lossy();
     dataset.with_file_name(format!("{stem}_{what}.jsonl"))
 }

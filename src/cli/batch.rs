@@ -1,14 +1,15 @@
 //! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
 
-use super::{CommandContext, CommandFailure, CommandResult, choose_judges, output};
 use crate::app::annotate::batch::{self, PolledBatch};
 use crate::app::run_lock::RunLock;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::output::clean;
+use crate::cli::signals::runtime;
 use crate::client::now_ms;
-use crate::domain::sanitise;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use crate::store::batches::{BatchId, BatchRow, BatchStage};
-use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -75,14 +76,6 @@ enum BatchAction {
     },
 }
 
-/// A runtime for a command that talks to providers.
-pub(super) fn runtime() -> Result<Runtime, CommandFailure> {
-    Ok(tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?)
-}
-
 impl BatchCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
@@ -95,9 +88,9 @@ impl BatchCommand {
             BatchAction::Adopt { number, name } => {
                 let row = open_batch(&store, number)?;
                 if let Some(remote) = row.remote.filter(|_| row.left < row.calls) {
-                    return Err(CommandFailure::usage(anyhow!(
+                    return Err(usage!(
                         "batch {number} is {remote:?} at the provider already"
-                    )));
+                    ));
                 }
                 store.write_blocking(move |db| db.name_batch(BatchId(number), &name))?;
                 Ok(())
@@ -121,15 +114,13 @@ fn open_batch(store: &Store, number: i64) -> Result<BatchRow, CommandFailure> {
     let open = store.read_blocking(|db| db.batches(true))?;
     let found = open.into_iter().find(|row| row.id == BatchId(number));
     found.ok_or_else(|| {
-        CommandFailure::usage(anyhow!(
-            "there is no open batch {number}; `overrule batch status --all` lists them"
-        ))
+        usage!("there is no open batch {number}; `overrule batch status --all` lists them")
     })
 }
 
 /// The judges that the open batches want, as they are configured now.
 fn ensemble(context: &CommandContext) -> Result<JudgeEnsemble, CommandFailure> {
-    Ok(choose_judges::choose(context, &[], false)?.ensemble)
+    Ok(context.judges(false).choose(&[])?.ensemble)
 }
 
 fn status(
@@ -150,11 +141,10 @@ fn status(
     let told = |row: &BatchRow| known.iter().find(|known| known.row.id == row.id);
     if as_json {
         let rows: Vec<Value> = rows.iter().map(|row| described(row, told(row))).collect();
-        return Ok(output::json(&rows)?);
+        return output::json(&rows);
     }
     if rows.is_empty() {
-        output::text(if all { "no batch\n" } else { "no open batch\n" })?;
-        return Ok(());
+        return output::text(if all { "no batch\n" } else { "no open batch\n" });
     }
     let cells: Vec<Vec<String>> = rows
         .iter()
@@ -163,7 +153,7 @@ fn status(
             let note = trouble.or_else(|| row.message.clone()).unwrap_or_default();
             vec![
                 row.id.0.to_string(),
-                sanitise::line(&row.spec.name).into_owned(),
+                clean(&row.spec.name),
                 row.stage.name().to_owned(),
                 row.calls.to_string(),
                 row.told.0.to_string(),
@@ -171,8 +161,8 @@ fn status(
                 row.left.to_string(),
                 format!("${:.4}", row.worst_usd),
                 ago(now_ms() - row.submitted_ms),
-                sanitise::line(row.remote.as_deref().unwrap_or("–")).into_owned(),
-                sanitise::line(&note).into_owned(),
+                clean(row.remote.as_deref().unwrap_or("–")),
+                clean(&note),
             ]
         })
         .collect();
@@ -225,7 +215,7 @@ fn ago(ms: i64) -> String {
 }
 
 /// Fetches one batch where it is over, and says what it brought; true where it is still open.
-pub(super) fn bring_home(
+pub(super) fn fetch_one(
     runtime: &Runtime,
     store: &Store,
     ensemble: &JudgeEnsemble,
@@ -261,7 +251,6 @@ pub(super) fn bring_home(
     ));
     if as_json {
         output::json_line(
-            &mut std::io::stdout().lock(),
             &json!({ "event": "fetched", "batch": number, "judge": who, "votes": fetched.votes,
                      "failures": fetched.failures, "not_made": fetched.not_made, "cost_usd": fetched.cost_usd }),
         )?;
@@ -276,7 +265,7 @@ fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> 
         let known = runtime.block_on(batch::refresh(store, &ensemble, true))?;
         let mut open = 0;
         for known in &known {
-            open += usize::from(bring_home(&runtime, store, &ensemble, known, as_json)?);
+            open += usize::from(fetch_one(&runtime, store, &ensemble, known, as_json)?);
         }
         runtime.block_on(batch::settle(store))?;
         if open == 0 {

@@ -1,7 +1,9 @@
 //! `overrule battles`: battles with every vote and its reasoning.
 
-use super::pair_verdicts::PairVerdicts;
-use super::{CommandContext, CommandResult, output};
+use crate::app::review::pair_verdicts::PairVerdicts;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
 use crate::domain::sanitise;
@@ -194,7 +196,7 @@ fn people_text(loaded: &LoadedBattles, pair: Pair, name: impl Fn(usize) -> Strin
 }
 
 fn as_text(loaded: &LoadedBattles) -> String {
-    let name = |at: usize| sanitise::line(loaded.documents[at].id.as_str()).into_owned();
+    let name = |at: usize| clean(loaded.documents[at].id.as_str());
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
     let mut text = String::new();
     let mut offline = false;
@@ -217,9 +219,7 @@ fn as_text(loaded: &LoadedBattles) -> String {
         for vote in votes {
             let spec = judge(loaded, vote.judge);
             offline |= spec.is_some_and(JudgeSpec::is_offline);
-            let who = spec.map_or(String::new(), |spec| {
-                sanitise::line(&spec.name).into_owned()
-            });
+            let who = spec.map_or(String::new(), |spec| clean(&spec.name));
             let shown = if vote.swapped {
                 "saw B first"
             } else {

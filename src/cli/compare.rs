@@ -1,7 +1,7 @@
 //! `overrule compare`: two rankings, query by query.
 
-use super::CommandResult;
-use super::evaluate::EvaluateCommand;
+use super::command::CommandResult;
+use super::evaluate::{EvaluateCommand, MeasureOptions};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -22,11 +22,11 @@ pub(super) struct CompareCommand {
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
     #[command(flatten)]
-    how: super::evaluate::MeasureOptions,
+    how: MeasureOptions,
 }
 
 impl CompareCommand {
     pub(super) fn run(self) -> CommandResult {
-        EvaluateCommand::new(self.truth, self.first, Some(self.second), self.how).run()
+        EvaluateCommand::new(self.truth, self.first, self.second, self.how).run()
     }
 }

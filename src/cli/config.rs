@@ -1,7 +1,10 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
-use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::app::judge_report::rater_data::rater_data;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::judges::basis;
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::config::{DEFAULT, user_file};
 use crate::domain::judge_report::judge_model;
 use crate::domain::ranking::{JudgeWeights, RankingSettings};
@@ -111,7 +114,7 @@ impl GuidelineExcerpt {
     fn of(text: &str) -> Self {
         let first = text.lines().find(|line| !line.trim().is_empty());
         Self {
-            first_line: sanitise::line(first.unwrap_or_default()).into_owned(),
+            first_line: clean(first.unwrap_or_default()),
             characters: text.chars().count(),
         }
     }
@@ -238,7 +241,7 @@ impl ProjectOptions {
     fn rule(&self, now: &FinalRule) -> Result<FinalRule, CommandFailure> {
         let name = self.adjudicator.clone();
         if name.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(CommandFailure::usage(anyhow!("--adjudicator is empty")));
+            return Err(usage!("--adjudicator is empty"));
         }
         match (self.final_rule, name, now) {
             (None, None, _) => Ok(now.clone()),
@@ -246,12 +249,12 @@ impl ProjectOptions {
                 Ok(FinalRule::Adjudicator(name))
             }
             (Some(FinalRuleName::Adjudicator), None, FinalRule::Adjudicator(_)) => Ok(now.clone()),
-            (Some(FinalRuleName::Adjudicator), None, _) => Err(CommandFailure::usage(anyhow!(
+            (Some(FinalRuleName::Adjudicator), None, _) => Err(usage!(
                 "--final adjudicator: whose verdict is to count? Name them with --adjudicator NAME"
-            ))),
-            (Some(FinalRuleName::Latest | FinalRuleName::Majority), Some(_), _) => Err(
-                CommandFailure::usage(anyhow!("--adjudicator goes with --final adjudicator")),
-            ),
+            )),
+            (Some(FinalRuleName::Latest | FinalRuleName::Majority), Some(_), _) => {
+                Err(usage!("--adjudicator goes with --final adjudicator"))
+            }
             (Some(FinalRuleName::Latest), None, _) => Ok(FinalRule::Latest),
             (Some(FinalRuleName::Majority), None, _) => Ok(FinalRule::Majority),
         }
@@ -279,9 +282,9 @@ impl ProjectOptions {
             Some(JudgeWeightsName::Joint) => settings.judge_weights = JudgeWeights::Joint,
             None => {}
         }
-        settings.checked().map_err(|error| {
-            CommandFailure::usage(anyhow!("--{}", error.replacen("override_", "override-", 1)))
-        })
+        settings
+            .checked()
+            .map_err(|error| usage!("--{}", error.replacen("override_", "override-", 1)))
     }
 }
 
@@ -289,9 +292,8 @@ fn set_guideline(store: &Store, path: &Path) -> CommandResult {
     let text = if path == Path::new("-") {
         None
     } else {
-        let text = file::read_to_string(path).map_err(|error| {
-            CommandFailure::usage(anyhow!("--guideline {}: {error}", path.display()))
-        })?;
+        let text = file::read_to_string(path)
+            .map_err(|error| usage!("--guideline {}: {error}", path.display()))?;
         Some(text)
     };
     store.write_blocking(move |db| db.set_guideline(text.as_deref()))?;
@@ -321,7 +323,7 @@ fn fit_judges(store: &Store, lambda: f64) -> CommandResult {
             judge.beta,
             judge.gamma,
             judge.votes,
-            super::judges::basis(judge.basis)
+            basis(judge.basis)
         ));
     }
     store.write_blocking(move |db| db.set_judge_responses(&responses))?;

@@ -1,8 +1,9 @@
 //! `overrule cycles`: A over B over C over A, and the pair that is most likely the mistake.
 
-use super::{CommandContext, CommandResult, output};
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::priority::{CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
-use crate::domain::sanitise;
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -84,13 +85,12 @@ impl CyclesCommand {
                     })
                 })
                 .collect();
-            return Ok(output::json(&rows)?);
+            return output::json(&rows);
         }
         if rows.is_empty() {
-            output::text("no cyclic triad\n")?;
-            return Ok(());
+            return output::text("no cyclic triad\n");
         }
-        let line = |text: &str| sanitise::line(text).into_owned();
+        let line = |text: &str| clean(text);
         let cells: Vec<Vec<String>> = rows
             .iter()
             .map(|row| {
@@ -112,7 +112,6 @@ impl CyclesCommand {
             ">strength",
             ">against it",
         ];
-        output::text(&output::table(&header, &cells))?;
-        Ok(())
+        output::text(&output::table(&header, &cells))
     }
 }

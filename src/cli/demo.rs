@@ -1,22 +1,17 @@
 //! `overrule` and `overrule demo`: the workbench.
 
-use super::{CommandContext, CommandFailure, CommandResult, choose_judges, create_project, output};
 use crate::app::annotate::RunRequest;
+use crate::app::choose_judges::{ChosenJudges, is_paid};
+use crate::app::project::open_sample;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::output;
 use crate::client::RunControl;
 use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::{self, model::TuiOptions};
 use clap::Args;
 use std::io::IsTerminal as _;
-use std::path::{Path, PathBuf};
-
-/// The bundled claims with their candidates.
-const SCIFACT: &[u8] = include_bytes!("../../data/scifact.jsonl");
-/// The bundled battles of three language models.
-const ZBENCH: &[u8] = include_bytes!("../../data/zbench_example.ai_scores.json");
-
-/// What the sample's datasets are called in a project.
-const SAMPLES: [&str; 2] = ["scifact", "zbench_example"];
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,11 +26,11 @@ pub(super) struct DemoCommand {
 
 impl DemoCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let path = match &context.project {
+        let path = match &context.named_project {
             Some(path) => path.clone(),
             None => fresh_path()?,
         };
-        let store = sample(&path, context)?;
+        let store = open_sample(&path, &context.config)?;
         if self.no_screen {
             output::message(&format!("the sample is in {}", path.display()));
             return Ok(());
@@ -46,7 +41,7 @@ impl DemoCommand {
 
 /// The workbench on the project in this folder, or, where there is none, on the sample that is kept for this user.
 pub(super) fn open(context: &CommandContext) -> CommandResult {
-    if context.project.is_some() || context.project().exists() {
+    if context.named_project.is_some() || context.project().exists() {
         let store = context.open_or_create()?;
         return show(context, store, false);
     }
@@ -54,7 +49,7 @@ pub(super) fn open(context: &CommandContext) -> CommandResult {
         Some(folders) => folders.data_dir().join("sample.db"),
         None => fresh_path()?,
     };
-    let store = sample(&path, context)?;
+    let store = open_sample(&path, &context.config)?;
     show(context, store, true)
 }
 
@@ -67,35 +62,11 @@ fn fresh_path() -> std::io::Result<PathBuf> {
     Ok(folder.join("overrule.db"))
 }
 
-/// A project with the bundled sample in it.
-fn sample(path: &Path, context: &CommandContext) -> Result<Store, super::CommandFailure> {
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        std::fs::create_dir_all(folder)?;
-    }
-    let store = create_project(path, &context.config)?;
-    let datasets = store.read_blocking(|db| db.datasets())?;
-    if let Some(foreign) = datasets
-        .iter()
-        .find(|name| !SAMPLES.contains(&name.as_str()))
-    {
-        return Err(super::CommandFailure::usage(anyhow::anyhow!(
-            "{}: holds queries of {:?}; the sample goes into a project of its own",
-            path.display(),
-            crate::domain::sanitise::line(foreign)
-        )));
-    }
-    super::import::bundled(&store, SCIFACT, ZBENCH)?;
-    Ok(store)
-}
-
 fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        return Err(super::CommandFailure::usage(anyhow::anyhow!(
+        return Err(usage!(
             "the workbench needs a terminal; `overrule status`, `queries`, `matrix` and `battles` print the same"
-        )));
+        ));
     }
     let config = &context.config;
     let latest = store.read_blocking(|db| db.latest_run())?;
@@ -135,24 +106,20 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
                 .to_string_lossy()
                 .into_owned()
         },
-        demo,
         ..TuiOptions::default()
     };
     let path = store.path().to_owned();
     let chosen = if demo {
         // The sample is for looking: it costs nothing, whatever keys are set.
-        choose_judges::ChosenJudges {
+        ChosenJudges {
             ensemble: offline::ensemble(),
             notes: Vec::new(),
         }
     } else {
-        choose_judges::choose(context, &[], false)?
+        context.judges(false).choose(&[])?
     };
     let options = TuiOptions {
-        paid: chosen
-            .ensemble
-            .iter()
-            .any(|judge| choose_judges::is_paid(judge.as_ref())),
+        paid: chosen.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
         note: chosen.notes.join("; "),
         ..options
     };

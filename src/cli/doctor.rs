@@ -1,7 +1,9 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
-use super::{CommandContext, CommandResult, choose_judges, output};
-use crate::domain::sanitise;
+use crate::app::wording::counted;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::judge::{
     Judge, JudgePrompt, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting, parse,
 };
@@ -39,7 +41,7 @@ impl DoctorCommand {
         let mut checks = vec![configuration(context)];
         checks.extend(project(context));
         checks.push(terminal());
-        let chosen = choose_judges::choose(context, &[], self.insecure_http)?;
+        let chosen = context.judges(self.insecure_http).choose(&[])?;
         checks.extend(chosen.notes.into_iter().map(|note| HealthCheck {
             name: "keys".to_owned(),
             ok: true,
@@ -60,10 +62,7 @@ impl DoctorCommand {
                     let remedy = check.remedy.clone().unwrap_or_default();
                     // Names and messages come from files that anyone may have written.
                     let cells = [mark, &check.name, &check.found, &remedy];
-                    cells
-                        .iter()
-                        .map(|cell| sanitise::line(cell).into_owned())
-                        .collect()
+                    cells.iter().map(|cell| clean(cell)).collect()
                 })
                 .collect();
             output::text(&output::table(&["", "what", "found", "to do"], &rows))?;
@@ -71,7 +70,7 @@ impl DoctorCommand {
         if healthy {
             Ok(())
         } else {
-            Err(super::CommandFailure::incomplete())
+            Err(CommandFailure::incomplete())
         }
     }
 }
@@ -113,7 +112,7 @@ fn project(context: &CommandContext) -> Vec<HealthCheck> {
             return vec![check("project", false, error.to_string(), remedy)];
         }
     };
-    let queries = output::counted(queries, "query");
+    let queries = counted(queries, "query");
     let mut checks = vec![match read_only {
         false => check(
             "project",
@@ -152,7 +151,7 @@ fn soundness(found: &Integrity) -> HealthCheck {
     }
     let mut words = found.damage.clone();
     if found.dangling > 0 {
-        let rows = output::counted(found.dangling, "row");
+        let rows = counted(found.dangling, "row");
         words.push(format!("{rows} without the row that they belong to"));
     }
     HealthCheck {
@@ -213,7 +212,7 @@ fn terminal() -> HealthCheck {
 }
 
 /// Puts one tiny case to a judge, unless no call is to be made.
-fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, super::CommandFailure> {
+fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, CommandFailure> {
     let spec = judge.spec();
     let name = format!("judge {}", spec.name);
     let price = match judge.estimate(&JudgePrompt::default()).1 {

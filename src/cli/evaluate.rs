@@ -1,20 +1,14 @@
 //! `overrule evaluate`: a ranking against labels.
 
-mod report;
-mod zbench;
-
-use super::{CommandFailure, CommandResult, benchmark, output};
-use crate::domain::corpus::QueryId;
-use crate::domain::metrics::{
-    Evaluation, EvaluationRules, Metric, Qrels, RankedRun, Resampling, ScoreWidth, evaluate,
+use super::command::{CommandResult, usage};
+use super::output::{self, or_dash};
+use crate::app::evaluate::{
+    Comparand, EvaluationOptions, EvaluationReport, MetricRow, evaluate_run, evaluate_zbench,
 };
-use anyhow::anyhow;
+use crate::app::wording::counted;
+use crate::domain::metrics::{EvaluationRules, ScoreWidth, zbench};
 use clap::{Args, ValueEnum};
-use report::EvaluationReport;
-use std::path::{Path, PathBuf};
-
-/// What is measured when nothing else is said.
-const METRICS: &str = "ndcg@10,mrr@10,map,recall@10,p@5,judged@10";
+use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(
@@ -65,7 +59,7 @@ pub(super) struct MeasureOptions {
     #[arg(long)]
     count_missing: bool,
     /// zBench only: documents of a query looked at, from the top of the file; 0 for all
-    #[arg(long, visible_alias = "document_limit", value_name = "N", default_value_t = crate::domain::metrics::zbench::DOCUMENT_LIMIT)]
+    #[arg(long, visible_alias = "document_limit", value_name = "N", default_value_t = zbench::DOCUMENT_LIMIT)]
     document_limit: usize,
     /// Print JSON
     #[arg(long)]
@@ -88,185 +82,107 @@ impl EvaluateCommand {
     pub(super) fn new(
         truth: PathBuf,
         test: PathBuf,
-        baseline: Option<PathBuf>,
+        baseline: PathBuf,
         how: MeasureOptions,
     ) -> Self {
         Self {
             truth,
             test,
-            baseline,
+            baseline: Some(baseline),
             before: None,
             how,
         }
     }
 
     pub(super) fn run(self) -> CommandResult {
-        let report = match self.how.profile {
-            MeasureProfile::Trec => self.trec()?,
-            MeasureProfile::Zbench if self.before.is_some() => {
-                return Err(CommandFailure::usage(anyhow!(
+        let how = self.how;
+        let report = match (how.profile, &self.before) {
+            (MeasureProfile::Trec, before) => {
+                let comparand = match (&self.baseline, before) {
+                    (Some(path), _) => Comparand::Baseline(path),
+                    (None, Some(path)) => Comparand::Before(path),
+                    (None, None) => Comparand::Nothing,
+                };
+                let rules = EvaluationRules {
+                    relevant_from: how.level,
+                    scores: match how.scores {
+                        ScoreWidthName::Single => ScoreWidth::Single,
+                        ScoreWidthName::Double => ScoreWidth::Double,
+                    },
+                    count_missing: how.count_missing,
+                };
+                let metrics = how.metrics;
+                let options = EvaluationOptions { metrics, rules };
+                evaluate_run(&self.truth, &self.test, comparand, &options)?
+            }
+            (MeasureProfile::Zbench, Some(_)) => {
+                return Err(usage!(
                     "--before compares labels, which --profile zbench does not read"
-                )));
+                ));
             }
-            MeasureProfile::Zbench => self.zbench()?,
-        };
-        report.print(self.how.json)
-    }
-
-    fn trec(&self) -> Result<EvaluationReport, CommandFailure> {
-        let names = match self.how.metrics.is_empty() {
-            true => METRICS.split(',').map(str::to_owned).collect(),
-            false => self.how.metrics.clone(),
-        };
-        let metrics = names
-            .iter()
-            .map(|name| name.parse::<Metric>())
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| CommandFailure::usage(anyhow!("--metrics: {error}")))?;
-        let rules = EvaluationRules {
-            relevant_from: self.how.level,
-            scores: match self.how.scores {
-                ScoreWidthName::Single => ScoreWidth::Single,
-                ScoreWidthName::Double => ScoreWidth::Double,
-            },
-            count_missing: self.how.count_missing,
-        };
-        let qrels = benchmark::labels(&self.truth)?;
-        let mut warnings = Vec::new();
-        let measured = measure(&qrels, &self.test, &metrics, &rules, &mut warnings)?;
-        let resampling = Resampling::default();
-        let mut report = EvaluationReport::new(measured.queries.len());
-        let baseline = match (&self.baseline, &self.before) {
-            (Some(path), _) => Some(measure(&qrels, path, &metrics, &rules, &mut warnings)?),
-            (None, Some(path)) => {
-                report.other = "before";
-                let before = benchmark::labels(path)?;
-                let mut told = Vec::new();
-                let measured = measure(&before, &self.test, &metrics, &rules, &mut told)?;
-                let of = |warning| format!("under {}: {warning}", path.display());
-                warnings.extend(told.into_iter().map(of));
-                Some(measured)
+            (MeasureProfile::Zbench, None) => {
+                let baseline = self.baseline.as_deref();
+                let limit = (how.document_limit > 0).then_some(how.document_limit);
+                evaluate_zbench(&self.truth, &self.test, baseline, &how.metrics, limit)?
             }
-            (None, None) => None,
         };
-        for metric in metrics {
-            let values = measured
-                .queries
-                .iter()
-                .zip(per_query(&measured, metric))
-                .map(|(query, value)| (query.query.clone(), value))
-                .collect();
-            report.add(
-                metric.to_string(),
-                measured.estimate(metric, &resampling),
-                values,
-            );
-            if let Some(baseline) = &baseline {
-                let comparison = measured.against(baseline, metric, &resampling);
-                let both = comparison.map_or(0, |of| of.n);
-                let [mine, theirs] = [&measured, baseline].map(|one| one.values(metric).len());
-                if (mine, theirs) != (both, both) {
-                    warnings.push(format!(
-                        "{metric}: the means are over {mine} and {theirs} queries, the difference over the {both} that both have"
-                    ));
-                }
-                report.compare(baseline.mean(metric), comparison);
-            }
+        if how.json {
+            return output::json(&report.json());
         }
-        report.warnings = warnings;
-        Ok(report)
-    }
-
-    fn zbench(&self) -> Result<EvaluationReport, CommandFailure> {
-        let limit = (self.how.document_limit > 0).then_some(self.how.document_limit);
-        zbench::report(
-            &self.truth,
-            &self.test,
-            self.baseline.as_deref(),
-            &self.how.metrics,
-            limit,
-        )
-    }
-}
-
-fn per_query(evaluation: &Evaluation, metric: Metric) -> impl Iterator<Item = Option<f64>> {
-    let at = evaluation.metrics.iter().position(|known| *known == metric);
-    evaluation
-        .queries
-        .iter()
-        .map(move |query| query.values.get(at?).copied().flatten())
-}
-
-fn measure(
-    qrels: &Qrels,
-    path: &Path,
-    metrics: &[Metric],
-    rules: &EvaluationRules,
-    warnings: &mut Vec<String>,
-) -> Result<Evaluation, CommandFailure> {
-    let name = path.display();
-    let run = benchmark::ranking(path, warnings)?;
-    let wrong = |error| CommandFailure::usage(anyhow!("{name}: {error}"));
-    let evaluation = evaluate(qrels, &run, metrics, rules).map_err(wrong)?;
-    if evaluation.queries.is_empty() {
-        return Err(CommandFailure::usage(anyhow!(
-            "{name}: shares no query with the labels; compare the query ids of the two files"
-        )));
-    }
-    let mut warn = |queries: &[QueryId], what: &str| {
-        if !queries.is_empty() {
-            warnings.push(format!("{name}: {}", listed(queries, what)));
+        for warning in &report.warnings {
+            output::message(&format!("note: {warning}"));
         }
-    };
-    warn(
-        &evaluation.without_positives,
-        "without a relevant document: they count as 0 where a measure asks for one",
-    );
-    let missing = match rules.count_missing {
-        true => "missing from the ranking: they count as 0",
-        false => "missing from the ranking: left out (--count-missing counts them as 0)",
-    };
-    warn(&evaluation.missing_from_run, missing);
-    warn(&evaluation.missing_from_qrels, "without labels: left out");
-    warn(
-        &evaluation.tied,
-        "with equal scores for documents of different grades: the document ids decide there",
-    );
-    warn(
-        &changed(qrels, &run, rules, &evaluation)?,
-        "whose values change when scores are compared as numbers of the other width (--scores)",
-    );
-    Ok(evaluation)
+        output::text(&describe(&report))
+    }
 }
 
-/// The queries whose values would be others if scores were compared more, or less, precisely.
-fn changed(
-    qrels: &Qrels,
-    run: &RankedRun,
-    rules: &EvaluationRules,
-    evaluation: &Evaluation,
-) -> Result<Vec<QueryId>, CommandFailure> {
-    let other = EvaluationRules {
-        scores: match rules.scores {
-            ScoreWidth::Single => ScoreWidth::Double,
-            ScoreWidth::Double => ScoreWidth::Single,
-        },
-        ..*rules
-    };
-    let other = evaluate(qrels, run, &evaluation.metrics, &other)?;
-    let pairs = evaluation.queries.iter().zip(&other.queries);
-    Ok(pairs
-        .filter(|(one, other)| one.values != other.values)
-        .map(|(one, _)| one.query.clone())
-        .collect())
+fn describe(report: &EvaluationReport) -> String {
+    let compared = report.rows.iter().any(|row| row.against.is_some());
+    let other = format!(">{}", report.other);
+    let mut header = vec!["metric", ">mean", "95 % interval"];
+    if compared {
+        header.extend([
+            &other,
+            ">difference",
+            "95 % interval",
+            ">p (randomisation)",
+            ">p (t-test)",
+            "better/equal/worse",
+        ]);
+    }
+    let rows: Vec<Vec<String>> = report.rows.iter().map(|row| cells(row, compared)).collect();
+    let queries = counted(report.queries, "query");
+    format!("{queries}\n{}", output::table(&header, &rows))
 }
 
-/// `3 queries WHAT: a, b, c`.
-fn listed(queries: &[QueryId], what: &str) -> String {
-    let names: Vec<&str> = queries.iter().map(QueryId::as_str).collect();
-    format!(
-        "{} {what}: {}",
-        output::counted(queries.len(), "query"),
-        output::first_names(&names)
-    )
+fn cells(row: &MetricRow, compared: bool) -> Vec<String> {
+    let interval = row.estimate.and_then(|estimate| estimate.interval);
+    let mut cells = vec![
+        row.name.clone(),
+        number(row.estimate.map(|estimate| estimate.mean)),
+        range(interval),
+    ];
+    if compared {
+        let (baseline, comparison) = row.against.unwrap_or_default();
+        cells.push(number(baseline));
+        cells.push(or_dash(comparison, |of| {
+            format!("{:+.4}", of.mean_difference)
+        }));
+        cells.push(range(comparison.and_then(|of| of.interval)));
+        cells.push(number(comparison.map(|of| of.randomisation_p)));
+        cells.push(number(comparison.and_then(|of| Some(of.t_test?.p))));
+        cells.push(or_dash(comparison, |of| {
+            let (better, equal, worse) = of.wins_ties_losses;
+            format!("{better}/{equal}/{worse}")
+        }));
+    }
+    cells
+}
+
+fn number(value: Option<f64>) -> String {
+    or_dash(value, |value| format!("{value:.4}"))
+}
+
+fn range(interval: Option<(f64, f64)>) -> String {
+    or_dash(interval, |(low, high)| format!("{low:.4} to {high:.4}"))
 }

@@ -1,9 +1,11 @@
 //! `overrule fit`: a pure filter from battles to scores.
 
-use super::{CommandFailure, CommandResult, output};
+use crate::cli::command::{CommandFailure, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::rating::{self, Observation, RatingModel, RatingOptions};
 use crate::domain::sanitise;
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -75,23 +77,18 @@ impl FitCommand {
             .read_to_string(&mut text)
             .context("stdin is not readable text")
             .map_err(CommandFailure::usage)?;
-        let input: FitInput = serde_json::from_str(&text).map_err(|error| {
-            CommandFailure::usage(anyhow!("stdin: {}", sanitise::line(&error.to_string())))
-        })?;
+        let input: FitInput = serde_json::from_str(&text)
+            .map_err(|error| usage!("stdin: {}", sanitise::line(&error.to_string())))?;
         for (name, value) in [("--phi", self.phi), ("--lambda", self.lambda)] {
             if !value.is_finite() || value < 0.0 {
-                return Err(CommandFailure::usage(anyhow!(
-                    "{name} {value}: expected a number from 0 up"
-                )));
+                return Err(usage!("{name} {value}: expected a number from 0 up"));
             }
         }
         let mut index = HashMap::new();
         for (at, document) in input.documents.iter().enumerate() {
             if index.insert(document.as_str(), at).is_some() {
                 let name = sanitise::line(document);
-                return Err(CommandFailure::usage(anyhow!(
-                    "stdin: documents[{at}]: {name:?} stands twice"
-                )));
+                return Err(usage!("stdin: documents[{at}]: {name:?} stands twice"));
             }
         }
         let mut observations = Vec::with_capacity(input.battles.len());
@@ -99,9 +96,7 @@ impl FitCommand {
             let find = |id: &str| {
                 index.get(id).copied().ok_or_else(|| {
                     let name = sanitise::line(id);
-                    CommandFailure::usage(anyhow!(
-                        "stdin: battles[{at}]: {name:?} is not among the documents"
-                    ))
+                    usage!("stdin: battles[{at}]: {name:?} is not among the documents")
                 })
             };
             let (a, b) = (find(&battle.a)?, find(&battle.b)?);
@@ -120,13 +115,13 @@ impl FitCommand {
             input
                 .documents
                 .get(*at)
-                .map_or(String::new(), |id| sanitise::line(id).into_owned())
+                .map_or(String::new(), |id| clean(id))
         };
         let fit =
             rating::fit(input.documents.len(), &observations, &options, None).map_err(|error| {
                 let who = error.blamed(|at| name(&at));
                 let what = error.to_string().replace("observation ", "battle ");
-                CommandFailure::usage(anyhow!("stdin: {what}{who}"))
+                usage!("stdin: {what}{who}")
             })?;
         let covariance = rating::covariance(
             input.documents.len(),

@@ -1,6 +1,8 @@
 //! `overrule gold`: pairs with a known answer, to measure people by.
 
-use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::sanitise;
 use crate::domain::verdict::GoldItem;
 use crate::formats::file;
@@ -8,7 +10,6 @@ use crate::formats::gold::{GoldLine, read_gold};
 use crate::formats::problem::Problem;
 use crate::store::gold::GoldAdded;
 use crate::store::{Db, StoreError};
-use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde_json::json;
 use std::io::BufReader;
@@ -83,13 +84,13 @@ impl GoldImportCommand {
     fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let name = self.path.display().to_string();
-        let file = file::open(&self.path)
-            .map_err(|error| CommandFailure::usage(anyhow!("{name}: cannot be opened: {error}")))?;
+        let file =
+            file::open(&self.path).map_err(|error| usage!("{name}: cannot be opened: {error}"))?;
         let (items, problems) = read_gold(BufReader::new(file), &name);
         if items.is_empty() && problems.is_empty() {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "{name}: holds no item; expected query, a, b and decision a line"
-            )));
+            ));
         }
         let (replace, file) = (self.replace, name.clone());
         let keep = problems.is_empty() && !self.dry_run;
@@ -118,20 +119,19 @@ impl GoldImportCommand {
             output::message(&problem.to_string());
         }
         if !added.problems.is_empty() {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "{name}: {} problems, nothing imported; mend the file",
                 added.problems.len()
-            )));
+            ));
         }
         if self.json {
-            output::json(&json!({
+            return output::json(&json!({
                 "file": name,
                 "added": added.new,
                 "unchanged": added.same,
                 "replaced": added.replaced,
                 "dry_run": self.dry_run,
-            }))?;
-            return Ok(());
+            }));
         }
         let what = if self.dry_run {
             "would be added"
@@ -144,8 +144,7 @@ impl GoldImportCommand {
             added.new,
             added.replaced,
             added.same
-        ))?;
-        Ok(())
+        ))
     }
 }
 
@@ -236,15 +235,14 @@ impl GoldListCommand {
                     })
                 })
                 .collect();
-            return Ok(output::json(&json!({ "items": items, "people": people }))?);
+            return output::json(&json!({ "items": items, "people": people }));
         }
-        let plain =
-            |id: &Option<String>| sanitise::line(id.as_deref().unwrap_or_default()).into_owned();
+        let plain = |id: &Option<String>| clean(id.as_deref().unwrap_or_default());
         let rows: Vec<Vec<String>> = items
             .iter()
             .map(|(query, a, b, item)| {
                 vec![
-                    sanitise::line(query.as_str()).into_owned(),
+                    clean(query.as_str()),
                     plain(a),
                     plain(b),
                     item.decision.to_string(),
@@ -271,6 +269,6 @@ impl GoldListCommand {
             };
             text.push_str(&format!("{}: {share}{unsure}\n", sanitise::line(annotator)));
         }
-        Ok(output::text(&text)?)
+        output::text(&text)
     }
 }

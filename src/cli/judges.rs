@@ -1,10 +1,12 @@
 //! `overrule judges`: a card a judge, and who agrees with whom.
 
-use super::{CommandContext, CommandResult, output};
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::ranking_shift::ranking_with_responses;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::judge_report::report::rater_report;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, judge_model};
 use crate::domain::sanitise;
@@ -65,9 +67,9 @@ impl JudgesCommand {
         };
         let report = JudgeReportText(report, changed);
         if self.json {
-            Ok(output::json(&report.json())?)
+            output::json(&report.json())
         } else {
-            Ok(output::text(&report.words())?)
+            output::text(&report.words())
         }
     }
 }
@@ -170,8 +172,8 @@ impl JudgeReportText {
             .iter()
             .map(|(a, b, pair)| {
                 vec![
-                    sanitise::line(a).into_owned(),
-                    sanitise::line(b).into_owned(),
+                    clean(a),
+                    clean(b),
                     pair.kappa
                         .map_or("–".to_owned(), |kappa| format!("{:.3}", kappa.value)),
                     interval(pair.kappa.and_then(|kappa| kappa.interval), 1.0, 3),
@@ -213,7 +215,7 @@ impl JudgeReportText {
                 .iter()
                 .map(|judge| {
                     vec![
-                        sanitise::line(&self.0.rater_data.judges[judge.judge].1.name).into_owned(),
+                        clean(&self.0.rater_data.judges[judge.judge].1.name),
                         format!("{:.2}", judge.beta),
                         format!("{:.2}", judge.gamma),
                         judge
@@ -320,7 +322,7 @@ fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Ve
             )
         });
     vec![
-        sanitise::line(name).into_owned(),
+        clean(name),
         card.map_or(0, |card| card.votes).to_string(),
         card.and_then(|card| card.ties)
             .map_or_else(none, |ties| format!("{:.0} %", 100.0 * ties.value)),

@@ -1,6 +1,7 @@
 //! `overrule keys`: the key table.
 
-use super::{CommandResult, output};
+use crate::cli::command::CommandResult;
+use crate::cli::output;
 use crate::tui::keymap;
 use clap::Args;
 

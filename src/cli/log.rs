@@ -1,12 +1,12 @@
 //! `overrule log`: who did what, when, and what it changed.
 
-use super::export::cell;
-use super::{CommandContext, CommandResult, output};
+use crate::app::export::rows::{RowFormat, RowWriter};
 use crate::app::log::{LogEntry, LogEvent, log_entries};
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::corpus::DocId;
-use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
-use crate::formats::csv_cell::SafeCsv;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use clap::Args;
@@ -61,7 +61,11 @@ pub(super) struct LogCommand {
 impl LogCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let (query, who, limit) = (self.query.clone(), context.annotator.clone(), self.limit);
+        let (query, who, limit) = (
+            self.query.clone(),
+            context.named_annotator.clone(),
+            self.limit,
+        );
         let rows = store.read_blocking(move |db| {
             let query = query.map(|id| db.find_query(&id)).transpose()?;
             let mut entries = log_entries(db, query)?;
@@ -78,22 +82,19 @@ impl LogCommand {
         })?;
         let rows: Vec<Value> = rows;
         if self.json {
-            return Ok(output::json(&rows)?);
+            return output::json(&rows);
         }
         if self.csv {
-            let mut writer = SafeCsv::new(io::stdout().lock());
-            writer.row(COLUMNS)?;
-            for row in rows {
-                writer.row(COLUMNS.map(|name| cell(&row[name])))?;
-            }
-            drop(writer.finish()?);
-            return Ok(());
+            let mut out = io::stdout().lock();
+            let mut table = RowWriter::new(COLUMNS, RowFormat::Csv, &mut out)?;
+            rows.iter().try_for_each(|row| table.write(row))?;
+            return Ok(table.finish()?);
         }
         let rows: Vec<Vec<String>> = rows.iter().map(words).collect();
         let header = [
             "when", "who", "event", "query", "a", "b", "before", "after", "why",
         ];
-        Ok(output::text(&output::table(&header, &rows))?)
+        output::text(&output::table(&header, &rows))
     }
 }
 
@@ -190,11 +191,11 @@ fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<Value> {
 /// A row of the table.
 fn words(row: &Value) -> Vec<String> {
     let plain = |name: &str| match &row[name] {
-        Value::String(text) => sanitise::line(text).into_owned(),
+        Value::String(text) => clean(text),
         _ => String::new(),
     };
     let said = |name: &str| match &row[name] {
-        Value::String(text) => sanitise::line(text).into_owned(),
+        Value::String(text) => clean(text),
         _ if row["query"].is_null() => String::new(),
         _ => "–".to_owned(),
     };

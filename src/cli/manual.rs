@@ -1,6 +1,7 @@
 //! `overrule manual`: the manual in the terminal.
 
-use super::{CommandFailure, CommandResult, output};
+use super::command::{CommandResult, usage};
+use super::output;
 use crate::app::manual::{CHAPTERS, Chapter};
 use clap::Args;
 use serde_json::{Value, json};
@@ -25,17 +26,13 @@ pub(super) struct ManualCommand {
 impl ManualCommand {
     pub(super) fn run(self) -> CommandResult {
         let Some(topic) = &self.topic else {
-            return Ok(if self.json {
-                output::json(&CHAPTERS.iter().map(row).collect::<Vec<_>>())?
-            } else {
-                output::text(&contents())?
-            });
+            return match self.json {
+                true => output::json(&CHAPTERS.iter().map(row).collect::<Vec<_>>()),
+                false => output::text(&contents()),
+            };
         };
         let Some(chapter) = Chapter::find(topic) else {
-            return Err(CommandFailure::usage(anyhow::anyhow!(
-                "no chapter {topic:?}; there are:\n\n{}",
-                contents()
-            )));
+            return Err(usage!("no chapter {topic:?}; there are:\n\n{}", contents()));
         };
         if self.json {
             let mut row = row(&chapter);

@@ -1,10 +1,13 @@
 //! `overrule matrix`: the K×K matrix and the scores, as text, JSON, CSV or SVG.
 
-use super::{CommandContext, CommandFailure, CommandResult, output};
+use crate::app::output_file::write_whole;
+use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
 use crate::formats::csv_cell::spreadsheet_safe;
-use crate::formats::svg;
+use crate::formats::{safe_json, svg};
 use crate::judge::OFFLINE_LABEL;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
 use clap::{Args, ValueEnum};
@@ -62,7 +65,7 @@ pub(super) struct MatrixCommand {
 impl MatrixCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         if let Some(path) = &self.out {
-            super::export::check_target(context, path, &[])?;
+            context.check_target(path, &[])?;
         }
         let store = context.open()?;
         let id = self.query.clone();
@@ -81,21 +84,21 @@ impl MatrixCommand {
             self.format
         };
         if matches!(layout, MatrixFormat::Json | MatrixFormat::Svg) && order.len() > WHOLE {
-            return Err(CommandFailure::usage(anyhow::anyhow!(
+            return Err(usage!(
                 "{} documents: the whole matrix is written as {layout:?} for up to {WHOLE}; use --format csv",
                 order.len()
-            )));
+            ));
         }
         let text = match layout {
             MatrixFormat::Text => as_text(&query, &documents, &view, &order, offline),
-            MatrixFormat::Json => output::json_text(&as_json(&query, &documents, &view, &order))?,
+            MatrixFormat::Json => safe_json::pretty(&as_json(&query, &documents, &view, &order))?,
             MatrixFormat::Csv => as_csv(&documents, &view, &order)?,
             MatrixFormat::Svg => as_svg(&query, &documents, &view, &order, offline),
         };
         match &self.out {
             None => output::text(&text)?,
             Some(path) => {
-                super::export::write_atomically(path, |out| Ok(out.write_all(text.as_bytes())?))?;
+                write_whole(path, |out| Ok(out.write_all(text.as_bytes())?))?;
             }
         }
         Ok(())
@@ -221,7 +224,7 @@ fn as_text(
                 .collect();
             vec![
                 standing.map_or("–".to_owned(), |s| s.rank.to_string()),
-                sanitise::line(documents[*row].id.as_str()).into_owned(),
+                clean(documents[*row].id.as_str()),
                 standing.map_or("not scored".to_owned(), |s| format!("{:+.3}", s.zelo)),
                 standing
                     .and_then(|s| s.se)
@@ -243,16 +246,16 @@ fn as_text(
     }
     if let Err(error) = &view.fit {
         let who = error.blamed(|at| {
-            documents.get(at).map_or(String::new(), |d| {
-                sanitise::line(d.id.as_str()).into_owned()
-            })
+            documents
+                .get(at)
+                .map_or(String::new(), |d| clean(d.id.as_str()))
         });
         text.push_str(&format!("no scores: {error}{who}\n"));
     }
     let name = |at: usize| {
-        documents.get(at).map_or(String::new(), |d| {
-            sanitise::line(d.id.as_str()).into_owned()
-        })
+        documents
+            .get(at)
+            .map_or(String::new(), |d| clean(d.id.as_str()))
     };
     for warning in &view.warnings {
         text.push_str(&format!("note: {}\n", warning.words(name)));

@@ -1,10 +1,11 @@
 //! `overrule merge`: what another analyst's file has and this one has not.
 
-use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::app::merge::merge;
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::output;
 use crate::domain::sanitise;
 use crate::store::merge::{MergeCounts, Snapshot};
-use anyhow::{Context as _, anyhow};
+use anyhow::Context as _;
 use clap::Args;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -37,10 +38,10 @@ impl MergeCommand {
         let store = context.open()?;
         let real = |path: &Path| path.canonicalize().ok();
         if real(&self.other).is_some() && real(&self.other) == real(context.project()) {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "{}: is this project itself; name another one",
                 self.other.display()
-            )));
+            ));
         }
         let keep = !self.dry_run;
         let snapshot = Snapshot::of(&self.other)?;

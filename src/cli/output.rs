@@ -1,107 +1,27 @@
 //! What commands share for printing: data to stdout, people's text to stderr, nothing raw from a document.
 
+use super::command::{CommandFailure, CommandResult};
+use crate::app::error::{AppError, FileProblems, is_io_error};
+use crate::app::output_file::is_configuration;
 use crate::domain::sanitise;
-use crate::formats::problem::Problem;
+use crate::formats::safe_json;
 use anyhow::Context as _;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::io::{self, Write};
 use std::path::Path;
-
-/// JSON in which no string can steer a terminal: what [`sanitise`] would replace is escaped, and reads back the same.
-struct TerminalSafe<F>(F);
-
-impl<F: Formatter> Formatter for TerminalSafe<F> {
-    fn write_string_fragment<W: ?Sized + Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some(at) = rest.find(sanitise::is_hazard) {
-            let (plain, tail) = rest.split_at(at);
-            writer.write_all(plain.as_bytes())?;
-            let mut chars = tail.chars();
-            if let Some(hazard) = chars.next() {
-                for unit in hazard.encode_utf16(&mut [0; 2]) {
-                    write!(writer, "\\u{unit:04x}")?;
-                }
-            }
-            rest = chars.as_str();
-        }
-        writer.write_all(rest.as_bytes())
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_array(writer)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array(writer)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        self.0.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object(writer)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        self.0.begin_object_key(writer, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object_value(writer)
-    }
-}
-
-/// Writes a value as JSON on one line.
-pub(super) fn json_line<T: serde::Serialize>(out: &mut dyn Write, value: &T) -> anyhow::Result<()> {
-    let mut serializer =
-        serde_json::Serializer::with_formatter(&mut *out, TerminalSafe(CompactFormatter));
-    value.serialize(&mut serializer)?;
-    writeln!(out)?;
-    Ok(())
-}
-
-/// A value as indented JSON.
-pub(super) fn json_text<T: serde::Serialize>(value: &T) -> anyhow::Result<String> {
-    let mut text = Vec::new();
-    let mut serializer =
-        serde_json::Serializer::with_formatter(&mut text, TerminalSafe(PrettyFormatter::new()));
-    value.serialize(&mut serializer)?;
-    text.push(b'\n');
-    Ok(String::from_utf8(text)?)
-}
+use std::process::ExitCode;
 
 /// Prints a value as indented JSON.
-pub(super) fn json<T: serde::Serialize>(value: &T) -> anyhow::Result<()> {
-    text(&json_text(value)?)
+pub(super) fn json<T: serde::Serialize>(value: &T) -> CommandResult {
+    text(&safe_json::pretty(value)?)
+}
+
+/// Prints a value as JSON on one line.
+pub(super) fn json_line<T: serde::Serialize>(value: &T) -> CommandResult {
+    Ok(safe_json::write_line(&mut io::stdout().lock(), value)?)
 }
 
 /// Prints text as it is: the caller has sanitised what came from outside.
-pub(super) fn text(text: &str) -> anyhow::Result<()> {
+pub(super) fn text(text: &str) -> CommandResult {
     io::stdout().lock().write_all(text.as_bytes())?;
     Ok(())
 }
@@ -111,68 +31,39 @@ pub(super) fn message(line: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitise::block(line)));
 }
 
-/// Problems of one file on their way to stderr: the first ones in full, the others counted.
-pub(super) struct ProblemPrinter {
-    file: String,
-    count: usize,
+/// Tells what is wrong with a file.
+pub(super) fn problems(found: &FileProblems) {
+    for problem in &found.first {
+        message(&problem.to_string());
+    }
+    let more = found.count - found.first.len();
+    if more > 0 {
+        message(&format!("{}: and {more} more", found.file));
+    }
 }
 
-impl ProblemPrinter {
-    /// Problems printed before the rest is only counted.
-    const SHOWN: usize = 50;
-
-    /// None yet of `file`.
-    pub(super) fn about(file: &str) -> Self {
-        Self {
-            file: file.to_owned(),
-            count: 0,
+/// Tells how a command failed; a reader of stdout that has gone away is no failure of ours.
+pub(super) fn failure(failure: CommandFailure) -> ExitCode {
+    if let Some(error) = &failure.error {
+        if is_io_error(error.as_ref(), io::ErrorKind::BrokenPipe) {
+            return ExitCode::SUCCESS;
         }
-    }
-
-    /// Tells of one more.
-    pub(super) fn tell(&mut self, problem: &Problem) {
-        self.count += 1;
-        if self.count <= Self::SHOWN {
-            message(&problem.to_string());
+        if let Some(AppError::Problems(found)) = error.downcast_ref() {
+            problems(found);
         }
+        message(&format!("overrule: {error:#}"));
     }
-
-    /// How many there were in all; says how many were not told.
-    pub(super) fn end(self) -> usize {
-        if let Some(more) = self.count.checked_sub(Self::SHOWN).filter(|more| *more > 0) {
-            message(&format!("{}: and {more} more", self.file));
-        }
-        self.count
-    }
+    ExitCode::from(failure.code)
 }
 
-/// `count` of something in words: `1 document`, `2 documents`, `3 queries`.
-pub(super) fn counted(count: usize, noun: &str) -> String {
-    match (count, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        (_, None) => format!("{count} {noun}s"),
-    }
+/// Text from outside, safe on one line.
+pub(super) fn clean(text: impl AsRef<str>) -> String {
+    sanitise::line(text.as_ref()).into_owned()
 }
 
-/// Whether the reader of stdout has gone away, which is no failure of ours.
-pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    is_io_error(error, io::ErrorKind::BrokenPipe)
-}
-
-/// Whether input or output failed in this way somewhere below an error.
-pub(super) fn is_io_error(error: &anyhow::Error, kind: io::ErrorKind) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == kind)
-            || cause.downcast_ref::<csv::Error>().is_some_and(
-                |error| matches!(error.kind(), csv::ErrorKind::Io(error) if error.kind() == kind),
-            )
-            || cause
-                .downcast_ref::<serde_json::Error>()
-                .is_some_and(|error| error.io_error_kind() == Some(kind))
-    })
+/// A value in words, or a dash for none.
+pub(super) fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "–".to_owned(), words)
 }
 
 /// Columns of text, left-aligned unless the header starts with `>`; two spaces between them.
@@ -214,7 +105,7 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
 pub(super) fn start_log(
     path: &Path,
 ) -> anyhow::Result<tracing_appender::non_blocking::WorkerGuard> {
-    if let Some(what) = super::export::is_configuration(path) {
+    if let Some(what) = is_configuration(path) {
         anyhow::bail!(
             "{}: is {what}; name another file for the log",
             path.display()
@@ -231,21 +122,4 @@ pub(super) fn start_log(
         .with_ansi(false)
         .init();
     Ok(guard)
-}
-
-/// Names that a note lists before it only counts the rest.
-const NAMED: usize = 5;
-
-/// The first of some names, and how many more there are.
-pub(super) fn first_names(names: &[&str]) -> String {
-    let first: Vec<_> = names
-        .iter()
-        .take(NAMED)
-        .map(|name| crate::domain::sanitise::line(name))
-        .collect();
-    let more = match names.len().checked_sub(NAMED) {
-        Some(more) if more > 0 => format!(" and {more} more"),
-        _ => String::new(),
-    };
-    format!("{}{more}", first.join(", "))
 }

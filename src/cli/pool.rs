@@ -1,26 +1,28 @@
 //! `overrule pool build`: candidate pools from a benchmark.
 
-mod embed;
-mod form;
-mod hybrid;
-mod stage;
-mod summary;
-
-use super::{CommandContext, CommandFailure, CommandResult, benchmark, export, output};
-use crate::client::now_ms;
-use crate::domain::corpus::{DocId, Pool, QueryId};
-use crate::domain::metrics::{Qrels, RankedRun};
-use crate::domain::retrieval::{AnalysisProfile, JudgingPool, PoolLayout, build_pool};
-use crate::formats::beir::BeirQuery;
-use crate::formats::{dataset, trec};
-use anyhow::anyhow;
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::spending::confirm_spending;
+use crate::app::embeddings::{CachedEmbedder, EmbedError};
+use crate::app::error::AppError;
+use crate::app::input_files::stem;
+use crate::app::pool::{
+    self, BenchmarkFolder, DenseSearch, EmbeddingProgress, FirstStage, PoolOptions, PoolSummary,
+    vector_cache,
+};
+use crate::app::wording::counted;
+use crate::cli::{output, signals};
+use crate::client::RunControl;
+use crate::domain::metrics::Qrels;
+use crate::domain::retrieval::{AnalysisProfile, PoolLayout};
 use clap::{Args, Subcommand, ValueEnum};
-use hybrid::FusedRankings;
-use stage::{BenchmarkFolder, FirstStage};
-use std::collections::HashSet;
-use std::io::Write;
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use summary::words;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+/// Progress lines come at most this often.
+const LINE_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 pub(super) struct PoolCommand {
@@ -31,7 +33,7 @@ pub(super) struct PoolCommand {
 #[derive(Debug, Subcommand)]
 enum PoolAction {
     /// Search every query of a benchmark and put its labelled documents among the first ones found
-    Build(PoolBuildOptions),
+    Build(PoolBuildCommand),
 }
 
 #[derive(Debug, Args)]
@@ -53,7 +55,7 @@ Examples:
   overrule pool build --beir scifact --profile duckdb --layout original --out pools.jsonl --json
   overrule pool build --beir scifact --out pools.jsonl --embed minilm --stage-runs runs"
 )]
-struct PoolBuildOptions {
+struct PoolBuildCommand {
     /// The benchmark: a folder with corpus.jsonl, queries.jsonl and qrels/SPLIT.tsv
     #[arg(long, value_name = "DIR")]
     beir: PathBuf,
@@ -70,7 +72,7 @@ struct PoolBuildOptions {
     #[arg(long, value_name = "FILE", conflicts_with = "profile")]
     candidates: Option<PathBuf>,
     #[command(flatten)]
-    dense: embed::DenseOptions,
+    dense: DenseOptions,
     /// The order of the documents in a pool
     #[arg(long, value_enum, default_value = "shuffled")]
     layout: LayoutName,
@@ -106,6 +108,31 @@ enum LayoutName {
     Original,
 }
 
+#[derive(Debug, Default, Args)]
+struct DenseOptions {
+    /// Fuse BM25 with the nearest vectors of this embedder of overrule.toml
+    #[arg(long, value_name = "NAME", conflicts_with = "candidates")]
+    embed: Option<String>,
+    /// The best so many documents of each stage are fused
+    #[arg(long, value_name = "N", default_value_t = 100, requires = "embed", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    stage_depth: u32,
+    /// Write a run of each stage into this folder: bm25.trec, dense.trec, hybrid.trec
+    #[arg(long, value_name = "DIR", requires = "embed")]
+    stage_runs: Option<PathBuf>,
+    /// Where vectors are kept [default: embeddings.db beside the project]
+    #[arg(long, value_name = "FILE", requires = "embed")]
+    vectors: Option<PathBuf>,
+    /// Let the embedder's key travel unencrypted to another machine
+    #[arg(long, requires = "embed")]
+    insecure_http: bool,
+    /// Do not ask before an embedder that wants a key is called
+    #[arg(long, requires = "embed")]
+    yes: bool,
+    /// Say how many texts would be embedded, and stop
+    #[arg(long, requires = "embed")]
+    dry_run: bool,
+}
+
 impl PoolCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let PoolAction::Build(build) = self.action;
@@ -114,19 +141,19 @@ impl PoolCommand {
 }
 
 /// Builds the pools of a benchmark's folder with the default settings, into the project.
-pub(super) fn import(
+pub(super) fn build_with_defaults(
     context: &CommandContext,
     folder: &Path,
     split: &str,
     json: bool,
 ) -> CommandResult {
-    let build = PoolBuildOptions {
+    let build = PoolBuildCommand {
         beir: folder.to_owned(),
         split: split.to_owned(),
         depth: 10,
         profile: ProfileName::Overrule,
         candidates: None,
-        dense: embed::DenseOptions::default(),
+        dense: DenseOptions::default(),
         layout: LayoutName::Shuffled,
         seed: None,
         level: 1,
@@ -138,101 +165,64 @@ pub(super) fn import(
     build.run(context)
 }
 
-/// What was built.
-struct BuiltPools {
-    queries: Vec<BeirQuery>,
-    run: RankedRun,
-    pools: Vec<JudgingPool>,
-    notes: Vec<String>,
-}
-
-impl PoolBuildOptions {
+impl PoolBuildCommand {
     fn run(&self, context: &CommandContext) -> CommandResult {
         let folder = BenchmarkFolder::new(&self.beir, &self.split)?;
-        let inputs = folder.files();
-        let inputs: Vec<(&str, &std::path::Path)> = inputs
-            .iter()
-            .map(|(what, path)| (*what, path.as_path()))
-            .collect();
-        self.dense.prepare()?;
-        for path in self
-            .out
-            .iter()
-            .chain(&self.run_out)
-            .chain(&self.dense.runs())
-        {
-            export::check_target(context, path, &inputs)?;
+        self.dense.make_runs_folder()?;
+        let targets = self.out.iter().chain(&self.run_out).cloned();
+        for path in targets.chain(self.dense.stage_files()) {
+            context.check_target(&path, &folder.files())?;
         }
-        let qrels = benchmark::labels(&folder.qrels)?;
+        let qrels = folder.labels()?;
         let Some(stage) = self.first_stage(context, &folder, &qrels)? else {
             return Ok(());
         };
-        let layout = match self.layout {
-            LayoutName::Original => PoolLayout::Original,
-            LayoutName::Shuffled => PoolLayout::Shuffled {
-                seed: self.seed.unwrap_or(context.config.run.seed),
+        let depth = self.depth as usize;
+        let options = PoolOptions {
+            depth,
+            run_depth: self.run_depth.map_or(depth, |depth| depth as usize),
+            relevant_from: self.level,
+            layout: match self.layout {
+                LayoutName::Original => PoolLayout::Original,
+                LayoutName::Shuffled => PoolLayout::Shuffled {
+                    seed: self.seed.unwrap_or(context.config.run.seed),
+                },
+            },
+            stage_name: match (&self.candidates, self.profile) {
+                (Some(_), _) => "candidates",
+                _ if self.dense.embed.is_some() => "hybrid",
+                (None, ProfileName::Overrule) => "bm25-overrule",
+                (None, ProfileName::Duckdb) => "bm25-duckdb",
             },
         };
-        let built = self.build(&folder, &qrels, &stage, layout)?;
+        let built = pool::build(&folder, qrels, &stage, &options)?;
         if let Some(path) = &self.run_out {
-            export::write_atomically(path, |out| self.write_run(&built, out))?;
+            built.write_run(path)?;
         }
-        self.dense.write_runs(&built.queries, &stage)?;
-        let pools = form::pools(&folder, &built.queries, &built.pools, &qrels, &stage)?;
-        let summary = self.summary(&built, &qrels, &stage, layout)?;
-        match &self.out {
-            Some(path) => export::write_atomically(path, |mut out| {
-                for pool in &pools {
-                    dataset::write_pool(&mut out, pool)?;
-                }
-                Ok(())
-            })?,
-            None => {
-                let stages = stage.hybrid().map_or_else(Vec::new, FusedRankings::runs);
-                let mut rankings: Vec<(&'static str, RankedRun)> = stages;
-                // What the pools were filled from has the last word on its name.
-                rankings.push((self.stage_name(), built.run.clone()));
-                self.keep(context, rankings, qrels, pools)?;
+        if let Some(folder) = &self.dense.stage_runs {
+            built.write_stage_runs(folder)?;
+        }
+        let summary = match &self.out {
+            Some(path) => {
+                built.write_dataset(path)?;
+                built.summary
             }
-        }
-        for note in &built.notes {
+            None => built.import(&context.open_or_create()?, &stem(&self.beir))?,
+        };
+        for note in &summary.warnings {
             output::message(&format!("note: {note}"));
         }
         if self.json {
-            output::json(&summary)?;
-            return Ok(());
+            return output::json(&summary);
         }
-        output::text(&words(&summary))?;
-        match &self.out {
-            Some(path) => output::message(&format!("wrote {}", path.display())),
-            None => output::message(&format!(
+        output::text(&describe(&summary))?;
+        output::message(&match &self.out {
+            Some(path) => format!("wrote {}", path.display()),
+            None => format!(
                 "in {}: `overrule pick` has judges pick from the pools",
                 context.project().display()
-            )),
-        }
-        Ok(())
-    }
-
-    /// Puts pools, labels and rankings into the project: all of it, or nothing.
-    fn keep(
-        &self,
-        context: &CommandContext,
-        rankings: Vec<(&'static str, RankedRun)>,
-        qrels: Qrels,
-        pools: Vec<Pool>,
-    ) -> CommandResult {
-        let store = context.open_or_create()?;
-        let dataset = super::import::label(&self.beir);
-        store.write_blocking(move |db| {
-            for pool in &pools {
-                db.add_pool(pool, &dataset)?;
-            }
-            db.put_labels(&qrels)?;
-            for (name, run) in &rankings {
-                db.put_ranking(name, run, now_ms())?;
-            }
-            Ok(())
-        })?;
+            ),
+        });
         Ok(())
     }
 
@@ -244,120 +234,187 @@ impl PoolBuildOptions {
         qrels: &Qrels,
     ) -> Result<Option<FirstStage>, CommandFailure> {
         if let Some(path) = &self.candidates {
-            return FirstStage::given(folder, qrels, path).map(Some);
+            return Ok(Some(FirstStage::given(folder, qrels, path)?));
         }
         let profile = match self.profile {
             ProfileName::Overrule => AnalysisProfile::Overrule,
             ProfileName::Duckdb => AnalysisProfile::Duckdb,
         };
-        let bm25 = FirstStage::search(folder, qrels, profile)?;
+        let began = Instant::now();
+        let stage = FirstStage::search(folder, qrels, profile)?;
+        output::message(&format!(
+            "indexed {} in {:.2} s: {} terms",
+            counted(stage.documents(), "document"),
+            began.elapsed().as_secs_f64(),
+            stage.vocabulary().unwrap_or_default()
+        ));
         let Some(name) = &self.dense.embed else {
-            return Ok(Some(bm25));
+            return Ok(Some(stage));
         };
-        let depth = self.depth.max(self.run_depth.unwrap_or(0)) as usize;
-        self.dense.fuse(name, context, folder, qrels, bm25, depth)
+        let depth = self.depth.max(self.run_depth.unwrap_or(0));
+        let depth = depth.max(self.dense.stage_depth) as usize;
+        self.dense.fuse(name, context, folder, qrels, stage, depth)
+    }
+}
+
+impl DenseOptions {
+    /// Where runs of the stages go.
+    fn stage_files(&self) -> Vec<PathBuf> {
+        let folder = self.stage_runs.as_deref();
+        let files = |folder| pool::stage_names().map(move |name| pool::stage_file(folder, name));
+        folder.into_iter().flat_map(files).collect()
     }
 
-    fn build(
+    /// Makes the folder of the runs.
+    fn make_runs_folder(&self) -> CommandResult {
+        let Some(folder) = self.stage_runs.as_ref().filter(|_| !self.dry_run) else {
+            return Ok(());
+        };
+        let made = std::fs::create_dir_all(folder);
+        made.map_err(|error| usage!("{}: cannot be made: {error}", folder.display()))
+    }
+
+    /// `stage` fused with the nearest vectors; `None` after a dry run. At least `depth` documents of each count.
+    fn fuse(
         &self,
+        name: &str,
+        context: &CommandContext,
         folder: &BenchmarkFolder,
         qrels: &Qrels,
-        stage: &FirstStage,
-        layout: PoolLayout,
-    ) -> Result<BuiltPools, CommandFailure> {
-        let depth = self.depth as usize;
-        let run_depth = self.run_depth.map_or(depth, |depth| depth as usize);
-        let mut built = BuiltPools {
-            queries: folder.queries(qrels)?,
-            run: RankedRun::new(),
-            pools: Vec::new(),
-            notes: Vec::new(),
-        };
-        let there: HashSet<&QueryId> = built.queries.iter().map(|query| &query.id).collect();
-        let unknown: Vec<&str> = qrels
-            .keys()
-            .filter(|query| !there.contains(query))
-            .map(QueryId::as_str)
-            .collect();
-        if !unknown.is_empty() {
-            let what = output::counted(unknown.len(), "query");
-            built.notes.push(format!(
-                "{what} of the labels missing from queries.jsonl: no pool ({})",
-                output::first_names(&unknown)
+        mut stage: FirstStage,
+        depth: usize,
+    ) -> Result<Option<FirstStage>, CommandFailure> {
+        let embedder = context.judges(self.insecure_http).embedder(name)?;
+        let beside = context.project().with_file_name("embeddings.db");
+        let cache = vector_cache(self.vectors.as_ref().unwrap_or(&beside), self.dry_run)?;
+        let runtime = signals::runtime()?;
+        // What calls cost goes into the project, where there is one.
+        let project = context.project().exists() && !self.dry_run;
+        let project = project.then(|| context.open()).transpose()?;
+        let vectors = CachedEmbedder::new(embedder, cache, stop_on_signals(&runtime)?, project);
+        let mut search = DenseSearch::new(folder, qrels, depth, vectors)?;
+        if self.dry_run {
+            output::message(&format!(
+                "{}\ndry run: nothing was called and nothing was written",
+                search.describe(search.need()?)
             ));
+            return Ok(None);
         }
-        let mut left_out: Vec<String> = Vec::new();
-        for question in &built.queries {
-            let ranking = stage.ranking(question, run_depth.max(depth))?;
-            let positives: Vec<DocId> = qrels
-                .get(&question.id)
-                .into_iter()
-                .flatten()
-                .filter(|(_, grade)| **grade >= self.level)
-                .map(|(document, _)| document.clone())
-                .collect();
-            let shown: Vec<DocId> = positives
-                .iter()
-                .filter(|document| stage.has_text(document))
-                .cloned()
-                .collect();
-            let hidden = positives
-                .iter()
-                .filter(|document| !stage.has_text(document));
-            left_out.extend(hidden.map(|document| document.to_string()));
-            let found: Vec<DocId> = ranking
-                .iter()
-                .map(|(document, _)| document.clone())
-                .collect();
-            let pool = build_pool(&question.id, &shown, &found, depth, layout);
-            built.pools.push(pool);
-            let mut ranking = ranking;
-            ranking.truncate(run_depth);
-            built.run.insert(question.id.clone(), ranking);
-        }
-        if !left_out.is_empty() {
-            let what = output::counted(left_out.len(), "relevant document");
-            let names: Vec<&str> = left_out.iter().map(String::as_str).collect();
-            built.notes.push(format!(
-                "{what} missing from the corpus, or empty there: in no pool ({})",
-                output::first_names(&names)
-            ));
-        }
-        built.notes.extend(stage.note());
-        Ok(built)
-    }
-
-    /// What the first stage is called.
-    fn stage_name(&self) -> &'static str {
-        match (&self.candidates, self.profile) {
-            (Some(_), _) => "candidates",
-            _ if self.dense.embed.is_some() => hybrid::NAME,
-            (None, ProfileName::Overrule) => "bm25-overrule",
-            (None, ProfileName::Duckdb) => "bm25-duckdb",
-        }
-    }
-
-    fn write_run(&self, built: &BuiltPools, mut out: &mut dyn Write) -> CommandResult {
-        let name = self.stage_name();
-        for question in &built.queries {
-            if let Some(ranking) = built.run.get(&question.id) {
-                trec::write_run(&mut out, &question.id, ranking, name)?;
+        if search.is_paid() {
+            let need = search.need()?;
+            if need.unknown > 0 {
+                confirm_spending(&search.describe(need), self.yes)?;
             }
         }
-        Ok(())
+        let mut display = EmbeddingDisplay::new(stage.documents());
+        let fused = search.fuse(&mut stage, &runtime, &mut |progress| display.show(progress));
+        runtime.shutdown_background();
+        match fused {
+            Ok(()) => {
+                display.finish();
+                Ok(Some(stage))
+            }
+            Err(AppError::Embedding(EmbedError::Stopped)) => {
+                let embedded = counted(search.origins().embedded, "text");
+                output::message(&format!(
+                    "stopped; {embedded} embedded, which are kept: the same command goes on"
+                ));
+                Err(CommandFailure::interrupted())
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
-/// Queries in the order of their numbers where all ids are numbers, else as they came.
-fn in_order(mut queries: Vec<BeirQuery>) -> Vec<BeirQuery> {
-    let number = |id: &QueryId| id.as_str().parse::<u64>().ok();
-    if queries.iter().all(|query| number(&query.id).is_some()) {
-        queries.sort_by_key(|query| number(&query.id));
-    }
-    queries
+/// How far the vectors are, a line now and then and one at the end.
+struct EmbeddingDisplay {
+    documents: usize,
+    began: Instant,
+    told: Instant,
+    untold: Option<EmbeddingProgress>,
 }
 
-/// Bad input, in a file's own words.
-fn usage(message: String) -> CommandFailure {
-    CommandFailure::usage(anyhow!("{message}"))
+impl EmbeddingDisplay {
+    fn new(documents: usize) -> Self {
+        Self {
+            documents,
+            began: Instant::now(),
+            told: Instant::now(),
+            untold: None,
+        }
+    }
+
+    fn show(&mut self, progress: EmbeddingProgress) {
+        self.untold = Some(progress);
+        if self.told.elapsed() >= LINE_EVERY {
+            self.told = Instant::now();
+            self.finish();
+        }
+    }
+
+    fn finish(&mut self) {
+        if let Some(EmbeddingProgress { done, origins }) = self.untold.take() {
+            output::message(&format!(
+                "vectors of {done} of {} in {:.0} s: {} texts embedded, {} tokens",
+                counted(self.documents, "document"),
+                self.began.elapsed().as_secs_f64(),
+                origins.embedded,
+                origins.tokens
+            ));
+        }
+    }
+}
+
+/// What signals tell the calls to do.
+fn stop_on_signals(runtime: &Runtime) -> Result<watch::Receiver<RunControl>, CommandFailure> {
+    let (steer, control) = watch::channel(RunControl::default());
+    let mut signals = runtime.block_on(async { signals::stops() })?;
+    runtime.spawn(async move {
+        while signals.recv().await.is_some() {
+            steer.send_modify(RunControl::stop);
+            output::message(&signals::stopping(&steer.borrow()));
+        }
+        // Without signals there is nothing to stop it; the sender must stay all the same.
+        std::future::pending::<()>().await;
+    });
+    Ok(control)
+}
+
+/// The summary for people.
+fn describe(summary: &PoolSummary) -> String {
+    let pools = &summary.pools;
+    let mut rows = Vec::new();
+    let mut add = |stage: &str, metrics: &Map<String, Value>| {
+        rows.extend(metrics.iter().map(|(name, value)| {
+            let number = |key: &str| output::or_dash(value[key].as_f64(), |n| format!("{n:.4}"));
+            vec![
+                output::clean(format!("{stage} {name}").trim()),
+                number("mean"),
+                format!("{} to {}", number("low"), number("high")),
+            ]
+        }));
+    };
+    match &summary.stages {
+        None => add("", &summary.first_stage),
+        Some(stages) => {
+            for (name, metrics) in stages {
+                metrics
+                    .as_object()
+                    .into_iter()
+                    .for_each(|metrics| add(name, metrics));
+            }
+        }
+    }
+    format!(
+        "{} documents, {} queries\n{}{} pools with {} documents: {} labelled relevant ({} found by the first stage, {} not), {} fill\n",
+        summary.documents,
+        summary.queries,
+        output::table(&["first stage", ">mean", "95 % interval"], &rows),
+        pools.count,
+        pools.slots,
+        pools.positives,
+        pools.label_found,
+        pools.label_missed,
+        pools.fill
+    )
 }

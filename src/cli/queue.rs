@@ -1,11 +1,12 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
-use super::{CommandContext, CommandFailure, CommandResult, output};
 use crate::app::review::queue::build_review_queue;
 use crate::app::review::queue::{QueueItem, QueueItemState, QueueRequest};
+use crate::cli::command::{CommandContext, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::output::clean;
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
-use anyhow::anyhow;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -81,10 +82,10 @@ impl QueueCommand {
                 let judges = store.read_blocking(|db| db.all_judges())?;
                 let found = judges.iter().find(|(_, spec)| spec.name == *name);
                 Some(found.map(|(id, _)| *id).ok_or_else(|| {
-                    CommandFailure::usage(anyhow!(
+                    usage!(
                         "--against: no judge of this project is called {:?}",
                         sanitise::line(name)
-                    ))
+                    )
                 })?)
             }
             None => None,
@@ -136,11 +137,10 @@ impl QueueCommand {
                     })
                 })
                 .collect();
-            return Ok(output::json(&rows)?);
+            return output::json(&rows);
         }
         if items.is_empty() {
-            output::text("nothing to look at under this policy\n")?;
-            return Ok(());
+            return output::text("nothing to look at under this policy\n");
         }
         let rows: Vec<Vec<String>> = items
             .iter()
@@ -149,9 +149,9 @@ impl QueueCommand {
                 let [query, a, b] = named(item);
                 vec![
                     (at + 1).to_string(),
-                    sanitise::line(&query).into_owned(),
-                    sanitise::line(&a).into_owned(),
-                    sanitise::line(&b).into_owned(),
+                    clean(&query),
+                    clean(&a),
+                    clean(&b),
                     item.priority
                         .map_or("–".to_owned(), |priority| format!("{priority:.3}")),
                     draw_name(item.draw).to_owned(),

@@ -1,7 +1,8 @@
 //! `overrule rule`: a person's ruling on a label.
 
-use super::{CommandContext, CommandResult, output};
 use crate::app::adjudication::data::ruling_context;
+use crate::cli::command::{CommandContext, CommandResult};
+use crate::cli::output;
 use crate::client::now_ms;
 use crate::domain::adjudication::{
     DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
@@ -80,7 +81,7 @@ impl RuleCommand {
             None => (None, None),
         };
         if self.json {
-            return Ok(output::json(&json!({
+            return output::json(&json!({
                 "uid": uid,
                 "query": self.query,
                 "document": self.document,
@@ -90,7 +91,7 @@ impl RuleCommand {
                 "in_force": in_force,
                 "label_before": before,
                 "label_after": after,
-            }))?);
+            }));
         }
         let effect = match &correction {
             Some(one) if in_force && one.changes() => {

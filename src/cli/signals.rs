@@ -1,6 +1,15 @@
 //! What tells a command to stop.
 
 use crate::client::RunControl;
+use tokio::runtime::Runtime;
+
+/// A runtime for a command that calls services.
+pub(super) fn runtime() -> Result<Runtime, std::io::Error> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+}
 
 /// What to say when a signal has come.
 pub(super) fn stopping(control: &RunControl) -> String {

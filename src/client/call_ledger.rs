@@ -2,7 +2,7 @@
 
 use super::now_ms;
 use super::question::{RecordJob, RecordOutcome};
-use crate::store::ledger::{Attempt, Charge};
+use crate::store::ledger::{Attempt, AttemptFailure, Charge};
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
@@ -30,7 +30,7 @@ impl CallLedger {
         &self,
         uid: Option<[u8; 16]>,
         charge: Charge,
-        cause: Option<String>,
+        failure: Option<AttemptFailure>,
         job: Option<RecordJob>,
     ) -> BoxFuture<'static, Result<RecordOutcome, StoreError>> {
         let Self::Project(store) = self else {
@@ -41,7 +41,7 @@ impl CallLedger {
                 let kept = job.map_or(Ok(RecordOutcome::Nothing), |job| job(db))?;
                 if let Some(uid) = uid {
                     let row = kept != RecordOutcome::Nothing;
-                    db.charge_call(&uid, charge, cause.as_deref(), row, now_ms())?;
+                    db.charge_call(&uid, charge, failure, row, now_ms())?;
                 }
                 Ok(kept)
             })

@@ -11,7 +11,7 @@ mod structure;
 mod uncertainty;
 mod zbench;
 
-pub use ranks::{RankInterval, rank_intervals, ranks, top_draws};
+pub use ranks::{RankInterval, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion, leverage};
 

@@ -1,10 +1,10 @@
 //! What lets a project grow vote by vote: pools that take in documents, and the games of a pair with who voted in them.
 
 use super::corpus::QueryKey;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::Document;
-use crate::domain::vote::{JudgeId, Margin, Vote};
+use crate::domain::vote::{JudgeId, Vote};
 use rusqlite::{OptionalExtension, params};
 use std::collections::HashMap;
 
@@ -101,11 +101,9 @@ impl Db {
         for game in &mut games {
             let mut rows = statement.query([game.battle.0])?;
             while let Some(row) = rows.next()? {
-                let margin: f64 = row.get(1)?;
                 let vote = Vote {
                     judge: JudgeId(row.get(0)?),
-                    margin: Margin::new(margin)
-                        .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?,
+                    margin: row.get(1)?,
                     swapped: row.get(2)?,
                 };
                 game.votes.push((vote, row.get(3)?));

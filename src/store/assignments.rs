@@ -146,7 +146,7 @@ impl Db {
         let mut lines = Vec::new();
         while let Some(row) = rows.next()? {
             let (a, b): (usize, usize) = (row.get(3)?, row.get(4)?);
-            let (policy, draw): (String, String) = (row.get(5)?, row.get(6)?);
+            let draw: String = row.get(6)?;
             let corrupt = |what: &str| StoreError::Corrupt(format!("{what} in the ledger"));
             lines.push(AssignmentRow {
                 uid: row.get(0)?,
@@ -163,7 +163,7 @@ impl Db {
                         _ => return Err(corrupt(&draw)),
                     },
                 },
-                policy: policy.parse().map_err(StoreError::Corrupt)?,
+                policy: row.get(5)?,
                 judged: row.get(10)?,
                 later: row.get::<_, Option<i64>>(8)?.is_some(),
                 shown_ms: row.get(9)?,
@@ -188,14 +188,13 @@ impl Db {
         let mut rows = statement.query(params![annotator, scope.map(|scope| scope.0)])?;
         let mut lines = Vec::new();
         while let Some(row) = rows.next()? {
-            let decision: String = row.get(5)?;
             lines.push(QueueVerdict {
                 shown: row.get(0)?,
                 draw: row.get(1)?,
                 query: QueryKey(row.get(2)?),
                 a: row.get(3)?,
                 b: row.get(4)?,
-                decision: decision.parse().map_err(StoreError::Corrupt)?,
+                decision: row.get(5)?,
                 blind: row.get(6)?,
                 active_s: row.get::<_, Option<i64>>(7)?.map(|ms| ms as f64 / 1_000.0),
             });

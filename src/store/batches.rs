@@ -1,5 +1,6 @@
 //! Batches: calls that a provider works on while nobody waits, and what is known of them.
 
+use super::columns::judge_spec;
 use super::corpus::QueryKey;
 use super::runs::RunId;
 use super::{Db, Result, StoreError};
@@ -278,13 +279,7 @@ fn batch_of(row: &Row<'_>) -> Result<BatchRow> {
         id: BatchId(row.get(0)?),
         uid: row.get(1)?,
         judge: JudgeId(row.get(2)?),
-        spec: JudgeSpec {
-            name: row.get(3)?,
-            provider: row.get(4)?,
-            model: row.get(5)?,
-            prompt_hash: row.get(6)?,
-            params: row.get(7)?,
-        },
+        spec: judge_spec(row, 3)?,
         run: RunId(row.get(8)?),
         remote: row.get(9)?,
         stage: stage

@@ -318,7 +318,7 @@ impl Db {
                         call.battle.0,
                         call.judge.0,
                         call.swapped,
-                        cause_name(*cause)?,
+                        cause,
                         message,
                         call.attempt,
                         usage.input,
@@ -429,19 +429,11 @@ impl Db {
 
     /// A judge's vote on a battle: its margin and reasoning.
     pub fn vote_on(&self, battle: BattleId, judge: JudgeId) -> Result<Option<(Margin, String)>> {
-        let vote: Option<(f64, String)> = self
+        Ok(self
             .connection
             .prepare_cached("SELECT margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2")?
-            .query_row(params![battle.0, judge.0], |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })
-            .optional()?;
-        vote.map(|(margin, reasoning)| {
-            let margin = Margin::new(margin)
-                .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?;
-            Ok((margin, reasoning))
-        })
-        .transpose()
+            .query_row(params![battle.0, judge.0], |row| row.try_into())
+            .optional()?)
     }
 
     /// Whether a call of a judge on a battle has failed.
@@ -471,21 +463,15 @@ impl Db {
             "SELECT failure.battle, failure.judge, count(*), max(again = 0), max(cause) FILTER (WHERE again)
              FROM failure JOIN battle ON battle.id = failure.battle WHERE query = ?1 GROUP BY 1, 2",
         )?;
-        let mut rows = statement.query([query.0])?;
-        let mut failures = HashMap::new();
-        while let Some(row) = rows.next()? {
-            let again: Option<String> = row.get(4)?;
-            let again = again.map(|cause| serde_json::from_value(cause.into()));
+        let rows = statement.query_map([query.0], |row| {
             let found = FailedCalls {
                 count: row.get(2)?,
                 last: row.get(3)?,
-                again: again
-                    .transpose()
-                    .map_err(|error| StoreError::Corrupt(error.to_string()))?,
+                again: row.get(4)?,
             };
-            failures.insert((row.get(0)?, row.get(1)?), found);
-        }
-        Ok(failures)
+            Ok(((row.get(0)?, row.get(1)?), found))
+        })?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     fn pairs_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), u32>> {
@@ -494,15 +480,5 @@ impl Db {
             Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
-    }
-}
-
-/// The cause as stored: its kebab-case name.
-fn cause_name(cause: FailureCause) -> Result<String> {
-    match serde_json::to_value(cause) {
-        Ok(serde_json::Value::String(name)) => Ok(name),
-        _ => Err(StoreError::Corrupt(format!(
-            "no name for the cause {cause}"
-        ))),
     }
 }

@@ -189,7 +189,7 @@ impl Db {
         let rows = statement.query_map([], |row| {
             Ok(QueryInfo {
                 key: QueryKey(row.get(0)?),
-                id: QueryId::new(row.get::<_, String>(1)?),
+                id: row.get(1)?,
                 text: row.get(2)?,
                 documents: row.get(3)?,
             })
@@ -215,7 +215,7 @@ impl Db {
             .query_row([key.0], |row| {
                 Ok(QueryInfo {
                     key,
-                    id: QueryId::new(row.get::<_, String>(0)?),
+                    id: row.get(0)?,
                     text: row.get(1)?,
                     documents: row.get(2)?,
                 })
@@ -258,10 +258,10 @@ impl Db {
         )?;
         let rows = statement.query_map([key.0], |row| {
             Ok(DocumentInfo {
-                id: DocId::new(row.get::<_, String>(0)?),
+                id: row.get(0)?,
                 title: row.get(1)?,
                 snippet: row.get(2)?,
-                metadata: JsonObject::from_compact(row.get::<_, String>(3)?),
+                metadata: row.get(3)?,
             })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -287,11 +287,11 @@ impl Db {
             .prepare_cached("SELECT name, text, extra, line FROM query WHERE id = ?1")?
             .query_row([key.0], |row| {
                 let query = Query {
-                    id: QueryId::new(row.get::<_, String>(0)?),
+                    id: row.get(0)?,
                     text: row.get(1)?,
-                    extra: JsonObject::from_compact(row.get::<_, String>(2)?),
+                    extra: row.get(2)?,
                 };
-                Ok((query, JsonObject::from_compact(row.get::<_, String>(3)?)))
+                Ok((query, row.get(3)?))
             })
             .optional()?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
@@ -302,11 +302,11 @@ impl Db {
         let documents = statement
             .query_map([key.0], |row| {
                 Ok(Document {
-                    id: DocId::new(row.get::<_, String>(0)?),
+                    id: row.get(0)?,
                     title: row.get(1)?,
                     content: row.get(2)?,
-                    metadata: JsonObject::from_compact(row.get::<_, String>(3)?),
-                    extra: JsonObject::from_compact(row.get::<_, String>(4)?),
+                    metadata: row.get(3)?,
+                    extra: row.get(4)?,
                     input_score: row.get(5)?,
                 })
             })?

@@ -90,6 +90,9 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         // Where the room for the log's index is missing, SQLite speaks of an error of input and output.
         let extended = error.sqlite_error().map(|error| error.extended_code);
+        if let rusqlite::Error::FromSqlConversionFailure(_, _, error) = &error {
+            return Self::Corrupt(error.to_string());
+        }
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
             _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::DiskFull,

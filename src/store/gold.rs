@@ -1,7 +1,7 @@
 //! Gold items: pairs with a known answer, and how people do on them.
 
 use super::corpus::QueryKey;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::{Decision, GoldItem, GoldScore, gold_score};
 use rusqlite::{OptionalExtension, params};
@@ -28,12 +28,12 @@ impl Db {
         let turned = item.a > item.b;
         let turn = |decision: Decision| if turned { decision.flipped() } else { decision };
         let decision = turn(item.decision);
-        let stored: Option<String> = self
+        let stored: Option<Decision> = self
             .connection
             .prepare_cached("SELECT decision FROM gold WHERE query = ?1 AND a = ?2 AND b = ?3")?
             .query_row(params![query.0, a, b], |row| row.get(0))
             .optional()?;
-        let outcome = match stored.as_deref().map(decided).transpose()? {
+        let outcome = match stored {
             None => GoldAdded::New,
             Some(stored) if stored == decision => return Ok(GoldAdded::Same),
             Some(_) if replace => GoldAdded::Replaced,
@@ -59,7 +59,7 @@ impl Db {
             let item = GoldItem {
                 a: row.get(1)?,
                 b: row.get(2)?,
-                decision: decided(&row.get::<_, String>(3)?)?,
+                decision: row.get(3)?,
                 note: row.get(4)?,
             };
             items.push((QueryKey(row.get(0)?), item));
@@ -94,8 +94,4 @@ impl Db {
         });
         Ok(scored.collect())
     }
-}
-
-fn decided(word: &str) -> Result<Decision> {
-    word.parse().map_err(StoreError::Corrupt)
 }

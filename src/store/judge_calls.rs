@@ -1,6 +1,6 @@
 //! What the calls of each judge took and cost.
 
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::vote::JudgeId;
 use crate::judge::FailureCause;
 use serde::Serialize;
@@ -48,20 +48,13 @@ impl Db {
             let at = (share * latencies.len() as f64).ceil() as usize;
             latencies.get(at.saturating_sub(1)).copied()
         };
-        let mut failures = BTreeMap::new();
         let mut statement = self.connection.prepare_cached(
             "SELECT cause, count(DISTINCT battle) FROM failure WHERE judge = ?1
              AND NOT EXISTS (SELECT 1 FROM vote WHERE vote.battle = failure.battle AND vote.judge = failure.judge)
              GROUP BY cause",
         )?;
-        let rows =
-            statement.query_map([judge.0], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))?;
-        for row in rows {
-            let (cause, count) = row?;
-            let cause = serde_json::from_value(serde_json::Value::String(cause))
-                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-            failures.insert(cause, count);
-        }
+        let rows = statement.query_map([judge.0], |row| row.try_into())?;
+        let failures = rows.collect::<rusqlite::Result<_>>()?;
         Ok(JudgeCalls {
             failures,
             latency_p50_ms: quantile(0.5),

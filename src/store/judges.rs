@@ -1,5 +1,6 @@
 //! Judges and ensembles: which there are, and whose votes count for a query.
 
+use super::columns::judge_spec;
 use super::corpus::QueryKey;
 use super::{Db, Result};
 use crate::domain::vote::JudgeId;
@@ -70,14 +71,7 @@ impl Db {
              WHERE ensemble.id = ?1 ORDER BY member.key",
         )?;
         let rows = statement.query_map([ensemble.0], |row| {
-            let spec = JudgeSpec {
-                name: row.get(1)?,
-                provider: row.get(2)?,
-                model: row.get(3)?,
-                prompt_hash: row.get(4)?,
-                params: row.get(5)?,
-            };
-            Ok((JudgeId(row.get(0)?), spec))
+            Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?))
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
@@ -116,16 +110,8 @@ impl Db {
         let mut statement = self.connection.prepare_cached(
             "SELECT id, name, provider, model, prompt_hash, params FROM judge ORDER BY id",
         )?;
-        let rows = statement.query_map([], |row| {
-            let spec = JudgeSpec {
-                name: row.get(1)?,
-                provider: row.get(2)?,
-                model: row.get(3)?,
-                prompt_hash: row.get(4)?,
-                params: row.get(5)?,
-            };
-            Ok((JudgeId(row.get(0)?), spec))
-        })?;
+        let rows =
+            statement.query_map([], |row| Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 

@@ -2,7 +2,7 @@
 
 use super::corpus::{QueryKey, whole};
 use super::{Db, Result, StoreError};
-use crate::domain::corpus::{DocId, JsonObject, QueryId};
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::domain::retrieval::{JudgingPool, PoolLayout, PoolSlot};
 use rusqlite::{OptionalExtension, params};
@@ -72,8 +72,8 @@ impl Db {
             .prepare_cached("SELECT query, document, grade FROM label")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let grades = labels.entry(QueryId::new(row.get::<_, String>(0)?));
-            let document = DocId::new(row.get::<_, String>(1)?);
+            let grades = labels.entry(row.get(0)?);
+            let document = row.get(1)?;
             grades.or_default().insert(document, row.get(2)?);
         }
         Ok(labels)
@@ -144,8 +144,8 @@ impl Db {
             let mut run: RankedRun = empty.map(|query| (query, Vec::new())).collect();
             let mut rows = statement.query([id])?;
             while let Some(row) = rows.next()? {
-                let ranked = run.entry(QueryId::new(row.get::<_, String>(0)?));
-                let document = DocId::new(row.get::<_, String>(1)?);
+                let ranked = run.entry(row.get(0)?);
+                let document = row.get(1)?;
                 ranked.or_default().push((document, row.get(2)?));
             }
             rankings.push((name, run));
@@ -179,9 +179,7 @@ impl Db {
         let mut statement = self
             .connection
             .prepare_cached("SELECT document, grade FROM label WHERE query = ?1")?;
-        let rows = statement.query_map([id.as_str()], |row| {
-            Ok((DocId::new(row.get::<_, String>(0)?), row.get(1)?))
-        })?;
+        let rows = statement.query_map([id.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let grades: BTreeMap<DocId, i32> = rows.collect::<rusqlite::Result<_>>()?;
         self.slots(key, id, Some(&grades), level)
     }
@@ -198,8 +196,8 @@ impl Db {
             "SELECT name, metadata FROM document WHERE query = ?1 ORDER BY position",
         )?;
         let rows = statement.query_map([key.0], |row| {
-            let document = DocId::new(row.get::<_, String>(0)?);
-            let metadata = JsonObject::from_compact(row.get::<_, String>(1)?);
+            let document = row.get(0)?;
+            let metadata = row.get(1)?;
             let grade = grades.and_then(|grades| grades.get(&document));
             Ok(PoolSlot {
                 positive: grade.is_some_and(|grade| *grade >= level),

@@ -2,7 +2,9 @@
 
 use super::runs::RunId;
 use super::{Db, Result};
+use crate::judge::FailureCause;
 use rusqlite::params;
+use rusqlite::types::{ToSql, ToSqlOutput};
 use serde::Serialize;
 
 /// What paid calls are made for.
@@ -95,6 +97,24 @@ impl Spent {
     }
 }
 
+/// Why an attempt led to nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AttemptFailure {
+    /// It failed.
+    Failed(FailureCause),
+    /// Nobody waited for its end.
+    Abandoned,
+}
+
+impl ToSql for AttemptFailure {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Self::Failed(cause) => cause.to_sql(),
+            Self::Abandoned => Ok("abandoned".into()),
+        }
+    }
+}
+
 impl Db {
     /// Writes down an attempt that is about to be sent.
     pub fn begin_call(&self, attempt: &Attempt) -> Result<()> {
@@ -126,7 +146,7 @@ impl Db {
         &self,
         uid: &[u8; 16],
         charge: Charge,
-        cause: Option<&str>,
+        failure: Option<AttemptFailure>,
         kept: bool,
         now_ms: i64,
     ) -> Result<()> {
@@ -139,7 +159,7 @@ impl Db {
             .prepare_cached(
                 "UPDATE call SET ended_ms = ?2, cost_usd = ?3, assumed_usd = ?4, cause = ?5, kept = ?6 WHERE uid = ?1",
             )?
-            .execute(params![&uid[..], now_ms, known, assumed, cause, kept])?;
+            .execute(params![&uid[..], now_ms, known, assumed, failure, kept])?;
         Ok(())
     }
 
@@ -225,8 +245,14 @@ mod tests {
         db.forget_call(&[0; 16]).unwrap();
         db.charge_call(&[1; 16], Charge::Known(0.1), None, true, 8)
             .unwrap();
-        db.charge_call(&[2; 16], Charge::Assumed(0.5), Some("timed-out"), false, 8)
-            .unwrap();
+        db.charge_call(
+            &[2; 16],
+            Charge::Assumed(0.5),
+            Some(AttemptFailure::Failed(FailureCause::TimedOut)),
+            false,
+            8,
+        )
+        .unwrap();
         assert_eq!(db.charge_killed_calls(9).unwrap(), 1);
         let spent = db.spent().unwrap();
         assert_eq!((spent[0].assumed_calls, spent[0].assumed_usd), (2, 1.0));

@@ -14,11 +14,11 @@ pub(crate) use corpus::OtherQuery;
 pub use counts::MergeCounts;
 pub use snapshot::Snapshot;
 
+use super::columns::judge_spec;
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::vote::JudgeId;
-use crate::judge::JudgeSpec;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::HashMap;
 
@@ -91,15 +91,7 @@ impl<'a> Merger<'a> {
             .prepare_cached(
                 "SELECT name, provider, model, prompt_hash, params FROM judge WHERE id = ?1",
             )?
-            .query_row([theirs], |row| {
-                Ok(JudgeSpec {
-                    name: row.get(0)?,
-                    provider: row.get(1)?,
-                    model: row.get(2)?,
-                    prompt_hash: row.get(3)?,
-                    params: row.get(4)?,
-                })
-            })?;
+            .query_row([theirs], |row| judge_spec(row, 0))?;
         let judge = (self.db.judge(&spec)?, spec.name);
         self.judges.insert(theirs, judge.clone());
         Ok(judge)

@@ -5,7 +5,7 @@ use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingError;
-use crate::domain::vote::{JudgeId, Margin, Vote};
+use crate::domain::vote::{JudgeId, Vote};
 use rusqlite::OptionalExtension;
 use std::collections::HashMap;
 
@@ -63,12 +63,10 @@ impl Db {
         let mut rows = statement.query([query.0])?;
         while let Some(row) = rows.next()? {
             let (battle, judge): (i64, i64) = (row.get(0)?, row.get(1)?);
-            let margin: f64 = row.get(3)?;
             if let (Some(at), true) = (index.get(&battle), judge_index.contains_key(&judge)) {
                 battles[*at].votes.push(Vote {
                     judge: JudgeId(judge),
-                    margin: Margin::new(margin)
-                        .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?,
+                    margin: row.get(3)?,
                     swapped: row.get(2)?,
                 });
             }

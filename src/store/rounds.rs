@@ -5,7 +5,7 @@
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::battle::Pair;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::{AskedPair, JudgeSet, PairTask};
@@ -103,10 +103,7 @@ impl Db {
         )?;
         let mut rows = statement.query([query.0])?;
         while let Some(row) = rows.next()? {
-            let margin: f64 = row.get(2)?;
-            let margin = Margin::new(margin)
-                .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?;
-            seen(row.get(0)?, row.get(1)?, Some(margin));
+            seen(row.get(0)?, row.get(1)?, Some(row.get(2)?));
         }
         let mut statement = self.connection.prepare_cached(
             "SELECT failure.battle, failure.judge FROM failure JOIN battle ON battle.id = failure.battle

@@ -1,12 +1,11 @@
 //! Rulings on labels: rows are only added, undoing adds one too.
 
 use super::corpus::QueryKey;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling, RulingGrades};
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::DocId;
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
-use std::str::FromStr;
 use uuid::Uuid;
 
 /// A ruling to be stored.
@@ -208,7 +207,7 @@ impl Db {
             ))?
             .query_row([annotator], stored)
             .optional()?;
-        let Some(latest) = latest.transpose()? else {
+        let Some(latest) = latest else {
             return Ok(None);
         };
         let created_ms = self.next_ruling_ms(annotator, created_ms)?;
@@ -293,7 +292,7 @@ impl Db {
             "SELECT {COLUMNS} {FROM} {condition} ORDER BY ruling.created_ms, ruling.uid"
         ))?;
         let rows = statement.query_map(values, stored)?;
-        rows.map(|row| row?).collect()
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Whether a ruling of this identifier was ever made.
@@ -313,30 +312,18 @@ fn unreplaced(mut rows: Vec<StoredRuling>) -> Vec<StoredRuling> {
 }
 
 /// A ruling from a row of [`COLUMNS`].
-fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
-    let words: (String, Option<String>) = (row.get(4)?, row.get(5)?);
-    let read = Finding::from_str(&words.0).and_then(|finding| {
-        let fault = words
-            .1
-            .map(|text| text.parse::<DisagreementCause>())
-            .transpose()?;
-        Ok((finding, fault))
-    });
-    let (finding, fault) = match read {
-        Ok(read) => read,
-        Err(error) => return Ok(Err(StoreError::Corrupt(error))),
-    };
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredRuling> {
     let draw: Option<String> = row.get(14)?;
     let of: Option<usize> = row.get(15)?;
-    Ok(Ok(StoredRuling {
+    Ok(StoredRuling {
         query: QueryKey(row.get(1)?),
         ruling: Ruling {
             uid: row.get(0)?,
-            query: QueryId::new(row.get::<_, String>(2)?),
-            document: DocId::new(row.get::<_, String>(3)?),
-            finding,
+            query: row.get(2)?,
+            document: row.get(3)?,
+            finding: row.get(4)?,
             relevant: row.get(18)?,
-            fault,
+            fault: row.get(5)?,
             note: row.get(6)?,
             annotator: row.get(7)?,
             created_ms: row.get(8)?,
@@ -351,7 +338,7 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredRuling>> {
         },
         revealed_ms: row.get(16)?,
         replaces: row.get(17)?,
-    }))
+    })
 }
 
 #[cfg(test)]

@@ -213,7 +213,7 @@ impl Db {
         let rows = statement.query_map([], |row| {
             let info = QueryInfo {
                 key: QueryKey(row.get(0)?),
-                id: crate::domain::corpus::QueryId::new(row.get::<_, String>(1)?),
+                id: row.get(1)?,
                 text: row.get(2)?,
                 documents: row.get(3)?,
             };

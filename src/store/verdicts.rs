@@ -9,7 +9,6 @@ use crate::domain::verdict::{
 };
 use rusqlite::{OptionalExtension, Row, params};
 use std::collections::HashSet;
-use std::str::FromStr;
 use uuid::Uuid;
 
 /// A verdict to be stored.
@@ -238,7 +237,6 @@ impl Db {
         let Some(latest) = latest else {
             return Ok(None);
         };
-        let latest = latest?;
         let created_ms = self.next_verdict_ms(annotator, created_ms)?;
         let mut back = Some(latest.verdict.uid.clone());
         while let Some(verdict) = back {
@@ -317,8 +315,8 @@ impl Db {
             "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1) AND {NOT_UNDONE}
              ORDER BY verdict.created_ms, verdict.uid"
         ))?;
-        let mut rows = statement.query([query.map(|query| query.0)])?;
-        collect(&mut rows)
+        let rows = statement.query_map([query.map(|query| query.0)], stored)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Every verdict ever given, undone ones included, earliest first, of one query or of all.
@@ -327,8 +325,8 @@ impl Db {
             "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1)
              ORDER BY verdict.created_ms, verdict.uid"
         ))?;
-        let mut rows = statement.query([query.map(|query| query.0)])?;
-        collect(&mut rows)
+        let rows = statement.query_map([query.map(|query| query.0)], stored)?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
     /// Marks a query's numbers as changed.
@@ -371,56 +369,28 @@ impl Db {
     }
 }
 
-fn collect(rows: &mut rusqlite::Rows<'_>) -> Result<Vec<StoredVerdict>> {
-    let mut verdicts = Vec::new();
-    while let Some(row) = rows.next()? {
-        verdicts.push(stored(row)??);
-    }
-    Ok(verdicts)
-}
-
 /// A verdict from a row of [`COLUMNS`].
-fn stored(row: &Row<'_>) -> rusqlite::Result<Result<StoredVerdict>> {
-    let (decision, confidence, cause) = match (word(row, 4)?, word(row, 10)?, word(row, 11)?) {
-        (Ok(Some(decision)), Ok(confidence), Ok(cause)) => (decision, confidence, cause),
-        (Ok(None), ..) => {
-            return Ok(Err(StoreError::Corrupt(
-                "a verdict says nothing".to_owned(),
-            )));
-        }
-        (Err(error), ..) | (_, Err(error), _) | (.., Err(error)) => {
-            return Ok(Err(StoreError::Corrupt(error)));
-        }
-    };
-    Ok(Ok(StoredVerdict {
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredVerdict> {
+    Ok(StoredVerdict {
         query: QueryKey(row.get(1)?),
         verdict: Verdict {
             uid: row.get(0)?,
             a: row.get(2)?,
             b: row.get(3)?,
-            decision,
+            decision: row.get(4)?,
             note: row.get(5)?,
             annotator: row.get(6)?,
             created_ms: row.get(7)?,
         },
         blind: row.get(8)?,
         active_ms: row.get(9)?,
-        confidence,
-        cause,
+        confidence: row.get(10)?,
+        cause: row.get(11)?,
         policy: row.get(12)?,
         role: row.get(13)?,
         inclusion: row.get(14)?,
         revealed_ms: row.get(15)?,
         shown: row.get(16)?,
         replaces: row.get(17)?,
-    }))
-}
-
-/// A column that holds one of a set of words, or nothing.
-fn word<T: FromStr<Err = String>>(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<std::result::Result<Option<T>, String>> {
-    let text: Option<String> = row.get(column)?;
-    Ok(text.map(|text| text.parse()).transpose())
+    })
 }

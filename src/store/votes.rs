@@ -1,7 +1,7 @@
 //! Votes and failures on a battle with all that is known about their calls.
 
 use super::corpus::QueryKey;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::FailureCause;
@@ -64,13 +64,11 @@ impl Db {
         )?;
         let mut rows = statement.query([battle.0])?;
         while let Some(row) = rows.next()? {
-            let margin: f64 = row.get(2)?;
             details.push(VoteDetail {
                 battle,
                 judge: JudgeId(row.get(0)?),
                 swapped: row.get(1)?,
-                result: Ok(Margin::new(margin)
-                    .ok_or_else(|| StoreError::Corrupt(format!("{margin} is not a margin")))?),
+                result: Ok(row.get(2)?),
                 reasoning: row.get(3)?,
                 raw: row.get(4)?,
                 model: row.get(5)?,
@@ -93,14 +91,11 @@ impl Db {
             {
                 continue;
             }
-            let cause: String = row.get(2)?;
-            let cause = serde_json::from_value(serde_json::Value::String(cause))
-                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
             details.push(VoteDetail {
                 battle,
                 judge,
                 swapped: row.get(1)?,
-                result: Err((cause, row.get(3)?)),
+                result: Err((row.get(2)?, row.get(3)?)),
                 reasoning: String::new(),
                 raw: row.get(4)?,
                 model: None,

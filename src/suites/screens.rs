@@ -2,12 +2,13 @@
 
 mod bench;
 mod docs;
+mod picture;
 
 use crate::app::annotate::RunRequest;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::formats::dataset;
 use crate::judge::offline;
-use crate::tui::model::Msg;
+use crate::tui::message::Msg;
 use crate::tui::theme::{ColourDepth, Theme};
 use bench::Bench;
 
@@ -201,7 +202,7 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.paid = true;
     bench.press("s");
-    assert!(!bench.model.running);
+    assert!(!bench.model.run.running);
     let judge = JudgeEstimate {
         name: "gpt".to_owned(),
         calls: 2_400,
@@ -219,10 +220,10 @@ fn a_run_that_costs_money_says_how_much_and_asks_first() {
         assert!(shot.contains(words), "{words:?} is not on:\n{shot}");
     }
     bench.press("n");
-    assert!(!bench.model.running && bench.model.overlays.is_empty());
+    assert!(!bench.model.run.running && bench.model.overlays.is_empty());
     bench.tell(Msg::Estimated(estimate));
     bench.press("y");
-    assert!(bench.model.running);
+    assert!(bench.model.run.running);
 }
 
 #[test]
@@ -230,7 +231,7 @@ fn a_run_with_nothing_to_buy_does_not_ask() {
     let mut bench = Bench::judged(80, 24);
     bench.model.options.paid = true;
     bench.tell(Msg::Estimated(CostEstimate::default()));
-    assert!(bench.model.running && bench.model.overlays.is_empty());
+    assert!(bench.model.run.running && bench.model.overlays.is_empty());
 }
 
 #[test]

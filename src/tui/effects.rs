@@ -1,8 +1,9 @@
 //! Effects are carried out here, and their results come back as messages.
 
-mod adjudication;
-
-use super::model::{Effect, Msg, OpenQuery, TuiOptions};
+use super::message::{Effect, Msg};
+use super::model::TuiOptions;
+use super::model::open_query::OpenQuery;
+use super::screens::{adjudication, ruling};
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{self, RunHandle};
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
@@ -10,14 +11,13 @@ use crate::app::judge_report::report::rater_report;
 use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::queue::QueueRequest;
 use crate::app::review::queue::build_review_queue;
+use crate::app::review::undo::undone_text;
 use crate::client::{RunControl, now_ms};
-use crate::domain::battle::Pair;
-use crate::domain::verdict::Verdict;
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::NewRuling;
-use crate::store::verdicts::{NewVerdict, StoredVerdict};
+use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, Result, Store};
 use futures::FutureExt as _;
 use std::collections::HashMap;
@@ -88,10 +88,7 @@ impl Runner {
         let results = self.results.clone();
         let annotator = self.options.annotator.clone();
         let asked_ms = now_ms();
-        let saving = match &effect {
-            Effect::Save(verdict) => Some(verdict.query),
-            _ => None,
-        };
+        let saving = matches!(effect, Effect::Save(_));
         if let Effect::Summarise(keys) = effect {
             let store = self.store.clone();
             tokio::spawn(async move {
@@ -121,11 +118,11 @@ impl Runner {
             self.store.read(work).boxed()
         };
         tokio::spawn(async move {
-            let msg = match (answered.await, saving) {
-                (Ok(msg), _) => msg,
-                (Err(error), Some(query)) => Some(Msg::NotSaved(query, error.to_string())),
-                (Err(error), None) if ruling => Some(Msg::NotRuled(error.to_string())),
-                (Err(error), None) => Some(Msg::Failed(error.to_string())),
+            let msg = match answered.await {
+                Ok(msg) => msg,
+                Err(error) if saving => Some(Msg::NotSaved(error.to_string())),
+                Err(error) if ruling => Some(Msg::NotRuled(error.to_string())),
+                Err(error) => Some(Msg::Failed(error.to_string())),
             };
             if let Some(msg) = msg {
                 drop(results.send(msg).await);
@@ -285,12 +282,9 @@ async fn ended(mut end: JoinHandle<Option<String>>, tell: &mut dyn FnMut(&str)) 
 }
 
 fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
-    let tally = annotator_statistics(db, &request.annotator, request.scope)?;
-    Ok(Msg::Queued(
-        generation,
-        build_review_queue(db, request)?,
-        tally,
-    ))
+    let statistics = annotator_statistics(db, &request.annotator, request.scope)?;
+    let items = build_review_queue(db, request)?;
+    Ok(Msg::Queued(generation, items, statistics))
 }
 
 /// A query without texts and votes.
@@ -366,11 +360,11 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             }
         },
         Effect::LoadDisagreements(rule, roll, generation) => {
-            let overview = adjudication::overview(db, &rule, roll, annotator)?;
+            let overview = adjudication::load::overview(db, &rule, roll, annotator)?;
             Msg::Disagreements(generation, Box::new(overview))
         }
         Effect::LoadEvidence(query, document) => Msg::Evidence(Box::new(
-            adjudication::document_evidence(db, query, &document)?,
+            ruling::load::document_evidence(db, query, &document)?,
         )),
         Effect::Rule(ruling) => {
             db.add_ruling(&NewRuling {
@@ -388,36 +382,4 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
         | Effect::Redraw
         | Effect::Quit => return Ok(None),
     }))
-}
-
-/// What was taken back and what is in force now, in words, with the documents' identifiers as they are spelt.
-pub fn undone_text(db: &Db, undone: &StoredVerdict) -> Result<String> {
-    let (a, b) = (undone.verdict.a, undone.verdict.b);
-    let documents = db.documents(undone.query)?;
-    let name = |at: usize| {
-        documents
-            .get(at)
-            .map_or(String::new(), |document| document.id.to_string())
-    };
-    let (name_a, name_b) = (name(a), name(b));
-    let mut words = format!(
-        "taken back: {}",
-        undone.verdict.decision.words(&name_a, &name_b)
-    );
-    if undone.verdict.decision.score().is_none() {
-        words = format!("{words} ({name_a} against {name_b})");
-    }
-    let people = db.people(undone.query)?;
-    let said = Pair::new(a, b).map_or_else(Vec::new, |pair| people.on(pair));
-    let own = |verdict: &&Verdict| verdict.annotator == undone.verdict.annotator;
-    let again = if said.iter().all(own) { "again" } else { "now" };
-    Ok(match people.rule.choose(&said) {
-        Some(verdict) => {
-            format!(
-                "{words}; in force {again}: {}",
-                verdict.decision.words(&name(verdict.a), &name(verdict.b))
-            )
-        }
-        None => words,
-    })
 }

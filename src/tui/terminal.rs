@@ -22,7 +22,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
 pub use background::{Background, ReplyFilter, detect_background};
-pub use depth::{UnknownDepth, depth_from, detect_depth};
+pub use depth::detect_depth;
 pub use loss::{is_loss, is_lost};
 pub use panic::{WorkerPanic, install_panic_hook};
 

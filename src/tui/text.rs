@@ -13,7 +13,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-pub use number::{count, duration, percent, signed, usd};
+pub use number::{count, count_of, duration, signed, usd};
 
 const ELLIPSIS: &str = "…";
 
@@ -175,32 +175,22 @@ pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     wrapper.lines
 }
 
-/// The wrapped lines of one text, recomputed only when its generation or the width changes.
-#[derive(Clone, Debug, Default)]
-pub struct WrapCache {
-    key: Option<(u64, usize)>,
-    lines: Vec<Range<usize>>,
+/// The lines of a text in one style.
+pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
+    let ranges = wrap(text, columns).into_iter();
+    ranges
+        .map(|range| Line::styled(text[range].to_owned(), style))
+        .collect()
 }
 
-impl WrapCache {
-    /// The lines of `text` at `columns`; `generation` must change whenever `text` does.
-    pub fn lines(&mut self, generation: u64, columns: usize, text: &str) -> &[Range<usize>] {
-        if self.key != Some((generation, columns)) {
-            self.lines = wrap(text, columns);
-            self.key = Some((generation, columns));
-        }
-        &self.lines
-    }
+/// One line of a text that is cut where there is no more room.
+pub fn line(text: &str, columns: usize, style: Style) -> Line<'static> {
+    Line::styled(truncate(text, columns).into_owned(), style)
+}
 
-    /// The lines of the last call, for drawing without mutation.
-    pub fn cached(&self) -> &[Range<usize>] {
-        &self.lines
-    }
-
-    /// Forgets the text.
-    pub fn clear(&mut self) {
-        *self = Self::default();
-    }
+/// A rule over so many columns.
+pub fn rule(columns: usize, style: Style) -> Line<'static> {
+    Line::styled("─".repeat(columns), style)
 }
 
 fn boundary(text: &str, mut at: usize) -> usize {

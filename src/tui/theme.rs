@@ -3,6 +3,7 @@
 //! Text keeps the terminal's own foreground; a role adds what sets it apart, hand-picked for light and dark
 //! backgrounds at each depth. Without colour every role that carries meaning is told by a modifier.
 
+mod colour_depth;
 mod ramp;
 mod swatch;
 
@@ -10,21 +11,8 @@ use ratatui::style::{Color, Modifier, Style};
 
 use swatch::{ACCENT, BAD, FAINT, GOOD, JUDGES, MATCH, MUTED, PERSON, Swatch, WARN};
 
+pub use colour_depth::ColourDepth;
 pub use ramp::{Heat, Ramp, UnknownRamp};
-
-/// How many colours the terminal can show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum ColourDepth {
-    /// Modifiers and glyphs only.
-    None,
-    /// The terminal's own sixteen colours.
-    #[default]
-    Ansi16,
-    /// The fixed cube of 256 colours.
-    Ansi256,
-    /// Any colour.
-    True,
-}
 
 fn rgb(hex: u32) -> Color {
     let [_, red, green, blue] = hex.to_be_bytes();
@@ -246,11 +234,6 @@ impl Theme {
     /// A heat cell for `value` in 0 (row worse) ..= 1 (row better).
     pub fn heat(&self, value: f64) -> Heat {
         self.ramp.heat(self.depth, self.light, value)
-    }
-
-    /// A heat cell for a residual in −1..=1.
-    pub fn residual(&self, value: f64) -> Heat {
-        self.heat((value + 1.0) / 2.0)
     }
 
     /// Two rows of a grid in one line of half blocks; a missing half stays the terminal's background.

@@ -1,25 +1,20 @@
 //! The frame: header, screen, footer, and what lies over them.
 
-use super::model::{Areas, Model, Overlay, Screen};
-use super::screens;
+use super::drawing::{Areas, Caches};
+use super::keymap::Scope;
+use super::model::{Model, Overlay};
+use super::screens::Screen;
+use super::screens::registry::spec;
 use super::text;
 use super::theme::Theme;
 use super::widgets::footer::Footer;
 use super::widgets::header::Header;
-use super::widgets::heatmap::HeatmapCache;
 use crate::domain::sanitise;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 use std::time::Duration;
-
-/// What drawing remembers from frame to frame; it changes how fast a frame is drawn and where it is scrolled to.
-#[derive(Debug, Default)]
-pub struct Caches {
-    /// The heatmap's averages and window.
-    pub heatmap: HeatmapCache,
-}
 
 /// Draws everything and says where it went.
 pub fn view(
@@ -42,21 +37,9 @@ pub fn view(
     Header::new(crumbs(model))
         .status(status(model))
         .render(theme, top, buf);
-    let mut areas = match model.screen() {
-        Screen::Queries => screens::queries::view(model, theme, body, buf),
-        Screen::Run => screens::run::view(model, theme, body, buf),
-        Screen::Matrix => screens::matrix::view(model, theme, body, buf, caches),
-        Screen::Document => screens::document::view(model, theme, body, buf),
-        Screen::Battle => screens::battle::view(model, theme, body, buf),
-        Screen::Queue => screens::queue::view(model, theme, body, buf),
-        Screen::Review => screens::review::view(model, theme, body, buf),
-        Screen::Judges => screens::judges::view(model, theme, body, buf),
-        Screen::Cycles => screens::cycles::view(model, theme, body, buf),
-        Screen::Adjudication => screens::adjudication::view(model, theme, body, buf),
-        Screen::Ruling => screens::ruling::view(model, theme, body, buf),
-    };
-    let mut footer = Footer::new(model.screen().scope());
-    if model.running && model.control.paused {
+    let mut areas = (spec(model.screen()).view)(model, theme, body, buf, caches);
+    let mut footer = Footer::new(Scope::Screen(model.screen()));
+    if model.run.running && model.run.control.paused {
         footer = footer.relabel("pause", "resume");
     }
     footer.render(theme, bottom, buf);
@@ -79,50 +62,31 @@ pub fn view(
 }
 
 fn crumbs(model: &Model) -> Vec<String> {
-    let mut crumbs = vec![
-        "overrule".to_owned(),
-        sanitise::line(&model.options.project).into_owned(),
-    ];
-    for screen in &model.stack {
-        match (screen, &model.open) {
-            (Screen::Queries, _) => {}
-            (
-                Screen::Run
-                | Screen::Queue
-                | Screen::Review
-                | Screen::Judges
-                | Screen::Cycles
-                | Screen::Adjudication
-                | Screen::Ruling,
-                _,
-            )
-            | (_, None) => crumbs.push(screen.title().to_owned()),
-            (Screen::Matrix, Some(open)) => {
-                crumbs.push(sanitise::line(open.info.id.as_str()).into_owned())
-            }
-            (Screen::Document, Some(open)) => crumbs.push(open.name(model.document.document)),
-            (Screen::Battle, Some(open)) => {
-                crumbs.push(format!(
-                    "{} × {}",
-                    open.name(model.battle.a),
-                    open.name(model.battle.b)
-                ));
-            }
-        }
-    }
+    let project = sanitise::line(&model.options.project).into_owned();
+    let mut crumbs = vec!["overrule".to_owned(), project];
+    let above = model
+        .stack
+        .iter()
+        .filter(|screen| **screen != Screen::Queries);
+    crumbs.extend(
+        above.map(|screen| match (spec(*screen).crumb, &model.open) {
+            (Some(crumb), Some(open)) => crumb(model, open),
+            _ => screen.name().to_owned(),
+        }),
+    );
     if model.stack.len() == 1 {
-        crumbs.push("queries".to_owned());
+        crumbs.push(Screen::Queries.name().to_owned());
     }
     crumbs
 }
 
 /// The run in a few words: what it does, how far it is, how fast, how long, what it costs.
 fn status(model: &Model) -> String {
-    let Some(progress) = &model.progress else {
+    let Some(progress) = &model.run.progress else {
         return String::new();
     };
-    if !model.running {
-        return match &model.ended {
+    if !model.run.running {
+        return match &model.run.ended {
             Some(ended) => format!("■ {ended}"),
             None => String::new(),
         };

@@ -1,6 +1,7 @@
 //! Parts of a screen: plain state, keys in, an [`KeyOutcome`] out, drawing into a buffer.
 
 pub mod confirm;
+pub(crate) mod document_text;
 pub mod footer;
 pub mod header;
 pub mod heatmap;
@@ -8,13 +9,16 @@ pub mod help;
 pub mod page;
 pub mod palette;
 pub mod prompt;
+mod scroll_box;
 pub mod toast;
 
+use super::keymap::{Command, Scope, key_name};
+use super::text;
+use super::theme::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::{Block, Clear, Widget};
-
-use super::theme::Theme;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Paragraph, Widget};
 
 /// What a widget made of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,17 +45,6 @@ impl<T> KeyOutcome<T> {
     }
 }
 
-/// A box of at most `width`×`height` in the middle of `area`.
-pub fn centred(area: Rect, width: u16, height: u16) -> Rect {
-    let (width, height) = (width.min(area.width), height.min(area.height));
-    Rect {
-        x: area.x + (area.width - width) / 2,
-        y: area.y + (area.height - height) / 2,
-        width,
-        height,
-    }
-}
-
 /// Clears `area`, draws a titled border and returns what is inside, one blank column left and right.
 pub fn boxed(title: &str, theme: &Theme, area: Rect, buf: &mut Buffer) -> Rect {
     let area = area.intersection(buf.area);
@@ -69,6 +62,99 @@ pub fn boxed(title: &str, theme: &Theme, area: Rect, buf: &mut Buffer) -> Rect {
             .saturating_sub(if inner.width > 2 { 2 } else { 0 }),
         ..inner
     }
+}
+
+/// A pane's heading: words, then a rule to the right edge.
+pub(crate) fn heading(words: &str, focus: bool, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let columns = usize::from(area.width);
+    let mark = if focus { "▸ " } else { "" };
+    let words = text::truncate(words, columns.saturating_sub(mark.chars().count())).into_owned();
+    let used = text::width(&words) + mark.chars().count() + 1;
+    let (style, rule) = if focus {
+        (theme.accent(), theme.border_focus())
+    } else {
+        (theme.title(), theme.border())
+    };
+    Line::from(vec![
+        Span::styled(mark, style),
+        Span::styled(words, style),
+        Span::raw(" "),
+        Span::styled("─".repeat(columns.saturating_sub(used)), rule),
+    ])
+    .render(area, buf);
+}
+
+/// A line in place of what is not there yet, or not at all.
+pub(crate) fn notice(words: &str, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    Line::styled(words, theme.muted()).render(area, buf);
+}
+
+/// A page of lines from `first` on; where more follow, the last row says how many and how to see them.
+pub(crate) fn folded_page(
+    lines: Vec<Line<'static>>,
+    first: usize,
+    hint: &str,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) -> (usize, usize) {
+    let (total, page) = (lines.len(), usize::from(area.height));
+    let first = first.min(total.saturating_sub(page));
+    let mut shown: Vec<Line<'static>> = lines.into_iter().skip(first).take(page).collect();
+    let hidden = total.saturating_sub(first + page);
+    if hidden > 0 && page > 1 {
+        shown.pop();
+        let words = format!("… {} more lines{hint}", hidden + 1);
+        shown.push(Line::styled(words, theme.muted()));
+    }
+    Paragraph::new(shown).render(area, buf);
+    (total, page)
+}
+
+/// As many lines as there is room for; the last one says how many there are more.
+pub(crate) fn folded_rows(
+    mut lines: Vec<Line<'static>>,
+    room: u16,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let room = usize::from(room);
+    if lines.len() > room && room > 0 {
+        let more = lines.len() - (room - 1);
+        lines.truncate(room - 1);
+        let words = format!("… {more} more rows than fit: a taller terminal shows them");
+        lines.push(Line::styled(words, theme.warn()));
+    }
+    lines
+}
+
+/// Keys with what they say, in as many rows as they need; a chosen one is marked.
+pub(crate) fn key_rows(
+    keys: &[(Command, &'static str, bool)],
+    scope: Scope,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
+    let mut used = 0;
+    for (command, words, chosen) in keys {
+        let key = key_name(*command, scope);
+        let width = key.chars().count() + words.chars().count() + 3;
+        if used + width > columns && used > 0 {
+            rows.push(Vec::new());
+            used = 0;
+        }
+        let (mark, style) = match chosen {
+            true => ("●", theme.strong()),
+            false => (" ", theme.text()),
+        };
+        if let Some(row) = rows.last_mut() {
+            row.push(Span::raw("["));
+            row.push(Span::styled(key, theme.key_hint()));
+            row.push(Span::styled(format!("]{mark}{words} "), style));
+        }
+        used += width + 1;
+    }
+    rows.into_iter().map(Line::from).collect()
 }
 
 /// The first row to show so that `selected` is among `rows` visible ones, moving `top` no more than needed.
@@ -98,7 +184,12 @@ mod tests {
     fn boxes_fit_any_area() {
         for (width, height) in [(0, 0), (1, 1), (3, 2), (80, 24)] {
             crate::tui::testing::draw(width, height, |area, buf| {
-                let inner = boxed("title", &Theme::default(), centred(area, 40, 9), buf);
+                let inner = boxed(
+                    "title",
+                    &Theme::default(),
+                    crate::tui::layout::centred(area, 40, 9),
+                    buf,
+                );
                 assert_eq!(inner.intersection(area), inner);
             });
         }

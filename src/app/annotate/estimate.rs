@@ -95,6 +95,22 @@ impl CostEstimate {
         self.judges.iter().map(|judge| judge.worst_usd).sum()
     }
 
+    /// Everything that a run on these pools would need, beyond what `store` holds already.
+    pub fn of_pools(
+        pools: impl Iterator<Item = Pool>,
+        ensemble: &JudgeEnsemble,
+        request: &RunRequest,
+        store: Option<&Store>,
+        in_batches: bool,
+    ) -> Result<Self, StoreError> {
+        let mut estimate = Self::new(ensemble);
+        estimate.batch = in_batches;
+        for pool in pools {
+            estimate.add(&pool, ensemble, request, store)?;
+        }
+        Ok(estimate)
+    }
+
     /// Everything that a run on a project would need; loads every text of the project.
     pub fn of_project(
         store: &Store,

@@ -1,54 +1,54 @@
 //! What picks and labels differ on, as a list.
 
-use super::super::{CommandResult, output};
 use crate::app::adjudication::data::{AdjudicationData, AdjudicationItem};
+use crate::app::wording::counted;
+use crate::cli::command::CommandResult;
+use crate::cli::output::{self, clean};
 use crate::domain::adjudication::DisagreementRule;
-use crate::domain::sanitise;
 use serde_json::json;
 
 /// Prints the disagreements that the annotator has not ruled on.
 pub(super) fn print(
-    rows: &AdjudicationData,
+    data: &AdjudicationData,
     rule: &DisagreementRule,
     annotator: &str,
     limit: usize,
     as_json: bool,
 ) -> CommandResult {
-    let mut matters = rows.docket(rule, Some(annotator))?;
-    let all = matters.len();
-    matters.truncate(limit);
+    let mut items = data.docket(rule, Some(annotator))?;
+    let all = items.len();
+    items.truncate(limit);
     if as_json {
-        let row = |matter: &AdjudicationItem| {
-            let dispute = &matter.dispute;
+        let row = |item: &AdjudicationItem| {
+            let dispute = &item.dispute;
             json!({
-                "query": matter.query_id,
-                "document": matter.document,
-                "outcome": outcome(matter),
+                "query": item.query_id,
+                "document": item.document,
+                "outcome": outcome(item),
                 "against": dispute.against,
                 "answers": dispute.answers,
                 "impact_ndcg_at_10": dispute.impact,
-                "control": matter.control_of > 0,
+                "control": item.control_of > 0,
             })
         };
-        return Ok(output::json(&matters.iter().map(row).collect::<Vec<_>>())?);
+        return output::json(&items.iter().map(row).collect::<Vec<_>>());
     }
-    if matters.is_empty() {
-        output::text("nothing left to rule on\n")?;
-        return Ok(());
+    if items.is_empty() {
+        return output::text("nothing left to rule on\n");
     }
-    let row = |(at, matter): (usize, &AdjudicationItem)| {
-        let dispute = &matter.dispute;
+    let row = |(at, item): (usize, &AdjudicationItem)| {
+        let dispute = &item.dispute;
         vec![
             (at + 1).to_string(),
-            sanitise::line(matter.query_id.as_str()).into_owned(),
-            sanitise::line(matter.document.as_str()).into_owned(),
-            outcome(matter).to_owned(),
+            clean(item.query_id.as_str()),
+            clean(item.document.as_str()),
+            outcome(item).to_owned(),
             format!("{} of {}", dispute.against, dispute.answers),
             format!("{:.4}", dispute.impact),
-            (if matter.control_of > 0 { "control" } else { "" }).to_owned(),
+            (if item.control_of > 0 { "control" } else { "" }).to_owned(),
         ]
     };
-    let cells: Vec<Vec<String>> = matters.iter().enumerate().map(row).collect();
+    let cells: Vec<Vec<String>> = items.iter().enumerate().map(row).collect();
     let header = [
         ">",
         "query",
@@ -61,16 +61,16 @@ pub(super) fn print(
     output::text(&output::table(&header, &cells))?;
     output::message(&format!(
         "{} of {}, {}: {}",
-        matters.len(),
-        output::counted(all, "disagreement"),
+        items.len(),
+        counted(all, "disagreement"),
         rule.order,
         rule.order.words()
     ));
     Ok(())
 }
 
-fn outcome(matter: &AdjudicationItem) -> &'static str {
-    match matter.dispute.positive {
+fn outcome(item: &AdjudicationItem) -> &'static str {
+    match item.dispute.positive {
         true => "label only",
         false => "pick only",
     }

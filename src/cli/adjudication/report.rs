@@ -1,270 +1,212 @@
-//! What a judge's picks amount to.
+//! What a judge's picks amount to, as text.
 
-mod text;
-
-use super::evidence::by_verdict;
-use crate::domain::adjudication::{
-    EvidenceLabel, JudgeAnswers, PickAnswer, PickCounts, PickMode, PickSummary, PoolAnswer,
-    PoolSet, summarise_answers,
-};
+use crate::app::adjudication::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
+use crate::app::wording::counted;
+use crate::cli::output::{self, clean, or_dash};
+use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode};
 use crate::domain::analysis::wilson;
-use crate::domain::metrics::{Resampling, estimate};
-use crate::judge::OFFLINE;
-use serde_json::{Map, Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::judge::{OFFLINE, OFFLINE_LABEL};
 
-/// The level of the intervals.
-const LEVEL: f64 = 0.95;
-
-/// One judge's picks, order by order.
-pub(super) struct JudgePickReport<'a> {
-    bench: &'a PoolSet,
-    group: &'a JudgeAnswers,
-    orders: Vec<OrderReport>,
-    agreement: Vec<OrderConsistency>,
-}
-
-/// The picks in one order of the pools.
-struct OrderReport {
-    permutation: usize,
-    summary: PickSummary,
-    failed: usize,
-    /// The boxes of each pool with picks.
-    boxes: BTreeMap<usize, PickCounts>,
-    by_verdict: Vec<(EvidenceLabel, PickCounts)>,
-}
-
-/// How far the picks in one order are those in the first.
-struct OrderConsistency {
-    permutation: usize,
-    pools: usize,
-    same: usize,
-    /// Mean overlap: the documents picked both times over those picked at least once.
-    overlap: Option<f64>,
-    overlap_interval: Option<(f64, f64)>,
-}
-
-impl<'a> JudgePickReport<'a> {
-    pub(super) fn new(bench: &'a PoolSet, group: &'a JudgeAnswers) -> Self {
-        let orders = group
-            .orders
-            .iter()
-            .map(|(permutation, given)| OrderReport::new(*permutation, given))
-            .collect();
-        let first = group.orders.first_key_value();
-        let others = group.orders.iter().skip(1);
-        let agreement = first.into_iter().flat_map(|(_, first)| {
-            others
-                .clone()
-                .map(|(permutation, given)| consistency(*permutation, first, given))
-        });
-        Self {
-            bench,
-            group,
-            orders,
-            agreement: agreement.collect(),
+/// The report for people.
+pub(super) fn describe(report: &JudgePickReport<'_>) -> String {
+    let answers = report.answers;
+    let ask = match answers.way {
+        PickMode::Exactly => "as many as are labelled",
+        PickMode::AnyNumber => "any number",
+        PickMode::PerDocument => "a verdict on every document",
+    };
+    let (judge, model) = (clean(&answers.judge), clean(&answers.model));
+    let mut text = format!("{judge} · {model} · {ask}\n");
+    if answers.provider == OFFLINE {
+        text.push_str(&format!("{OFFLINE_LABEL}\n"));
+    }
+    for order in &report.orders {
+        text.push('\n');
+        if report.orders.len() > 1 {
+            text.push_str(&format!("order {}: ", order.permutation));
         }
+        text.push_str(&answers_line(order, report.missing(order)));
+        text.push_str(&boxes_table(&order.summary.boxes));
+        text.push_str(&shares_table(order));
+        text.push_str(&sources_table(order));
+        text.push_str(&verdicts_table(&order.by_verdict));
     }
-
-    pub(super) fn json(&self) -> Value {
-        let group = self.group;
-        let orders: Vec<Value> = self
-            .orders
-            .iter()
-            .map(|order| self.order_json(order))
-            .collect();
-        let consistency: Vec<Value> = self.agreement.iter().map(OrderConsistency::json).collect();
-        json!({
-            "judge": group.judge,
-            "provider": group.provider,
-            "model": group.model,
-            "prompt": group.prompt,
-            "offline": group.provider == OFFLINE,
-            "ask": group.way,
-            "truncated": group.truncated,
-            "tokens_input": group.tokens.0,
-            "tokens_output": group.tokens.1,
-            "cost_usd": group.cost_usd,
-            "permutations": orders,
-            "consistency": consistency,
-        })
+    for other in &report.consistency {
+        text.push_str(&consistency_line(other));
     }
-
-    fn order_json(&self, order: &OrderReport) -> Value {
-        let summary = &order.summary;
-        let (boxes, intervals, chance) = (&summary.boxes, &summary.intervals, &summary.chance);
-        let by_slot: Vec<Value> = summary
-            .by_slot
-            .iter()
-            .enumerate()
-            .map(|(at, boxes)| {
-                let mut value = boxes_json(boxes);
-                if let Value::Object(object) = &mut value {
-                    object.insert("slot".to_owned(), json!(at + 1));
-                }
-                value
-            })
-            .collect();
-        let by_source: Map<String, Value> = summary
-            .by_source
-            .iter()
-            .map(|(source, boxes)| (source.name().to_owned(), boxes_json(boxes)))
-            .collect();
-        let by_verdict: Map<String, Value> = order
-            .by_verdict
-            .iter()
-            .map(|(verdict, boxes)| (verdict.name().to_owned(), boxes_json(boxes)))
-            .collect();
-        let (invalid, answers) = order.invalid();
-        json!({
-            "permutation": order.permutation,
-            "valid": summary.valid,
-            "invalid": summary.invalid,
-            "invalid_rate": share_json(summary.invalid_rate(), wilson(invalid, answers, LEVEL)),
-            "failed": order.failed,
-            "missing": self.missing(order),
-            "boxes": boxes_json(boxes),
-            "agreement": beside_chance(boxes.agreement(), intervals.agreement, chance.agreement),
-            "precision": beside_chance(boxes.precision(), intervals.precision, chance.precision),
-            "recall": beside_chance(boxes.recall(), intervals.recall, chance.recall),
-            "kappa": beside_chance(boxes.kappa(), intervals.kappa, chance.kappa),
-            "chance": {"agreed": chance.agreed, "sd": chance.sd},
-            "by_slot": by_slot,
-            "by_source": by_source,
-            "by_verdict": by_verdict,
-            "per_query": self.per_query(order),
-        })
-    }
-
-    /// Pools without any answer in this order.
-    fn missing(&self, order: &OrderReport) -> usize {
-        let given = self.group.orders.get(&order.permutation);
-        let given = given.map_or(0, BTreeMap::len);
-        let asked = self.bench.pools.iter().filter(|pool| {
-            let positives = pool.positives();
-            self.group.way != PickMode::Exactly || positives > 0
-        });
-        asked.count().saturating_sub(given)
-    }
-
-    fn per_query(&self, order: &OrderReport) -> Map<String, Value> {
-        let given = self.group.orders.get(&order.permutation);
-        given
-            .into_iter()
-            .flatten()
-            .map(|(at, given)| {
-                let value = match &given.answer {
-                    PickAnswer::Picks(_) => {
-                        let mut value = order.boxes.get(at).map_or(Value::Null, boxes_json);
-                        if let Value::Object(object) = &mut value {
-                            object.insert("picks".to_owned(), json!(given.picked()));
-                            let verdicts = given.verdicts_json();
-                            object.extend(verdicts.map(|all| ("verdicts".to_owned(), all)));
-                        }
-                        value
-                    }
-                    PickAnswer::Invalid(invalid) => json!({ "invalid": invalid.cause() }),
-                    PickAnswer::Failed => json!({ "failed": true }),
-                };
-                (given.pool.query.as_str().to_owned(), value)
-            })
-            .collect()
-    }
+    text
 }
 
-impl OrderReport {
-    fn new(permutation: usize, given: &BTreeMap<usize, PoolAnswer>) -> Self {
-        let (summary, failed) = summarise_answers(given);
-        Self {
-            permutation,
-            summary,
-            failed,
-            boxes: given
-                .iter()
-                .filter_map(|(at, given)| Some((*at, given.boxes()?)))
-                .collect(),
-            by_verdict: by_verdict(given.values()),
-        }
+fn answers_line(order: &OrderReport, missing: usize) -> String {
+    let summary = &order.summary;
+    let (invalid, answers) = order.invalid();
+    let causes = summary.invalid.iter();
+    let causes: Vec<String> = causes
+        .map(|(cause, count)| format!("{count} {cause}"))
+        .collect();
+    let causes = match causes.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", causes.join(", ")),
+    };
+    let mut text = format!(
+        "{} valid, {invalid} invalid{causes}, {} failed, {missing} missing\n",
+        counted(summary.valid, "answer"),
+        order.failed,
+    );
+    if answers > 0 {
+        text.push_str(&format!(
+            "invalid rate {}{}\n",
+            percent(summary.invalid_rate()),
+            in_brackets(wilson(invalid, answers, LEVEL))
+        ));
     }
-
-    /// Invalid answers, and all.
-    fn invalid(&self) -> (usize, usize) {
-        let invalid: usize = self.summary.invalid.values().sum();
-        (invalid, invalid + self.summary.valid)
-    }
+    text
 }
 
-/// A share of all documents, and what random picks would reach.
-fn beside_chance(value: Option<f64>, interval: Option<(f64, f64)>, chance: Option<f64>) -> Value {
-    let mut value = share_json(value, interval);
-    if let Value::Object(object) = &mut value {
-        object.insert("chance".to_owned(), json!(chance));
-    }
-    value
+fn boxes_table(boxes: &PickCounts) -> String {
+    let cells = |name: &str, picked: usize, not: usize| {
+        vec![name.to_owned(), picked.to_string(), not.to_string()]
+    };
+    output::table(
+        &["", ">picked", ">not picked"],
+        &[
+            cells("labelled relevant", boxes.agreed, boxes.label_only),
+            cells("not labelled", boxes.pick_only, boxes.neither),
+        ],
+    )
 }
 
-fn consistency(
-    permutation: usize,
-    first: &BTreeMap<usize, PoolAnswer>,
-    other: &BTreeMap<usize, PoolAnswer>,
-) -> OrderConsistency {
-    let mut overlaps = Vec::new();
-    let mut same = 0;
-    for (at, one) in first {
-        let Some(two) = other.get(at) else { continue };
-        let both = [one, two].map(|given| matches!(given.answer, PickAnswer::Picks(_)));
-        if both != [true, true] {
-            continue;
-        }
-        let [one, two] =
-            [one, two].map(|given| given.picked().into_iter().collect::<BTreeSet<_>>());
-        let all = one.union(&two).count();
-        same += usize::from(one == two);
-        overlaps.push(match all {
-            0 => 1.0,
-            all => one.intersection(&two).count() as f64 / all as f64,
-        });
-    }
-    let mean = estimate(&overlaps, &Resampling::default());
-    OrderConsistency {
-        permutation,
-        pools: overlaps.len(),
-        same,
-        overlap: mean.map(|mean| mean.mean),
-        overlap_interval: mean.and_then(|mean| mean.interval),
-    }
+fn shares_table(order: &OrderReport) -> String {
+    let summary = &order.summary;
+    let (boxes, intervals, chance) = (&summary.boxes, &summary.intervals, &summary.chance);
+    let row = |name: &str, spell: fn(Option<f64>) -> String, value, interval, chance| {
+        vec![
+            name.to_owned(),
+            spell(value),
+            range(interval, spell),
+            spell(chance),
+        ]
+    };
+    let shares = [
+        (
+            "agreement",
+            boxes.agreement(),
+            intervals.agreement,
+            chance.agreement,
+        ),
+        (
+            "picks that are labelled",
+            boxes.precision(),
+            intervals.precision,
+            chance.precision,
+        ),
+        (
+            "labels that are picked",
+            boxes.recall(),
+            intervals.recall,
+            chance.recall,
+        ),
+    ];
+    let rows =
+        shares.map(|(name, share, interval, chance)| row(name, percent, share, interval, chance));
+    let kappa = row(
+        "Cohen's κ",
+        decimal,
+        boxes.kappa(),
+        intervals.kappa,
+        chance.kappa,
+    );
+    let mut rows = rows.to_vec();
+    rows.push(kappa);
+    output::table(&["", ">share", "95 % interval", ">by chance"], &rows)
 }
 
-impl OrderConsistency {
-    fn json(&self) -> Value {
-        json!({
-            "permutation": self.permutation,
-            "against": 1,
-            "pools": self.pools,
-            "same": self.same,
-            "same_rate": share_json(
-                (self.pools > 0).then(|| self.same as f64 / self.pools as f64),
-                wilson(self.same, self.pools, LEVEL),
-            ),
-            "overlap": share_json(self.overlap, self.overlap_interval),
-        })
-    }
+fn sources_table(order: &OrderReport) -> String {
+    let summary = &order.summary;
+    let line = |name: String, boxes: &PickCounts| {
+        vec![
+            name,
+            boxes.total().to_string(),
+            boxes.labelled().to_string(),
+            boxes.picked().to_string(),
+            boxes.agreed.to_string(),
+            percent(boxes.pick_rate()),
+            range(wilson(boxes.picked(), boxes.total(), LEVEL), percent),
+        ]
+    };
+    let sources = summary.by_source.iter();
+    let sources = sources.map(|(source, boxes)| line(source.name().to_owned(), boxes));
+    let slots = summary.by_slot.iter().enumerate();
+    let slots = slots.map(|(at, boxes)| line(format!("slot {}", at + 1), boxes));
+    let header = [
+        "source, slot",
+        ">documents",
+        ">labelled",
+        ">picked",
+        ">agreed",
+        ">picked of all",
+        "95 % interval",
+    ];
+    output::table(&header, &sources.chain(slots).collect::<Vec<_>>())
 }
 
-fn boxes_json(boxes: &PickCounts) -> Value {
-    json!({
-        "agreed": boxes.agreed,
-        "label_only": boxes.label_only,
-        "pick_only": boxes.pick_only,
-        "neither": boxes.neither,
-        "pick_rate": boxes.pick_rate(),
+/// Nothing where no verdicts were asked for.
+fn verdicts_table(by_verdict: &[(EvidenceLabel, PickCounts)]) -> String {
+    if by_verdict.is_empty() {
+        return String::new();
+    }
+    let rows = by_verdict.iter().map(|(verdict, boxes)| {
+        let (all, labelled) = (boxes.total(), boxes.labelled());
+        vec![
+            verdict.name().to_owned(),
+            all.to_string(),
+            labelled.to_string(),
+            percent((all > 0).then(|| labelled as f64 / all as f64)),
+            range(wilson(labelled, all, LEVEL), percent),
+        ]
+    });
+    let header = [
+        "verdict",
+        ">documents",
+        ">labelled",
+        ">labelled of all",
+        "95 % interval",
+    ];
+    output::table(&header, &rows.collect::<Vec<_>>())
+}
+
+fn consistency_line(other: &OrderConsistency) -> String {
+    format!(
+        "\norder {} against order 1: the same picks in {} of {}{}, mean overlap {}{}\n",
+        other.permutation,
+        other.same,
+        counted(other.pools, "pool"),
+        in_brackets(wilson(other.same, other.pools, LEVEL)),
+        percent(other.overlap),
+        in_brackets(other.overlap_interval)
+    )
+}
+
+/// Nothing is rounded to a minus without a number.
+fn decimal(value: Option<f64>) -> String {
+    or_dash(value, |value| {
+        format!("{:.3}", (1e3 * value).round() / 1e3 + 0.0)
     })
 }
 
-fn share_json(value: Option<f64>, interval: Option<(f64, f64)>) -> Value {
-    json!({
-        "value": value,
-        "low": interval.map(|(low, _)| low),
-        "high": interval.map(|(_, high)| high),
+fn percent(share: Option<f64>) -> String {
+    or_dash(share, |share| format!("{:.1} %", 100.0 * share))
+}
+
+fn range(interval: Option<(f64, f64)>, spell: impl Fn(Option<f64>) -> String) -> String {
+    or_dash(interval, |(low, high)| {
+        format!("{} to {}", spell(Some(low)), spell(Some(high)))
     })
+}
+
+fn in_brackets(interval: Option<(f64, f64)>) -> String {
+    match interval {
+        Some(_) => format!(" ({})", range(interval, percent)),
+        None => String::new(),
+    }
 }

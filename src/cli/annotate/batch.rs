@@ -1,14 +1,15 @@
 //! A run through the providers' batch endpoints.
 
-use super::super::batch::{bring_home, runtime};
-use super::super::{CommandFailure, CommandResult, output};
 use super::watch;
 use crate::app::annotate::{RunRequest, batch};
 use crate::app::run_lock::RunLock;
+use crate::cli::batch::fetch_one;
+use crate::cli::command::{CommandFailure, CommandResult, usage};
+use crate::cli::output;
+use crate::cli::signals::runtime;
 use crate::client::RunControl;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
-use anyhow::anyhow;
 use serde_json::json;
 
 /// Refuses judges without a batch endpoint.
@@ -21,10 +22,10 @@ pub(super) fn check(ensemble: &JudgeEnsemble) -> CommandResult {
     if without.is_empty() {
         return Ok(());
     }
-    Err(CommandFailure::usage(anyhow!(
+    Err(usage!(
         "--batch: {} has no batch endpoint; name those that have one with --judges, and run again without --batch for all",
         without.join(", ")
-    )))
+    ))
 }
 
 /// Fetches what is done, tries each judge with one call, and hands the rest over. Ends as incomplete while a batch is
@@ -39,7 +40,7 @@ pub(super) fn run(
     let runtime = runtime()?;
     let lock = RunLock::take(store.path())?;
     for known in runtime.block_on(batch::refresh(store, ensemble, true))? {
-        bring_home(&runtime, store, ensemble, &known, as_json)?;
+        fetch_one(&runtime, store, ensemble, &known, as_json)?;
     }
     drop(lock);
     let (tried, _) = watch::watch(
@@ -54,16 +55,16 @@ pub(super) fn run(
         output::message("stopped; nothing was handed over");
         return Err(CommandFailure::interrupted());
     }
-    let judges = tried.progress.judges.iter().enumerate();
+    let tried_judges = tried.progress.judges.iter().enumerate();
     let (good, bad): (Vec<_>, Vec<_>) =
-        judges.partition(|(_, judge)| judge.stopped.is_none() && judge.failures == 0);
+        tried_judges.partition(|(_, judge)| judge.stopped.is_none() && judge.failures == 0);
     for (_, judge) in bad {
         output::message(&format!(
             "{}: its first call failed, so nothing was handed over; mend it, then --retry-failed",
             judge.name
         ));
     }
-    let seats: Vec<usize> = good.into_iter().map(|(seat, _)| seat).collect();
+    let judges: Vec<usize> = good.into_iter().map(|(at, _)| at).collect();
     let mut tell = |line: String| output::message(&line);
     let request = RunRequest {
         at_most: None,
@@ -73,7 +74,7 @@ pub(super) fn run(
     let submitted = runtime.block_on(batch::submit(
         store,
         ensemble,
-        &seats,
+        &judges,
         &request,
         tried.run,
         control.budget_usd,
@@ -89,7 +90,6 @@ pub(super) fn run(
     }
     if as_json {
         output::json_line(
-            &mut std::io::stdout().lock(),
             &json!({ "event": "submitted", "batches": submitted.batches, "calls": submitted.calls,
                      "reused": submitted.reused, "budget_reached": submitted.broke, "troubles": submitted.troubles }),
         )?;

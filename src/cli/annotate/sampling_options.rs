@@ -1,14 +1,12 @@
 //! The options of a run that is played in rounds.
 
-use super::super::import::pools;
-use super::super::{CommandFailure, CommandResult};
 use crate::app::annotate::RunRequest;
+use crate::app::import::datasets::CheckedDataset;
+use crate::cli::command::{CommandFailure, CommandResult, usage};
 use crate::config::RunConfig;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice, MAX_JUDGES, Sampler, Strategy};
 use crate::judge::JudgeEnsemble;
-use anyhow::anyhow;
 use clap::Args;
-use std::path::Path;
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Sampling")]
@@ -40,11 +38,11 @@ pub(super) struct SamplingOptions {
 }
 
 impl SamplingOptions {
-    /// The campaign that is asked for, here or in the configuration; `None` for the plain plan. Reads the dataset where calls are to be shared out.
-    pub(super) fn campaign(
+    /// The adaptive plan that is asked for, here or in the configuration; `None` for the plain plan. Reads the dataset
+    /// where calls are to be shared out.
+    pub(super) fn plan(
         &self,
-        dataset: &Path,
-        skip_bad: bool,
+        dataset: &CheckedDataset,
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
         usual: &RunConfig,
@@ -53,11 +51,11 @@ impl SamplingOptions {
         let judging = self.judging.unwrap_or(usual.judging);
         let top = (self.focus.is_some(), self.top.is_some());
         if sampler != Sampler::Top && top != (false, false) {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "--{} goes with --sampler top, not with {}",
                 if top.0 { "focus" } else { "top" },
                 sampler
-            )));
+            ));
         }
         let sized = self.round.is_some() || self.battles.is_some() || self.max_calls.is_some();
         if Strategy::new(sampler, judging) == Strategy::default() && !sized {
@@ -70,23 +68,23 @@ impl SamplingOptions {
             size: self.round.or(usual.size),
             ..usual
         };
-        let campaign = AdaptivePlan {
+        let plan = AdaptivePlan {
             strategy,
             battles: self.battles.unwrap_or(request.cycles as f64),
         };
-        let campaign = campaign.checked().map_err(|why| {
-            CommandFailure::usage(anyhow!("sampling: {why}{}", self.overruling()))
-        })?;
+        let plan = plan
+            .checked()
+            .map_err(|why| usage!("sampling: {why}{}", self.overruling()))?;
         if ensemble.len() > MAX_JUDGES {
-            return Err(CommandFailure::usage(anyhow!(
+            return Err(usage!(
                 "{} judges: rounds are planned for {MAX_JUDGES} at most; name fewer with --judges",
                 ensemble.len()
-            )));
+            ));
         }
         let Some(most) = self.max_calls else {
-            return Ok(Some(campaign));
+            return Ok(Some(plan));
         };
-        let documents = pools(dataset, skip_bad)?.map(|pool| {
+        let documents = dataset.pools()?.map(|pool| {
             let documents = pool.documents.len();
             request
                 .depth
@@ -94,13 +92,11 @@ impl SamplingOptions {
         });
         let ensembles = documents.sum::<usize>() * ensemble.len();
         Ok(Some(AdaptivePlan {
-            battles: campaign.battles.min(most as f64 / ensembles.max(1) as f64),
-            ..campaign
+            battles: plan.battles.min(most as f64 / ensembles.max(1) as f64),
+            ..plan
         }))
     }
-}
 
-impl SamplingOptions {
     /// What to say of an option that the configuration has set.
     fn overruling(&self) -> &'static str {
         match (self.sampler, self.judging) {
@@ -112,12 +108,12 @@ impl SamplingOptions {
 }
 
 /// Refuses rounds in batches.
-pub(super) fn check_batch(campaign: Option<&AdaptivePlan>) -> CommandResult {
-    if campaign.is_none() {
+pub(super) fn check_batch(plan: Option<&AdaptivePlan>) -> CommandResult {
+    if plan.is_none() {
         return Ok(());
     }
-    Err(CommandFailure::usage(anyhow!(
+    Err(usage!(
         "--batch: a batch answers within a day, and each round waits for the votes of the one before; leave out --batch, \
          or take the plain plan (--sampler cycles --judging all, and no other option of sampling)"
-    )))
+    ))
 }

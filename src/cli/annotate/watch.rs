@@ -1,8 +1,10 @@
 //! A run without a screen: its progress on stderr, its end on a signal.
 
-use super::super::{CommandFailure, output, signals};
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::app::annotate::{RunHandle, RunRequest};
+use crate::cli::command::CommandFailure;
+use crate::cli::output::clean;
+use crate::cli::{output, signals};
 use crate::client::RunControl;
 use crate::domain::sanitise;
 use crate::judge::{JudgeEnsemble, OFFLINE_LABEL};
@@ -34,10 +36,7 @@ pub(super) fn watch(
         output::message(OFFLINE_LABEL);
     }
     let queries = request.queries.as_ref().map(Vec::len);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
+    let runtime = signals::runtime()?;
     let store = store.clone();
     let result = runtime.block_on(async move {
         let mut run = RunHandle::start(store, ensemble, request, control);
@@ -70,13 +69,13 @@ pub(super) fn watch(
             RunPhase::Writing,
             queries.unwrap_or(outcome.progress.queries),
         );
-        let (written, mut told) = watch::channel(0);
+        let (written, mut written_so_far) = watch::channel(0);
         let mut finishing = tokio::task::spawn_blocking(move || finish(written));
         let finished = loop {
             tokio::select! {
                 finished = &mut finishing => break finished,
-                Ok(()) = told.changed() => {
-                    writing.step_done = *told.borrow_and_update();
+                Ok(()) = written_so_far.changed() => {
+                    writing.step_done = *written_so_far.borrow_and_update();
                     display.show(&writing);
                 }
                 _ = stops.recv() => {
@@ -126,7 +125,7 @@ impl RunProgressDisplay {
                 {
                     bar.set_style(style.progress_chars("█▌░"));
                 }
-                bar.set_prefix(sanitise::line(&judge.name).into_owned());
+                bar.set_prefix(clean(&judge.name));
                 bars.push(bar);
             }
             if let Some((step, done, queries)) = progress.step() {
@@ -165,7 +164,6 @@ impl RunProgressDisplay {
     fn event(&self, event: &str, progress: &RunProgress) {
         // A reader that has gone away misses the event and nothing else.
         drop(output::json_line(
-            &mut std::io::stdout().lock(),
             &json!({ "event": event, "progress": progress, "votes": progress.votes(), "failures": progress.failures(),
                      "spent_usd": progress.spent_usd() }),
         ));

@@ -1,9 +1,11 @@
-//! The questions put, the answers kept as they come.
+//! Picks on their way: progress on stderr, the end on a signal.
 
-use super::super::{CommandFailure, output, signals};
-use super::answers::PickAnswers;
-use super::plan::PickPlan;
 use crate::app::pick::run::{self, PickEvent, PickSession};
+use crate::app::pick::{PickAnswers, PickPlan};
+use crate::app::wording::counted;
+use crate::cli::command::CommandFailure;
+use crate::cli::output::{self, clean};
+use crate::cli::signals;
 use crate::client::RunControl;
 use crate::domain::adjudication::{PickRecord, PickResult};
 use crate::domain::sanitise;
@@ -27,7 +29,7 @@ pub(super) struct PickRunEnd {
 
 /// What has come so far.
 #[derive(Default)]
-struct PickCounts {
+struct AnswerCounts {
     done: usize,
     invalid: usize,
     failed: usize,
@@ -40,12 +42,9 @@ pub(super) fn watch(
     ensemble: &JudgeEnsemble,
     control: RunControl,
     store: &Store,
-    sheet: &mut PickAnswers,
+    answers: &mut PickAnswers,
 ) -> Result<PickRunEnd, CommandFailure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
+    let runtime = signals::runtime()?;
     let result = runtime.block_on(async {
         let (events_to, mut events) = mpsc::unbounded_channel();
         let (steer, control) = watch::channel(control);
@@ -55,30 +54,26 @@ pub(super) fn watch(
             ensemble: ensemble.clone(),
             control,
         };
-        let run = tokio::spawn(run::run(picking, plan.jobs.clone(), events_to));
-        let (mut ended, mut tally) = (PickRunEnd::default(), PickCounts::default());
+        let run = tokio::spawn(run::run(picking, plan.tasks.clone(), events_to));
+        let (mut ended, mut counts) = (PickRunEnd::default(), AnswerCounts::default());
         let mut failed = None;
-        let mut spoke = Instant::now();
+        let mut told = Instant::now();
         loop {
             tokio::select! {
                 event = events.recv() => match event {
                     None => break,
                     Some(PickEvent::Recorded { record, last }) => {
-                        tally.count(&record, last);
-                        sheet.note(&record);
-                        if spoke.elapsed() >= LINE_EVERY {
-                            spoke = Instant::now();
-                            output::message(&tally.words(plan, sheet));
+                        counts.count(&record, last);
+                        answers.add(&record);
+                        if told.elapsed() >= LINE_EVERY {
+                            told = Instant::now();
+                            output::message(&counts.describe(plan, answers));
                         }
                     }
                     Some(PickEvent::Again(line)) => tracing::warn!("{}", sanitise::line(&line)),
                     Some(PickEvent::Stopped { seat, why }) => {
                         let name = ensemble.get(seat).map_or("", |judge| &judge.spec().name);
-                        output::message(&format!(
-                            "{} stopped: {}",
-                            sanitise::line(name),
-                            sanitise::line(&why)
-                        ));
+                        output::message(&format!("{} stopped: {}", clean(name), clean(&why)));
                     }
                     Some(PickEvent::Broke) => ended.broke = true,
                     Some(PickEvent::Failed(error)) => failed = Some(error),
@@ -95,14 +90,14 @@ pub(super) fn watch(
         if let Some(error) = failed {
             return Err(error.into());
         }
-        output::message(&tally.words(plan, sheet));
+        output::message(&counts.describe(plan, answers));
         Ok(ended)
     });
     runtime.shutdown_background();
     result
 }
 
-impl PickCounts {
+impl AnswerCounts {
     fn count(&mut self, record: &PickRecord, last: bool) {
         if !last {
             return;
@@ -115,14 +110,14 @@ impl PickCounts {
         }
     }
 
-    fn words(&self, plan: &PickPlan, sheet: &PickAnswers) -> String {
+    fn describe(&self, plan: &PickPlan, answers: &PickAnswers) -> String {
         format!(
             "{} of {}: {} invalid, {} failed, spent ${:.4}",
             self.done,
-            output::counted(plan.calls(), "question"),
+            counted(plan.calls(), "question"),
             self.invalid,
             self.failed,
-            sheet.spent_usd()
+            answers.spent_usd()
         )
     }
 }

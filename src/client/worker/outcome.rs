@@ -8,7 +8,7 @@ use crate::client::pace::{back_off, named};
 use crate::client::question::{AttemptEnd, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::domain::sampling::SeededRng;
 use crate::judge::{CallError, FailureCause, MAX_ADAPTIONS, Retry};
-use crate::store::ledger::Charge;
+use crate::store::ledger::{AttemptFailure, Charge};
 use futures::FutureExt as _;
 use tokio::task::{Id, JoinError};
 use tokio::time::Instant;
@@ -41,7 +41,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.put(
                     sent.uid,
                     charge,
-                    Some("abandoned".to_owned()),
+                    Some(AttemptFailure::Abandoned),
                     None,
                     None,
                     String::new(),
@@ -84,7 +84,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     ) {
         let charge = charge_of(&error, sent.worst_usd);
         let tokens = call.question.needs().tokens;
-        let cause = cause_name(error.cause);
+        let failure = AttemptFailure::Failed(error.cause);
         let refusal = is_refusal(&error);
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
@@ -100,7 +100,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 again: true,
             });
             let line = format!("{error}; asked once more");
-            self.put(sent.uid, charge, Some(cause), job, None, line);
+            self.put(sent.uid, charge, Some(failure), job, None, line);
             let leads = call.leads;
             self.later(
                 CallTask {
@@ -110,7 +110,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 now,
             );
         } else if adapted {
-            self.put(sent.uid, charge, Some(cause), None, None, String::new());
+            self.put(sent.uid, charge, Some(failure), None, None, String::new());
             call.adaptions += 1;
             self.later(call, now);
         } else {
@@ -133,12 +133,12 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     let wait =
                         wait.map_or_else(|| back_off(attempt, draw), |wait| named(wait, draw));
                     let line = format!("{error}; asking again in {:.1} s", wait.as_secs_f64());
-                    self.put(sent.uid, charge, Some(cause), None, None, line);
+                    self.put(sent.uid, charge, Some(failure), None, None, line);
                     self.later(call, now + wait);
                 }
                 // The first such failure says it; what was in flight beside it stays owed.
                 None if error.stops_judge && lock(&self.gate).stopped.is_some() => {
-                    self.put(sent.uid, charge, Some(cause), None, None, String::new());
+                    self.put(sent.uid, charge, Some(failure), None, None, String::new());
                 }
                 None => {
                     let job = call.question.keep(AttemptEnd::Failed {
@@ -146,7 +146,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                         again: false,
                     });
                     let ended = Some((call.question, QuestionEnd::Failed(error.clone())));
-                    self.put(sent.uid, charge, Some(cause), job, ended, String::new());
+                    self.put(sent.uid, charge, Some(failure), job, ended, String::new());
                 }
             }
         }
@@ -187,13 +187,13 @@ impl<Q: ServiceQuestion> Worker<Q> {
         &mut self,
         uid: Option<[u8; 16]>,
         charge: Charge,
-        cause: Option<String>,
+        failure: Option<AttemptFailure>,
         job: Option<RecordJob>,
         question: Option<(Q, QuestionEnd<Q::Answer>)>,
         line: String,
     ) {
         self.shared.budget.spend(charge.usd());
-        let kept = self.shared.ledger.end(uid, charge, cause, job);
+        let kept = self.shared.ledger.end(uid, charge, failure, job);
         let writing = async move {
             RecordedCall {
                 kept: kept.await,
@@ -292,12 +292,4 @@ fn charge_of(error: &CallError, worst_usd: Option<f64>) -> Charge {
 
 fn unknown(worst_usd: Option<f64>) -> Charge {
     worst_usd.map_or(Charge::Unpriced, Charge::Assumed)
-}
-
-/// The cause as the project stores it.
-fn cause_name(cause: FailureCause) -> String {
-    serde_json::to_value(cause)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! Logistic regression on two predictors without an intercept, votes 0, ½, 1 allowed.
 
+use crate::domain::numeric::sigma;
 use serde::Serialize;
 
 const MAX_STEPS: usize = 60;
@@ -144,12 +145,6 @@ fn local(cases: &[RegressionCase], at: [f64; 2]) -> LikelihoodTerms {
         local.information[2] += stiffness * x[0] * x[1];
     }
     local
-}
-
-/// The logistic function.
-pub(super) fn sigma(z: f64) -> f64 {
-    let tail = (-z.abs()).exp();
-    (if z >= 0.0 { 1.0 } else { tail }) / (1.0 + tail)
 }
 
 /// −ln of the likelihood of a vote at the logit `z`: of vote · ln σ(z) + (1 − vote) · ln σ(−z).

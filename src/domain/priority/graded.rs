@@ -1,12 +1,5 @@
 //! A ranking as graded relevance, and how well another order serves it.
 
-/// Indexes by score, best first; equal scores stay in index order.
-pub fn order(scores: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]));
-    order
-}
-
 /// The gain 2^grade − 1 of each document, given the order that is the truth: the first 3 % of the documents have grade 3,
 /// up to 10 % grade 2, up to 25 % grade 1, the rest 0 (SCIENCE §5); each share is rounded up to whole documents.
 pub fn gains(truth: &[usize]) -> Vec<f64> {

@@ -5,6 +5,7 @@
 
 use super::graded;
 use crate::domain::battle::Pair;
+use crate::domain::numeric::best_first;
 use crate::domain::ranking::View;
 use crate::domain::rating::{self, Fit, Observation, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
@@ -37,7 +38,7 @@ impl Impact {
         exact: bool,
     ) -> Self {
         let top = top.min(order.len());
-        let other_order = graded::order(other);
+        let other_order = best_first(other);
         let mut place = vec![0; present.len().max(other.len())];
         for (at, document) in other_order.iter().enumerate() {
             place[*document] = at;
@@ -131,7 +132,7 @@ impl<'a> FlipContext<'a> {
             view,
             fit,
             options: view.settings.rating(),
-            order: graded::order(&fit.scores),
+            order: best_first(&fit.scores),
             top,
             on,
         })

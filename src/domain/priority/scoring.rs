@@ -4,6 +4,7 @@
 use super::{Policy, cycles, impact};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
+use crate::domain::rating;
 use crate::domain::vote::Outcome;
 
 /// The ranks that count when nothing else is asked.
@@ -117,12 +118,7 @@ pub(crate) fn top_probabilities(view: &View, top: usize) -> Vec<Option<f64>> {
     let Ok(fit) = view.fit.as_ref() else {
         return inside;
     };
-    let mut sorted = fit.scores.clone();
-    sorted.sort_unstable_by(|x, y| y.total_cmp(x));
-    let bar = match (sorted.get(top.wrapping_sub(1)), sorted.get(top)) {
-        (Some(last), Some(next)) => 0.5 * (last + next),
-        _ => f64::NEG_INFINITY,
-    };
+    let bar = rating::cut_below(&fit.scores, top);
     for (place, document) in view.entered().iter().enumerate() {
         let probability = match view.covariance() {
             Some(covariance) => covariance.exceeds(&fit.scores, place, bar),

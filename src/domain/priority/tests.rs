@@ -6,6 +6,7 @@ use super::queue::QueueEntry;
 use super::scoring::top_probabilities;
 use super::*;
 use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::numeric::best_first;
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::{SeededRng, plan};
@@ -99,7 +100,7 @@ fn impact(view: &View, pair: Pair) -> Impact {
 }
 
 fn between(present: &[f64], other: &[f64]) -> Impact {
-    Impact::between(present, &graded::order(present), other, 10, true)
+    Impact::between(present, &best_first(present), other, 10, true)
 }
 
 fn pair_of(rows: &QueryRows, battle: usize) -> Pair {

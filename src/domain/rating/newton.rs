@@ -2,6 +2,7 @@
 
 use super::link::LinkTerms;
 use super::{Fit, Observation};
+use crate::domain::numeric::{axpy, dot};
 
 const MAX_STEPS: usize = 200;
 
@@ -50,7 +51,7 @@ pub(super) fn maximise(
         if reach > STEP_CAP {
             state.step.iter_mut().for_each(|s| *s *= STEP_CAP / reach);
         }
-        let rise = dot(&state.gradient, &state.step);
+        let rise = dot::<4>(&state.gradient, &state.step);
         let slack = 1e-13 * (1.0 + value.abs());
         let mut length = 1.0;
         let mut reached = value;
@@ -208,25 +209,25 @@ impl NewtonState {
         {
             *p = r * inverse;
         }
-        let mut energy = dot(&self.residual, &self.direction);
-        let goal = dot(&self.residual, &self.residual) * gradient.clamp(1e-8, 0.1).powi(2);
+        let mut energy = dot::<4>(&self.residual, &self.direction);
+        let goal = dot::<4>(&self.residual, &self.residual) * gradient.clamp(1e-8, 0.1).powi(2);
         let anchor = self.anchor();
         for _ in 0..4 * self.step.len() + 50 {
             self.stretch(anchor);
-            let resistance = dot(&self.direction, &self.image);
+            let resistance = dot::<4>(&self.direction, &self.image);
             if resistance.is_nan() || resistance <= 0.0 {
                 break;
             }
             let length = energy / resistance;
             axpy(length, &self.direction, &mut self.step);
             axpy(-length, &self.image, &mut self.residual);
-            if dot(&self.residual, &self.residual) <= goal {
+            if dot::<4>(&self.residual, &self.residual) <= goal {
                 break;
             }
             for ((z, r), inverse) in self.image.iter_mut().zip(&self.residual).zip(&self.inverse) {
                 *z = r * inverse;
             }
-            let next = dot(&self.residual, &self.image);
+            let next = dot::<4>(&self.residual, &self.image);
             let keep = next / energy;
             energy = next;
             for (p, z) in self.direction.iter_mut().zip(&self.image) {
@@ -297,24 +298,4 @@ fn largest(values: &[f64]) -> f64 {
             v.abs().max(most)
         }
     })
-}
-
-fn axpy(factor: f64, x: &[f64], y: &mut [f64]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += factor * x;
-    }
-}
-
-/// Four sums at once: a single one would wait for itself.
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));
-    let tail = xs.remainder().iter().zip(ys.remainder());
-    let tail: f64 = tail.map(|(x, y)| x * y).sum();
-    let mut lanes = [0.0; 4];
-    for (x, y) in xs.zip(ys) {
-        for lane in 0..4 {
-            lanes[lane] += x[lane] * y[lane];
-        }
-    }
-    lanes.iter().sum::<f64>() + tail
 }

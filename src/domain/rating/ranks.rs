@@ -2,6 +2,7 @@
 
 use super::Covariance;
 use super::uncertainty::LANES;
+use crate::domain::numeric::best_first;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use std::fmt;
@@ -31,11 +32,9 @@ impl fmt::Display for RankInterval {
 
 /// The rank of each score, 1 for the highest; equal scores share a rank and the next one is skipped (1, 2, 2, 4).
 pub fn ranks(scores: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]));
     let mut ranks = vec![0; scores.len()];
     let mut previous: Option<usize> = None;
-    for (place, &document) in order.iter().enumerate() {
+    for (place, document) in best_first(scores).into_iter().enumerate() {
         ranks[document] = match previous {
             Some(other) if scores[other] == scores[document] => ranks[other],
             _ => place + 1,
@@ -43,6 +42,16 @@ pub fn ranks(scores: &[f64]) -> Vec<usize> {
         previous = Some(document);
     }
     ranks
+}
+
+/// Halfway between the scores on rank `top` and the one below; −∞ where there are no more than `top` scores.
+pub fn cut_below(scores: &[f64], top: usize) -> f64 {
+    let mut sorted = scores.to_vec();
+    sorted.sort_unstable_by(|x, y| y.total_cmp(x));
+    match (sorted.get(top.wrapping_sub(1)), sorted.get(top)) {
+        (Some(last), Some(next)) => 0.5 * (last + next),
+        _ => f64::NEG_INFINITY,
+    }
 }
 
 /// The 95 % rank intervals, from 1000 draws of the scores' joint normal distribution.
@@ -127,8 +136,7 @@ pub fn top_draws(
     if covariance.documents() != documents || top == 0 || top >= documents {
         return None;
     }
-    let mut order: Vec<usize> = (0..documents).collect();
-    order.sort_by(|&i, &j| scores[j].total_cmp(&scores[i]));
+    let mut order = best_first(scores);
     let mut first = vec![false; documents];
     order[..top].iter().for_each(|&d| first[d] = true);
     let (mut inside, mut same) = (vec![0; documents], 0);

@@ -2,6 +2,7 @@
 
 use super::link::{self, LinkTerms};
 use super::{Fit, Observation, RatingModel, RatingOptions, check};
+use crate::domain::numeric::{axpy, dot};
 
 /// The most documents a dense covariance is made for: 16 MB and 0.2 s.
 pub const MAX_DENSE: usize = 1000;
@@ -255,9 +256,9 @@ fn inverse_factor(mut matrix: Vec<f64>, size: usize) -> Option<Vec<f64>> {
         let row = &mut rest[..=i];
         for j in 0..i {
             let other = &above[j * size..=j * size + j];
-            row[j] = (row[j] - dot(&row[..j], &other[..j])) / other[j];
+            row[j] = (row[j] - dot::<8>(&row[..j], &other[..j])) / other[j];
         }
-        let pivot = row[i] - dot(&row[..i], &row[..i]);
+        let pivot = row[i] - dot::<8>(&row[..i], &row[..i]);
         if pivot.is_nan() || pivot <= 0.0 {
             return None;
         }
@@ -296,30 +297,4 @@ fn gram(factor: &[f64], size: usize) -> Vec<f64> {
         }
     }
     cells
-}
-
-#[inline]
-fn axpy(factor: f64, x: &[f64], y: &mut [f64]) {
-    for (y, x) in y.iter_mut().zip(x) {
-        *y += factor * x;
-    }
-}
-
-/// Eight sums at once: the order is fixed, and the compiler may use whatever vectors the machine has.
-#[inline]
-fn dot(x: &[f64], y: &[f64]) -> f64 {
-    let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let tail: f64 = xs
-        .remainder()
-        .iter()
-        .zip(ys.remainder())
-        .map(|(x, y)| x * y)
-        .sum();
-    let mut lanes = [0.0; 8];
-    for (x, y) in xs.zip(ys) {
-        for lane in 0..8 {
-            lanes[lane] += x[lane] * y[lane];
-        }
-    }
-    lanes.iter().sum::<f64>() + tail
 }

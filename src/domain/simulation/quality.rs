@@ -1,5 +1,7 @@
 //! How good scores are where the truth is known, and means with intervals.
 
+use crate::domain::metrics::kendall_tau_b;
+use crate::domain::numeric::best_first;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The depth of the cut-off metrics.
@@ -25,35 +27,13 @@ pub struct Quality {
 /// The quality of scores for documents with known true scores, one of each a document. Documents of equal score are
 /// ranked in pool order.
 pub fn quality(scores: &[f64], truth: &[f64]) -> Quality {
-    let (ranking, ideal) = (order(scores), order(truth));
+    let (ranking, ideal) = (best_first(scores), best_first(truth));
     Quality {
-        tau: tau_b(scores, truth),
+        tau: kendall_tau_b(scores, truth),
         ndcg: ndcg(&ranking, &ideal),
         recall: recall(&ranking, &ideal),
         correlation: correlation(scores, truth),
     }
-}
-
-fn order(scores: &[f64]) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|x, y| scores[*y].total_cmp(&scores[*x]));
-    order
-}
-
-fn tau_b(x: &[f64], y: &[f64]) -> Option<f64> {
-    let (mut agree, mut in_x, mut in_y) = (0i64, 0i64, 0i64);
-    for (i, (x_i, y_i)) in x.iter().zip(y).enumerate() {
-        for (x_j, y_j) in x.iter().zip(y).skip(i + 1) {
-            let signs = [(x_i, x_j), (y_i, y_j)].map(|(p, q)| match p.total_cmp(q) {
-                _ if p == q => 0,
-                side => side as i64,
-            });
-            agree += signs[0] * signs[1];
-            in_x += signs[0].abs();
-            in_y += signs[1].abs();
-        }
-    }
-    (in_x > 0 && in_y > 0).then(|| agree as f64 / (in_x as f64 * in_y as f64).sqrt())
 }
 
 fn ndcg(ranking: &[usize], ideal: &[usize]) -> Option<f64> {

@@ -146,8 +146,8 @@ impl Merger<'_> {
                 id: DocId::new(known.name.as_str()),
                 title: row.get(0)?,
                 content,
-                metadata: JsonObject::from_compact(row.get::<_, String>(1)?),
-                extra: JsonObject::from_compact(row.get::<_, String>(2)?),
+                metadata: row.get(1)?,
+                extra: row.get(2)?,
                 input_score: row.get(3)?,
             })
         })?)

@@ -1,7 +1,7 @@
 //! What people did, by globally unique names, and the known answers.
 
 use super::{MatchedQuery, Merger};
-use crate::domain::verdict::GoldItem;
+use crate::domain::verdict::{Decision, GoldItem};
 use crate::store::gold::GoldAdded;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Result, StoreError};
@@ -114,11 +114,11 @@ impl Merger<'_> {
             .prepare_cached("SELECT a, b, decision, note FROM gold WHERE query = ?1")?;
         let rows = statement.query_map([query.theirs], |row| row.try_into())?;
         for row in rows {
-            let (a, b, decision, note): (usize, usize, String, Option<String>) = row?;
+            let (a, b, decision, note): (usize, usize, Decision, Option<String>) = row?;
             let item = GoldItem {
                 a: query.place(a)?,
                 b: query.place(b)?,
-                decision: decision.parse().map_err(StoreError::Corrupt)?,
+                decision,
                 note,
             };
             match self.db.add_gold(query.ours, &item, false)? {
@@ -141,22 +141,18 @@ fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewV
     let mut rows = statement.query([query.theirs])?;
     let mut verdicts = Vec::new();
     while let Some(row) = rows.next()? {
-        let word = |column: &str| row.get::<_, Option<String>>(column);
         let verdict = NewVerdict {
             query: query.ours,
             a: query.place(row.get("a")?)?,
             b: query.place(row.get("b")?)?,
-            decision: row
-                .get::<_, String>("decision")?
-                .parse()
-                .map_err(StoreError::Corrupt)?,
+            decision: row.get("decision")?,
             note: row.get("note")?,
             annotator: row.get("annotator")?,
             blind: row.get("blind")?,
             active_ms: row.get("active_ms")?,
             created_ms: row.get("created_ms")?,
-            confidence: read(word("confidence")?)?,
-            cause: read(word("cause")?)?,
+            confidence: row.get("confidence")?,
+            cause: row.get("cause")?,
             policy: row.get("policy")?,
             role: row.get("role")?,
             inclusion: row.get("inclusion")?,
@@ -168,9 +164,4 @@ fn verdicts(from: &Connection, query: &MatchedQuery) -> Result<Vec<(String, NewV
         verdicts.push((row.get("uid")?, verdict));
     }
     Ok(verdicts)
-}
-
-fn read<T: std::str::FromStr<Err = String>>(word: Option<String>) -> Result<Option<T>> {
-    let word = word.map(|word| word.parse()).transpose();
-    word.map_err(StoreError::Corrupt)
 }

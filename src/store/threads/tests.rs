@@ -1,8 +1,12 @@
 //! What the threads of a project promise: before and after a commit, a sync, a failure and an end.
 
+use super::sync::{SET_ASIDE, SHORT, ahead};
 use super::*;
 use crate::store::Store;
+use crate::store::file;
 use futures::FutureExt as _;
+use std::io;
+use std::path::Path;
 
 fn set(name: &'static str) -> impl FnOnce(&mut Db) -> Result<()> + Send + 'static {
     move |db| {
@@ -172,8 +176,8 @@ fn a_full_disk_is_said_and_keeps_what_was_there() {
 
 #[test]
 fn a_project_that_is_moved_deleted_or_replaced_takes_no_more_writes() {
-    type Act = fn(&Path, &Path);
-    let acts: [(&str, Act); 3] = [
+    type FileChange = fn(&Path, &Path);
+    let acts: [(&str, FileChange); 3] = [
         ("moved", |path, other| std::fs::rename(path, other).unwrap()),
         ("deleted", |path, _| std::fs::remove_file(path).unwrap()),
         ("replaced", |path, other| {

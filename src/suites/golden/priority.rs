@@ -2,12 +2,13 @@
 
 use crate::domain::battle::{Battle, BattleId, Pair};
 use crate::domain::metrics::kendall_tau_b;
+use crate::domain::numeric::best_first;
 use crate::domain::priority::impact::Impact;
 use crate::domain::priority::impact::flipped_gap;
 use crate::domain::priority::impact::impacts;
 use crate::domain::priority::scoring::top_probabilities;
 use crate::domain::priority::{
-    Policy, Scoring, cyclic_triads, decided_pairs, decided_pairs_of_judge, graded, score_pairs,
+    Policy, Scoring, cyclic_triads, decided_pairs, decided_pairs_of_judge, score_pairs,
 };
 use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
 use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
@@ -141,7 +142,7 @@ fn exact_flips_match_the_reference() {
         assert!((secant - flip.gap_secant).abs() < 1e-8, "{secant}");
         let impact = Impact::between(
             &flips.base,
-            &graded::order(&flips.base),
+            &best_first(&flips.base),
             &refitted.scores,
             10,
             true,
@@ -175,13 +176,8 @@ fn a_pair_is_flipped_as_a_whole_one_at_a_time_or_all_at_once() {
         // The reference flips one battle: the same thing where the pair fought once and did not tie.
         let tied = (case.battles[flip.battle].s - 0.5).abs() < 1e-9;
         if view.battles_of(pair).len() == 1 && !tied {
-            let expected = Impact::between(
-                &flips.base,
-                &graded::order(&flips.base),
-                &flip.exact,
-                10,
-                true,
-            );
+            let expected =
+                Impact::between(&flips.base, &best_first(&flips.base), &flip.exact, 10, true);
             assert_eq!(found.entering, expected.entering);
             assert_eq!(found.places, expected.places);
             assert!((found.ndcg_loss - expected.ndcg_loss).abs() < 1e-12);

@@ -1,8 +1,8 @@
 //! What the documentation shows is what the program does. `UPDATE_DOCS=1 cargo test suites::screens` rewrites it.
 
 use super::bench::Bench;
+use super::picture::buffer_svg;
 use crate::tui::keymap;
-use crate::tui::picture::{Picture, buffer_svg};
 use std::path::PathBuf;
 
 fn root(file: &str) -> PathBuf {
@@ -41,9 +41,6 @@ fn the_readme_shows_the_matrix_as_it_is_drawn() {
     let mut bench = Bench::judged(132, 36);
     bench.press("enter n");
     bench.model.toast = None;
-    let picture = Picture {
-        title: "The matrix screen: 25 candidate documents of a SciFact claim, in zELO order",
-        ..Picture::default()
-    };
-    same("assets/matrix.svg", &buffer_svg(&bench.draw(), &picture));
+    let title = "The matrix screen: 25 candidate documents of a SciFact claim, in zELO order";
+    same("assets/matrix.svg", &buffer_svg(&bench.draw(), title));
 }

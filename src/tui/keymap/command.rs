@@ -1,14 +1,7 @@
 //! What a key or the palette can run.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Serialize, Serializer};
-
-/// The name is not a command's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown command {0:?}")]
-pub struct UnknownCommand(pub String);
+use std::fmt;
 
 macro_rules! commands {
     ($($variant:ident $name:literal $doc:literal;)+) => {
@@ -19,8 +12,8 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// Every command, in the order of this list.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            #[cfg(test)]
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// Its name in the palette.
             pub fn name(self) -> &'static str {
@@ -114,7 +107,7 @@ commands! {
     CauseGuideline "cause-guideline" "Say that the guideline is silent.";
     CauseDocument "cause-document" "Say that a document is broken.";
     CauseOther "cause-other" "Say that there is another cause.";
-    ShowAdjudication "show-adjudication" "Hold judges' picks against the benchmark's labels.";
+    ShowAdjudication "show-adjudication" "Compare judges' picks with the benchmark's labels.";
     ShowTables "show-tables" "Show the picks by source and by slot.";
     RuleRelevant "rule-relevant" "Rule that the document is relevant.";
     RulePartially "rule-partially" "Rule that the document is relevant in part.";
@@ -132,15 +125,6 @@ commands! {
 impl fmt::Display for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
-    }
-}
-
-impl FromStr for Command {
-    type Err = UnknownCommand;
-
-    fn from_str(name: &str) -> Result<Self, UnknownCommand> {
-        let found = Self::ALL.iter().find(|command| command.name() == name);
-        found.copied().ok_or_else(|| UnknownCommand(name.into()))
     }
 }
 

@@ -1,82 +1,67 @@
 //! The table as text: Markdown for the manual, aligned columns for `overrule keys`, rows for `--json`.
 
-use std::fmt::Write;
-
-use serde::Serialize;
-
-use super::{Binding, Command, Scope, own};
+use super::{Command, Scope};
 use crate::tui::text::pad_right;
+use serde::Serialize;
+use std::fmt::Write as _;
 
 /// One binding, ready to serialise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeyRow {
-    /// Where it holds.
     pub scope: Scope,
-    /// The keys as printed.
     pub keys: Vec<String>,
-    /// What they run.
     pub command: Command,
-    /// What that does.
     pub doc: &'static str,
 }
 
-impl From<&Binding> for KeyRow {
-    fn from(binding: &Binding) -> Self {
-        Self {
-            scope: binding.scope,
-            keys: binding.keys.iter().map(ToString::to_string).collect(),
-            command: binding.command,
-            doc: binding.command.doc(),
-        }
-    }
+fn rows_of(scope: Scope) -> impl Iterator<Item = KeyRow> {
+    scope.own().iter().map(move |binding| KeyRow {
+        scope,
+        keys: binding.keys.iter().map(ToString::to_string).collect(),
+        command: binding.command,
+        doc: binding.command.doc(),
+    })
 }
 
 /// Every binding, grouped by scope.
 pub fn rows() -> Vec<KeyRow> {
-    Scope::ALL
-        .into_iter()
-        .flat_map(own)
-        .map(KeyRow::from)
-        .collect()
+    Scope::all().flat_map(rows_of).collect()
 }
 
 /// A Markdown table for each scope.
 pub fn markdown() -> String {
-    let mut page = String::new();
-    for scope in Scope::ALL {
-        let _ = write!(
-            page,
-            "**{scope}**\n\n| Key | Command | |\n| --- | --- | --- |\n"
-        );
-        for row in own(scope).map(KeyRow::from) {
-            let keys: Vec<String> = row.keys.iter().map(|key| format!("`{key}`")).collect();
-            let _ = writeln!(
-                page,
-                "| {} | `{}` | {} |",
-                keys.join(" "),
-                row.command,
-                row.doc
-            );
+    tables(|page, scope| {
+        let head = "| Key | Command | |\n| --- | --- | --- |";
+        let _ = writeln!(page, "**{scope}**\n\n{head}");
+        for KeyRow {
+            keys, command, doc, ..
+        } in rows_of(scope)
+        {
+            let _ = writeln!(page, "| `{}` | `{command}` | {doc} |", keys.join("` `"));
         }
-        page.push('\n');
-    }
-    page.truncate(page.trim_end().len());
-    page.push('\n');
-    page
+    })
 }
 
 /// Aligned columns for a terminal.
 pub fn plain() -> String {
-    let mut page = String::new();
-    for scope in Scope::ALL {
+    tables(|page, scope| {
         let _ = writeln!(page, "{scope}");
-        for row in own(scope).map(KeyRow::from) {
-            let keys = pad_right(&row.keys.join(" "), 13);
-            let _ = writeln!(page, "  {keys} {:<19} {}", row.command, row.doc);
+        for KeyRow {
+            keys, command, doc, ..
+        } in rows_of(scope)
+        {
+            let keys = pad_right(&keys.join(" "), 13);
+            let _ = writeln!(page, "  {keys} {command:<19} {doc}");
         }
-        page.push('\n');
-    }
-    page.truncate(page.trim_end().len());
-    page.push('\n');
-    page
+    })
+}
+
+/// A table for each scope, with a blank line between two.
+fn tables(table: impl Fn(&mut String, Scope)) -> String {
+    let pages = Scope::all().map(|scope| {
+        let mut page = String::new();
+        table(&mut page, scope);
+        page
+    });
+    pages.collect::<Vec<_>>().join("\n")
 }

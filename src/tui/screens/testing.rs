@@ -8,7 +8,11 @@ use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{FailureCause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
 use crate::store::votes::VoteDetail;
-use crate::tui::model::{Areas, Model, OpenQuery, Screen, TuiOptions};
+use crate::tui::drawing::Caches;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::model::{Model, TuiOptions};
+use crate::tui::screens::Screen;
+use crate::tui::screens::registry;
 use crate::tui::theme::{ColourDepth, Ramp, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -46,43 +50,16 @@ const DOCUMENTS: [(&str, &str, &str); 6] = [
 /// Stored A and B, then each judge's margin and whether it saw B first; `None` where it has no vote.
 type BattleFixture = (usize, usize, [Option<(f64, bool)>; 3]);
 
+#[rustfmt::skip]
 const BATTLES: [BattleFixture; 8] = [
-    (
-        0,
-        1,
-        [Some((-0.43, false)), Some((-0.6, true)), Some((0.2, true))],
-    ),
+    (0, 1, [Some((-0.43, false)), Some((-0.6, true)), Some((0.2, true))]),
     (1, 2, [Some((0.5, false)), Some((0.0, true)), None]),
-    (
-        2,
-        3,
-        [
-            Some((-0.3, false)),
-            Some((-0.001, false)),
-            Some((-0.9, true)),
-        ],
-    ),
-    (
-        4,
-        3,
-        [Some((0.1, false)), Some((0.0, false)), Some((0.0, true))],
-    ),
-    (
-        0,
-        4,
-        [Some((-0.8, true)), Some((-0.7, false)), Some((-1.0, true))],
-    ),
-    (
-        4,
-        1,
-        [Some((0.6, false)), Some((0.5, true)), Some((0.7, false))],
-    ),
+    (2, 3, [Some((-0.3, false)), Some((-0.001, false)), Some((-0.9, true))]),
+    (4, 3, [Some((0.1, false)), Some((0.0, false)), Some((0.0, true))]),
+    (0, 4, [Some((-0.8, true)), Some((-0.7, false)), Some((-1.0, true))]),
+    (4, 1, [Some((0.6, false)), Some((0.5, true)), Some((0.7, false))]),
     (0, 2, [None, None, None]),
-    (
-        1,
-        0,
-        [Some((-0.4, false)), Some((0.3, true)), Some((0.0, false))],
-    ),
+    (1, 0, [Some((-0.4, false)), Some((0.3, true)), Some((0.0, false))]),
 ];
 
 fn reasoning(swapped: bool) -> String {
@@ -260,20 +237,20 @@ pub(crate) fn sized(screen: Screen, documents: usize, judges: usize) -> Model {
     model
 }
 
-/// A screen's drawing function.
-pub(crate) type DrawScreen = fn(&Model, &Theme, Rect, &mut Buffer) -> Areas;
-
-/// Draws a screen, keeps where things went, and returns it as text.
-pub(crate) fn drawn(
-    model: &mut Model,
-    draw: DrawScreen,
-    depth: ColourDepth,
-    (width, height): (u16, u16),
-) -> String {
+/// Draws the screen on top, keeps where things went, and returns it as text.
+pub(crate) fn drawn(model: &mut Model, depth: ColourDepth, (width, height): (u16, u16)) -> String {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
-    model.areas = draw(model, &Theme::new(depth, false), area, &mut buffer);
+    let (theme, mut caches) = (Theme::new(depth, false), Caches::default());
+    let view = registry::spec(model.screen()).view;
+    model.areas = view(model, &theme, area, &mut buffer, &mut caches);
     crate::tui::testing::text(&buffer)
+}
+
+/// The screen without colours, line breaks and runs of blanks, for sentences that may be wrapped.
+pub(crate) fn flat(model: &mut Model, size: (u16, u16)) -> String {
+    let page = drawn(model, ColourDepth::None, size);
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The sizes that every screen is looked at in.

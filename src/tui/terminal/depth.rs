@@ -1,31 +1,11 @@
 //! How many colours the terminal has: flag, then `NO_COLOR`, `COLORTERM`, `TERM`.
 
 use std::env;
-use std::str::FromStr;
 
 use crate::tui::theme::ColourDepth;
 
 /// Values of `TERM` whose terminals show every colour and lose `COLORTERM` over ssh.
 const TRUE_TERMS: [&str; 6] = ["direct", "kitty", "ghostty", "alacritty", "wezterm", "foot"];
-
-/// The text names no depth.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown colour depth {0:?}: expected none, 16, 256 or true")]
-pub struct UnknownDepth(pub String);
-
-impl FromStr for ColourDepth {
-    type Err = UnknownDepth;
-
-    fn from_str(text: &str) -> Result<Self, UnknownDepth> {
-        match text {
-            "none" | "0" => Ok(Self::None),
-            "16" | "ansi" => Ok(Self::Ansi16),
-            "256" => Ok(Self::Ansi256),
-            "true" | "truecolor" | "24bit" => Ok(Self::True),
-            _ => Err(UnknownDepth(text.into())),
-        }
-    }
-}
 
 /// The depth that a flag or else the environment asks for.
 pub fn depth_from(

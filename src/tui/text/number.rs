@@ -20,13 +20,9 @@ pub fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// A share in 0..=1 as `63%` or, with one decimal, `63.4%`.
-pub fn percent(share: f64, decimals: usize) -> String {
-    if !share.is_finite() {
-        return UNKNOWN.into();
-    }
-    let sign = if share < 0.0 { "−" } else { "" };
-    format!("{sign}{:.decimals$}%", (share * 100.0).abs())
+/// What is counted in a sentence: `1 judge`, `2 judges`.
+pub fn count_of(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// A whole number from 0 up, grouped: `1,234,567`.
@@ -83,8 +79,6 @@ mod tests {
         assert_eq!(signed(-0.5, 2), "−0.50");
         assert_eq!(signed(-0.001, 2), "0.00");
         assert_eq!(signed(f64::NAN, 2), "–");
-        assert_eq!(percent(0.6342, 0), "63%");
-        assert_eq!(percent(0.6342, 1), "63.4%");
     }
 
     #[test]

@@ -62,16 +62,6 @@ fn wrapping_a_long_text_takes_linear_time() {
 }
 
 #[test]
-fn the_cache_follows_generation_and_width() {
-    let mut cache = WrapCache::default();
-    assert_eq!(cache.lines(1, 3, "abc def").len(), 2);
-    assert_eq!(cache.lines(1, 3, "stale text is not looked at").len(), 2);
-    assert_eq!(cache.lines(2, 3, "abc").len(), 1);
-    assert_eq!(cache.lines(2, 1, "abc").len(), 3);
-    assert_eq!(cache.cached().len(), 3);
-}
-
-#[test]
 fn marks_are_clipped_to_the_line_and_patched_in_order() {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let dim = Style::new().add_modifier(Modifier::DIM);

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use ratatui::style::{Color, Modifier, Style};
 use serde::{Deserialize, Serialize};
 
-use super::ColourDepth;
+use super::colour_depth::ColourDepth;
 use stops::{
     BLUE_ORANGE_DARK, BLUE_ORANGE_LIGHT, GREY, RED_GREEN_DARK, RED_GREEN_LIGHT, Rgb, Stops,
 };

@@ -1,20 +1,22 @@
 //! Keys: to what lies on top, or to the screen.
 
-use super::{on_command, quit};
+use super::commands::{on_command, quit};
 use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::model::{ConfirmFor, Effect, Model, Overlay, PromptFor, Screen};
-use crate::tui::screens;
+use crate::tui::message::Effect;
+use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
+use crate::tui::navigation::WordFilter;
+use crate::tui::screens::registry::spec;
+use crate::tui::screens::spec::Find;
+use crate::tui::screens::{Screen, run};
 use crate::tui::widgets::KeyOutcome;
-use crate::tui::widgets::toast::Level;
 use crossterm::event::{KeyEvent, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     model.toast = None;
+    let scope = Scope::Screen(model.screen());
     let Some(overlay) = model.overlays.last_mut() else {
-        return match keymap::resolve(model.screen().scope(), key) {
-            Some(command) => on_command(model, command),
-            None => Vec::new(),
-        };
+        let command = keymap::resolve(scope, key);
+        return command.map_or(Vec::new(), |command| on_command(model, command));
     };
     let outcome = match overlay {
         Overlay::Help(help) => help.handle(key).map(|()| OverlayResult::Closed),
@@ -24,7 +26,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
         Overlay::Confirm(confirm, _) => confirm.handle(key).map(|()| OverlayResult::Closed),
     };
     match outcome {
-        KeyOutcome::Consumed => live_filter(model),
+        KeyOutcome::Consumed => follow_filter(model),
         KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
             Some(command @ (Command::Suspend | Command::Redraw)) => {
                 return on_command(model, command);
@@ -35,17 +37,25 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             }
             _ => {}
         },
-        KeyOutcome::Cancelled => match model.overlays.pop() {
-            Some(Overlay::Prompt(_, PromptFor::Filter)) => model.queries.filter.clear(),
-            Some(Overlay::Prompt(_, PromptFor::QueueFilter)) => model.queue.filter.clear(),
-            Some(Overlay::Prompt(_, PromptFor::AdjudicationFilter)) => {
-                model.adjudication.filter.clear()
+        KeyOutcome::Cancelled => {
+            if let Some(Overlay::Prompt(_, PromptFor::Filter)) = model.overlays.pop()
+                && let Find::Rows(list) = spec(model.screen()).find
+            {
+                list(model).1.clear();
             }
-            _ => {}
-        },
-        KeyOutcome::Submitted(done) => return on_done(model, done),
+        }
+        KeyOutcome::Submitted(result) => return on_submitted(model, result),
     }
     Vec::new()
+}
+
+pub(super) fn on_paste(model: &mut Model, text: &str) {
+    match model.overlays.last_mut() {
+        Some(Overlay::Prompt(prompt, _)) => prompt.paste(text),
+        Some(Overlay::Palette(palette)) => palette.paste(text),
+        _ => {}
+    }
+    follow_filter(model);
 }
 
 /// What an overlay was closed with.
@@ -55,45 +65,23 @@ enum OverlayResult {
     Typed(String),
 }
 
-fn on_done(model: &mut Model, done: OverlayResult) -> Vec<Effect> {
-    match (model.overlays.pop(), done) {
+fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
+    match (model.overlays.pop(), result) {
         (Some(Overlay::Palette(_)), OverlayResult::Run(command)) => on_command(model, command),
-        (Some(Overlay::Prompt(_, PromptFor::Filter)), OverlayResult::Typed(text)) => {
-            model.queries.filter = text;
-            model.queries.cursor = 0;
-            Vec::new()
-        }
-        (Some(Overlay::Prompt(_, PromptFor::QueueFilter)), OverlayResult::Typed(text)) => {
-            model.queue.filter = text;
-            model.queue.cursor = 0;
-            Vec::new()
-        }
-        (Some(Overlay::Prompt(_, PromptFor::AdjudicationFilter)), OverlayResult::Typed(text)) => {
-            model.adjudication.filter = text;
-            model.adjudication.cursor = 0;
-            Vec::new()
-        }
-        (Some(Overlay::Prompt(_, PromptFor::RulingReason)), OverlayResult::Typed(text)) => {
-            screens::ruling::note(model, &text)
-        }
-        (Some(Overlay::Prompt(_, PromptFor::ReviewReason)), OverlayResult::Typed(text)) => {
-            screens::review::note(model, &text)
-        }
-        (Some(Overlay::Prompt(_, PromptFor::FindDocument)), OverlayResult::Typed(text)) => {
-            find(model, &text)
-        }
-        (Some(Overlay::Prompt(_, PromptFor::Reason)), OverlayResult::Typed(text)) => {
-            screens::battle::explain(model, text)
-        }
-        (Some(Overlay::Confirm(_, ConfirmFor::Quit)), _) => quit(model),
-        (Some(Overlay::Prompt(_, PromptFor::Budget)), OverlayResult::Typed(text)) => {
-            screens::run::set_budget(model, &text)
-        }
-        (Some(Overlay::Confirm(_, ConfirmFor::Start)), _) => screens::run::begin(model),
-        (Some(Overlay::Confirm(_, ConfirmFor::Stop)), _) => {
-            model.control.cancelled = true;
-            vec![Effect::Steer(model.control)]
-        }
+        (Some(Overlay::Prompt(_, purpose)), OverlayResult::Typed(text)) => match purpose {
+            PromptFor::Filter => {
+                keep_rows(model, text);
+                Vec::new()
+            }
+            PromptFor::Reason => (spec(model.screen()).reason)(model, &text),
+            PromptFor::FindDocument => find(model, &text),
+            PromptFor::Budget => run::update::set_budget(model, &text),
+        },
+        (Some(Overlay::Confirm(_, question)), _) => match question {
+            ConfirmFor::Start => run::update::begin(model),
+            ConfirmFor::Stop => run::update::stop(model),
+            ConfirmFor::Quit => quit(model),
+        },
         _ => Vec::new(),
     }
 }
@@ -104,7 +92,7 @@ fn find(model: &mut Model, text: &str) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
     };
-    let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+    let words = WordFilter::new(text);
     let here = match model.screen() {
         Screen::Document => order
             .iter()
@@ -116,16 +104,15 @@ fn find(model: &mut Model, text: &str) -> Vec<Effect> {
         .map(|step| (start + step) % order.len())
         .find(|place| {
             let document = order[*place];
-            let name =
-                format!("{} {}", open.name(document), open.headline(document)).to_lowercase();
-            words.iter().all(|word| name.contains(word))
+            words.matches(&format!(
+                "{} {}",
+                open.name(document),
+                open.headline(document)
+            ))
         });
     match (found, model.screen()) {
         (None, _) => {
-            model.say(
-                Level::Info,
-                format!("no document has “{text}” in its id or title"),
-            );
+            model.inform(&format!("no document has “{text}” in its id or title"));
             Vec::new()
         }
         (Some(place), Screen::Document) => {
@@ -141,17 +128,17 @@ fn find(model: &mut Model, text: &str) -> Vec<Effect> {
 }
 
 /// The list follows the filter while it is typed.
-pub(super) fn live_filter(model: &mut Model) {
+fn follow_filter(model: &mut Model) {
     if let Some(Overlay::Prompt(prompt, PromptFor::Filter)) = model.overlays.last() {
-        model.queries.filter = prompt.text().to_owned();
-        model.queries.cursor = 0;
-    } else if let Some(Overlay::Prompt(prompt, PromptFor::QueueFilter)) = model.overlays.last() {
-        model.queue.filter = prompt.text().to_owned();
-        model.queue.cursor = 0;
-    } else if let Some(Overlay::Prompt(prompt, PromptFor::AdjudicationFilter)) =
-        model.overlays.last()
-    {
-        model.adjudication.filter = prompt.text().to_owned();
-        model.adjudication.cursor = 0;
+        let text = prompt.text().to_owned();
+        keep_rows(model, text);
+    }
+}
+
+/// Keeps the rows of the screen that match.
+fn keep_rows(model: &mut Model, words: String) {
+    if let Find::Rows(list) = spec(model.screen()).find {
+        let (cursor, filter) = list(model);
+        (*cursor, *filter) = (0, words);
     }
 }

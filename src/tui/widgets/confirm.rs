@@ -4,7 +4,8 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{KeyOutcome, boxed, centred};
+use super::{KeyOutcome, boxed};
+use crate::tui::layout::centred;
 use crate::tui::text::{width, wrap};
 use crate::tui::theme::Theme;
 
@@ -15,8 +16,6 @@ const WIDTH: u16 = 56;
 pub struct Confirm {
     title: String,
     question: String,
-    yes: String,
-    no: String,
     chosen: bool,
 }
 
@@ -26,17 +25,8 @@ impl Confirm {
         Self {
             title: title.into(),
             question: question.into(),
-            yes: "yes".into(),
-            no: "no".into(),
             chosen: false,
         }
-    }
-
-    /// Names the answers by what they do.
-    pub fn answers(mut self, yes: impl Into<String>, no: impl Into<String>) -> Self {
-        self.yes = yes.into();
-        self.no = no.into();
-        self
     }
 
     /// `y` submits, `n`, Esc and `q` cancel, Enter takes the chosen answer, arrows and Tab choose.
@@ -78,7 +68,7 @@ impl Confirm {
         }
         let y = inner.bottom() - 1;
         let mut x = inner.x;
-        for (key, answer, on) in [("y", &self.yes, self.chosen), ("n", &self.no, !self.chosen)] {
+        for (key, answer, on) in [("y", "yes", self.chosen), ("n", "no", !self.chosen)] {
             let text = format!("{} {key} {answer} ", if on { '▸' } else { ' ' });
             let style = if on { theme.tab_on() } else { theme.tab_off() };
             let left = usize::from(inner.right().saturating_sub(x));
@@ -99,7 +89,6 @@ mod tests {
             "Quit",
             "A run is going. What is judged so far stays; quit anyway?",
         )
-        .answers("quit", "stay")
     }
 
     #[test]
@@ -126,7 +115,7 @@ mod tests {
             ask().render(&Theme::default(), area, buf)
         }));
         assert!(
-            page.contains("anyway?") && page.contains("  y quit") && page.contains("▸ n stay"),
+            page.contains("anyway?") && page.contains("  y yes") && page.contains("▸ n no"),
             "{page}"
         );
         for (width, height) in [(0, 0), (3, 3), (10, 4), (30, 10)] {

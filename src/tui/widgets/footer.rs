@@ -3,7 +3,8 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::tui::keymap::{Command, Scope, hints, key_of};
+use crate::tui::keymap::{Command, Scope, hints, key_name};
+use crate::tui::layout::first_row;
 use crate::tui::text::width;
 use crate::tui::theme::Theme;
 
@@ -19,20 +20,12 @@ pub struct Footer {
 impl Footer {
     /// Every hint of `scope`.
     pub fn new(scope: Scope) -> Self {
-        Self::only(scope, |_| true)
-    }
-
-    /// The hints of `scope` whose commands can run now.
-    pub fn only(scope: Scope, enabled: impl Fn(Command) -> bool) -> Self {
-        let offered = hints(scope)
-            .into_iter()
-            .filter(|binding| enabled(binding.command));
+        let hints = hints(scope).into_iter();
         let hints =
-            offered.filter_map(|binding| Some((binding.keys.first()?.to_string(), binding.hint)));
+            hints.filter_map(|binding| Some((binding.keys.first()?.to_string(), binding.hint)));
         let mut hints: Vec<_> = hints.collect();
         if scope != Scope::Input {
-            let key = key_of(Command::Help, scope).map(|key| key.to_string());
-            hints.push((key.unwrap_or_default(), HELP));
+            hints.push((key_name(Command::Help, scope), HELP));
         }
         Self { hints }
     }
@@ -68,11 +61,7 @@ impl Footer {
 
     /// Draws the first line of `area`.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let line = Rect {
-            height: area.height.min(1),
-            ..area
-        }
-        .intersection(buf.area);
+        let line = first_row(area, buf.area);
         if line.is_empty() {
             return;
         }
@@ -106,6 +95,7 @@ impl Footer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::screens::Screen;
     use crate::tui::testing::{draw, text};
 
     fn shown(footer: &Footer, columns: u16) -> String {
@@ -117,14 +107,7 @@ mod tests {
 
     #[test]
     fn hints_fit_and_end_with_help() {
-        for scope in [
-            Scope::Global,
-            Scope::Queries,
-            Scope::Run,
-            Scope::Matrix,
-            Scope::Document,
-            Scope::Battle,
-        ] {
+        for scope in Screen::ALL.map(Scope::Screen) {
             for columns in [6, 20, 40, 80, 200] {
                 let line = shown(&Footer::new(scope), columns);
                 assert!(
@@ -134,7 +117,7 @@ mod tests {
             }
         }
         assert_eq!(
-            shown(&Footer::new(Scope::Battle), 30),
+            shown(&Footer::new(Scope::Screen(Screen::Battle)), 30),
             "a A better  b B better  ? help"
         );
         assert_eq!(
@@ -144,10 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_is_not_offered_and_labels_follow_the_state() {
-        let footer = Footer::only(Scope::Run, |command| command != Command::StopRun)
-            .relabel("start", "resume");
+    fn labels_follow_the_state() {
+        let footer = Footer::new(Scope::Screen(Screen::Run)).relabel("start", "resume");
         let line = shown(&footer, 60);
-        assert!(line.starts_with("s resume  + more"), "{line}");
+        assert!(line.starts_with("s resume  x stop"), "{line}");
     }
 }

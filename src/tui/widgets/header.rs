@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use crate::tui::layout::first_row;
 use crate::tui::text::{truncate, width};
 use crate::tui::theme::Theme;
 
@@ -58,11 +59,7 @@ impl Header {
 
     /// Draws the first line of `area`.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let line = Rect {
-            height: area.height.min(1),
-            ..area
-        }
-        .intersection(buf.area);
+        let line = first_row(area, buf.area);
         if line.is_empty() {
             return;
         }

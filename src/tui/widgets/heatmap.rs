@@ -12,106 +12,22 @@ mod legend;
 mod lens;
 mod margin;
 mod paint;
+mod painter;
+mod source;
 mod state;
 
 #[cfg(test)]
 mod tests;
 
+use crate::tui::theme::Theme;
+use painter::{Painter, few_colours};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
-
-use crate::tui::theme::{ColourDepth, Theme};
 
 pub use cache::HeatmapCache;
 pub use frame::Viewport;
+pub use source::{CellSource, HeatCell, HeatmapOptions, MarginRow};
 pub use state::{HeatmapState, Zoom};
-
-/// One cell of the matrix, as seen from its row.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct HeatCell {
-    /// How the row's document does: 0 worse, 1 better, `None` where nothing is known.
-    pub value: Option<f64>,
-    /// The layer's own number where that is not a share: a margin or a difference, in −1..=1. It is what is printed; the
-    /// value then only gives the colour.
-    pub signed: Option<f64>,
-    /// The battle is planned but has no value yet.
-    pub planned: bool,
-    /// Some of the battle's votes are missing.
-    pub missing: bool,
-    /// A person's verdict is in force.
-    pub overruled: bool,
-    /// Row and column are the same document.
-    pub diagonal: bool,
-}
-
-/// What the left margin tells about a row's document.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct MarginRow {
-    /// The document's rank, as text.
-    pub rank: String,
-    /// The document's id, already sanitised for a terminal.
-    pub id: String,
-    /// The document's score, where the fit has one.
-    pub zelo: Option<f64>,
-    /// The standard error of the score.
-    pub se: Option<f64>,
-    /// A one-column flag beside the rank, a space for none.
-    pub flag: char,
-}
-
-/// Where a heatmap gets its cells and labels, in display order.
-pub trait CellSource {
-    /// How many documents there are.
-    fn len(&self) -> usize;
-
-    /// The cell at a display position.
-    fn cell(&self, row: usize, col: usize) -> HeatCell;
-
-    /// What the margin says about the document at a display position.
-    fn margin(&self, at: usize) -> MarginRow;
-
-    /// A number that changes whenever a cell, a score or the order does.
-    fn generation(&self) -> u64;
-
-    /// Whether there are no documents.
-    fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The score and standard error at a display position; worth overriding where [`Self::margin`] allocates.
-    fn score(&self, at: usize) -> Option<(f64, f64)> {
-        let margin = self.margin(at);
-        margin.zelo.map(|zelo| (zelo, margin.se.unwrap_or(0.0)))
-    }
-
-    /// Visits every cell that holds anything, both triangles, and returns true; false makes the overview read all K²
-    /// cells (or an even sample of them beyond four million).
-    fn visit(&self, _cell: &mut dyn FnMut(usize, usize, HeatCell)) -> bool {
-        false
-    }
-}
-
-/// How a heatmap is to be drawn, beyond its cells.
-#[derive(Clone, Copy, Debug)]
-pub struct HeatmapOptions<'a> {
-    /// What the picture shows, such as `observed · zELO order`; the widget adds scale and position.
-    pub caption: &'a str,
-    /// Whether cells carry their sign in true colour and 256 colours too; with fewer they always do.
-    pub signs: bool,
-    /// Whether free room beside a small picture magnifies the cells around the cursor.
-    pub lens: bool,
-}
-
-impl Default for HeatmapOptions<'_> {
-    fn default() -> Self {
-        Self {
-            caption: "",
-            signs: false,
-            lens: true,
-        }
-    }
-}
 
 /// Draws the heatmap and says which part of the matrix it shows; `cache` keeps the scroll position and the averages.
 pub fn render(
@@ -146,27 +62,4 @@ pub fn render(
     }
     legend::lines(&painter, cache, options, buf);
     frame.view
-}
-
-struct Painter<'a> {
-    theme: &'a Theme,
-    source: &'a dyn CellSource,
-    frame: &'a frame::Frame,
-    cursor: (usize, usize),
-    signs: bool,
-}
-
-fn plain(theme: &Theme) -> bool {
-    theme.depth == ColourDepth::None
-}
-
-/// Whether colours are too few for a cell's colour to tell its value.
-fn few_colours(theme: &Theme) -> bool {
-    matches!(theme.depth, ColourDepth::None | ColourDepth::Ansi16)
-}
-
-fn put(buf: &mut Buffer, x: u16, y: u16, symbol: char, style: Style) {
-    if let Some(cell) = buf.cell_mut((x, y)) {
-        cell.set_char(symbol).set_style(style);
-    }
 }

@@ -7,9 +7,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::prompt::LinePrompt;
-use super::{KeyOutcome, boxed, centred, scroll_to};
+use super::{KeyOutcome, boxed, scroll_to};
 use crate::tui::fuzzy::rank;
 use crate::tui::keymap::{Command, Scope, key_of};
+use crate::tui::layout::centred;
 use crate::tui::text::{pad_left, truncate, width};
 use crate::tui::theme::Theme;
 
@@ -163,10 +164,11 @@ impl Palette {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tui::screens::Screen;
     use crate::tui::testing::{draw, key, text, typed};
 
     fn palette() -> Palette {
-        Palette::new(Scope::Matrix, Command::ALL.to_vec())
+        Palette::new(Scope::Screen(Screen::Matrix), Command::ALL.to_vec())
     }
 
     fn shown(palette: &Palette, width: u16, height: u16) -> String {

@@ -9,6 +9,7 @@ use ratatui_textarea::TextArea;
 
 use super::KeyOutcome;
 use crate::tui::keymap::{Command, Scope, resolve};
+use crate::tui::layout::first_row;
 use crate::tui::text::{truncate, width};
 use crate::tui::theme::Theme;
 
@@ -102,11 +103,7 @@ impl LinePrompt {
 
     /// Draws the first line of `area` and says where the caret belongs.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
-        let area = Rect {
-            height: area.height.min(1),
-            ..area
-        }
-        .intersection(buf.area);
+        let area = first_row(area, buf.area);
         if area.is_empty() {
             return None;
         }

@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::tui::layout::first_row;
 use crate::tui::text::truncate;
 use crate::tui::theme::Theme;
 
@@ -72,11 +73,7 @@ impl Toast {
 
     /// Draws the message over the whole first line of `area`.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
-        let line = Rect {
-            height: area.height.min(1),
-            ..area
-        }
-        .intersection(buf.area);
+        let line = first_row(area, buf.area);
         if line.is_empty() {
             return;
         }

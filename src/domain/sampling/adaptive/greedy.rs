@@ -3,6 +3,7 @@
 use super::information::{mutual_information, top_probabilities};
 use super::{JudgeChoice, Round, Sampler, SamplingState, Strategy};
 use crate::domain::battle::Pair;
+use crate::domain::numeric::sum_of;
 use crate::domain::rating::{self, Covariance, RatingModel};
 use crate::domain::sampling::SeededRng;
 use std::cmp::Ordering;
@@ -175,7 +176,7 @@ impl<'a> Posterior<'a> {
     /// How much the picks from `since` on have taken from the variance of the pair's gap.
     fn narrowed(&self, pair: Pair, since: usize) -> f64 {
         let (low, high) = (&self.shifts[pair.low()], &self.shifts[pair.high()]);
-        sum_of(&low[since..], &high[since..], |x, y| (y - x) * (y - x))
+        sum_of::<4>(&low[since..], &high[since..], |x, y| (y - x) * (y - x))
     }
 
     /// Takes in the pair's battle of `votes` votes; `variance` is that of its gap.
@@ -191,25 +192,11 @@ impl<'a> Posterior<'a> {
             .collect();
         for (document, shifts) in self.shifts.iter_mut().enumerate() {
             let prior = self.covariance.get(high, document) - self.covariance.get(low, document);
-            let taken = sum_of(shifts, &gap, |x, g| x * g);
+            let taken = sum_of::<4>(shifts, &gap, |x, g| x * g);
             shifts.push(scale * (prior - taken));
         }
         self.picks += 1;
     }
-}
-
-/// The sum of the terms, four at once: a single sum would wait for itself.
-fn sum_of(x: &[f64], y: &[f64], term: impl Fn(f64, f64) -> f64) -> f64 {
-    let (xs, ys) = (x.chunks_exact(4), y.chunks_exact(4));
-    let rest = xs.remainder().iter().zip(ys.remainder());
-    let rest: f64 = rest.map(|(x, y)| term(*x, *y)).sum();
-    let mut lanes = [0.0; 4];
-    for (x, y) in xs.zip(ys) {
-        for lane in 0..4 {
-            lanes[lane] += term(x[lane], y[lane]);
-        }
-    }
-    lanes.iter().sum::<f64>() + rest
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What a battle would tell, and which documents may be in the top.
 
-use crate::domain::rating::Covariance;
+use crate::domain::rating::{self, Covariance};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::f64::consts::{LN_2, PI};
 
@@ -25,29 +25,10 @@ fn binary_entropy(p: f64) -> f64 {
     -(p * p.log2() + (1.0 - p) * (-p).ln_1p() / LN_2)
 }
 
-/// For each document, the probability that it is in the top `top`: Φ((e − c)/se), where c is midway between the scores
-/// on rank `top` and the one below (SCIENCE §3). All 1 where there are no more than `top` documents.
+/// For each document, the probability that it is in the top `top` (SCIENCE §3). All 1 where there are no more than `top`
+/// documents.
 pub(crate) fn top_probabilities(scores: &[f64], covariance: &Covariance, top: usize) -> Vec<f64> {
-    let mut sorted = scores.to_vec();
-    sorted.sort_by(|x, y| y.total_cmp(x));
-    let (Some(inside), Some(outside)) = (sorted.get(top.saturating_sub(1)), sorted.get(top)) else {
-        return vec![1.0; scores.len()];
-    };
-    if top == 0 || covariance.documents() != scores.len() {
-        return vec![0.0; scores.len()];
-    }
-    let cut = (inside + outside) / 2.0;
-    let normal = Normal::standard();
-    scores
-        .iter()
-        .enumerate()
-        .map(|(document, score)| {
-            let se = covariance.se(document);
-            if se > 0.0 {
-                normal.cdf((score - cut) / se)
-            } else {
-                f64::from(u8::from(*score > cut))
-            }
-        })
-        .collect()
+    let bar = rating::cut_below(scores, top);
+    let inside = |document| covariance.exceeds(scores, document, bar);
+    (0..scores.len()).map(inside).collect()
 }

@@ -3,7 +3,8 @@
 use crate::domain::adjudication::{PickCounts, Remeasured};
 use crate::domain::metrics::MeanEstimate;
 use crate::domain::sanitise;
-use crate::tui::model::{AdjudicationOverview, Model, PickRow};
+use crate::tui::model::Model;
+use crate::tui::screens::adjudication::state::{AdjudicationOverview, PickRow};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};
@@ -138,22 +139,6 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
     text
 }
 
-/// As many lines as there is room for; the last one says how many there are more.
-pub(in crate::tui::screens) fn fold(
-    mut lines: Vec<Line<'static>>,
-    room: u16,
-    theme: &Theme,
-) -> Vec<Line<'static>> {
-    let room = usize::from(room);
-    if lines.len() > room && room > 0 {
-        let more = lines.len() - (room - 1);
-        lines.truncate(room - 1);
-        let words = format!("… {more} more rows than fit: a taller terminal shows them");
-        lines.push(Line::styled(words, theme.warn()));
-    }
-    lines
-}
-
 /// The measures of the ranking chosen, before and after.
 pub(super) fn effect(
     model: &Model,
@@ -164,7 +149,7 @@ pub(super) fn effect(
     let at = model.adjudication.ranking;
     let Some((name, rows)) = overview.effect.get(at) else {
         let words = "No ranking to measure: overrule import RUN brings one in.";
-        return vec![Line::styled(text::truncate(words, columns), theme.muted())];
+        return vec![text::line(words, columns, theme.muted())];
     };
     let place = match overview.effect.len() {
         1 => String::new(),

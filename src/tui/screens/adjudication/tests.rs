@@ -9,9 +9,13 @@ use crate::domain::metrics::{Comparison, MeanEstimate};
 use crate::domain::retrieval::SlotSource;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
-use crate::tui::model::{AdjudicationOverview, Effect, Model, Msg, Overlay, PickRow, Screen};
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::{Model, Overlay};
+use crate::tui::screens::Screen;
+use crate::tui::screens::adjudication::state::{AdjudicationOverview, PickRow};
 use crate::tui::theme::ColourDepth;
-use crate::tui::update::{on_command, update};
+use crate::tui::update::commands::on_command;
+use crate::tui::update::update;
 
 pub(in crate::tui::screens) fn disagreement(document: &str, control_of: usize) -> AdjudicationItem {
     AdjudicationItem {
@@ -106,7 +110,7 @@ pub(in crate::tui::screens) fn adjudicating() -> Model {
 fn boxes_measures_and_list_fit_every_size() {
     let mut model = adjudicating();
     for size in SIZES {
-        let page = drawn(&mut model, super::view, ColourDepth::None, size);
+        let page = drawn(&mut model, ColourDepth::None, size);
         for words in [
             "label only",
             "bm25-overrule",
@@ -123,14 +127,14 @@ fn boxes_measures_and_list_fit_every_size() {
         );
     }
     for size in TINY {
-        drawn(&mut model, super::view, ColourDepth::None, size);
+        drawn(&mut model, ColourDepth::None, size);
     }
 }
 
 #[test]
 fn the_list_tells_nothing_of_label_and_picks() {
     let mut model = adjudicating();
-    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
+    let page = drawn(&mut model, ColourDepth::None, (120, 38));
     let list = page.split("to rule on").nth(1).unwrap();
     for secret in ["only", "label", "0.5", "2 of 3", "control"] {
         let list = list.split_once('\n').unwrap().1;
@@ -142,7 +146,7 @@ fn the_list_tells_nothing_of_label_and_picks() {
 fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     let mut model = adjudicating();
     on_command(&mut model, Command::NextPane);
-    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
+    let page = drawn(&mut model, ColourDepth::None, (120, 38));
     assert!(page.contains("mine"), "{page}");
     let effects = on_command(&mut model, Command::NextPolicy);
     assert!(
@@ -150,7 +154,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
         "{effects:?}"
     );
     assert_eq!(model.adjudication.order, DisagreementOrder::Confidence);
-    let page = drawn(&mut model, super::view, ColourDepth::None, (120, 38));
+    let page = drawn(&mut model, ColourDepth::None, (120, 38));
     assert!(
         page.contains("… to rule on") && page.contains("reading anew"),
         "{page}"
@@ -171,7 +175,7 @@ fn rankings_and_orders_follow_their_keys_and_overtaken_findings_are_dropped() {
     update(&mut model, Msg::Disagreements(generation, answer), now);
     assert_eq!(model.adjudication.disagreements.len(), 2);
     model.adjudication.filter = "nothing like it".to_owned();
-    let page = drawn(&mut model, super::view, ColourDepth::None, (80, 22));
+    let page = drawn(&mut model, ColourDepth::None, (80, 22));
     assert!(page.contains("No query matches"), "{page}");
     on_command(&mut model, Command::Back);
     assert_eq!(
@@ -212,6 +216,6 @@ fn adjudication_without_picks_says_what_to_do() {
     let now = model.now;
     let empty = Msg::Disagreements(generation, Box::default());
     update(&mut model, empty, now);
-    let page = drawn(&mut model, super::view, ColourDepth::None, (80, 22));
+    let page = drawn(&mut model, ColourDepth::None, (80, 22));
     assert!(page.contains("overrule pick "), "{page}");
 }

@@ -3,15 +3,17 @@
 use crate::domain::battle::Pair;
 use crate::domain::reasoning;
 use crate::domain::sanitise;
-use crate::domain::vote::{Margin, Outcome};
+use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::store::votes::VoteDetail;
-use crate::tui::model::OpenQuery;
-use crate::tui::screens::document::prose::Prose;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::document_text::PreparedText;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// How much of a reasoning is shown, in bytes.
 const SHOWN_BYTES: usize = 20_000;
@@ -22,7 +24,7 @@ const NOT_IN_TEXT: &str = " [not in text]";
 
 /// What came of asking a judge.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::tui) enum CallResult {
+pub(crate) enum CallResult {
     /// A vote, negative for the screen's A.
     Prefers(Margin),
     /// The call failed and has not been made good.
@@ -35,7 +37,7 @@ pub(in crate::tui) enum CallResult {
 
 /// One judge on one battle.
 #[derive(Debug)]
-pub(in crate::tui) struct JudgeCall<'a> {
+pub(crate) struct JudgeCall<'a> {
     /// The judge's place in the ensemble.
     pub index: usize,
     /// The judge's name, sanitised.
@@ -53,13 +55,13 @@ pub(in crate::tui) struct JudgeCall<'a> {
 }
 
 /// Every judge's call on a battle, in ensemble order, seen with document `a` as A.
-pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec<JudgeCall<'_>> {
+pub(crate) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec<JudgeCall<'_>> {
     let Some(record) = open.view.rows().battles.get(index) else {
         return Vec::new();
     };
     let turned = record.battle.a != a;
     let details = open.votes.get(&record.battle.id);
-    let one = |(index, (judge, spec)): (usize, &(_, crate::judge::JudgeSpec))| {
+    let one = |(index, (judge, _)): (usize, &(JudgeId, _))| {
         let detail =
             details.and_then(|details| details.iter().find(|detail| detail.judge == *judge));
         let vote = record.votes.iter().find(|vote| vote.judge == *judge);
@@ -75,7 +77,7 @@ pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec
             .or(detail.map(|detail| detail.swapped));
         JudgeCall {
             index,
-            name: sanitise::line(&spec.name).into_owned(),
+            name: open.judge_name(index),
             game: record.battle.game,
             result,
             b_first: swapped.map(|swapped| swapped != turned),
@@ -87,7 +89,7 @@ pub(in crate::tui) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec
 }
 
 /// Every call on the pair's battles, battle by battle.
-pub(in crate::tui) fn of_pair(open: &OpenQuery, a: usize, b: usize) -> Vec<JudgeCall<'_>> {
+pub(crate) fn of_pair(open: &OpenQuery, a: usize, b: usize) -> Vec<JudgeCall<'_>> {
     let battles = Pair::new(a, b).map_or(&[][..], |pair| open.view.battles_of(pair));
     battles
         .iter()
@@ -105,7 +107,7 @@ fn size(margin: Margin) -> String {
 
 impl JudgeCall<'_> {
     /// `bm25 → A 0.43`, `bm25 = tie`, `bm25 failed`, `bm25 not run`.
-    pub(in crate::tui) fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let game = if self.game > 0 {
             format!(" #{}", self.game + 1)
         } else {
@@ -125,7 +127,7 @@ impl JudgeCall<'_> {
     }
 
     /// How the judge was shown the pair, where that is not as on screen.
-    pub(in crate::tui) fn presentation_note(&self, raw: bool) -> Option<&'static str> {
+    pub(crate) fn presentation_note(&self, raw: bool) -> Option<&'static str> {
         match (self.b_first, raw) {
             (Some(true), true) => Some("saw B first; as sent: its “Document A” is B here"),
             (Some(true), false) => {
@@ -136,7 +138,7 @@ impl JudgeCall<'_> {
     }
 
     /// Model, tokens, time and price of the call, as far as they are known.
-    pub(in crate::tui) fn cost_note(&self, offline: bool) -> Option<String> {
+    pub(crate) fn cost_note(&self, offline: bool) -> Option<String> {
         let detail = self.detail?;
         let mut parts: Vec<String> = detail
             .model
@@ -157,19 +159,30 @@ impl JudgeCall<'_> {
     }
 }
 
-/// The texts in which a quote may stand; `None` where one is not loaded.
-pub(in crate::tui) struct QuoteTexts<'a> {
-    /// The screen's A.
-    pub a: Option<&'a Prose>,
-    /// The screen's B.
-    pub b: Option<&'a Prose>,
-    /// The query.
-    pub query: &'a str,
+/// The texts in which a quote may stand.
+pub(crate) struct QuoteTexts<'a> {
+    /// The screen's A and B; `None` where one is not loaded.
+    documents: [Option<Arc<PreparedText>>; 2],
+    query: &'a str,
+}
+
+impl<'a> QuoteTexts<'a> {
+    pub(crate) fn of(model: &Model, open: &'a OpenQuery, a: usize, b: usize) -> Self {
+        let query = open.info.text.as_str();
+        let prepared = |document: usize| {
+            let source = open.texts.get(&document)?;
+            Some(model.layouts.prepared(source, query))
+        };
+        Self {
+            documents: [a, b].map(prepared),
+            query,
+        }
+    }
 }
 
 /// A reasoning ready to be drawn.
 #[derive(Debug, Default)]
-pub(in crate::tui) struct Reasoning {
+pub(crate) struct Reasoning {
     /// Its wrapped lines.
     pub lines: Vec<Line<'static>>,
     /// Where its quotes stand in A and in B.
@@ -177,7 +190,7 @@ pub(in crate::tui) struct Reasoning {
 }
 
 /// A call's reasoning in the screen's labels, or as it was sent, with each quote marked as found or not.
-pub(in crate::tui) fn reasoning_of(
+pub(crate) fn reasoning_of(
     call: &JudgeCall<'_>,
     texts: &QuoteTexts<'_>,
     raw: bool,
@@ -264,13 +277,18 @@ fn with_quotes(
         (String::new(), StyledRanges::new(), [Vec::new(), Vec::new()]);
     let mut copied = 0;
     // A text that is not loaded or not whole may hold what is not found in the other.
-    let complete = [texts.a, texts.b]
+    let whole = |text: &Arc<PreparedText>| text.clipped_of.is_none();
+    let complete = texts
+        .documents
         .iter()
-        .all(|prose| prose.is_some_and(|prose| prose.clipped_of.is_none()));
+        .all(|text| text.as_ref().is_some_and(whole));
     for quote in reasoning::quotes(labelled).into_iter().take(LOOKED_UP) {
         let phrase = &labelled[quote.clone()];
-        let places = [texts.a, texts.b]
-            .map(|prose| prose.map_or(Vec::new(), |prose| prose.folded.find(phrase)));
+        let find = |text: &Arc<PreparedText>| text.folded.find(phrase);
+        let places = texts
+            .documents
+            .each_ref()
+            .map(|text| text.as_ref().map_or(Vec::new(), find));
         let known = places.iter().any(|places| !places.is_empty());
         let (start, shift) = (quote.start, words.len());
         words.push_str(&labelled[copied..quote.end]);
@@ -300,7 +318,7 @@ fn with_quotes(
 }
 
 /// The lines of a text on their own, styled.
-pub(in crate::tui) fn wrapped(
+pub(crate) fn wrapped(
     words: &str,
     marks: &[(Range<usize>, Style)],
     columns: usize,

@@ -2,10 +2,12 @@
 
 use super::calls::{CallResult, JudgeCall, Reasoning};
 use crate::judge::OFFLINE_LABEL;
-use crate::tui::model::{Model, OpenQuery};
-use crate::tui::screens::document::prose;
+use crate::tui::layout::cut;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::{folded_page, heading};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -32,7 +34,7 @@ pub(super) fn render(
         } else {
             "judges"
         };
-        prose::heading(words, focus, theme, super::cut(&mut rest, 1), buf);
+        heading(words, focus, theme, cut(&mut rest, 1), buf);
     }
     if calls.is_empty() {
         let words = if open.judges.is_empty() {
@@ -46,7 +48,7 @@ pub(super) fn render(
     let chosen = model.battle.judge.min(calls.len() - 1);
     let tabs = tabs(calls, chosen, theme, usize::from(rest.width));
     let rows = tabs.len() as u16;
-    Paragraph::new(tabs).render(super::cut(&mut rest, rows), buf);
+    Paragraph::new(tabs).render(cut(&mut rest, rows), buf);
     let Some(call) = calls.get(chosen) else {
         return (0, 0);
     };
@@ -55,40 +57,20 @@ pub(super) fn render(
         .get(call.index)
         .is_some_and(|(_, spec)| spec.is_offline());
     if open.offline() {
-        let label = text::truncate(OFFLINE_LABEL, usize::from(rest.width));
-        Line::styled(label, theme.warn()).render(super::cut(&mut rest, 1), buf);
+        let label = text::line(OFFLINE_LABEL, usize::from(rest.width), theme.warn());
+        label.render(cut(&mut rest, 1), buf);
     }
     let mut lines: Vec<Line<'static>> = Vec::new();
     let columns = usize::from(rest.width);
     if let Some(words) = call.presentation_note(model.battle.raw) {
-        lines.extend(super::calls::wrapped(words, &[], columns, theme.muted()));
+        lines.extend(text::lines(words, columns, theme.muted()));
     }
     lines.extend(reasoning.lines.iter().cloned());
     if let Some(words) = call.cost_note(offline) {
-        lines.extend(super::calls::wrapped(&words, &[], columns, theme.faint()));
+        lines.extend(text::lines(&words, columns, theme.faint()));
     }
-    let page = usize::from(rest.height);
-    let first = model
-        .battle
-        .judge_scroll
-        .min(lines.len().saturating_sub(page));
-    let total = lines.len();
-    let mut shown: Vec<Line<'static>> = lines.into_iter().skip(first).take(page).collect();
-    let hidden = total.saturating_sub(first + page);
-    if hidden > 0 && page > 1 {
-        shown.pop();
-        let more = if focus {
-            "more lines"
-        } else {
-            "more lines: → then ↓"
-        };
-        shown.push(Line::styled(
-            format!("… {} {more}", hidden + 1),
-            theme.muted(),
-        ));
-    }
-    Paragraph::new(shown).render(rest, buf);
-    (total, page)
+    let hint = if focus { "" } else { ": → then ↓" };
+    folded_page(lines, model.battle.judge_scroll, hint, theme, rest, buf)
 }
 
 /// The tabs in as many rows as they need, those around the chosen one where there are too many.

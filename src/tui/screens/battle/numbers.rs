@@ -3,7 +3,8 @@
 use super::calls::{self, CallResult};
 use crate::domain::battle::Pair;
 use crate::domain::vote::Outcome;
-use crate::tui::model::OpenQuery;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
@@ -16,19 +17,13 @@ pub(super) fn lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = calls::wrapped(&ensemble(open, a, b), &[], columns, Style::new());
-    lines.extend(calls::wrapped(
+    let mut lines = text::lines(&ensemble(open, a, b), columns, Style::new());
+    lines.extend(text::lines(
         &expectation(open, a, b),
-        &[],
         columns,
         theme.muted(),
     ));
     lines
-}
-
-/// What is counted in a sentence: `1 judge`, `2 judges`.
-pub(super) fn count_of(count: usize, noun: &str) -> String {
-    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The ensemble's score and how it came about.
@@ -46,33 +41,24 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     let [for_a, ties, for_b] =
         [Outcome::A, Outcome::Tie, Outcome::B].map(|outcome| counts[outcome as usize]);
     let votes = for_a + ties + for_b;
-    let failed = calls
-        .iter()
-        .filter(|call| call.result == CallResult::Failed)
-        .count();
-    let silent = calls
-        .iter()
-        .filter(|call| call.result == CallResult::NotRun)
-        .count();
-    let mut missing = Vec::new();
-    if failed > 0 {
-        missing.push(format!("{} failed", count_of(failed, "call")));
+    let mut missing = String::new();
+    for (result, what) in [
+        (CallResult::Failed, "failed"),
+        (CallResult::NotRun, "not run"),
+    ] {
+        let number = calls.iter().filter(|call| call.result == result).count();
+        if number > 0 {
+            missing += if missing.is_empty() { " · " } else { ", " };
+            missing += &format!("{} {what}", count_of(number, "call"));
+        }
     }
-    if silent > 0 {
-        missing.push(format!("{} not run", count_of(silent, "call")));
-    }
-    let missing = if missing.is_empty() {
-        String::new()
-    } else {
-        format!(" · {}", missing.join(", "))
-    };
     let Some(score) = open.view.cell(b, a).observed else {
         return format!("No vote yet on this pair{missing}.");
     };
-    let mut said = Vec::new();
+    let mut parts = Vec::new();
     for (count, words) in [(for_a, "for A"), (for_b, "for B"), (ties, "tied")] {
         if count > 0 {
-            said.push(format!("{count} {words}"));
+            parts.push(format!("{count} {words}"));
         }
     }
     let games = match open.view.battles_of(pair).len() {
@@ -82,7 +68,7 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     format!(
         "{}{games}: {} · score {score:.2} (0 all for A, 1 all for B){missing}",
         count_of(votes, "vote"),
-        said.join(", ")
+        parts.join(", ")
     )
 }
 

@@ -1,9 +1,11 @@
 //! What the last verdict moved: new ranks with the ghosts of the old ones.
 
-use crate::tui::model::{OpenQuery, RankingBefore};
-use crate::tui::screens::document::prose;
+use crate::tui::layout::cut;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::battle::state::RankingBefore;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::heading;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -41,8 +43,8 @@ pub(super) fn render(
     buf: &mut Buffer,
 ) {
     let mut rest = area;
-    let heading = format!("what moved · {} · u undo · i reason", before.change);
-    prose::heading(&heading, false, theme, super::cut(&mut rest, 1), buf);
+    let words = format!("what moved · {} · u undo · i reason", before.change);
+    heading(&words, false, theme, cut(&mut rest, 1), buf);
     let room = usize::from(rest.height);
     let documents = listed(open, before, a, b);
     let mut lines = Vec::new();
@@ -81,7 +83,7 @@ fn row(
     ids: usize,
     theme: &Theme,
 ) -> Line<'static> {
-    let standing = open.view.standings.get(document).copied().flatten();
+    let standing = open.standing(document);
     let now = standing.map(|standing| standing.rank);
     let was = before.ranks.get(document).copied().flatten();
     let (ghost, style) = match (was, now) {
@@ -106,7 +108,7 @@ fn row(
             .se
             .map_or(String::new(), |se| format!(" ± {se:.2}"));
         let delta = before
-            .zelo
+            .scores
             .get(document)
             .copied()
             .flatten()

@@ -1,15 +1,17 @@
-use super::*;
-use crate::domain::battle::BattleId;
+use super::load::load;
+use super::update::update;
+use super::verdict::{explain, give_verdict};
+use crate::domain::battle::{BattleId, Pair};
 use crate::domain::ranking::View;
 use crate::domain::verdict::{Decision, FinalRule, OverrideMode};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
-use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::{Model, Overlay, PromptFor};
+use crate::tui::screens::Screen;
+use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
 use crate::tui::theme::ColourDepth;
-
-fn shown(model: &mut Model, size: (u16, u16)) -> String {
-    drawn(model, view, ColourDepth::None, size)
-}
 
 fn on(a: usize, b: usize) -> Model {
     let mut model = model(Screen::Battle);
@@ -17,17 +19,12 @@ fn on(a: usize, b: usize) -> Model {
     model
 }
 
-/// The page without line breaks and runs of blanks, for sentences that may be wrapped.
-fn flat(page: &str) -> String {
-    page.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 #[test]
 fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
     for size in SIZES {
         for depth in [ColourDepth::None, ColourDepth::Ansi16, ColourDepth::True] {
             let mut model = on(0, 1);
-            let page = drawn(&mut model, view, depth, size);
+            let page = drawn(&mut model, depth, size);
             for words in [
                 "A 5912283 (rank 2",
                 "against B 13497630",
@@ -51,7 +48,7 @@ fn the_pair_the_judges_and_the_keys_are_shown_at_every_size() {
 fn a_swapped_judge_is_read_in_the_screens_labels_and_raw_on_demand() {
     let mut model = on(0, 1);
     model.battle.judge = 1;
-    let page = flat(&shown(&mut model, (120, 38)));
+    let page = flat(&mut model, (120, 38));
     assert!(page.contains("saw B first"), "{page}");
     assert!(
         page.contains("Document A says “Cognitive behavioral"),
@@ -59,14 +56,14 @@ fn a_swapped_judge_is_read_in_the_screens_labels_and_raw_on_demand() {
     );
     assert!(page.contains("vitamin A is"), "{page}");
     update(&mut model, Command::ToggleRawReply);
-    let raw = flat(&shown(&mut model, (120, 38)));
+    let raw = flat(&mut model, (120, 38));
     assert!(raw.contains("RAW Document B says “Cognitive"), "{raw}");
 }
 
 #[test]
 fn labels_follow_the_screen_where_it_turns_the_stored_pair_round() {
     let mut turned = on(1, 0);
-    let page = flat(&shown(&mut turned, (120, 38)));
+    let page = flat(&mut turned, (120, 38));
     assert!(page.contains("bm25 → B 0.43"), "{page}");
     assert!(page.contains("saw B first"), "{page}");
     assert!(page.contains("Document B says “Cognitive"), "{page}");
@@ -75,14 +72,14 @@ fn labels_follow_the_screen_where_it_turns_the_stored_pair_round() {
 #[test]
 fn quotes_that_are_in_neither_text_are_flagged_without_colour() {
     let mut model = on(0, 1);
-    let page = flat(&shown(&mut model, (120, 38)));
+    let page = flat(&mut model, (120, 38));
     assert!(
         page.contains("“measured sleep with actigraphy” [not in text]"),
         "{page}"
     );
     assert!(!page.contains("sleep efficiency” [not in text]"), "{page}");
     model.open.as_mut().unwrap().texts.remove(&1);
-    let page = flat(&shown(&mut model, (120, 38)));
+    let page = flat(&mut model, (120, 38));
     assert!(
         !page.contains("[not in text]"),
         "what is not loaded is not accused\n{page}"
@@ -93,7 +90,7 @@ fn quotes_that_are_in_neither_text_are_flagged_without_colour() {
 fn failures_and_silence_are_told_apart_and_are_no_votes() {
     let mut model = on(1, 2);
     model.battle.judge = 2;
-    let page = flat(&shown(&mut model, (120, 38)));
+    let page = flat(&mut model, (120, 38));
     assert!(page.contains("gpt␛[1m failed"), "{page}");
     assert!(
         page.contains("failed: malformed reply: no number␛[2J"),
@@ -101,7 +98,7 @@ fn failures_and_silence_are_told_apart_and_are_no_votes() {
     );
     assert!(page.contains("2 votes: 1 for B, 1 tied"), "{page}");
     assert!(page.contains("1 call failed"), "{page}");
-    let page = flat(&shown(&mut on(0, 2), (120, 38)));
+    let page = flat(&mut on(0, 2), (120, 38));
     assert!(
         page.contains("bm25 not run") && page.contains("No vote yet"),
         "{page}"
@@ -112,7 +109,7 @@ fn failures_and_silence_are_told_apart_and_are_no_votes() {
 fn a_pair_never_fought_says_so_and_can_be_judged() {
     let mut model = on(2, 4);
     for size in &SIZES[..2] {
-        let page = flat(&shown(&mut model, *size));
+        let page = flat(&mut model, *size);
         assert!(page.contains("never fought"), "{page}");
         assert!(
             page.contains("your verdict alone counts; better says which way and not how far"),
@@ -134,7 +131,7 @@ fn a_pair_never_fought_says_so_and_can_be_judged() {
 #[test]
 fn the_screen_says_what_a_verdict_counts() {
     let mut model = on(0, 1);
-    let page = flat(&shown(&mut model, (120, 38)));
+    let page = flat(&mut model, (120, 38));
     assert!(
         page.contains("contradicts the judges' 6 votes here (2 battles) replaces them"),
         "{page}"
@@ -144,9 +141,9 @@ fn the_screen_says_what_a_verdict_counts() {
     let mut settings = open.view.settings;
     settings.override_mode = OverrideMode::Beside;
     open.view = View::new(open.view.rows().clone(), settings);
-    let page = flat(&shown(&mut model, (120, 38)));
+    let page = flat(&mut model, (120, 38));
     assert!(page.contains("stands beside the judges' 6 votes"), "{page}");
-    let page = flat(&shown(&mut on(2, 3), (120, 38)));
+    let page = flat(&mut on(2, 3), (120, 38));
     let words = "◆ in force, by bea␛[31m: B hostile␛[2J is much better (a whole win for B, weight 3 battles";
     assert!(page.contains(words), "{page}");
     assert!(page.contains("Reason: it names␇ the drug"), "{page}");
@@ -162,7 +159,7 @@ fn a_verdict_moves_the_ranking_in_the_same_frame_and_is_stored() {
     assert_eq!(effects, [Effect::Save(saved)]);
     assert!(model.generation > generation);
     for size in &SIZES[..2] {
-        let page = flat(&shown(&mut model, *size));
+        let page = flat(&mut model, *size);
         assert!(
             page.contains("what moved · B 13497630 is much better"),
             "{page}"
@@ -189,7 +186,7 @@ fn a_second_verdict_replaces_the_first_and_cannot_tell_moves_nothing() {
     assert_eq!(view_now.rows().verdicts.len(), 1);
     let mut model = on(0, 1);
     give_verdict(&mut model, Decision::CannotTell);
-    let page = flat(&shown(&mut model, (120, 38)));
+    let page = flat(&mut model, (120, 38));
     assert!(page.contains("no document changed its rank"), "{page}");
     assert!(page.contains("the judges' 6 votes count"), "{page}");
 }
@@ -199,7 +196,7 @@ fn a_reason_is_added_to_ones_own_verdict_only() {
     let mut model = on(2, 3);
     update(&mut model, Command::WriteNote);
     assert!(model.overlays.is_empty() && model.toast.is_some());
-    assert!(explain(&mut model, "mine".to_owned()).is_empty());
+    assert!(explain(&mut model, "mine").is_empty());
     give_verdict(&mut model, Decision::B);
     update(&mut model, Command::WriteNote);
     assert!(matches!(
@@ -207,12 +204,12 @@ fn a_reason_is_added_to_ones_own_verdict_only() {
         Some(Overlay::Prompt(_, PromptFor::Reason))
     ));
     (model.battle.a, model.battle.b) = (3, 2);
-    let effects = explain(&mut model, " it is \u{1b} newer ".to_owned());
+    let effects = explain(&mut model, " it is \u{1b} newer ");
     assert!(
         matches!(&effects[..], [Effect::Save(new)] if new.decision == Decision::A && new.note.as_deref() == Some("it is \u{1b} newer"))
     );
-    assert!(flat(&shown(&mut model, (120, 38))).contains("Reason: it is ␛ newer"));
-    assert!(explain(&mut model, "it is \u{1b} newer".to_owned()).is_empty());
+    assert!(flat(&mut model, (120, 38)).contains("Reason: it is ␛ newer"));
+    assert!(explain(&mut model, "it is \u{1b} newer").is_empty());
 }
 
 #[test]
@@ -224,7 +221,7 @@ fn texts_scroll_together_or_apart_and_the_reasoning_by_itself() {
         .unwrap()
         .texts
         .insert(0, "many words here\n".repeat(80).into());
-    shown(&mut model, (80, 22));
+    flat(&mut model, (80, 22));
     update(&mut model, Command::Last);
     let end = model.battle.scroll;
     assert!(end[0] > 40 && end[0] == end[1]);
@@ -235,7 +232,7 @@ fn texts_scroll_together_or_apart_and_the_reasoning_by_itself() {
     update(&mut model, Command::Down);
     assert_eq!(model.battle.side, 1);
     update(&mut model, Command::Right);
-    shown(&mut model, (80, 22));
+    flat(&mut model, (80, 22));
     update(&mut model, Command::Down);
     assert_eq!((model.battle.side, model.battle.judge_scroll), (2, 1));
     update(&mut model, Command::ToggleScrollLock);
@@ -268,23 +265,23 @@ fn judges_and_battles_are_walked_through() {
 #[test]
 fn what_is_not_loaded_is_asked_for_once() {
     let mut model = on(0, 1);
-    assert!(enter(&mut model).is_empty());
+    assert!(load(&mut model).is_empty());
     let open = model.open.as_mut().unwrap();
     open.texts.clear();
     open.votes.get_mut(&BattleId(10)).unwrap().pop();
     open.votes.remove(&BattleId(17));
-    let effects = enter(&mut model);
+    let effects = load(&mut model);
     assert!(matches!(&effects[0], Effect::Texts(QueryKey(7), documents) if documents == &[0, 1]));
     assert!(
         matches!(&effects[1], Effect::Votes(_, battles, judges) if battles.len() == 2 && judges.len() == 3)
     );
-    assert!(shown(&mut model, (80, 22)).contains("loading"));
+    assert!(flat(&mut model, (80, 22)).contains("loading"));
 }
 
 #[test]
 fn a_failure_made_good_is_asked_for_anew() {
     let mut model = on(1, 2);
-    assert!(enter(&mut model).is_empty());
+    assert!(load(&mut model).is_empty());
     let open = model.open.as_mut().unwrap();
     let mut rows = open.view.rows().clone();
     rows.battles[1].failed.clear();
@@ -292,7 +289,7 @@ fn a_failure_made_good_is_asked_for_anew() {
     rows.battles[1].votes.push(vote);
     open.view = View::new(rows, open.view.settings);
     assert!(
-        matches!(&enter(&mut model)[..], [Effect::Votes(_, battles, _)] if battles == &[BattleId(11)])
+        matches!(&load(&mut model)[..], [Effect::Votes(_, battles, _)] if battles == &[BattleId(11)])
     );
 }
 
@@ -301,15 +298,15 @@ fn no_size_and_no_pool_is_too_small() {
     for (documents, judges) in [(6, 3), (2, 1), (1, 1), (0, 0)] {
         for size in TINY.into_iter().chain(SIZES) {
             let mut model = sized(Screen::Battle, documents, judges);
-            shown(&mut model, size);
+            flat(&mut model, size);
             give_verdict(&mut model, Decision::Tie);
             update(&mut model, Command::Down);
-            shown(&mut model, size);
+            flat(&mut model, size);
         }
     }
     let mut model = on(0, 1);
     model.open = None;
-    assert!(shown(&mut model, (80, 22)).contains("loading"));
+    assert!(flat(&mut model, (80, 22)).contains("loading"));
     assert!(give_verdict(&mut model, Decision::A).is_empty());
 }
 
@@ -324,7 +321,7 @@ fn what_others_said_is_told_and_the_rule_decides_at_once() {
     let pair = Pair::new(2, 3).unwrap();
     assert_eq!(open.people.on(pair).len(), 2);
     assert!(open.view.verdict(pair).is_none(), "two people, two ways");
-    let page = flat(&shown(&mut model, SIZES[2]));
+    let page = flat(&mut model, SIZES[2]);
     assert!(page.contains("no majority, so nobody's verdict"), "{page}");
     assert!(page.contains("bea␛[31m said: "), "{page}");
     update(&mut model, Command::JudgeB);
@@ -335,6 +332,6 @@ fn what_others_said_is_told_and_the_rule_decides_at_once() {
         ("ann", Decision::B),
         "two say it, and one of them not by far"
     );
-    let page = flat(&shown(&mut model, SIZES[2]));
+    let page = flat(&mut model, SIZES[2]);
     assert!(page.contains("bea␛[31m said: "), "{page}");
 }

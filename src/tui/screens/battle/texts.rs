@@ -1,10 +1,12 @@
 //! The two texts side by side.
 
-use crate::tui::keymap::Command;
-use crate::tui::model::{Model, OpenQuery};
-use crate::tui::screens::document::{prose, standing};
+use crate::tui::layout::cut;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::document::head::standing;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::{document_text, heading};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -29,19 +31,20 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
         let Some(source) = open.texts.get(&document) else {
             return 2;
         };
-        let (prose, lines) = model.layouts.lines(
+        let (prepared, lines) = model.layouts.lines(
             source,
             &open.info.text,
             usize::from(area.width),
             model.battle.full,
         );
-        1 + usize::from(prose.note(model.battle.full).is_some()) + lines.len()
+        1 + usize::from(prepared.note(model.battle.full).is_some()) + lines.len()
     });
     wanted[0].max(wanted[1]).max(3)
 }
 
-/// Draws both; returns how many lines each has and how many fit.
-pub(super) fn render(
+/// Draws both, with nothing but the letters A and B above them where the pair is judged blind; returns how many lines
+/// each has and how many fit.
+pub(crate) fn render(
     model: &Model,
     open: &OpenQuery,
     found: &[Vec<Range<usize>>; 2],
@@ -72,7 +75,7 @@ fn one(
     let battle = &model.battle;
     let document = if side == 0 { battle.a } else { battle.b };
     let mut body = area;
-    let top = super::cut(&mut body, 1);
+    let top = cut(&mut body, 1);
     let letter = if side == 0 { "A" } else { "B" };
     let focus = battle.side < 2 && (battle.together || battle.side == side);
     let columns = usize::from(body.width);
@@ -82,7 +85,7 @@ fn one(
         format!("{letter} {}", open.name(document))
     };
     let Some(source) = open.texts.get(&document) else {
-        prose::heading(&name, focus, theme, top, buf);
+        heading(&name, focus, theme, top, buf);
         Line::styled("loading the text …", theme.missing()).render(body, buf);
         return 0;
     };
@@ -90,8 +93,7 @@ fn one(
         .layouts
         .lines(source, &open.info.text, columns, battle.full);
     if let Some(note) = shown.note(battle.full).filter(|_| body.height > 1) {
-        Line::styled(text::truncate(&note, columns), theme.muted())
-            .render(super::cut(&mut body, 1), buf);
+        Line::styled(text::truncate(&note, columns), theme.muted()).render(cut(&mut body, 1), buf);
     }
     let page = usize::from(body.height);
     let first = battle.scroll[side].min(lines.len().saturating_sub(page));
@@ -112,58 +114,12 @@ fn one(
     } else {
         name
     };
-    prose::heading(
-        &format!("{}{place}", text::truncate(&words, room)),
-        focus,
-        theme,
-        top,
-        buf,
-    );
+    let words = format!("{}{place}", text::truncate(&words, room));
+    heading(&words, focus, theme, top, buf);
     if shown.text.trim().is_empty() {
         Line::styled("this document has no text", theme.missing()).render(body, buf);
         return 0;
     }
-    prose::render(&shown, &lines, first, quotes, theme, body, buf);
+    document_text::render(&shown, &lines, first, quotes, theme, body, buf);
     lines.len()
-}
-
-/// Scrolls what has the focus: both texts, one of them, or the reasoning.
-pub(super) fn scroll(model: &mut Model, command: Command) {
-    let (sides, page, aside) = (model.areas.sides, model.areas.page, model.areas.aside);
-    let battle = &mut model.battle;
-    if battle.side == 2 {
-        battle.judge_scroll = scrolled(battle.judge_scroll, command, aside.0, aside.1);
-    } else if battle.together {
-        let to = scrolled(
-            battle.scroll[0].max(battle.scroll[1]),
-            command,
-            sides[0].max(sides[1]),
-            page,
-        );
-        battle.scroll = [to, to];
-    } else {
-        let side = battle.side.min(1);
-        battle.scroll[side] = scrolled(battle.scroll[side], command, sides[side], page);
-    }
-}
-
-/// The first line shown after a command, among `lines` of which `page` fit.
-pub(in crate::tui::screens) fn scrolled(
-    from: usize,
-    command: Command,
-    lines: usize,
-    page: usize,
-) -> usize {
-    let last = lines.saturating_sub(page);
-    let step = page.saturating_sub(1).max(1);
-    let from = from.min(last);
-    match command {
-        Command::Down => (from + 1).min(last),
-        Command::Up => from.saturating_sub(1),
-        Command::PageDown => (from + step).min(last),
-        Command::PageUp => from.saturating_sub(step),
-        Command::First => 0,
-        Command::Last => last,
-        _ => from,
-    }
 }

@@ -2,7 +2,8 @@
 
 use crate::domain::ranking::ScoreWarning;
 use crate::domain::sanitise;
-use crate::tui::model::{Model, OpenQuery};
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
@@ -24,9 +25,7 @@ pub(super) fn lines(
     let document = model.document.document;
     let name = open.name(document);
     let room = columns.saturating_sub(text::width(&name) + 2);
-    let fitted = |words: &str, style: Style| {
-        Line::styled(text::truncate(words, columns).into_owned(), style)
-    };
+    let fitted = |words: &str, style: Style| text::line(words, columns, style);
     let query = sanitise::line(&open.info.text);
     let mut place = vec![Span::styled(place(open, document), theme.strong())];
     let used = text::width(&place[0].content);
@@ -56,8 +55,8 @@ pub(super) fn lines(
 }
 
 /// `rank 3 (95 %: 2–7)`.
-pub(in crate::tui::screens) fn standing(open: &OpenQuery, document: usize) -> String {
-    let Some(standing) = open.view.standings.get(document).copied().flatten() else {
+pub(crate) fn standing(open: &OpenQuery, document: usize) -> String {
+    let Some(standing) = open.standing(document) else {
         return "not scored".to_owned();
     };
     let interval = standing
@@ -68,7 +67,7 @@ pub(in crate::tui::screens) fn standing(open: &OpenQuery, document: usize) -> St
 
 /// Rank and score with what is known of their error.
 fn place(open: &OpenQuery, document: usize) -> String {
-    let Some(standing) = open.view.standings.get(document).copied().flatten() else {
+    let Some(standing) = open.standing(document) else {
         return match &open.view.fit {
             Err(error) => format!("not scored: {error}"),
             Ok(_) => "not scored: it has not been entered into battle".to_owned(),
@@ -103,7 +102,7 @@ fn place(open: &OpenQuery, document: usize) -> String {
 
 /// The score on the query's scale, its standard error as a thick stretch: `  worst ┄┄┄━●━┄┄ best`.
 fn bar(open: &OpenQuery, document: usize, theme: &Theme) -> Vec<Span<'static>> {
-    let Some(here) = open.view.standings.get(document).copied().flatten() else {
+    let Some(here) = open.standing(document) else {
         return Vec::new();
     };
     let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -137,13 +136,10 @@ fn bar(open: &OpenQuery, document: usize, theme: &Theme) -> Vec<Span<'static>> {
 
 /// What people said of the document, from the metadata's `grade` and `label`.
 fn label(open: &OpenQuery, document: usize) -> String {
-    let Some(metadata) = open
-        .documents
-        .get(document)
-        .map(|document| document.metadata.as_str())
-    else {
+    let Some(document) = open.documents.get(document) else {
         return String::new();
     };
+    let metadata = document.metadata.as_str();
     if metadata.len() > METADATA_BYTES {
         return "human label not read: the metadata is too long".to_owned();
     }

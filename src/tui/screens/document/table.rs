@@ -1,15 +1,17 @@
 //! The document's battles as a table, every number from this document's side.
 
 use crate::domain::battle::Pair;
-use crate::domain::sanitise;
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::judge::OFFLINE_LABEL;
-use crate::tui::model::{BattleSort, Model, OpenQuery};
+use crate::tui::layout::cut;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::battle::calls::{self, CallResult};
-use crate::tui::screens::document::prose;
+use crate::tui::screens::document::state::opponent;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::heading;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -64,26 +66,17 @@ pub(super) fn render(
     let mut rest = area;
     let columns = usize::from(area.width);
     let document = model.document.document;
-    let sort = match model.document.sort {
-        BattleSort::Surprise => "most surprising first",
-        BattleSort::Opponent => "by the opponent's rank",
-        BattleSort::Planned => "as planned",
-    };
-    let heading = format!("battles: {} · {sort}{}", shown.len(), gaps(open, shown));
-    prose::heading(
-        &heading,
-        !model.document.reading,
-        theme,
-        super::cut(&mut rest, 1),
-        buf,
-    );
-    Paragraph::new(legend(open, document, theme, columns)).render(super::cut(&mut rest, 1), buf);
+    let sort = model.document.sort.describe();
+    let words = format!("battles: {} · {sort}{}", shown.len(), gaps(open, shown));
+    let focus = !model.document.reading;
+    heading(&words, focus, theme, cut(&mut rest, 1), buf);
+    Paragraph::new(legend(open, document, theme, columns)).render(cut(&mut rest, 1), buf);
     let opponents: Vec<usize> = shown
         .iter()
-        .filter_map(|index| super::opponent(open, *index, document))
+        .filter_map(|index| opponent(open, *index, document))
         .collect();
     let widths = ColumnWidths::of(open, &opponents, columns);
-    names(open, &widths, theme).render(super::cut(&mut rest, 1), buf);
+    names(open, &widths, theme).render(cut(&mut rest, 1), buf);
     if shown.is_empty() {
         Line::styled("no battle is planned for this document", theme.missing()).render(rest, buf);
         return (rest, 0);
@@ -161,14 +154,11 @@ fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> L
 }
 
 fn names(open: &OpenQuery, widths: &ColumnWidths, theme: &Theme) -> Line<'static> {
-    let mut words = format!(
-        " {:>3} {}",
-        "#",
-        text::pad_right("opponent", widths.id + widths.title)
-    );
-    let mut spans = vec![Span::styled(std::mem::take(&mut words), theme.muted())];
-    for (index, (_, spec)) in open.judges.iter().take(widths.judges).enumerate() {
-        let name = text::truncate(&sanitise::line(&spec.name), MARGIN - 1).into_owned();
+    let opponent = text::pad_right("opponent", widths.id + widths.title);
+    let mut spans = vec![Span::styled(format!("   # {opponent}"), theme.muted())];
+    for index in 0..widths.judges {
+        let name = open.judge_name(index);
+        let name = text::truncate(&name, MARGIN - 1).into_owned();
         spans.push(Span::styled(
             text::pad_left(&name, MARGIN),
             theme.judge(index),
@@ -199,7 +189,7 @@ fn line(
     cursor: bool,
     theme: &Theme,
 ) -> Line<'static> {
-    let Some(other) = super::opponent(open, index, document) else {
+    let Some(other) = opponent(open, index, document) else {
         return Line::default();
     };
     let (Some(view), Some(record)) = (
@@ -208,7 +198,7 @@ fn line(
     ) else {
         return Line::default();
     };
-    let rank = open.view.standings.get(other).copied().flatten();
+    let rank = open.standing(other);
     let rank = rank.map_or("–".to_owned(), |standing| standing.rank.to_string());
     let game = if record.battle.game > 0 {
         format!(" #{}", record.battle.game + 1)
@@ -252,20 +242,11 @@ fn line(
         };
         spans.push(Span::styled(text::pad_left(&words, MARGIN), style));
     }
-    let mine = |score: f64| {
-        if record.battle.b == document {
-            score
-        } else {
-            1.0 - score
-        }
+    let mine = record.battle.b == document;
+    let share = |value: Option<f64>| match value {
+        None => "–".to_owned(),
+        Some(score) => format!("{:.2}", if mine { score } else { 1.0 - score }),
     };
-    let sign = if record.battle.b == document {
-        1.0
-    } else {
-        -1.0
-    };
-    let share =
-        |value: Option<f64>| value.map_or("–".to_owned(), |score| format!("{:.2}", mine(score)));
     spans.push(Span::styled(
         format!("{:>6}", share(view.score)),
         if view.replaced {
@@ -280,7 +261,10 @@ fn line(
     ));
     let (surprise, style) = match view.surprise {
         Some(surprise) => (
-            format!("{}σ", text::signed(sign * surprise, 1)),
+            format!(
+                "{}σ",
+                text::signed(if mine { surprise } else { -surprise }, 1)
+            ),
             if surprise.abs() >= 2.0 {
                 theme.warn()
             } else {
@@ -306,12 +290,8 @@ fn line(
 /// The verdict in force from this document's side.
 fn verdict(open: &OpenQuery, other: usize, document: usize) -> Option<String> {
     let verdict = open.view.verdict(Pair::new(other, document)?)?;
-    let decision = if verdict.b == document {
-        verdict.decision
-    } else {
-        verdict.decision.flipped()
-    };
-    let words = match decision {
+    // Seen with the other as A.
+    let words = match verdict.seen_from(other) {
         Decision::MuchA => "far worse",
         Decision::A => "worse",
         Decision::Tie => "equal",

@@ -1,12 +1,16 @@
-use super::*;
+use super::state::BattleSort;
+use super::update::{load, update};
 use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
-use crate::tui::model::Screen;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
 use crate::tui::theme::ColourDepth;
 
 fn shown(model: &mut Model, size: (u16, u16)) -> String {
-    drawn(model, view, ColourDepth::None, size)
+    drawn(model, ColourDepth::None, size)
 }
 
 fn on(document: usize) -> Model {
@@ -19,7 +23,7 @@ fn on(document: usize) -> Model {
 fn text_standing_battles_and_reasoning_are_shown_at_every_size() {
     for size in SIZES {
         for depth in [ColourDepth::None, ColourDepth::Ansi256, ColourDepth::True] {
-            let page = drawn(&mut on(0), view, depth, size);
+            let page = drawn(&mut on(0), depth, size);
             for words in [
                 "5912283  A trial in older adults",
                 "rank 2 (95 %: ",
@@ -186,11 +190,11 @@ fn the_reasoning_is_relabelled_as_on_the_battle_screen() {
 #[test]
 fn what_is_not_loaded_is_asked_for_once() {
     let mut model = on(1);
-    assert!(enter(&mut model).is_empty());
+    assert!(load(&mut model).is_empty());
     let open = model.open.as_mut().unwrap();
     open.texts.clear();
     open.votes.clear();
-    let effects = enter(&mut model);
+    let effects = load(&mut model);
     assert!(
         matches!(&effects[0], Effect::Texts(QueryKey(7), documents) if documents.len() == 2 && documents[0] == 1)
     );

@@ -1,12 +1,13 @@
 //! The cell under the cursor, in sentences.
 
 use crate::domain::battle::Pair;
-use crate::domain::ranking::{PairCell, View};
+use crate::domain::ranking::PairCell;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::domain::vote::Outcome;
 use crate::judge::OFFLINE_LABEL;
-use crate::tui::model::{Model, OpenQuery};
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -44,46 +45,26 @@ pub(super) fn render(
                 theme.strong(),
             ));
             push(&mut lines, &open.headline(document), width, 2, Style::new());
-            push(
-                &mut lines,
-                &standing_words(&open.view, document),
-                width,
-                2,
-                theme.muted(),
-            );
+            let standing = standing_text(open, document);
+            push(&mut lines, &standing, width, 2, theme.muted());
             lines.push(Line::default());
         }
     }
     for (sentence, style) in sentences(open, row, column, theme, wide) {
-        push(
-            &mut lines,
-            &sentence,
-            width,
-            if wide { 6 } else { 3 },
-            style,
-        );
+        let most = if wide { 6 } else { 3 };
+        push(&mut lines, &sentence, width, most, style);
         if wide {
             lines.push(Line::default());
         }
     }
     if wide {
         for warning in &open.view.warnings {
-            push(
-                &mut lines,
-                &format!("! {}", warning.words(|at| open.name(at))),
-                width,
-                3,
-                theme.muted(),
-            );
+            let words = format!("! {}", warning.words(|at| open.name(at)));
+            push(&mut lines, &words, width, 3, theme.muted());
         }
         if let Err(error) = &open.view.fit {
-            push(
-                &mut lines,
-                &format!("no scores: {error}"),
-                width,
-                3,
-                theme.bad(),
-            );
+            let words = format!("no scores: {error}");
+            push(&mut lines, &words, width, 3, theme.bad());
         }
         if open.offline() {
             push(&mut lines, OFFLINE_LABEL, width, 2, theme.warn());
@@ -107,8 +88,8 @@ fn push(lines: &mut Vec<Line<'static>>, sentence: &str, width: usize, most: usiz
     }
 }
 
-fn standing_words(view: &View, document: usize) -> String {
-    let Some(standing) = view.standings[document] else {
+fn standing_text(open: &OpenQuery, document: usize) -> String {
+    let Some(standing) = open.standing(document) else {
         return "not scored: it has not been entered into battle".to_owned();
     };
     let se = standing
@@ -134,7 +115,7 @@ pub(super) fn sentences(
 ) -> Vec<(String, Style)> {
     let (name_row, name_column) = (open.name(row), open.name(column));
     let Some(pair) = Pair::new(row, column) else {
-        let words = standing_words(&open.view, row);
+        let words = standing_text(open, row);
         let hint = if wide {
             " Enter opens the document."
         } else {
@@ -148,19 +129,19 @@ pub(super) fn sentences(
     let cell = open.view.cell(row, column);
     let mut sentences = Vec::new();
     if let Some(verdict) = open.view.verdict(pair) {
-        sentences.push((verdict_words(open, verdict), theme.override_mark()));
+        sentences.push((verdict_text(open, verdict), theme.override_mark()));
     }
     sentences.push((
-        fought_words(open, pair, row, &cell, &name_row, &name_column),
+        votes_text(open, pair, row, &cell, &name_row, &name_column),
         Style::new(),
     ));
-    if let Some(words) = expected_words(open, row, column, &cell, &name_row) {
+    if let Some(words) = fit_text(open, row, column, &cell, &name_row) {
         sentences.push((words, Style::new()));
     }
     sentences
 }
 
-fn verdict_words(open: &OpenQuery, verdict: &Verdict) -> String {
+fn verdict_text(open: &OpenQuery, verdict: &Verdict) -> String {
     let words = verdict
         .decision
         .words(&open.name(verdict.a), &open.name(verdict.b));
@@ -180,7 +161,7 @@ fn verdict_words(open: &OpenQuery, verdict: &Verdict) -> String {
     )
 }
 
-fn fought_words(
+fn votes_text(
     open: &OpenQuery,
     pair: Pair,
     row: usize,
@@ -208,13 +189,8 @@ fn fought_words(
                 Outcome::Tie => ties += 1,
                 Outcome::A => {}
             }
-            let judge = open
-                .judges
-                .iter()
-                .find(|(judge, _)| *judge == vote.judge)
-                .map_or(String::new(), |(_, spec)| {
-                    sanitise::line(&spec.name).into_owned()
-                });
+            let judge = open.judge_index(vote.judge);
+            let judge = judge.map_or(String::new(), |index| open.judge_name(index));
             // A margin that is not 0 must not read as if it were.
             let decimals = if margin.get().abs() < 0.005 { 3 } else { 2 };
             votes.push(format!("{judge} {}", text::signed(margin.get(), decimals)));
@@ -256,7 +232,7 @@ fn fought_words(
     )
 }
 
-fn expected_words(
+fn fit_text(
     open: &OpenQuery,
     row: usize,
     column: usize,

@@ -1,24 +1,42 @@
-//! The lines below the texts: keys, what has been said, how it goes.
+//! The lines below the texts: keys, what has been decided, how it goes.
 
-use super::super::queue;
-use super::CAUSES;
-use crate::domain::verdict::{Confidence, ErrorCause};
-use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::model::{CurrentItem, Model};
+use crate::domain::sanitise;
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::tui::keymap::{Command, Scope, key_name};
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::screens::battle::panel::decision_keys;
+use crate::tui::screens::queue::view::statistics_lines;
+use crate::tui::screens::review::state::CurrentItem;
+use crate::tui::text;
 use crate::tui::theme::Theme;
-use ratatui::style::Style;
-use ratatui::text::{Line, Span};
+use crate::tui::widgets::key_rows;
+use ratatui::text::Line;
 
-const DECISIONS: [(Command, &str); 6] = [
-    (Command::JudgeA, "A better"),
-    (Command::JudgeAStrongly, "A by far"),
-    (Command::JudgeTie, "equal"),
-    (Command::JudgeB, "B better"),
-    (Command::JudgeBStrongly, "B by far"),
-    (Command::CannotTell, "cannot tell"),
+const SCOPE: Scope = Scope::Screen(Screen::Review);
+
+/// The commands that say how sure one is, in the order of [`Confidence::ALL`].
+const CONFIDENCES: [Command; 3] = [Command::Guess, Command::FairlySure, Command::Sure];
+
+/// The commands that name a cause, in the order of [`ErrorCause::ALL`].
+const CAUSES: [Command; 6] = [
+    Command::CauseJudge,
+    Command::CauseDefensible,
+    Command::CauseQuery,
+    Command::CauseGuideline,
+    Command::CauseDocument,
+    Command::CauseOther,
 ];
 
-const CONFIDENCES: [Command; 3] = [Command::Guess, Command::FairlySure, Command::Sure];
+pub(super) fn confidence_of(command: Command) -> Option<Confidence> {
+    let at = CONFIDENCES.iter().position(|known| *known == command)?;
+    Confidence::ALL.get(at).copied()
+}
+
+pub(super) fn cause_of(command: Command) -> Option<ErrorCause> {
+    let at = CAUSES.iter().position(|known| *known == command)?;
+    ErrorCause::ALL.get(at).copied()
+}
 
 /// Before the decision.
 pub(super) fn blind(
@@ -27,15 +45,14 @@ pub(super) fn blind(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = vec![Line::styled("─".repeat(columns), theme.faint())];
+    let mut lines = vec![text::rule(columns, theme.faint())];
     if current.since.is_none() {
         lines.push(Line::styled("loading the texts …", theme.muted()));
         return lines;
     }
-    let decisions = DECISIONS.map(|(command, words)| (command, words, false));
-    lines.extend(keys(&decisions, Scope::Review, theme, columns));
-    lines.extend(keys(&confidences(current), Scope::Review, theme, columns));
-    lines.extend(queue::statistics_lines(&model.queue.stats, theme, columns));
+    lines.extend(decision_keys(Screen::Review, theme, columns));
+    lines.extend(confidences(current, theme, columns));
+    lines.extend(statistics_lines(&model.queue.stats, theme, columns));
     lines
 }
 
@@ -46,82 +63,38 @@ pub(super) fn open(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let said = |decision: Option<crate::domain::verdict::Decision>| {
+    let text_of = |decision: Option<Decision>| {
         decision.map_or(String::new(), |decision| decision.words("A", "B"))
     };
-    let mut words = format!("you said, blind: {}", said(current.blind));
+    let mut words = format!("you said, blind: {}", text_of(current.blind));
     if current.decision != current.blind {
-        words = format!("{words}; now: {}", said(current.decision));
+        words = format!("{words}; now: {}", text_of(current.decision));
     }
-    let mut lines = wrapped(&words, columns, theme.override_mark());
-    let enter =
-        keymap::key_of(Command::Open, Scope::Review).map_or(String::new(), |key| key.to_string());
-    lines.extend(wrapped(
-        &format!("{enter} keeps it and goes on; a b t x and A B change it"),
-        columns,
-        theme.strong(),
-    ));
-    let causes: Vec<(Command, &'static str, bool)> = CAUSES
-        .iter()
-        .zip(ErrorCause::ALL)
+    let mut lines = text::lines(&words, columns, theme.override_mark());
+    let enter = key_name(Command::Open, SCOPE);
+    let words = format!("{enter} keeps it and goes on; a b t x and A B change it");
+    lines.extend(text::lines(&words, columns, theme.strong()));
+    let causes = CAUSES.iter().zip(ErrorCause::ALL);
+    let causes: Vec<_> = causes
         .map(|(command, cause)| (*command, cause.words(), current.cause == Some(cause)))
         .collect();
-    lines.extend(keys(&causes, Scope::Review, theme, columns));
-    lines.extend(keys(&confidences(current), Scope::Review, theme, columns));
+    lines.extend(key_rows(&causes, SCOPE, theme, columns));
+    lines.extend(confidences(current, theme, columns));
     if let Some(note) = &current.note {
-        let note = format!("reason: {}", crate::domain::sanitise::line(note));
-        lines.extend(wrapped(&note, columns, theme.text()));
+        let note = format!("reason: {}", sanitise::line(note));
+        lines.extend(text::lines(&note, columns, theme.text()));
     }
-    lines.extend(queue::statistics_lines(&model.queue.stats, theme, columns));
+    lines.extend(statistics_lines(&model.queue.stats, theme, columns));
     lines
 }
 
-fn confidences(current: &CurrentItem) -> Vec<(Command, &'static str, bool)> {
-    CONFIDENCES
-        .iter()
-        .zip(Confidence::ALL)
+fn confidences(current: &CurrentItem, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let all = CONFIDENCES.iter().zip(Confidence::ALL);
+    let keys: Vec<_> = all
         .map(|(command, confidence)| {
             let chosen = current.confidence == Some(confidence);
             (*command, confidence.words(), chosen)
         })
-        .collect()
-}
-
-fn wrapped(words: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
-    crate::tui::text::wrap(words, columns)
-        .into_iter()
-        .map(|range| Line::styled(words[range].to_owned(), style))
-        .collect()
-}
-
-/// Keys with what they say, in as many rows as they need; a chosen one is marked.
-pub(in crate::tui::screens) fn keys(
-    keys: &[(Command, &'static str, bool)],
-    scope: Scope,
-    theme: &Theme,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let mut rows: Vec<Vec<Span<'static>>> = vec![Vec::new()];
-    let mut used = 0;
-    for (command, words, chosen) in keys {
-        let key = keymap::key_of(*command, scope).map_or(String::new(), |key| key.to_string());
-        let mark = if *chosen { "●" } else { " " };
-        let width = key.chars().count() + words.chars().count() + 4;
-        if used + width > columns && used > 0 {
-            rows.push(Vec::new());
-            used = 0;
-        }
-        if let Some(row) = rows.last_mut() {
-            row.push(Span::raw("["));
-            row.push(Span::styled(key, theme.key_hint()));
-            let style = if *chosen {
-                theme.strong()
-            } else {
-                theme.text()
-            };
-            row.push(Span::styled(format!("]{mark}{words} "), style));
-        }
-        used += width;
-    }
-    rows.into_iter().map(Line::from).collect()
+        .collect();
+    key_rows(&keys, SCOPE, theme, columns)
 }

@@ -5,10 +5,12 @@ use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
-use crate::tui::model::{Effect, Model, Msg, Screen};
-use crate::tui::screens::testing::{drawn, model};
-use crate::tui::theme::ColourDepth;
-use crate::tui::update::{on_command, update};
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::screens::testing::{flat, model};
+use crate::tui::update::commands::on_command;
+use crate::tui::update::update;
 use std::time::{Duration, Instant};
 
 fn item(a: usize, b: usize) -> QueueItem {
@@ -27,15 +29,9 @@ fn reviewing() -> Model {
     model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
     let items = vec![item(0, 1), item(1, 2), item(0, 4)];
     let effects =
-        super::super::queue::arrived(&mut model, 0, items, AnnotatorStatistics::default());
+        super::super::queue::update::queued(&mut model, 0, items, AnnotatorStatistics::default());
     assert!(model.queue.current.is_some(), "{effects:?}");
     model
-}
-
-/// The screen as words with single spaces.
-fn page(model: &mut Model, size: (u16, u16)) -> String {
-    let text = drawn(model, super::view, ColourDepth::None, size);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The last message's time, a while later.
@@ -53,14 +49,14 @@ const SECRETS: [&str; 8] = [
 fn nothing_of_the_judges_is_drawn_before_the_decision() {
     let mut model = reviewing();
     for size in [(80, 24), (120, 40), (200, 60)] {
-        let page = page(&mut model, size);
+        let page = flat(&mut model, size);
         assert!(page.contains("Which document"), "{page}");
         for secret in SECRETS {
             assert!(!page.contains(secret), "{secret}: {page}");
         }
     }
     on_command(&mut model, Command::NextReasoning);
-    let page = page(&mut model, (120, 40));
+    let page = flat(&mut model, (120, 40));
     assert!(page.contains("hidden until you have decided"), "{page}");
     assert_eq!(on_command(&mut model, Command::Copy), []);
 }
@@ -83,7 +79,7 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
         blind.item.as_ref().map(|item| item.draw),
         Some(DrawReason::Control { of: 5 })
     );
-    let page = page(&mut model, (120, 40));
+    let page = flat(&mut model, (120, 40));
     assert!(
         page.contains("you said, blind: A is better") && page.contains("6 votes"),
         "{page}"
@@ -112,8 +108,8 @@ fn a_verdict_changed_after_the_reveal_is_stored_even_when_one_leaves() {
     on_command(&mut model, Command::JudgeA);
     assert_eq!(on_command(&mut model, Command::JudgeB), []);
     on_command(&mut model, Command::CauseDefensible);
-    super::note(&mut model, " two readings ");
-    let page = page(&mut model, (120, 40));
+    super::update::note(&mut model, " two readings ");
+    let page = flat(&mut model, (120, 40));
     assert!(
         page.contains("now: B is better") && page.contains("reason: two readings"),
         "{page}"
@@ -187,7 +183,7 @@ fn an_overtaken_queue_is_dropped_and_an_empty_one_is_said() {
         Msg::Queued(generation, Vec::new(), AnnotatorStatistics::default()),
         now,
     );
-    let page = page(&mut model, (80, 24));
+    let page = flat(&mut model, (80, 24));
     assert!(page.contains("Nothing left to judge"), "{page}");
 }
 

@@ -1,16 +1,46 @@
-//! The lines below the text: keys, what has been ruled, the label and what the judges said.
+//! The lines below the text: keys, what has been ruled, the label and what the judges picked.
 
-use super::{FAULTS, FINDINGS};
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::{sanitise, text as words};
-use crate::tui::keymap::{self, Command, Scope};
-use crate::tui::model::{CurrentRuling, DocumentEvidence, Model};
+use crate::tui::keymap::{Command, Scope, key_name};
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::screens::ruling::state::{CurrentRuling, DocumentEvidence};
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use ratatui::style::Style;
+use crate::tui::widgets::key_rows;
 use ratatui::text::{Line, Span};
 use serde::Deserialize;
 use std::ops::Range;
+
+const SCOPE: Scope = Scope::Screen(Screen::Ruling);
+
+/// The commands that rule, in the order of [`Finding::ALL`].
+const FINDINGS: [Command; 4] = [
+    Command::RuleRelevant,
+    Command::RulePartially,
+    Command::RuleNot,
+    Command::RuleCannotTell,
+];
+
+/// The commands that name a cause, in the order of [`DisagreementCause::ALL`].
+const FAULTS: [Command; 5] = [
+    Command::FaultLabelWrong,
+    Command::FaultLabelMissing,
+    Command::FaultJudgeWrong,
+    Command::FaultBoth,
+    Command::FaultQuery,
+];
+
+pub(super) fn finding_of(command: Command) -> Option<Finding> {
+    let at = FINDINGS.iter().position(|known| *known == command)?;
+    Finding::ALL.get(at).copied()
+}
+
+pub(super) fn cause_of(command: Command) -> Option<DisagreementCause> {
+    let at = FAULTS.iter().position(|known| *known == command)?;
+    DisagreementCause::ALL.get(at).copied()
+}
 
 /// Lines of a judge's reason at most.
 const REASON: usize = 3;
@@ -38,12 +68,17 @@ pub(super) fn lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let mut lines = vec![Line::styled("─".repeat(columns), theme.faint())];
-    let overview = FINDINGS.iter().zip(Finding::ALL).map(|(command, finding)| {
+    let mut lines = vec![text::rule(columns, theme.faint())];
+    let findings = FINDINGS.iter().zip(Finding::ALL).map(|(command, finding)| {
         let chosen = current.finding == Some(finding);
         (*command, finding.words(), chosen)
     });
-    lines.extend(keys(&overview.collect::<Vec<_>>(), theme, columns));
+    lines.extend(key_rows(
+        &findings.collect::<Vec<_>>(),
+        SCOPE,
+        theme,
+        columns,
+    ));
     if current.open {
         if current.ruled.is_some() {
             let faults = FAULTS
@@ -53,7 +88,7 @@ pub(super) fn lines(
                     let chosen = current.fault == Some(fault);
                     (*command, fault.words(), chosen)
                 });
-            lines.extend(keys(&faults.collect::<Vec<_>>(), theme, columns));
+            lines.extend(key_rows(&faults.collect::<Vec<_>>(), SCOPE, theme, columns));
             lines.extend(ruled(current, theme, columns));
         }
         lines.extend(label(evidence, theme, columns));
@@ -69,10 +104,7 @@ pub(super) fn lines(
         .as_ref()
         .map_or(0, |found| found.ruled);
     let words = format!("{left} left to rule on · {done} ruled by you");
-    lines.push(Line::styled(
-        text::truncate(&words, columns).into_owned(),
-        theme.muted(),
-    ));
+    lines.push(text::line(&words, columns, theme.muted()));
     if current.open {
         lines.extend(judges(evidence, theme, columns));
     }
@@ -81,21 +113,20 @@ pub(super) fn lines(
 
 /// What the person said, and what keeps it.
 fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let said = |finding: Option<Finding>| finding.map_or("", Finding::words);
-    let mut told = format!("you ruled: {}", said(current.ruled));
+    let text_of = |finding: Option<Finding>| finding.map_or("", Finding::words);
+    let mut words = format!("you ruled: {}", text_of(current.ruled));
     if current.finding != current.ruled {
-        told = format!("{told}; now: {}", said(current.finding));
+        words = format!("{words}; now: {}", text_of(current.finding));
     }
-    let enter =
-        keymap::key_of(Command::Open, Scope::Ruling).map_or(String::new(), |key| key.to_string());
-    let mut lines = wrapped(
-        &format!("{told} · {enter} keeps it and goes on"),
+    let enter = key_name(Command::Open, SCOPE);
+    let mut lines = text::lines(
+        &format!("{words} · {enter} keeps it and goes on"),
         columns,
         theme.override_mark(),
     );
     if let Some(note) = &current.note {
         let note = format!("reason: {}", sanitise::line(note));
-        lines.extend(wrapped(&note, columns, theme.text()));
+        lines.extend(text::lines(&note, columns, theme.text()));
     }
     lines
 }
@@ -103,12 +134,12 @@ fn ruled(current: &CurrentRuling, theme: &Theme, columns: usize) -> Vec<Line<'st
 /// The benchmark's label, and what it rests on.
 fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let metadata = BenchmarkMetadata::of(evidence);
-    let mut told = match evidence.label {
+    let mut words = match evidence.label {
         Some(grade) => format!("benchmark: grade {grade}"),
         None => "benchmark: no label".to_owned(),
     };
     if let Some(label) = &metadata.label {
-        told = format!("{told}, {}", sanitise::line(label));
+        words = format!("{words}, {}", sanitise::line(label));
     }
     if !metadata.evidence_sentences.is_empty() {
         let sentences: Vec<String> = metadata
@@ -116,17 +147,17 @@ fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line
             .iter()
             .map(|at| (at + 1).to_string())
             .collect();
-        told = format!(
-            "{told} by sentence {} (underlined, as sentences are split here)",
+        words = format!(
+            "{words} by sentence {} (underlined, as sentences are split here)",
             sentences.join(", ")
         );
     }
-    told = match (metadata.first_stage_rank, metadata.source) {
-        (Some(rank), _) => format!("{told} · hybrid rank {rank}"),
-        (None, Some(_)) => format!("{told} · not found by the first stage"),
-        (None, None) => told,
+    words = match (metadata.first_stage_rank, metadata.source) {
+        (Some(rank), _) => format!("{words} · hybrid rank {rank}"),
+        (None, Some(_)) => format!("{words} · not found by the first stage"),
+        (None, None) => words,
     };
-    wrapped(&told, columns, theme.strong())
+    text::lines(&words, columns, theme.strong())
 }
 
 /// What others have ruled.
@@ -145,9 +176,9 @@ fn people(
             ruling.fault.map(|fault| fault.words().to_owned()),
             ruling.note.clone(),
         ];
-        let said = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
-        let words = format!("{} ruled: {said}", ruling.annotator);
-        wrapped(&sanitise::line(&words), columns, theme.override_mark())
+        let ruled = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+        let words = format!("{} ruled: {ruled}", ruling.annotator);
+        text::lines(&sanitise::line(&words), columns, theme.override_mark())
     });
     lines.flatten().collect()
 }
@@ -155,14 +186,14 @@ fn people(
 /// What each judge picked and why.
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    for said in &evidence.picks {
-        let picked = if said.picked { "picked" } else { "not picked" };
-        let style = match said.picked {
+    for pick in &evidence.picks {
+        let picked = if pick.picked { "picked" } else { "not picked" };
+        let style = match pick.picked {
             true => theme.strong(),
             false => theme.text(),
         };
-        let name = sanitise::line(&said.judge).into_owned();
-        let reason = sanitise::line(&said.reason).into_owned();
+        let name = sanitise::line(&pick.judge).into_owned();
+        let reason = sanitise::line(&pick.reason).into_owned();
         let lead = format!("{name} {picked}");
         let rest = match reason.is_empty() {
             true => String::new(),
@@ -208,19 +239,4 @@ pub(super) fn evidence_ranges(
         Some(start + range.start..start + range.end)
     });
     Some(found.collect())
-}
-
-fn wrapped(words: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
-    text::wrap(words, columns)
-        .into_iter()
-        .map(|range| Line::styled(words[range].to_owned(), style))
-        .collect()
-}
-
-fn keys(
-    keys: &[(Command, &'static str, bool)],
-    theme: &Theme,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    super::super::review::keys(keys, Scope::Ruling, theme, columns)
 }

@@ -1,21 +1,23 @@
 use super::super::adjudication::tests::{adjudicating, disagreement, overview};
-use super::super::testing::{SIZES, TINY, drawn};
+use super::super::testing::{SIZES, TINY, flat};
 use crate::app::adjudication::data::AdjudicationList;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
 use crate::store::rulings::{RulingContext, StoredRuling};
 use crate::tui::keymap::Command;
-use crate::tui::model::{
-    AdjudicationOverview, DocumentEvidence, Effect, JudgePick, Model, Msg, Screen,
-};
-use crate::tui::theme::ColourDepth;
-use crate::tui::update::{on_command, update};
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::screens::adjudication::state::AdjudicationOverview;
+use crate::tui::screens::ruling::state::{DocumentEvidence, JudgePick};
+use crate::tui::update::commands::on_command;
+use crate::tui::update::update;
 use std::sync::Arc;
 use std::time::Duration;
 
 fn evidence(document: &str) -> DocumentEvidence {
-    let said = |judge: &str, picked, reason: &str| JudgePick {
+    let pick = |judge: &str, picked, reason: &str| JudgePick {
         judge: judge.to_owned(),
         picked,
         reason: reason.to_owned(),
@@ -32,8 +34,8 @@ fn evidence(document: &str) -> DocumentEvidence {
         label: Some(1),
         rulings: Vec::new(),
         picks: vec![
-            said("bm25", false, ""),
-            said("gpt", true, "It names the\u{7} therapy."),
+            pick("bm25", false, ""),
+            pick("gpt", true, "It names the\u{7} therapy."),
         ],
     }
 }
@@ -61,11 +63,6 @@ fn current() -> Model {
     model
 }
 
-fn page(model: &mut Model, size: (u16, u16)) -> String {
-    let text = drawn(model, super::view, ColourDepth::None, size);
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
-}
-
 /// Everything that benchmark and judges say.
 const SECRETS: [&str; 7] = [
     "grade",
@@ -81,7 +78,7 @@ const SECRETS: [&str; 7] = [
 fn nothing_of_label_and_picks_is_drawn_before_the_ruling() {
     let mut model = current();
     for size in SIZES {
-        let page = page(&mut model, size);
+        let page = flat(&mut model, size);
         assert!(page.contains("Therapy improved sleep"), "{page}");
         for secret in SECRETS {
             assert!(!page.contains(secret), "{secret}: {page}");
@@ -91,7 +88,7 @@ fn nothing_of_label_and_picks_is_drawn_before_the_ruling() {
     assert_eq!(on_command(&mut model, Command::Open), []);
     assert_eq!(model.adjudication.current.as_ref().unwrap().fault, None);
     for size in TINY {
-        page(&mut model, size);
+        flat(&mut model, size);
     }
 }
 
@@ -119,7 +116,7 @@ fn one_key_rules_and_lifts_the_veil_and_another_goes_on() {
         (Some(5_000), Some(1), 2, 3, Some(2))
     );
     for size in SIZES {
-        let page = page(&mut model, size);
+        let page = flat(&mut model, size);
         for words in [
             "you ruled: relevant",
             "grade 1, SUPPORT by sentence 2",
@@ -147,8 +144,8 @@ fn what_is_changed_after_the_reveal_is_stored_even_when_one_leaves() {
     on_command(&mut model, Command::RuleRelevant);
     assert_eq!(on_command(&mut model, Command::RuleNot), []);
     on_command(&mut model, Command::FaultJudgeWrong);
-    super::note(&mut model, " no effect shown ");
-    let words = page(&mut model, (120, 38));
+    super::update::note(&mut model, " no effect shown ");
+    let words = flat(&mut model, (120, 38));
     assert!(
         words.contains("now: not relevant") && words.contains("reason: no effect shown"),
         "{words}"
@@ -236,7 +233,7 @@ fn what_is_put_off_comes_last_and_undo_calls_the_matter_again() {
     );
     model.adjudication.current = None;
     model.adjudication.disagreements.clear();
-    let page = page(&mut model, (80, 22));
+    let page = flat(&mut model, (80, 22));
     assert!(page.contains("Nothing left to rule on"), "{page}");
 }
 
@@ -272,7 +269,7 @@ fn adjudication_that_is_not_blind_shows_everything_at_once() {
         Msg::Evidence(Box::new(evidence("5912283"))),
         now,
     );
-    let words = page(&mut model, (120, 38));
+    let words = flat(&mut model, (120, 38));
     assert!(words.contains("grade 1, SUPPORT"), "{words}");
     let effects = on_command(&mut model, Command::RuleRelevant);
     assert!(matches!(&effects[..], [Effect::Rule(ruling)] if !ruling.about.blind));
@@ -302,13 +299,13 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
     seen.rulings = vec![by("bob", Finding::Not), by("ann", Finding::Partially)];
     let now = model.now;
     update(&mut model, Msg::Evidence(Box::new(seen)), now);
-    let words = page(&mut model, (120, 38));
-    for told in [
+    let words = flat(&mut model, (120, 38));
+    for expected in [
         "you ruled: partially relevant",
         "bob ruled: not relevant; the query is unclear; so",
         "grade 1",
     ] {
-        assert!(words.contains(told), "{told}: {words}");
+        assert!(words.contains(expected), "{expected}: {words}");
     }
     assert_eq!(on_command(&mut model, Command::RuleRelevant), []);
     let effects = on_command(&mut model, Command::Open);
@@ -326,7 +323,7 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
 #[test]
 fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
     let mut model = current();
-    let asked = super::super::adjudication::ask(&mut model);
+    let asked = super::super::adjudication::request::ask(&mut model);
     assert_eq!(asked.len(), 1);
     on_command(&mut model, Command::RuleRelevant);
     let generation = model.adjudication.generation;

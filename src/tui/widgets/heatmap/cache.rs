@@ -1,7 +1,7 @@
 //! What a heatmap remembers between frames: the scroll position, the averages of the overview, the score scale.
 
 use super::frame::Viewport;
-use super::{CellSource, HeatCell};
+use super::source::{CellSource, HeatCell};
 
 const CELLS_READ_MAX: usize = 4_000_000;
 

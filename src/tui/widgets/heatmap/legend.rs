@@ -7,8 +7,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::cache::HeatmapCache;
 use super::paint::{OVERRULED, PLANNED, hatch, unfought};
+use super::painter::{Painter, few_colours, plain};
+use super::source::HeatmapOptions;
 use super::state::Zoom;
-use super::{HeatmapOptions, Painter, few_colours, plain};
 
 const GAP: usize = 3;
 

@@ -7,7 +7,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::margin::{bar, clipped, score_text};
 use super::paint::square;
-use super::{HeatCell, Painter};
+use super::painter::Painter;
+use super::source::HeatCell;
 
 const CELL: usize = 4;
 const DETAIL_LINES: usize = 7;

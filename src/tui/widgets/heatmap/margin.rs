@@ -5,8 +5,9 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::cache::HeatmapCache;
+use super::painter::{Painter, plain, put};
+use super::source::MarginRow;
 use super::state::Zoom;
-use super::{MarginRow, Painter, plain, put};
 use crate::tui::theme::Theme;
 
 const NUMBER: usize = 12;

@@ -5,8 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 
 use super::cache::{HeatmapCache, Pixel};
+use super::painter::{Painter, few_colours, plain, put};
+use super::source::HeatCell;
 use super::state::Zoom;
-use super::{HeatCell, Painter, few_colours, plain, put};
 use crate::tui::theme::{Heat, Theme};
 
 pub(super) const OVERRULED: char = '◆';

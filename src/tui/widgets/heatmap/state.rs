@@ -1,9 +1,5 @@
 //! Where the analyst is in the matrix: cursor and zoom.
 
-use ratatui::layout::Rect;
-
-use super::frame;
-
 /// How large a cell is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zoom {
@@ -18,26 +14,12 @@ pub enum Zoom {
 }
 
 impl Zoom {
-    /// The largest zoom at which all `k` documents are on the screen at once.
-    pub fn fit(k: usize, area: Rect) -> Self {
-        frame::fit(k, area)
-    }
-
     /// One step closer, or the same at the end.
     pub fn closer(self) -> Self {
         match self {
             Self::Overview => Self::Dense,
             Self::Dense => Self::Block,
             Self::Block | Self::Number => Self::Number,
-        }
-    }
-
-    /// One step away, or the same at the end.
-    pub fn away(self) -> Self {
-        match self {
-            Self::Number => Self::Block,
-            Self::Block => Self::Dense,
-            Self::Dense | Self::Overview => Self::Overview,
         }
     }
 
@@ -81,16 +63,6 @@ impl HeatmapState {
     pub fn move_to(&mut self, row: usize, col: usize, k: usize) {
         self.cursor = (row, col);
         self.cursor = self.clamped(k);
-    }
-
-    /// One zoom step closer, from the zoom that is on the screen.
-    pub fn zoom_in(&mut self, shown: Zoom) {
-        self.zoom = Some(shown.closer());
-    }
-
-    /// One zoom step away, from the zoom that is on the screen.
-    pub fn zoom_out(&mut self, shown: Zoom) {
-        self.zoom = Some(shown.away());
     }
 
     /// The cursor, kept inside a matrix of `k` documents.

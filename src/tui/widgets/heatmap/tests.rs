@@ -2,7 +2,10 @@ mod triangle;
 
 use proptest::prelude::*;
 
+use super::painter::put;
 use super::*;
+use crate::tui::theme::ColourDepth;
+use ratatui::style::Style;
 
 use triangle::Triangle;
 
@@ -282,19 +285,12 @@ fn without_colour_no_colour_is_used() {
 }
 
 #[test]
-fn zooming_in_ends_at_numbers_and_out_at_the_whole() {
+fn the_closest_zoom_that_shows_everything_is_chosen() {
     let area = Rect::new(0, 0, 118, 35);
-    assert_eq!(Zoom::fit(25, area), Zoom::Number);
-    assert_eq!(Zoom::fit(31, area), Zoom::Block);
-    assert_eq!(Zoom::fit(60, area), Zoom::Dense);
-    assert_eq!(Zoom::fit(100, area), Zoom::Overview);
-    let mut state = HeatmapState::default();
-    for shown in [Zoom::Overview, Zoom::Dense, Zoom::Block, Zoom::Number] {
-        state.zoom_in(shown);
-    }
-    assert_eq!(state.zoom, Some(Zoom::Number));
-    state.zoom_out(Zoom::Dense);
-    assert_eq!(state.zoom, Some(Zoom::Overview));
+    assert_eq!(frame::fit(25, area), Zoom::Number);
+    assert_eq!(frame::fit(31, area), Zoom::Block);
+    assert_eq!(frame::fit(60, area), Zoom::Dense);
+    assert_eq!(frame::fit(100, area), Zoom::Overview);
 }
 
 #[test]

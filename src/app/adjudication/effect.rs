@@ -1,0 +1,101 @@
+//! What people ruled, and what that makes of labels and rankings.
+
+use crate::app::adjudication::data::AdjudicationData;
+use crate::app::error::AppError;
+use crate::app::intervals::mean_json;
+use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
+use crate::domain::metrics::Comparison;
+use serde_json::{Map, Value, json};
+
+/// Rulings in force, and each ranking before and after.
+#[derive(Debug)]
+pub struct RulingEffect {
+    /// What the rulings in force do to labels.
+    pub corrections: Vec<LabelCorrection>,
+    standing: usize,
+    /// Documents on which people go different ways.
+    pub conflicts: usize,
+    /// Whose ruling is in force.
+    pub rule: &'static str,
+    /// Each ranking by its name.
+    pub rankings: Vec<(String, Vec<Remeasured>)>,
+}
+
+impl RulingEffect {
+    /// What the rulings of a project do.
+    pub fn of(data: &AdjudicationData) -> Result<Self, AppError> {
+        let corrections = data.corrections(None);
+        Ok(Self {
+            standing: data.rulings.len(),
+            conflicts: data.settled().1,
+            rule: data.rule.name(),
+            rankings: data.effect(&corrections)?,
+            corrections,
+        })
+    }
+
+    /// Labels that change.
+    pub fn changed(&self) -> usize {
+        self.corrections.iter().filter(|one| one.changes()).count()
+    }
+
+    fn found(&self, finding: Finding) -> usize {
+        let rulings = self.corrections.iter().map(|one| one.ruling.finding);
+        rulings.filter(|found| *found == finding).count()
+    }
+
+    fn faults(&self, fault: DisagreementCause) -> usize {
+        let rulings = self.corrections.iter().map(|one| one.ruling.fault);
+        rulings.filter(|found| *found == Some(fault)).count()
+    }
+
+    /// How many rulings there are of each kind.
+    pub fn rulings_json(&self) -> Value {
+        let findings: Map<String, Value> = Finding::ALL
+            .into_iter()
+            .map(|finding| (finding.name().to_owned(), json!(self.found(finding))))
+            .collect();
+        let causes: Map<String, Value> = DisagreementCause::ALL
+            .into_iter()
+            .map(|fault| (fault.name().to_owned(), json!(self.faults(fault))))
+            .collect();
+        json!({
+            "standing": self.standing,
+            "in_force": self.corrections.len(),
+            "final": self.rule,
+            "conflicts": self.conflicts,
+            "findings": findings,
+            "causes": causes,
+            "labels_changed": self.changed(),
+        })
+    }
+
+    /// Each ranking, before and after.
+    pub fn rankings_json(&self) -> Vec<Value> {
+        let ranking = |(name, rows): &(String, Vec<Remeasured>)| {
+            let metrics: Map<String, Value> = rows
+                .iter()
+                .map(|row| {
+                    let value = json!({
+                        "before": row.before.map(|_| mean_json(row.before)),
+                        "after": row.after.map(|_| mean_json(row.after)),
+                        "difference": row.difference.map(difference_json),
+                    });
+                    (row.metric.to_string(), value)
+                })
+                .collect();
+            json!({ "ranking": name, "metrics": metrics })
+        };
+        self.rankings.iter().map(ranking).collect()
+    }
+}
+
+fn difference_json(of: Comparison) -> Value {
+    json!({
+        "queries": of.n,
+        "mean": of.mean_difference,
+        "low": of.interval.map(|(low, _)| low),
+        "high": of.interval.map(|(_, high)| high),
+        "p_randomisation": of.randomisation_p,
+    })
+}

@@ -1,0 +1,192 @@
+//! Picks and labels as CSV: a row a query, and a row a disagreement.
+
+use super::evidence::verdicts_json;
+use crate::app::error::AppError;
+use crate::domain::adjudication::{
+    JudgeAnswers, PickAnswer, PickCounts, PickOutcome, PoolSet, pick_outcomes,
+};
+use crate::domain::corpus::{Document, Pool};
+use crate::domain::retrieval::JudgingPool;
+use crate::formats::csv_cell::SafeCsv;
+use std::io::Write;
+
+/// How deep the original looked at the first stage.
+const DEPTH: usize = 10;
+
+/// The original's columns (SEEDS §2.3), then how each judge did in each order.
+const PER_QUERY: [&str; 15] = [
+    "query_id",
+    "n_rel",
+    "n_rel_retrieved",
+    "recall_at_10",
+    "mrr_at_10",
+    "judge",
+    "permutation",
+    "answer",
+    "agreed",
+    "label_only",
+    "pick_only",
+    "neither",
+    "picks",
+    "model",
+    "verdicts",
+];
+
+/// The original's columns, whose judge was always Ollama, then which judge it was, and what it said of the picked document
+/// if every one got a verdict.
+const DISAGREEMENTS: [&str; 12] = [
+    "query_id",
+    "query_text",
+    "qrels_doc_id",
+    "qrels_title",
+    "qrels_text",
+    "ollama_doc_id",
+    "ollama_title",
+    "ollama_text",
+    "judge",
+    "model",
+    "verdict",
+    "sentence",
+];
+
+/// Writes a row a pool, judge and order.
+pub fn per_query(
+    bench: &PoolSet,
+    groups: &[JudgeAnswers],
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let mut csv = SafeCsv::new(out);
+    csv.row(PER_QUERY)?;
+    for (at, pool) in bench.pools.iter().enumerate() {
+        let first_stage = first_stage(pool);
+        for group in groups {
+            for (permutation, given) in &group.orders {
+                let Some(given) = given.get(&at) else {
+                    continue;
+                };
+                let answer = match &given.answer {
+                    PickAnswer::Picks(_) => "valid",
+                    PickAnswer::Invalid(invalid) => invalid.cause(),
+                    PickAnswer::Failed => "failed",
+                };
+                let boxes = given.boxes();
+                let count = |of: fn(&PickCounts) -> usize| {
+                    boxes
+                        .as_ref()
+                        .map_or(String::new(), |boxes| of(boxes).to_string())
+                };
+                let picks: Vec<&str> = given.picked().iter().map(|id| id.as_str()).collect();
+                let mut row = vec![pool.query.as_str().to_owned()];
+                row.extend(first_stage.clone());
+                row.extend([
+                    group.judge.clone(),
+                    permutation.to_string(),
+                    answer.to_owned(),
+                    count(|boxes| boxes.agreed),
+                    count(|boxes| boxes.label_only),
+                    count(|boxes| boxes.pick_only),
+                    count(|boxes| boxes.neither),
+                    picks.join(" "),
+                    group.model.clone(),
+                    verdicts_json(given).map_or(String::new(), |verdicts| verdicts.to_string()),
+                ]);
+                csv.row(row)?;
+            }
+        }
+    }
+    csv.finish()?;
+    Ok(())
+}
+
+/// Labelled documents, those among the first ten of the first stage, and its recall and reciprocal rank there; empty
+/// where the pool does not say what the first stage found.
+fn first_stage(pool: &JudgingPool) -> [String; 4] {
+    let positives = pool.positives();
+    let known = pool.slots.iter().any(|slot| slot.rank.is_some());
+    let labelled = pool.slots.iter().filter(|slot| slot.positive);
+    let ranks: Vec<usize> = labelled
+        .filter_map(|slot| slot.rank)
+        .filter(|rank| *rank <= DEPTH)
+        .collect();
+    if !known {
+        return [
+            positives.to_string(),
+            String::new(),
+            String::new(),
+            String::new(),
+        ];
+    }
+    let recall = (positives > 0).then(|| ranks.len() as f64 / positives as f64);
+    let reciprocal = ranks.iter().min().map_or(0.0, |rank| 1.0 / *rank as f64);
+    [
+        positives.to_string(),
+        ranks.len().to_string(),
+        recall.map_or(String::new(), |recall| format!("{recall:?}")),
+        format!("{reciprocal:?}"),
+    ]
+}
+
+/// Writes the documents that are labelled or picked, but not both, of the first order: a labelled one and a picked one
+/// on a row, as far as there are pairs. `texts_of` reads the pool at its place.
+pub fn disagreements(
+    groups: &[JudgeAnswers],
+    texts_of: &dyn Fn(usize) -> Result<Pool, AppError>,
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let mut csv = SafeCsv::new(out);
+    csv.row(DISAGREEMENTS)?;
+    for group in groups {
+        let Some(first) = group.orders.get(&1) else {
+            continue;
+        };
+        for (at, given) in first {
+            let PickAnswer::Picks(positions) = &given.answer else {
+                continue;
+            };
+            let pool = texts_of(*at)?;
+            let boxes = pick_outcomes(&given.pool, positions);
+            let of = |wanted: PickOutcome| -> Vec<&Document> {
+                let slots = given.pool.slots.iter().zip(&boxes);
+                slots
+                    .filter(|(_, outcome)| **outcome == wanted)
+                    .filter_map(|(slot, _)| document(&pool, slot.document.as_str()))
+                    .collect()
+            };
+            let (labelled, picked) = (of(PickOutcome::LabelOnly), of(PickOutcome::PickOnly));
+            for row in 0..labelled.len().max(picked.len()) {
+                let mut cells = vec![pool.query.id.as_str().to_owned(), pool.query.text.clone()];
+                cells.extend(texts(labelled.get(row).copied()));
+                cells.extend(texts(picked.get(row).copied()));
+                cells.extend([group.judge.clone(), group.model.clone()]);
+                let picked = picked.get(row);
+                let verdict = picked.and_then(|document| given.verdict_on(&document.id));
+                cells.push(verdict.map_or(String::new(), |given| given.verdict.name().to_owned()));
+                cells.push(
+                    verdict
+                        .and_then(|given| given.sentence.clone())
+                        .unwrap_or_default(),
+                );
+                csv.row(cells)?;
+            }
+        }
+    }
+    csv.finish()?;
+    Ok(())
+}
+
+fn document<'a>(pool: &'a Pool, id: &str) -> Option<&'a Document> {
+    pool.documents
+        .iter()
+        .find(|document| document.id.as_str() == id)
+}
+
+/// Id, title and text of a document; empty cells where there is none.
+fn texts(document: Option<&Document>) -> [String; 3] {
+    let Some(document) = document else {
+        return [String::new(), String::new(), String::new()];
+    };
+    let title = document.title.clone().unwrap_or_default();
+    let text = document.content.strip_prefix(title.trim());
+    let text = text.map_or(document.content.as_str(), str::trim_start);
+    [document.id.as_str().to_owned(), title, text.to_owned()]
+}

@@ -1,0 +1,255 @@
+//! Which judges a command works with: those of `overrule.toml` that have their keys, or else the offline ones.
+
+use super::error::{AppError, invalid};
+use crate::config::Config;
+use crate::domain::adjudication::PickMode;
+use crate::domain::sanitise;
+use crate::embedding::Embedder;
+use crate::judge::ensemble::{
+    Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, pickers_from,
+};
+use crate::judge::provider::http::Timeouts;
+use crate::judge::{Judge, JudgeEnsemble, JudgePrompt, PoolText, PresentedPool, offline};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Bytes of an answer full of vectors at most.
+const VECTORS: usize = 64 << 20;
+
+/// An ensemble, and what is to be said about it.
+#[derive(Debug)]
+pub struct ChosenJudges {
+    /// The judges, in order.
+    pub ensemble: JudgeEnsemble,
+    /// Who is left out and why, in words.
+    pub notes: Vec<String>,
+}
+
+/// Where judges and their keys come from: the files beside the project, and the environment.
+#[derive(Clone, Copy, Debug)]
+pub struct JudgeConfiguration<'a> {
+    /// The project, whose folder may hold `overrule.toml` and `.env`.
+    pub project: &'a Path,
+    /// Who may be sent a key.
+    pub config: &'a Config,
+    /// Let keys travel unencrypted to other machines.
+    pub insecure_http: bool,
+}
+
+/// Judges made from a file.
+type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
+
+impl JudgeConfiguration<'_> {
+    /// The judges named, or all of them; those of `overrule.toml` beside the project come first, the offline ones after.
+    pub fn choose(&self, names: &[String]) -> Result<ChosenJudges, AppError> {
+        self.chosen(names, ensemble_from)
+    }
+
+    /// The same for picks that are asked for in this way. Judges that can only compare two documents are left out, unless
+    /// they are named.
+    pub fn choose_pickers(
+        &self,
+        names: &[String],
+        way: PickMode,
+    ) -> Result<ChosenJudges, AppError> {
+        let mut chosen = self.chosen(names, |file, sources| pickers_from(file, sources, way))?;
+        let empty = PresentedPool {
+            pool: Arc::new(PoolText::new("", Vec::new())),
+            ask: way.ask(0),
+        };
+        let cannot = |judge: &Arc<dyn Judge>| judge.pick_prompt(&empty).is_none();
+        for judge in chosen.ensemble.iter().filter(|judge| cannot(judge)) {
+            let name = sanitise::line(&judge.spec().name);
+            let why = format!("{name} can only compare two documents");
+            if !names.is_empty() {
+                return Err(invalid!("--judges: {why}"));
+            }
+            chosen.notes.push(format!("left out: {why}"));
+        }
+        chosen.ensemble.retain(|judge| !cannot(judge));
+        if chosen.ensemble.is_empty() {
+            return Err(invalid!(
+                "no judge is left that can pick; name some with --judges"
+            ));
+        }
+        Ok(chosen)
+    }
+
+    /// The embedder of that name in `overrule.toml`.
+    pub fn embedder(&self, name: &str) -> Result<Embedder, AppError> {
+        let timeouts = Timeouts {
+            reply_bytes: VECTORS,
+            ..Timeouts::default()
+        };
+        self.read(timeouts, |file, _, sources| {
+            let all = &file.embedders;
+            let Some(config) = all.iter().find(|embedder| embedder.name == name) else {
+                let known: Vec<&str> = all.iter().map(|embedder| embedder.name.as_str()).collect();
+                let there = match known.is_empty() {
+                    true => {
+                        "there is none; `overrule config judges` shows how to write one".to_owned()
+                    }
+                    false => format!("there are {}", known.join(", ")),
+                };
+                return Err(invalid!(
+                    "--embed: no [[embedder]] of {FILE} is called {name:?}; {there}"
+                ));
+            };
+            Embedder::new(config, sources).map_err(AppError::invalid)
+        })
+    }
+
+    fn chosen(
+        &self,
+        names: &[String],
+        make: impl Fn(&JudgesFile, &JudgeSources<'_>) -> MadeJudges,
+    ) -> Result<ChosenJudges, AppError> {
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                let name = sanitise::line(name);
+                return Err(invalid!("--judges: {name:?} is named twice"));
+            }
+        }
+        let timeouts = Timeouts::default();
+        let ((network, missing), found) = self.read(timeouts, |file, found, sources| {
+            Ok((make(file, sources).map_err(AppError::invalid)?, found))
+        })?;
+        if names.is_empty() {
+            return Ok(all(network, &missing, found));
+        }
+        let ensemble = names.iter().map(|name| named(name, &network, &missing));
+        Ok(ChosenJudges {
+            ensemble: ensemble.collect::<Result<_, _>>()?,
+            notes: Vec::new(),
+        })
+    }
+
+    /// Works with `overrule.toml` beside the project, or with the default where there is none, and with what keys come
+    /// from.
+    fn read<T>(
+        &self,
+        timeouts: Timeouts,
+        work: impl FnOnce(&JudgesFile, bool, &JudgeSources<'_>) -> Result<T, AppError>,
+    ) -> Result<T, AppError> {
+        let folder = self.project.parent();
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let (file, found) = JudgesFile::load(folder).map_err(AppError::invalid)?;
+        let dotenv = Dotenv::load(folder).map_err(|error| invalid!("{error}"))?;
+        let sources = JudgeSources {
+            env: &|name| {
+                let value = std::env::var(name).ok();
+                value.filter(|value| !value.trim().is_empty())
+            },
+            dotenv: &dotenv,
+            folder,
+            today: jiff::Zoned::now().date(),
+            insecure_http: self.insecure_http,
+            timeouts,
+            trusted_hosts: &self.config.keys.trusted_hosts,
+        };
+        work(&file, found.is_some(), &sources)
+    }
+}
+
+fn all(network: JudgeEnsemble, missing: &[MissingKey], configured: bool) -> ChosenJudges {
+    let wanting = |missing: &MissingKey| {
+        format!(
+            "{} is left out: it wants {}",
+            missing.judge, missing.key_env
+        )
+    };
+    if network.is_empty() {
+        let notes = if configured {
+            let mut notes: Vec<String> = missing.iter().map(wanting).collect();
+            notes.push(
+                "no judge of overrule.toml has its key, so the offline judges are used".to_owned(),
+            );
+            notes
+        } else {
+            let keys: Vec<&str> = missing
+                .iter()
+                .map(|missing| missing.key_env.as_str())
+                .collect();
+            vec![format!(
+                "no key is set ({}), so the offline judges are used",
+                keys.join("; ")
+            )]
+        };
+        return ChosenJudges {
+            ensemble: offline::ensemble(),
+            notes,
+        };
+    }
+    ChosenJudges {
+        ensemble: network,
+        notes: missing.iter().map(wanting).collect(),
+    }
+}
+
+fn named(
+    name: &str,
+    network: &JudgeEnsemble,
+    missing: &[MissingKey],
+) -> Result<Arc<dyn Judge>, AppError> {
+    if let Some(judge) = network.iter().find(|judge| judge.spec().name == name) {
+        return Ok(Arc::clone(judge));
+    }
+    if let Some(missing) = missing.iter().find(|missing| missing.judge == name) {
+        let key = &missing.key_env;
+        return Err(invalid!(
+            "judge {name:?} wants a key: set {key}, or put it into .env beside the project"
+        ));
+    }
+    offline::judge(name).ok_or_else(|| {
+        let mut known: Vec<&str> = network
+            .iter()
+            .map(|judge| judge.spec().name.as_str())
+            .collect();
+        known.extend(missing.iter().map(|missing| missing.judge.as_str()));
+        known.extend(offline::NAMES);
+        let name = sanitise::line(name);
+        invalid!(
+            "no judge is called {name:?}; there are {}",
+            known.join(", ")
+        )
+    })
+}
+
+/// Whether a call of the judge may cost money.
+pub fn is_paid(judge: &dyn Judge) -> bool {
+    !judge.spec().is_offline() && judge.worst(&JudgePrompt::default()).1 != Some(0.0)
+}
+
+/// Refuses a budget that is none, or that cannot be kept.
+pub fn check_budget(budget: f64, ensemble: &JudgeEnsemble) -> Result<(), AppError> {
+    if !budget.is_finite() || budget < 0.0 {
+        return Err(invalid!("--budget {budget}: expected dollars from 0 up"));
+    }
+    let empty = JudgePrompt::default();
+    let named = |judges: Vec<&Arc<dyn Judge>>| {
+        let names = judges
+            .iter()
+            .map(|judge| sanitise::line(&judge.spec().name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let (priced, unpriced): (Vec<_>, Vec<_>) = ensemble
+        .iter()
+        .partition(|judge| judge.estimate(&empty).1.is_some());
+    if !unpriced.is_empty() {
+        return Err(invalid!(
+            "a budget cannot be kept: no price is known for {}; give `price` in {FILE}",
+            named(unpriced)
+        ));
+    }
+    let unlimited = |judge: &&Arc<dyn Judge>| judge.worst(&empty).1.is_none();
+    let unlimited: Vec<_> = priced.into_iter().filter(unlimited).collect();
+    if !unlimited.is_empty() {
+        return Err(invalid!(
+            "a budget cannot be kept: nothing limits how long an answer of {} may be; leave the limit of its params alone, or \
+             give it a number of tokens from 1 (max_output_tokens sets it)",
+            named(unlimited)
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! A ranking against labels, as trec_eval measures it.
+
+use super::report::{EvaluationReport, listed};
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{read_labels, read_ranking};
+use crate::domain::corpus::QueryId;
+use crate::domain::metrics::{
+    Evaluation, EvaluationRules, Metric, Qrels, RankedRun, Resampling, ScoreWidth, evaluate,
+};
+use std::path::Path;
+
+/// What is measured when nothing else is said.
+const METRICS: &str = "ndcg@10,mrr@10,map,recall@10,p@5,judged@10";
+
+/// What is measured, and by which rules.
+#[derive(Clone, Debug)]
+pub struct EvaluationOptions {
+    /// Names of metrics; none means the usual ones.
+    pub metrics: Vec<String>,
+    /// The rules.
+    pub rules: EvaluationRules,
+}
+
+/// What a ranking is compared with.
+#[derive(Clone, Copy, Debug)]
+pub enum Comparand<'a> {
+    /// Nothing.
+    Nothing,
+    /// Another ranking, under the same labels.
+    Baseline(&'a Path),
+    /// The same ranking, under other labels.
+    Before(&'a Path),
+}
+
+/// Measures a ranking, and how it differs from another.
+pub fn evaluate_run(
+    truth: &Path,
+    test: &Path,
+    comparand: Comparand<'_>,
+    options: &EvaluationOptions,
+) -> Result<EvaluationReport, AppError> {
+    let usual: Vec<String> = METRICS.split(',').map(str::to_owned).collect();
+    let names = match options.metrics.is_empty() {
+        true => &usual,
+        false => &options.metrics,
+    };
+    let metrics = names.iter().map(|name| name.parse::<Metric>());
+    let metrics: Vec<Metric> = metrics
+        .collect::<Result<_, _>>()
+        .map_err(|error| invalid!("--metrics: {error}"))?;
+    let rules = &options.rules;
+    let qrels = read_labels(truth)?;
+    let mut warnings = Vec::new();
+    let measured = measure(&qrels, test, &metrics, rules, &mut warnings)?;
+    let resampling = Resampling::default();
+    let mut report = EvaluationReport::new(measured.queries.len());
+    let other = match comparand {
+        Comparand::Nothing => None,
+        Comparand::Baseline(path) => Some(measure(&qrels, path, &metrics, rules, &mut warnings)?),
+        Comparand::Before(path) => {
+            report.other = "before";
+            let mut of_before = Vec::new();
+            let before = measure(&read_labels(path)?, test, &metrics, rules, &mut of_before)?;
+            let under = |warning| format!("under {}: {warning}", path.display());
+            warnings.extend(of_before.into_iter().map(under));
+            Some(before)
+        }
+    };
+    for metric in metrics {
+        let values = measured.queries.iter().zip(per_query(&measured, metric));
+        let values = values
+            .map(|(query, value)| (query.query.clone(), value))
+            .collect();
+        report.add(
+            metric.to_string(),
+            measured.estimate(metric, &resampling),
+            values,
+        );
+        if let Some(other) = &other {
+            let comparison = measured.against(other, metric, &resampling);
+            let both = comparison.map_or(0, |of| of.n);
+            let [mine, theirs] = [&measured, other].map(|one| one.values(metric).len());
+            if (mine, theirs) != (both, both) {
+                warnings.push(format!(
+                    "{metric}: the means are over {mine} and {theirs} queries, the difference over the {both} that both have"
+                ));
+            }
+            report.compare(other.mean(metric), comparison);
+        }
+    }
+    report.warnings = warnings;
+    Ok(report)
+}
+
+fn per_query(evaluation: &Evaluation, metric: Metric) -> impl Iterator<Item = Option<f64>> {
+    let at = evaluation.metrics.iter().position(|known| *known == metric);
+    evaluation
+        .queries
+        .iter()
+        .map(move |query| query.values.get(at?).copied().flatten())
+}
+
+fn measure(
+    qrels: &Qrels,
+    path: &Path,
+    metrics: &[Metric],
+    rules: &EvaluationRules,
+    warnings: &mut Vec<String>,
+) -> Result<Evaluation, AppError> {
+    let name = path.display();
+    let run = read_ranking(path, warnings)?;
+    let wrong = |error| invalid!("{name}: {error}");
+    let evaluation = evaluate(qrels, &run, metrics, rules).map_err(wrong)?;
+    if evaluation.queries.is_empty() {
+        return Err(invalid!(
+            "{name}: shares no query with the labels; compare the query ids of the two files"
+        ));
+    }
+    let mut warn = |queries: &[QueryId], what: &str| {
+        if !queries.is_empty() {
+            warnings.push(format!("{name}: {}", listed(queries, what)));
+        }
+    };
+    warn(
+        &evaluation.without_positives,
+        "without a relevant document: they count as 0 where a measure asks for one",
+    );
+    let missing = match rules.count_missing {
+        true => "missing from the ranking: they count as 0",
+        false => "missing from the ranking: left out (--count-missing counts them as 0)",
+    };
+    warn(&evaluation.missing_from_run, missing);
+    warn(&evaluation.missing_from_qrels, "without labels: left out");
+    warn(
+        &evaluation.tied,
+        "with equal scores for documents of different grades: the document ids decide there",
+    );
+    warn(
+        &changed(qrels, &run, rules, &evaluation)?,
+        "whose values change when scores are compared as numbers of the other width (--scores)",
+    );
+    Ok(evaluation)
+}
+
+/// The queries whose values would be others if scores were compared more, or less, precisely.
+fn changed(
+    qrels: &Qrels,
+    run: &RankedRun,
+    rules: &EvaluationRules,
+    evaluation: &Evaluation,
+) -> Result<Vec<QueryId>, AppError> {
+    let other = EvaluationRules {
+        scores: match rules.scores {
+            ScoreWidth::Single => ScoreWidth::Double,
+            ScoreWidth::Double => ScoreWidth::Single,
+        },
+        ..*rules
+    };
+    let other = evaluate(qrels, run, &evaluation.metrics, &other)?;
+    let pairs = evaluation.queries.iter().zip(&other.queries);
+    Ok(pairs
+        .filter(|(one, other)| one.values != other.values)
+        .map(|(one, _)| one.query.clone())
+        .collect())
+}

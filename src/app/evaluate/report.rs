@@ -1,0 +1,124 @@
+//! What was measured, of a ranking and of how it differs from another.
+
+use crate::app::intervals::mean_json;
+use crate::app::wording::{counted, first_names};
+use crate::domain::corpus::QueryId;
+use crate::domain::metrics::{Comparison, MeanEstimate};
+use serde_json::{Map, Value, json};
+
+/// Measures of a ranking, and of how it differs from another.
+#[derive(Debug)]
+pub struct EvaluationReport {
+    /// Queries measured.
+    pub queries: usize,
+    /// One a measure.
+    pub rows: Vec<MetricRow>,
+    /// What the ranking is compared with: its baseline, or itself before.
+    pub other: &'static str,
+    /// What a reader should know, a sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// One measure.
+#[derive(Debug)]
+pub struct MetricRow {
+    /// The measure.
+    pub name: String,
+    /// Its mean over the queries.
+    pub estimate: Option<MeanEstimate>,
+    per_query: Vec<(QueryId, Option<f64>)>,
+    /// The other ranking's mean, and the difference.
+    pub against: Option<(Option<f64>, Option<Comparison>)>,
+}
+
+impl EvaluationReport {
+    /// Nothing measured yet on so many queries.
+    pub(super) fn new(queries: usize) -> Self {
+        Self {
+            queries,
+            rows: Vec::new(),
+            other: "baseline",
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Adds a measure; one that is there already stays as it is.
+    pub(super) fn add(
+        &mut self,
+        name: String,
+        estimate: Option<MeanEstimate>,
+        per_query: Vec<(QueryId, Option<f64>)>,
+    ) {
+        if self.rows.iter().any(|row| row.name == name) {
+            return;
+        }
+        self.rows.push(MetricRow {
+            name,
+            estimate,
+            per_query,
+            against: None,
+        });
+    }
+
+    /// Puts the baseline's mean and the comparison with it beside the last measure.
+    pub(super) fn compare(&mut self, baseline: Option<f64>, comparison: Option<Comparison>) {
+        if let Some(row) = self.rows.last_mut() {
+            row.against.get_or_insert((baseline, comparison));
+        }
+    }
+
+    /// The report as JSON.
+    pub fn json(&self) -> Value {
+        let metrics: Map<String, Value> = self
+            .rows
+            .iter()
+            .map(|row| (row.name.clone(), row.json(self.other)))
+            .collect();
+        json!({ "queries": self.queries, "metrics": metrics, "warnings": self.warnings })
+    }
+}
+
+impl MetricRow {
+    fn json(&self, other: &str) -> Value {
+        let per_query: Map<String, Value> = self
+            .per_query
+            .iter()
+            .map(|(query, value)| (query.as_str().to_owned(), json!(value)))
+            .collect();
+        let mut row = mean_json(self.estimate);
+        if let (Some((baseline, comparison)), Value::Object(row)) = (self.against, &mut row) {
+            row.insert(other.to_owned(), json!(baseline));
+            row.insert("difference".to_owned(), json!(comparison.map(difference)));
+        }
+        if let Value::Object(row) = &mut row {
+            row.insert("per_query".to_owned(), Value::Object(per_query));
+        }
+        row
+    }
+}
+
+fn difference(of: Comparison) -> Value {
+    let (better, equal, worse) = of.wins_ties_losses;
+    json!({
+        "queries": of.n,
+        "mean": of.mean_difference,
+        "low": of.interval.map(|(low, _)| low),
+        "high": of.interval.map(|(_, high)| high),
+        "p_randomisation": of.randomisation_p,
+        "p_t_test": of.t_test.map(|test| test.p),
+        "t": of.t_test.map(|test| test.t),
+        "better": better,
+        "equal": equal,
+        "worse": worse,
+    })
+}
+
+/// `3 queries WHAT: a, b, c`.
+pub(super) fn listed(queries: &[QueryId], what: &str) -> String {
+    let names: Vec<&str> = queries.iter().map(QueryId::as_str).collect();
+    format!(
+        "{} {what}: {}",
+        counted(queries.len(), "query"),
+        first_names(&names)
+    )
+}

@@ -1,0 +1,198 @@
+//! zBench's own measures: scores against scores, document by document.
+
+use super::report::{EvaluationReport, listed};
+use crate::app::error::{AppError, invalid};
+use crate::app::input_files::{kind, read_pools};
+use crate::app::wording::counted;
+use crate::domain::corpus::{DocId, Pool, QueryId};
+use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
+use crate::domain::metrics::{Resampling, compare, estimate};
+use crate::formats::recognise::FileKind;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// What is measured when nothing else is said.
+const METRICS: [&str; 3] = ["ndcg", "accuracy", "recall@5"];
+
+/// A measure of zBench's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ZbenchMeasure {
+    Ndcg,
+    Accuracy,
+    /// The share of the truly best so many among the best so many by test score.
+    Recall {
+        test: usize,
+        truth: usize,
+    },
+}
+
+impl ZbenchMeasure {
+    fn parse(text: &str) -> Option<Self> {
+        let lower = text.trim().to_ascii_lowercase();
+        match lower.as_str() {
+            "ndcg" => return Some(Self::Ndcg),
+            "accuracy" => return Some(Self::Accuracy),
+            _ => {}
+        }
+        let numbers = lower.strip_prefix("recall@")?;
+        let (test, truth) = numbers.split_once('/').unwrap_or((numbers, numbers));
+        let count = |text: &str| text.parse().ok().filter(|count| *count > 0);
+        Some(Self::Recall {
+            test: count(test)?,
+            truth: count(truth)?,
+        })
+    }
+
+    fn name(self) -> String {
+        match self {
+            Self::Ndcg => "ndcg".to_owned(),
+            Self::Accuracy => "accuracy".to_owned(),
+            Self::Recall { test, truth } if test == truth => format!("recall@{test}"),
+            Self::Recall { test, truth } => format!("recall@{test}/{truth}"),
+        }
+    }
+
+    fn value(self, scores: &ScorePairs, limit: Option<usize>) -> Option<f64> {
+        let (test, truth) = (&scores.test, &scores.truth);
+        match self {
+            Self::Ndcg => ndcg(test, truth, limit),
+            Self::Accuracy => pairwise_accuracy(test, truth, limit),
+            Self::Recall { test: k, truth: g } => recall(test, truth, k, g, limit),
+        }
+    }
+}
+
+/// The scores of one query's documents, in the order of the test file.
+#[derive(Default)]
+struct ScorePairs {
+    test: Vec<f64>,
+    truth: Vec<f64>,
+}
+
+/// Measures the scores of `test`, and of `baseline` beside it, against those of `truth`.
+pub fn evaluate_zbench(
+    truth: &Path,
+    test: &Path,
+    baseline: Option<&Path>,
+    metrics: &[String],
+    limit: Option<usize>,
+) -> Result<EvaluationReport, AppError> {
+    let names: Vec<&str> = match metrics.is_empty() {
+        true => METRICS.to_vec(),
+        false => metrics.iter().map(String::as_str).collect(),
+    };
+    let measures = names
+        .iter()
+        .map(|name| {
+            ZbenchMeasure::parse(name).ok_or_else(|| {
+                invalid!(
+                    "--metrics: {name:?} is not a metric of zBench's: expected ndcg, accuracy, recall@K, recall@K/G"
+                )
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    let known = known(truth)?;
+    let mut warnings = Vec::new();
+    let tested = scores(&known, test, &mut warnings)?;
+    let baseline = match baseline {
+        Some(path) => Some(scores(&known, path, &mut warnings)?),
+        None => None,
+    };
+    let how = Resampling::default();
+    let mut report = EvaluationReport::new(tested.len());
+    for measure in measures {
+        let values: Vec<(QueryId, Option<f64>)> = tested
+            .iter()
+            .map(|(query, scores)| (query.clone(), measure.value(scores, limit)))
+            .collect();
+        let present: Vec<f64> = values.iter().filter_map(|(_, value)| *value).collect();
+        let mean = estimate(&present, &how);
+        if let Some(baseline) = &baseline {
+            let theirs: HashMap<&QueryId, f64> = baseline
+                .iter()
+                .filter_map(|(query, scores)| Some((query, measure.value(scores, limit)?)))
+                .collect();
+            let both =
+                |(query, value): &(QueryId, Option<f64>)| Some(((*value)?, *theirs.get(query)?));
+            let (mine, other): (Vec<f64>, Vec<f64>) = values.iter().filter_map(both).unzip();
+            let all: Vec<f64> = baseline
+                .iter()
+                .filter_map(|(_, scores)| measure.value(scores, limit))
+                .collect();
+            report.add(measure.name(), mean, values);
+            report.compare(
+                estimate(&all, &how).map(|estimate| estimate.mean),
+                compare(&mine, &other, &how),
+            );
+        } else {
+            report.add(measure.name(), mean, values);
+        }
+    }
+    report.warnings = warnings;
+    Ok(report)
+}
+
+type TrueScores = HashMap<QueryId, HashMap<DocId, f64>>;
+
+fn dataset(path: &Path) -> Result<Vec<Pool>, AppError> {
+    match kind(path)? {
+        FileKind::Dataset => read_pools(path),
+        kind => Err(invalid!(
+            "{}: holds {}; --profile zbench takes datasets with scores",
+            path.display(),
+            kind.describe()
+        )),
+    }
+}
+
+fn known(path: &Path) -> Result<TrueScores, AppError> {
+    let of = |pool: Pool| {
+        let scores = pool.documents.into_iter();
+        let scores = scores.filter_map(|document| Some((document.id, document.input_score?)));
+        (pool.query.id, scores.collect())
+    };
+    Ok(dataset(path)?.into_iter().map(of).collect())
+}
+
+fn scores(
+    known: &TrueScores,
+    path: &Path,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<(QueryId, ScorePairs)>, AppError> {
+    let (mut missing, mut alone) = (0, Vec::new());
+    let mut found = Vec::new();
+    for pool in dataset(path)? {
+        let Some(truth) = known.get(&pool.query.id) else {
+            alone.push(pool.query.id);
+            continue;
+        };
+        let mut scores = ScorePairs::default();
+        for document in &pool.documents {
+            match (document.input_score, truth.get(&document.id)) {
+                (Some(test), Some(truth)) => {
+                    scores.test.push(test);
+                    scores.truth.push(*truth);
+                }
+                _ => missing += 1,
+            }
+        }
+        found.push((pool.query.id, scores));
+    }
+    let name = path.display();
+    if !alone.is_empty() {
+        let what = "that the truth lacks: left out";
+        warnings.push(format!("{name}: {}", listed(&alone, what)));
+    }
+    if missing > 0 {
+        let count = counted(missing, "document");
+        warnings.push(format!(
+            "{name}: {count} without a score in both files are left out"
+        ));
+    }
+    if found.iter().all(|(_, scores)| scores.test.is_empty()) {
+        return Err(invalid!(
+            "{name}: has no document with a score in both files; compare their ids, or annotate first"
+        ));
+    }
+    Ok(found)
+}

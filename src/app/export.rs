@@ -1,0 +1,32 @@
+//! What a project holds, in other programs' forms.
+
+mod ai_scores;
+mod annotated;
+mod labels;
+pub mod rows;
+mod verdicts;
+mod votes;
+
+use super::error::AppError;
+use crate::domain::adjudication::PickRecord;
+use crate::formats::safe_json;
+use crate::store::Store;
+pub use ai_scores::write_ai_scores;
+pub use annotated::write_annotated;
+pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};
+use std::io::Write;
+pub use verdicts::write_verdicts;
+pub use votes::write_votes;
+
+/// Writes every answer of a judge on a pool whose query is wanted, as JSON lines.
+pub fn write_picks(
+    store: &Store,
+    wanted: impl Fn(&PickRecord) -> bool,
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let picks = store.read_blocking(|db| db.picks())?;
+    for pick in picks.iter().filter(|pick| wanted(pick)) {
+        safe_json::write_line(out, pick)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Documents with their zELO scores, in zBench's JSON lines.
+
+use crate::app::error::{AppError, invalid};
+use crate::domain::corpus::Pool;
+use crate::domain::rating::RatingError;
+use crate::domain::sanitise;
+use crate::formats::dataset::{self, Unscored};
+use crate::store::Store;
+use crate::store::corpus::QueryKey;
+use std::io::Write;
+
+/// Writes the annotated dataset of some queries, tells after each how many are written, and says how many documents had
+/// no score; those are left out unless they are kept.
+pub fn write_annotated(
+    store: &Store,
+    keys: &[QueryKey],
+    keep: bool,
+    out: &mut dyn Write,
+    mut wrote: impl FnMut(usize),
+) -> Result<usize, AppError> {
+    let unscored = if keep {
+        Unscored::Null
+    } else {
+        Unscored::LeaveOut
+    };
+    let (mut written, mut left_out) = (0, 0);
+    store.read_each(
+        keys,
+        |db, key| Ok(scored_lines(&db.pool(key)?, db.scores(key)?, unscored)),
+        |_, lines| {
+            let (lines, missing) = lines?;
+            out.write_all(&lines)?;
+            left_out += missing;
+            written += 1;
+            wrote(written);
+            Ok::<(), AppError>(())
+        },
+    )?;
+    Ok(left_out)
+}
+
+/// A query's part of the annotated dataset, and how many of its documents have no score.
+fn scored_lines(
+    pool: &Pool,
+    scores: Result<Vec<Option<f64>>, RatingError>,
+    unscored: Unscored,
+) -> Result<(Vec<u8>, usize), AppError> {
+    let scores = scores.map_err(|error| {
+        let id = sanitise::line(pool.query.id.as_str());
+        let who = error.blamed(|at| {
+            let document = pool.documents.get(at);
+            document.map_or(String::new(), |d| {
+                sanitise::line(d.id.as_str()).into_owned()
+            })
+        });
+        invalid!("query {id}: {error}{who}")
+    })?;
+    let mut lines = Vec::new();
+    let missing = dataset::write_annotated(&mut lines, pool, &scores, unscored)?;
+    Ok((lines, missing))
+}

@@ -1,0 +1,124 @@
+//! Labels, corrected by rulings or not, and where the corrections come from.
+
+use super::rows::{RowFormat, RowWriter};
+use crate::app::adjudication::data::AdjudicationData;
+use crate::app::error::{AppError, invalid};
+use crate::domain::adjudication::{LabelCorrection, corrected_labels};
+use crate::formats::{beir, trec};
+use serde_json::json;
+use std::io::Write;
+
+/// Columns of the rulings.
+const COLUMNS: [&str; 17] = [
+    "query",
+    "document",
+    "before",
+    "after",
+    "ruling",
+    "cause",
+    "note",
+    "annotator",
+    "created_ms",
+    "blind",
+    "active_ms",
+    "revealed_ms",
+    "against",
+    "answers",
+    "control_of",
+    "in_force",
+    "uid",
+];
+
+/// How labels are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LabelChanges {
+    /// With the rulings in force put in.
+    pub corrected: bool,
+    /// In BEIR's columns, not TREC's.
+    pub beir: bool,
+}
+
+/// Refuses a project in which there is nothing to write.
+fn check_labels(data: &AdjudicationData) -> Result<(), AppError> {
+    match data.labels.is_empty() && data.rulings.is_empty() {
+        true => Err(invalid!(
+            "the project holds no labels; `overrule import QRELS` or `overrule pool build --beir DIR` brings some in"
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Writes the labels.
+pub fn write_labels(
+    data: &AdjudicationData,
+    corrections: &[LabelCorrection],
+    how: LabelChanges,
+    mut out: &mut dyn Write,
+) -> Result<(), AppError> {
+    check_labels(data)?;
+    let labels = match how.corrected {
+        true => corrected_labels(&data.labels, corrections),
+        false => data.labels.clone(),
+    };
+    match how.beir {
+        true => beir::write_qrels(&mut out, &labels)?,
+        false => trec::write_qrels(&mut out, &labels)?,
+    }
+    Ok(())
+}
+
+/// Writes every ruling that stands, with what it makes of its label.
+pub fn write_rulings(
+    data: &AdjudicationData,
+    corrections: &[LabelCorrection],
+    format: RowFormat,
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    let mut rows = RowWriter::new(COLUMNS, format, out)?;
+    for row in &data.rulings {
+        let (ruling, about) = (&row.ruling, &row.about);
+        let made = corrections.iter().find(|one| one.ruling.uid == ruling.uid);
+        rows.write(&json!({
+            "query": ruling.query,
+            "document": ruling.document,
+            "before": made.map_or(about.grade, |made| made.before),
+            "after": made.and_then(|made| made.after),
+            "ruling": ruling.finding,
+            "cause": ruling.fault,
+            "note": ruling.note,
+            "annotator": ruling.annotator,
+            "created_ms": ruling.created_ms,
+            "blind": about.blind,
+            "active_ms": about.active_ms,
+            "revealed_ms": row.revealed_ms,
+            "against": about.against,
+            "answers": about.answers,
+            "control_of": about.control_of.filter(|of| *of > 0),
+            "in_force": made.is_some(),
+            "uid": ruling.uid,
+        }))?;
+    }
+    rows.finish()
+}
+
+/// Writes the labels that change, a line each: sign, query, document, grade.
+pub fn write_label_changes(
+    data: &AdjudicationData,
+    corrections: &[LabelCorrection],
+    out: &mut dyn Write,
+) -> Result<(), AppError> {
+    check_labels(data)?;
+    let mut changes: Vec<&LabelCorrection> =
+        corrections.iter().filter(|one| one.changes()).collect();
+    changes.sort_by_key(|one| (&one.ruling.query, &one.ruling.document));
+    for one in changes {
+        let query = trec::cell(one.ruling.query.as_str())?;
+        let document = trec::cell(one.ruling.document.as_str())?;
+        for (sign, grade) in [("-", one.before), ("+", one.after)] {
+            if let Some(grade) = grade {
+                writeln!(out, "{sign} {query} 0 {document} {grade}")?;
+            }
+        }
+    }
+    Ok(())
+}

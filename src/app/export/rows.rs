@@ -1,0 +1,68 @@
+//! Rows as a table for spreadsheets, or as JSON lines with all there is.
+
+use crate::app::error::AppError;
+use crate::formats::csv_cell::SafeCsv;
+use crate::formats::safe_json;
+use serde_json::Value;
+use std::io::Write;
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFormat {
+    /// A table.
+    Csv,
+    /// An object a line.
+    Jsonl,
+}
+
+/// Rows being written.
+pub struct RowWriter<'a, const N: usize> {
+    columns: [&'static str; N],
+    sink: RowSink<'a>,
+}
+
+enum RowSink<'a> {
+    Csv(SafeCsv<&'a mut dyn Write>),
+    Jsonl(&'a mut dyn Write),
+}
+
+impl<'a, const N: usize> RowWriter<'a, N> {
+    /// Starts a table with these columns, or JSON lines.
+    pub fn new(
+        columns: [&'static str; N],
+        format: RowFormat,
+        out: &'a mut dyn Write,
+    ) -> Result<Self, AppError> {
+        let sink = match format {
+            RowFormat::Jsonl => RowSink::Jsonl(out),
+            RowFormat::Csv => {
+                let mut table = SafeCsv::new(out);
+                table.row(columns)?;
+                RowSink::Csv(table)
+            }
+        };
+        Ok(Self { columns, sink })
+    }
+
+    /// Writes an object: nothing stands in the cell of a null.
+    pub fn write(&mut self, row: &Value) -> Result<(), AppError> {
+        let cell = |name: &str| match &row[name] {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        match &mut self.sink {
+            RowSink::Csv(table) => table.row(self.columns.map(cell))?,
+            RowSink::Jsonl(out) => safe_json::write_line(out, row)?,
+        }
+        Ok(())
+    }
+
+    /// Writes what is still buffered.
+    pub fn finish(self) -> Result<(), AppError> {
+        if let RowSink::Csv(table) = self.sink {
+            table.finish()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,305 @@
+//! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
+
+use super::imported::{PoolsImport, file_name};
+use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
+use crate::app::error::{AppError, FileProblems};
+use crate::app::input_files::{open, stem};
+use crate::client::now_ms;
+use crate::domain::battle::BattleId;
+use crate::domain::corpus::{Document, JsonObject, Pool, Query};
+use crate::domain::vote::JudgeId;
+use crate::formats::ai_scores::{self, ExpectedJudges, RecordedVote, ZbenchPair};
+use crate::formats::problem::Problem;
+use crate::judge::FailureCause;
+use crate::store::calls::{CallOutcome, CallRecord};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Store, StoreError};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::io::BufRead;
+use std::path::Path;
+
+/// What a file has called its queries and documents so far.
+#[derive(Default)]
+struct TextHashes {
+    known: HashMap<(String, Option<String>), [u8; 32]>,
+}
+
+impl TextHashes {
+    /// What a pair says differently from an earlier one: one identifier must not stand for two texts.
+    fn contradicted_by(&mut self, pair: &ZbenchPair) -> Option<String> {
+        let query = pair.query_id.as_str().to_owned();
+        let documents = [&pair.a, &pair.b].into_iter();
+        let documents = documents.map(|one| (Some(one.id.to_string()), one.content.as_str()));
+        let named = std::iter::once((None, pair.query.as_str())).chain(documents);
+        for (document, text) in named {
+            let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+            let what = match &document {
+                None => format!("query {query:?}"),
+                Some(document) => format!("document {document:?} of query {query:?}"),
+            };
+            if *self.known.entry((query.clone(), document)).or_insert(hash) != hash {
+                return Some(format!(
+                    "{what} has another text than before; give it another id"
+                ));
+            }
+        }
+        None
+    }
+}
+
+/// The pool of a query as far as its scored pairs tell: documents in order of their first battle.
+#[derive(Default)]
+struct GatheredPool {
+    pool: Option<Pool>,
+    place: HashMap<String, usize>,
+}
+
+impl GatheredPool {
+    fn add(&mut self, pair: &ZbenchPair) {
+        let pool = self.pool.get_or_insert_with(|| Pool {
+            query: Query {
+                id: pair.query_id.clone(),
+                text: pair.query.clone(),
+                extra: JsonObject::default(),
+            },
+            documents: Vec::new(),
+            extra: JsonObject::default(),
+        });
+        for scored in [&pair.a, &pair.b] {
+            let next = pool.documents.len();
+            if *self
+                .place
+                .entry(scored.id.as_str().to_owned())
+                .or_insert(next)
+                == next
+            {
+                pool.documents.push(Document {
+                    id: scored.id.clone(),
+                    title: None,
+                    content: scored.content.clone(),
+                    metadata: scored.metadata.clone(),
+                    extra: JsonObject::default(),
+                    input_score: None,
+                });
+            }
+        }
+    }
+}
+
+/// What is wrong with a file, pair by pair.
+pub(super) fn check(path: &Path) -> Result<FileProblems, AppError> {
+    let name = file_name(path);
+    let mut problems = FileProblems::of(path);
+    let mut texts = TextHashes::default();
+    let pairs = ai_scores::read_scored_pairs(open(path)?, &name, ExpectedJudges::Any);
+    for (at, pair) in pairs.enumerate() {
+        let pair = problems.keep(pair);
+        if let Some(what) = pair.and_then(|pair| texts.contradicted_by(&pair)) {
+            let what = format!("scored_pairs[{at}]: {what}");
+            problems.add(Problem::new(&name, None, &what));
+        }
+    }
+    Ok(problems)
+}
+
+/// Imports a file in one transaction.
+pub(super) fn import(store: &Store, path: &Path) -> Result<PoolsImport, AppError> {
+    let (readers, name, dataset) = ([open(path)?, open(path)?], file_name(path), stem(path));
+    Ok(store.write_blocking(move |db| add(db, readers, &name, &dataset))?)
+}
+
+/// Adds the pools and votes of the file `name`. Two passes: the first learns the pools, the second takes the votes, so
+/// that memory holds texts and no votes.
+pub fn add(
+    db: &mut Db,
+    readers: [impl BufRead; 2],
+    name: &str,
+    dataset: &str,
+) -> Result<PoolsImport, StoreError> {
+    let [first, second] = readers;
+    let mut import = PoolsImport {
+        file: name.to_owned(),
+        ..PoolsImport::default()
+    };
+    let mut gathered: HashMap<String, GatheredPool> = HashMap::new();
+    let mut order: Vec<String> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut texts = TextHashes::default();
+    for pair in ai_scores::read_scored_pairs(first, name, ExpectedJudges::Any) {
+        let Some(pair) = pair
+            .ok()
+            .filter(|pair| texts.contradicted_by(pair).is_none())
+        else {
+            import.skipped += 1;
+            continue;
+        };
+        let id = pair.query_id.as_str().to_owned();
+        if !gathered.contains_key(&id) {
+            order.push(id.clone());
+        }
+        for (judge, _) in &pair.votes {
+            if !names.contains(judge) {
+                names.push(judge.clone());
+            }
+        }
+        gathered.entry(id).or_default().add(&pair);
+    }
+    let judges: HashMap<String, JudgeId> = names
+        .iter()
+        .map(|name| {
+            Ok((
+                name.clone(),
+                db.judge(&recorded_judge(name, "recorded", "not recorded"))?,
+            ))
+        })
+        .collect::<Result<_, StoreError>>()?;
+    let counting: Vec<JudgeId> = names
+        .iter()
+        .filter_map(|name| judges.get(name).copied())
+        .collect();
+    let ensemble = db.ensemble(&counting)?;
+    let mut keys: HashMap<String, QueryKey> = HashMap::new();
+    for id in order {
+        let Some(pool) = gathered
+            .get_mut(&id)
+            .and_then(|gathered| gathered.pool.take())
+        else {
+            continue;
+        };
+        // A dataset imported before knows the hybrid order and the documents that never fought.
+        let key = match db.find_query(&id) {
+            Ok(key) => {
+                same_documents(db, key, &pool)?;
+                import.queries_unchanged += 1;
+                key
+            }
+            Err(StoreError::NotFound(_)) => {
+                import.queries_added += 1;
+                db.add_pool(&pool, dataset)?.key()
+            }
+            Err(error) => return Err(error),
+        };
+        db.set_ensemble(key, ensemble, None)?;
+        import.keys.push(key);
+        keys.insert(id, key);
+    }
+    drop(gathered);
+    let mut texts = TextHashes::default();
+    let mut games = NextGames::default();
+    for pair in
+        ai_scores::read_scored_pairs(second, name, ExpectedJudges::Any).filter_map(Result::ok)
+    {
+        if texts.contradicted_by(&pair).is_some() {
+            continue;
+        }
+        if let Some(key) = keys.get(pair.query_id.as_str()) {
+            import_votes(db, *key, &pair, &judges, &mut games, &mut import)?;
+        }
+    }
+    for key in &import.keys {
+        db.cache_summary(*key)?;
+    }
+    Ok(import)
+}
+
+fn same_documents(db: &Db, key: QueryKey, pool: &Pool) -> Result<(), StoreError> {
+    if db.query(key)?.text != pool.query.text {
+        let query = pool.query.id.as_str();
+        return Err(StoreError::Conflict(format!(
+            "the project has another text for query {query:?}"
+        )));
+    }
+    for document in &pool.documents {
+        let position = db.find_document(key, document.id.as_str())?;
+        if *db.document_text(key, position)? != *document.content {
+            return Err(StoreError::Conflict(format!(
+                "query {:?}: the project has another text for document {:?}",
+                pool.query.id.as_str(),
+                document.id.as_str()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The first game of each pair that the next battle of the file may be.
+type NextGames = HashMap<(QueryKey, usize, usize), u32>;
+
+/// Takes one battle's votes: into the first of the pair's games that none of its judges has voted on differently, so
+/// that a file can be imported again, and beside votes that came from elsewhere.
+fn import_votes(
+    db: &Db,
+    query: QueryKey,
+    pair: &ZbenchPair,
+    judges: &HashMap<String, JudgeId>,
+    games: &mut NextGames,
+    import: &mut PoolsImport,
+) -> Result<(), StoreError> {
+    let a = db.find_document(query, pair.a.id.as_str())?;
+    let b = db.find_document(query, pair.b.id.as_str())?;
+    let next = games.entry((query, a.min(b), a.max(b))).or_default();
+    loop {
+        let game = *next;
+        *next += 1;
+        let (battle, reversed, new) = match db.battle_at(query, a, b, game)? {
+            Some((battle, stored_a)) => (battle, stored_a != a, false),
+            None => (db.add_fought_battle(query, a, b, game)?, false, true),
+        };
+        let votes: Vec<(JudgeId, CallRecord)> = pair
+            .votes
+            .iter()
+            .filter_map(|(name, vote)| Some((*judges.get(name)?, vote)))
+            .map(|(judge, vote)| (judge, call(battle, judge, vote, reversed)))
+            .collect();
+        let mut fresh = Vec::new();
+        let mut fits = true;
+        for (judge, call) in votes {
+            match (&call.result, db.vote_on(battle, judge)?) {
+                (
+                    CallOutcome::Vote {
+                        margin, reasoning, ..
+                    },
+                    Some((known, known_reasoning)),
+                ) => {
+                    fits &= known == *margin && known_reasoning == *reasoning;
+                }
+                (CallOutcome::Failure { .. }, Some(_)) => fits = false,
+                (CallOutcome::Failure { .. }, None) if db.has_failed(battle, judge)? => {}
+                (_, None) => fresh.push(call),
+            }
+        }
+        if !fits {
+            continue;
+        }
+        import.battles += usize::from(new);
+        for call in fresh {
+            match call.result {
+                CallOutcome::Vote { .. } => import.votes += 1,
+                CallOutcome::Failure { .. } => import.failures += 1,
+            }
+            db.record(&call)?;
+        }
+        return Ok(());
+    }
+}
+
+/// A recorded vote or failure as a call on a battle, which may be stored the other way round.
+fn call(battle: BattleId, judge: JudgeId, vote: &RecordedVote, reversed: bool) -> CallRecord {
+    let (swapped, result) = match vote {
+        RecordedVote::Vote {
+            margin,
+            swapped,
+            thought,
+        } => {
+            let margin = if reversed { margin.flipped() } else { *margin };
+            (*swapped != reversed, recorded_vote(margin, thought))
+        }
+        RecordedVote::Failure => {
+            let message = "recorded by zBench as score 0 with an empty thought".to_owned();
+            let cause = FailureCause::Malformed;
+            (false, CallOutcome::Failure { cause, message })
+        }
+    };
+    recorded_call(battle, judge, swapped, now_ms(), result)
+}

@@ -1,0 +1,116 @@
+//! Queries with their documents, in zBench's JSON lines.
+
+use super::imported::{PoolsImport, file_name};
+use super::recognise::{FileContent, recognise};
+use crate::app::error::{AppError, FileProblems, invalid};
+use crate::app::input_files::{open, stem};
+use crate::domain::corpus::Pool;
+use crate::formats::dataset;
+use crate::store::corpus::Imported;
+use crate::store::{Db, Store, StoreError};
+use std::collections::HashSet;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+/// What follows where bad lines are not to be skipped.
+pub const REFUSED: &str =
+    "nothing imported; mend the file or leave the bad parts out with --skip-bad";
+
+/// A dataset that has been read through and found good, or good enough.
+#[derive(Debug)]
+pub struct CheckedDataset {
+    path: PathBuf,
+    /// What is wrong with the lines that are left out.
+    pub problems: FileProblems,
+}
+
+/// Reads a dataset through, for use cases that take one as their input.
+pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
+    // What cannot be recognised is told as a dataset with a bad line.
+    if let Ok(other) = recognise(path)
+        && other != FileContent::Dataset
+    {
+        return Err(invalid!(
+            "{}: holds {}, not a dataset; use `overrule import`",
+            path.display(),
+            other.describe()
+        ));
+    }
+    let problems = check_lines(path)?;
+    if !skip_bad {
+        problems.clone().refuse(REFUSED)?;
+    }
+    Ok(CheckedDataset {
+        path: path.to_owned(),
+        problems,
+    })
+}
+
+impl CheckedDataset {
+    /// Puts the dataset into a project.
+    pub fn import(&self, store: &Store) -> Result<PoolsImport, AppError> {
+        import(store, &self.path)
+    }
+
+    /// Its pools, one at a time.
+    pub fn pools(&self) -> Result<impl Iterator<Item = Pool> + use<>, AppError> {
+        let records = dataset::read_pools(open(&self.path)?, &file_name(&self.path));
+        Ok(records.filter_map(Result::ok))
+    }
+}
+
+/// What is wrong with a dataset, line by line.
+pub(super) fn check_lines(path: &Path) -> Result<FileProblems, AppError> {
+    let mut problems = FileProblems::of(path);
+    let mut any = false;
+    for pool in dataset::read_pools(open(path)?, &file_name(path)) {
+        any = true;
+        problems.keep(pool);
+    }
+    match any {
+        true => Ok(problems),
+        false => Err(AppError::file(
+            path,
+            "holds no query; expected one JSON object a line",
+        )),
+    }
+}
+
+/// Imports a file in one transaction.
+pub(super) fn import(store: &Store, path: &Path) -> Result<PoolsImport, AppError> {
+    let (reader, name, dataset) = (open(path)?, file_name(path), stem(path));
+    Ok(store.write_blocking(move |db| add(db, reader, &name, &dataset))?)
+}
+
+/// Adds what a reader of the file `name` holds, as the dataset of that name.
+pub fn add(
+    db: &mut Db,
+    reader: impl BufRead,
+    name: &str,
+    dataset: &str,
+) -> Result<PoolsImport, StoreError> {
+    let mut import = PoolsImport {
+        file: name.to_owned(),
+        ..PoolsImport::default()
+    };
+    let mut bad_lines = HashSet::new();
+    for pool in dataset::read_pools(reader, name) {
+        let pool = match pool {
+            Ok(pool) => pool,
+            Err(problem) => {
+                bad_lines.insert(problem.line);
+                continue;
+            }
+        };
+        let imported = db.add_pool(&pool, dataset)?;
+        match imported {
+            Imported::Added(_) => import.queries_added += 1,
+            Imported::Unchanged(_) => import.queries_unchanged += 1,
+        }
+        let documents = pool.documents.iter();
+        import.scored += documents.filter(|one| one.input_score.is_some()).count();
+        import.keys.push(imported.key());
+    }
+    import.skipped = bad_lines.len();
+    Ok(import)
+}

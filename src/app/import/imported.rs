@@ -1,0 +1,193 @@
+//! What imports did, for people and as JSON.
+
+use crate::app::wording::{counted, first_of};
+use crate::domain::corpus::QueryId;
+use crate::domain::sanitise;
+use crate::domain::verdict::FinalRule;
+use crate::store::corpus::QueryKey;
+use crate::store::{Store, StoreError};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::fmt::{self, Display};
+use std::path::Path;
+
+/// Names that are listed before the rest is only counted.
+const LISTED: usize = 8;
+
+/// What the import of queries with documents did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PoolsImport {
+    /// The file, as shown.
+    pub file: String,
+    /// Queries that were new.
+    pub queries_added: usize,
+    /// Queries that the project already held.
+    pub queries_unchanged: usize,
+    /// Battles that were new.
+    pub battles: usize,
+    /// Their votes.
+    pub votes: usize,
+    /// Their failures.
+    pub failures: usize,
+    /// Lines or pairs left out.
+    pub skipped: usize,
+    /// Documents that came with a score, which is kept and not used.
+    #[serde(skip)]
+    pub scored: usize,
+    /// The queries of the file, in its order.
+    #[serde(skip)]
+    pub keys: Vec<QueryKey>,
+}
+
+impl Display for PoolsImport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} queries added, {} were there already",
+            sanitise::line(&self.file),
+            self.queries_added,
+            self.queries_unchanged
+        )?;
+        if self.battles > 0 || self.votes > 0 {
+            write!(
+                f,
+                "; {} battles with {} votes and {} failed calls taken over as recorded",
+                self.battles, self.votes, self.failures
+            )?;
+        }
+        if self.scored > 0 {
+            write!(
+                f,
+                "; the scores of {} documents are kept beside them, and are not zELO of this project",
+                self.scored
+            )?;
+        }
+        match self.skipped {
+            0 => Ok(()),
+            skipped => write!(f, "; {skipped} bad parts left out"),
+        }
+    }
+}
+
+/// What the import of other systems' and people's votes did.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct VotesImport {
+    /// The file, as shown.
+    pub file: String,
+    pub(super) queries_added: usize,
+    pub(super) queries_unchanged: usize,
+    pub(super) documents_added: usize,
+    pub(super) battles: usize,
+    pub(super) votes: usize,
+    pub(super) verdicts: usize,
+    /// Votes and verdicts that were there already.
+    pub(super) unchanged: usize,
+    pub(super) judges: Vec<String>,
+    pub(super) annotators: Vec<String>,
+    /// Queries of the file for which not all of its judges count.
+    #[serde(rename = "queries_keeping_their_judges")]
+    pub(super) keep_their_judges: usize,
+    /// Pairs of the file's queries on which people differ.
+    pub(super) conflicts: usize,
+    pub(super) skipped: usize,
+    #[serde(skip)]
+    pub(super) rule: FinalRule,
+}
+
+impl Display for VotesImport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}: {} queries added, {} were there already; {} documents added",
+            sanitise::line(&self.file),
+            self.queries_added,
+            self.queries_unchanged,
+            self.documents_added,
+        )?;
+        if !self.judges.is_empty() {
+            let judges = first_of(&self.judges, LISTED);
+            write!(
+                f,
+                "; {} battles and {} votes of {judges}",
+                self.battles, self.votes
+            )?;
+        }
+        if !self.annotators.is_empty() {
+            let annotators = first_of(&self.annotators, LISTED);
+            write!(f, "; {} verdicts of {annotators}", self.verdicts)?;
+        }
+        if self.unchanged > 0 {
+            write!(f, "; {} lines were there already", self.unchanged)?;
+        }
+        match self.skipped {
+            0 => Ok(()),
+            skipped => write!(f, "; {skipped} bad lines left out"),
+        }
+    }
+}
+
+impl VotesImport {
+    /// What should not go unsaid.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.verdicts > 0 {
+            notes.push("of a person's score only the direction is used: a, b or tie".to_owned());
+        }
+        if self.conflicts > 0 {
+            notes.push(format!(
+                "people differ on {} pairs; the {} verdict counts (overrule config project --final latest|majority|adjudicator)",
+                self.conflicts,
+                match &self.rule {
+                    FinalRule::Latest => "latest",
+                    FinalRule::Majority => "majority's",
+                    FinalRule::Adjudicator(_) => "adjudicator's",
+                }
+            ));
+        }
+        if self.keep_their_judges > 0 {
+            notes.push(format!(
+                "{} queries keep the judges that counted there; the votes of others are stored and do not count",
+                self.keep_their_judges
+            ));
+        }
+        notes
+    }
+}
+
+/// A path as an import shows it.
+pub(super) fn file_name(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// The project's queries by their names; an empty project knows none, and lacks none.
+pub(super) struct KnownQueries(HashSet<QueryId>);
+
+impl KnownQueries {
+    pub(super) fn read(store: &Store) -> Result<Self, StoreError> {
+        let queries = store.read_blocking(|db| db.queries())?;
+        Ok(Self(queries.into_iter().map(|query| query.id).collect()))
+    }
+
+    pub(super) fn contains(&self, query: &QueryId) -> bool {
+        self.0.contains(query)
+    }
+
+    /// How many queries have no pool in the project.
+    pub(super) fn lacking<'a>(&self, queries: impl Iterator<Item = &'a QueryId>) -> usize {
+        match self.0.is_empty() {
+            true => 0,
+            false => queries.filter(|query| !self.contains(query)).count(),
+        }
+    }
+}
+
+/// Queries that have no pool in the project, in words.
+pub(super) fn without_pool(unknown: usize) -> String {
+    match unknown {
+        0 => String::new(),
+        unknown => format!(
+            "; {} without a pool in the project",
+            counted(unknown, "query")
+        ),
+    }
+}

@@ -1,0 +1,75 @@
+//! Picks into a project.
+
+use super::datasets::REFUSED;
+use super::imported::{KnownQueries, file_name};
+use crate::app::error::{AppError, FileProblems};
+use crate::app::input_files::open;
+use crate::app::wording::counted;
+use crate::domain::adjudication::PickRecord;
+use crate::domain::sanitise;
+use crate::formats::picks::read_picks;
+use crate::store::Store;
+use serde::Serialize;
+use std::fmt::{self, Display};
+use std::path::Path;
+
+/// What the import of picks did.
+#[derive(Clone, Debug, Serialize)]
+pub struct PicksImport {
+    file: String,
+    picks: usize,
+    picks_added: usize,
+    picks_of_unknown_queries: usize,
+}
+
+pub(super) fn read(path: &Path) -> Result<Vec<PickRecord>, AppError> {
+    let mut problems = FileProblems::of(path);
+    let records = read_picks(open(path)?, &file_name(path));
+    let picks = records.filter_map(|record| problems.keep(record));
+    let picks = picks.map(|(_, record)| record).collect();
+    problems.refuse(REFUSED)?;
+    Ok(picks)
+}
+
+pub(super) fn import(
+    store: &Store,
+    path: &Path,
+    picks: Vec<PickRecord>,
+) -> Result<PicksImport, AppError> {
+    let known = KnownQueries::read(store)?;
+    let count = picks.len();
+    let (added, unknown) = store.write_blocking(move |db| {
+        let (mut added, mut unknown) = (0, 0);
+        for pick in &picks {
+            match known.contains(&pick.query) {
+                true => added += usize::from(db.add_pick(pick)?),
+                false => unknown += 1,
+            }
+        }
+        Ok((added, unknown))
+    })?;
+    Ok(PicksImport {
+        file: file_name(path),
+        picks: count,
+        picks_added: added,
+        picks_of_unknown_queries: unknown,
+    })
+}
+
+impl Display for PicksImport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unknown = self.picks_of_unknown_queries;
+        let left_out = match unknown {
+            0 => String::new(),
+            count => format!("; {count} of queries that the project lacks: left out"),
+        };
+        write!(
+            f,
+            "{}: {}, {} new, {} there already{left_out}",
+            sanitise::line(&self.file),
+            counted(self.picks, "pick"),
+            self.picks_added,
+            self.picks - unknown - self.picks_added
+        )
+    }
+}

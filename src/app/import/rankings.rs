@@ -1,0 +1,56 @@
+//! Rankings into a project.
+
+use super::imported::{KnownQueries, file_name, without_pool};
+use crate::app::error::AppError;
+use crate::app::wording::counted;
+use crate::client::now_ms;
+use crate::domain::metrics::RankedRun;
+use crate::domain::sanitise;
+use crate::store::Store;
+use serde::Serialize;
+use std::fmt::{self, Display};
+use std::path::Path;
+
+/// What the import of a ranking did.
+#[derive(Clone, Debug, Serialize)]
+pub struct RankingImport {
+    file: String,
+    ranking: String,
+    queries: usize,
+    replaced: bool,
+    unknown_queries: usize,
+}
+
+pub(super) fn import(
+    store: &Store,
+    path: &Path,
+    name: String,
+    run: RankedRun,
+) -> Result<RankingImport, AppError> {
+    let known = KnownQueries::read(store)?;
+    let ranking = name.clone();
+    Ok(RankingImport {
+        file: file_name(path),
+        ranking,
+        queries: run.len(),
+        unknown_queries: known.lacking(run.keys()),
+        replaced: store.write_blocking(move |db| db.put_ranking(&name, &run, now_ms()))?,
+    })
+}
+
+impl Display for RankingImport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let again = match self.replaced {
+            true => "in place of those in the ranking of that name",
+            false => "new",
+        };
+        write!(
+            f,
+            "{}: ranking {} of {}, {again}{}",
+            sanitise::line(&self.file),
+            sanitise::line(&self.ranking),
+            counted(self.queries, "query"),
+            without_pool(self.unknown_queries)
+        )
+    }
+}

@@ -1,0 +1,106 @@
+//! Other systems' and people's pairwise judgments, taken over vote by vote.
+
+use super::imported::{VotesImport, file_name};
+use super::vote_importer::VotesImporter;
+use crate::app::error::{AppError, FileProblems};
+use crate::app::input_files::{open, stem};
+use crate::client::now_ms;
+use crate::formats::votes::{KnownTexts, read_votes, text_hash};
+use crate::store::{Db, Store, StoreError};
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+/// Texts of queries and documents by query, as far as files have told them.
+pub type TextsByQuery = HashMap<String, KnownTexts>;
+
+/// What is wrong with a file of votes. `texts` are those of the files before, and then of this one too.
+pub fn check(
+    path: &Path,
+    project: Option<&Store>,
+    texts: &mut TextsByQuery,
+) -> Result<FileProblems, AppError> {
+    let mut problems = FileProblems::of(path);
+    let mut votes = read_votes(open(path)?, &file_name(path), |query: &str| {
+        let id = query.to_owned();
+        match (texts.get(query), project) {
+            (Some(known), _) => Ok(Some(known.clone())),
+            (None, None) => Ok(None),
+            (None, Some(store)) => store
+                .read_blocking(move |db| known_texts(db, &id).map_err(StoreError::Corrupt))
+                .map_err(|error| error.to_string()),
+        }
+    });
+    let mut any = false;
+    for vote in votes.by_ref() {
+        any = true;
+        problems.keep(vote);
+    }
+    if !any {
+        return Err(AppError::file(
+            path,
+            "holds no vote; expected one JSON object a line",
+        ));
+    }
+    let told = votes.into_texts();
+    texts.extend(told);
+    Ok(problems)
+}
+
+/// Imports a file: all of it, or nothing. Bad lines are left out.
+pub fn import(store: &Store, path: &Path) -> Result<VotesImport, AppError> {
+    let file = VotesFile::open(path)?;
+    Ok(store.write_blocking(move |db| file.import(db))?)
+}
+
+/// What imports of the files, one after the other, would do to a project, or to a new one.
+pub fn rehearse(paths: &[PathBuf], project: Option<&Store>) -> Result<Vec<VotesImport>, AppError> {
+    let files = paths.iter().map(|path| VotesFile::open(path));
+    let files = files.collect::<Result<Vec<_>, _>>()?;
+    let import = move |db: &mut Db| {
+        let imports = files.into_iter().map(|file| file.import(db));
+        imports.collect::<Result<Vec<_>, StoreError>>()
+    };
+    Ok(match project {
+        Some(store) => store.write_blocking(move |db| db.rehearsed(import))?,
+        None => import(&mut Db::scratch()?)?,
+    })
+}
+
+/// A file that is about to be read into a project.
+struct VotesFile {
+    reader: BufReader<File>,
+    name: String,
+    dataset: String,
+}
+
+impl VotesFile {
+    fn open(path: &Path) -> Result<Self, AppError> {
+        Ok(Self {
+            reader: open(path)?,
+            name: file_name(path),
+            dataset: stem(path),
+        })
+    }
+
+    fn import(self, db: &mut Db) -> Result<VotesImport, StoreError> {
+        let votes = read_votes(self.reader, &self.name, |query: &str| {
+            known_texts(db, query)
+        });
+        let import = VotesImporter::new(db, &self.dataset, now_ms()).import(votes)?;
+        Ok(VotesImport {
+            file: self.name,
+            ..import
+        })
+    }
+}
+
+/// The texts that the project has of a query.
+fn known_texts(db: &Db, query: &str) -> Result<Option<KnownTexts>, String> {
+    let known = db.texts(query).map_err(|error| error.to_string())?;
+    Ok(known.map(|known| KnownTexts {
+        query: text_hash(&known.query),
+        documents: known.documents,
+    }))
+}

@@ -1,0 +1,128 @@
+//! Files that are written: whole or not at all, and never over the project, a configuration or an input.
+
+use super::error::{AppError, invalid};
+use crate::config::user_file;
+use crate::formats::file;
+use crate::store::file::beside;
+use std::io::{BufWriter, Read as _, Write};
+use std::path::{Path, PathBuf};
+
+/// What must not be written over, whatever a file is called.
+#[derive(Clone, Copy, Debug)]
+pub struct ProtectedFiles<'a> {
+    /// The project, with its logs and its lock.
+    pub project: &'a Path,
+    /// The configuration in force, where it is a file.
+    pub configuration: Option<&'a Path>,
+}
+
+impl ProtectedFiles<'_> {
+    /// Refuses an output file that cannot be written, that holds configuration, or that would replace the project or one
+    /// of the inputs, before any work is done.
+    pub fn check_target(&self, path: &Path, inputs: &[(&str, &Path)]) -> Result<(), AppError> {
+        let refuse = |why: &str| Err(AppError::file(path, format!("{why}; name another file")));
+        let found = std::fs::metadata(path).ok();
+        if let Some(kind) = found.as_ref().and_then(file::odd_kind) {
+            return refuse(&format!("cannot be written: it is {kind}"));
+        }
+        let (Some(name), Some(target)) = (path.file_name(), real(path)) else {
+            return refuse("cannot be written: its folder does not exist");
+        };
+        if let Some(what) = is_configuration(path) {
+            return refuse(&format!("is {what}, which is never written over"));
+        }
+        let mut kept: Vec<(&str, PathBuf)> = vec![("project", self.project.to_owned())];
+        let log = real(self.project).unwrap_or_else(|| self.project.to_owned());
+        for suffix in ["-wal", "-shm", "-journal", "-run"] {
+            kept.push(("project's log or lock", beside(&log, suffix)));
+        }
+        let configuration = self.configuration.map(Path::to_owned).into_iter();
+        let configuration = configuration.chain(user_file());
+        kept.extend(configuration.map(|path| ("configuration", path)));
+        kept.extend(
+            inputs
+                .iter()
+                .map(|(what, path)| (*what, path.to_path_buf())),
+        );
+        for (what, other) in &kept {
+            if real(other).as_ref() == Some(&target) || file::same(other, path) {
+                return refuse(&format!("would overwrite the {what}"));
+            }
+        }
+        // Not looked into before here: to close a handle on the open project would take SQLite's locks away.
+        if found.is_some() && is_database(path) {
+            return refuse("would overwrite a database");
+        }
+        let probe = target.with_file_name(format!(".{}.overrule", name.to_string_lossy()));
+        if let Err(error) = file::create(&probe) {
+            return refuse(&format!("cannot be written: {error}"));
+        }
+        drop(std::fs::remove_file(&probe));
+        Ok(())
+    }
+}
+
+/// Where a file is or would be, whatever way it is spelled; `None` where its folder does not exist.
+fn real(path: &Path) -> Option<PathBuf> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().ok()?;
+    path.canonicalize()
+        .ok()
+        .or_else(|| Some(folder.join(path.file_name()?)))
+}
+
+/// What a file is by its name, where it holds keys or settings: those are never written over.
+pub fn is_configuration(path: &Path) -> Option<&'static str> {
+    let real = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    [path, &real].into_iter().find_map(|path| {
+        let name = path.file_name()?.to_string_lossy().to_lowercase();
+        match name.as_str() {
+            "overrule.toml" | "config.toml" => Some("a configuration file"),
+            ".env" => Some("a file of keys"),
+            name if name.starts_with(".env.") => Some("a file of keys"),
+            _ => None,
+        }
+    })
+}
+
+fn is_database(path: &Path) -> bool {
+    let mut start = [0; 16];
+    let read = file::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && &start == b"SQLite format 3\0"
+}
+
+/// Writes a file beside its final name and moves it there when it is whole. It is its owner's alone.
+pub fn write_whole<T>(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, AppError>,
+) -> Result<T, AppError> {
+    let cannot = |error: &dyn std::fmt::Display| {
+        AppError::Failed(format!("{}: cannot be written: {error}", path.display()))
+    };
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    let part = path.with_file_name(name);
+    let file = file::create(&part)
+        .map_err(|error| invalid!("{}: cannot be written: {error}", path.display()))?;
+    let mut out = BufWriter::new(file);
+    let written = write(&mut out).and_then(|done| {
+        out.flush()?;
+        Ok(done)
+    });
+    let moved = written
+        .map_err(|error| match error.is_disk_full() {
+            true => cannot(&"the disk is full; free some space and repeat the command"),
+            false => error,
+        })
+        .and_then(|done| {
+            std::fs::rename(&part, path).map_err(|error| cannot(&error))?;
+            Ok(done)
+        });
+    if moved.is_err() {
+        drop(std::fs::remove_file(&part));
+    }
+    moved
+}

@@ -1,0 +1,104 @@
+//! How each question stands: what the project's picks say, and what comes in addition.
+
+use crate::domain::adjudication::{PickRecord, PickResult};
+use crate::domain::corpus::QueryId;
+use crate::judge::Usage;
+use std::collections::HashMap;
+
+/// How a question stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct QuestionState {
+    /// It has picks.
+    picked: bool,
+    /// Answers to it that broke the rules.
+    pub(super) invalid: usize,
+    /// A call of it failed for good.
+    failed: bool,
+    usage: Usage,
+    cost_usd: Option<f64>,
+}
+
+/// Answers that break the rules before a question is given up.
+const ASKED: usize = 2;
+
+impl QuestionState {
+    /// It has valid picks.
+    pub(super) fn is_valid(&self) -> bool {
+        self.picked
+    }
+
+    /// It is given up: the answers broke the rules.
+    pub(super) fn is_invalid(&self) -> bool {
+        !self.picked && self.invalid >= ASKED
+    }
+
+    /// Its call failed, and no answer came.
+    pub(super) fn is_failed(&self) -> bool {
+        !self.picked && self.invalid == 0 && self.failed
+    }
+}
+
+/// What is asked: about which query, in which order of its pool, and the hash of judge and prompt. Two pools may make the
+/// same prompt; each is asked for itself.
+pub(super) type PickQuestionKey = (QueryId, usize, String);
+
+/// The picks by question.
+#[derive(Debug, Default)]
+pub struct PickAnswers {
+    states: HashMap<PickQuestionKey, QuestionState>,
+    spent_usd: f64,
+}
+
+impl PickAnswers {
+    /// The answers that a project has.
+    pub fn new(picks: Vec<PickRecord>) -> Self {
+        let mut answers = Self::default();
+        picks.iter().for_each(|record| answers.add(record));
+        answers
+    }
+
+    /// Takes an answer in.
+    pub fn add(&mut self, record: &PickRecord) {
+        let question = (
+            record.query.clone(),
+            record.permutation,
+            record.call.clone(),
+        );
+        let state = self.states.entry(question).or_default();
+        match record.result {
+            PickResult::Slots(_) | PickResult::Verdicts(_) => state.picked = true,
+            PickResult::Invalid(_) => state.invalid += 1,
+            PickResult::Failure(_) => state.failed |= !record.again,
+        }
+        state.usage.input += record.tokens_input;
+        state.usage.output += record.tokens_output;
+        if let Some(cost) = record.cost_usd {
+            state.cost_usd = Some(state.cost_usd.unwrap_or(0.0) + cost);
+            self.spent_usd += cost;
+        }
+    }
+
+    /// How a question stands; `None` where it was never answered and never failed.
+    pub(super) fn state(&self, question: &PickQuestionKey) -> Option<&QuestionState> {
+        self.states.get(question)
+    }
+
+    /// Tokens and dollars of some questions.
+    pub(super) fn used(&self, questions: &[&PickQuestionKey]) -> (Usage, Option<f64>) {
+        let mut usage = Usage::default();
+        let mut cost: Option<f64> = None;
+        for state in questions.iter().filter_map(|one| self.state(one)) {
+            usage.input += state.usage.input;
+            usage.output += state.usage.output;
+            if let Some(usd) = state.cost_usd {
+                cost = Some(cost.unwrap_or(0.0) + usd);
+            }
+        }
+        (usage, cost)
+    }
+
+    /// Dollars that all picks have cost, as far as that is known.
+    pub fn spent_usd(&self) -> f64 {
+        self.spent_usd
+    }
+}

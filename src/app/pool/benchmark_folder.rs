@@ -1,0 +1,96 @@
+//! A benchmark's folder: corpus, queries and labels.
+
+use crate::app::error::{AppError, FileProblems, invalid};
+use crate::app::input_files::{display_name, open, read_labels};
+use crate::domain::corpus::QueryId;
+use crate::domain::metrics::Qrels;
+use crate::formats::beir::{self, BeirDocument, BeirQuery};
+use std::path::{Path, PathBuf};
+
+/// Where a benchmark's files are.
+#[derive(Clone, Debug)]
+pub struct BenchmarkFolder {
+    pub(super) corpus: PathBuf,
+    queries: PathBuf,
+    qrels: PathBuf,
+}
+
+impl BenchmarkFolder {
+    /// The files of a split, which is there.
+    pub fn new(folder: &Path, split: &str) -> Result<Self, AppError> {
+        let qrels = folder.join("qrels");
+        let file = qrels.join(format!("{split}.tsv"));
+        if !file.is_file() {
+            let names = std::fs::read_dir(&qrels).into_iter().flatten().flatten();
+            let mut known: Vec<String> = names
+                .filter_map(|entry| entry.path().file_stem()?.to_str().map(str::to_owned))
+                .collect();
+            known.sort();
+            let known = match known.is_empty() {
+                true => "there are no labels at all".to_owned(),
+                false => format!("--split is one of {}", known.join(", ")),
+            };
+            return Err(AppError::file(&file, format!("is not there; {known}")));
+        }
+        Ok(Self {
+            corpus: folder.join("corpus.jsonl"),
+            queries: folder.join("queries.jsonl"),
+            qrels: file,
+        })
+    }
+
+    /// What must not be overwritten.
+    pub fn files(&self) -> [(&'static str, &Path); 3] {
+        [
+            ("corpus", &self.corpus),
+            ("queries", &self.queries),
+            ("labels", &self.qrels),
+        ]
+    }
+
+    /// The labels of the split.
+    pub fn labels(&self) -> Result<Qrels, AppError> {
+        read_labels(&self.qrels)
+    }
+
+    /// The queries that have labels, in the order of their numbers where all ids are numbers, else as they came.
+    pub(super) fn queries(&self, qrels: &Qrels) -> Result<Vec<BeirQuery>, AppError> {
+        let name = display_name(&self.queries);
+        let mut problems = FileProblems::of(&self.queries);
+        let all = beir::read_queries(open(&self.queries)?, &name);
+        let all = all.filter_map(|query| problems.keep(query));
+        let mut queries: Vec<BeirQuery> =
+            all.filter(|query| qrels.contains_key(&query.id)).collect();
+        problems.refuse_any()?;
+        if queries.is_empty() {
+            return Err(invalid!(
+                "{name}: has no query of the labels; compare the ids"
+            ));
+        }
+        let number = |id: &QueryId| id.as_str().parse::<u64>().ok();
+        if queries.iter().all(|query| number(&query.id).is_some()) {
+            queries.sort_by_key(|query| number(&query.id));
+        }
+        Ok(queries)
+    }
+
+    /// Reads the corpus through, one document in memory at a time, until the end or the first refusal.
+    pub(super) fn for_each_document(
+        &self,
+        mut visit: impl FnMut(BeirDocument) -> Result<(), AppError>,
+    ) -> Result<(), AppError> {
+        let mut problems = FileProblems::of(&self.corpus);
+        let mut any = false;
+        for document in beir::read_corpus(open(&self.corpus)?, &display_name(&self.corpus)) {
+            any = true;
+            if let Some(document) = problems.keep(document) {
+                visit(document)?;
+            }
+        }
+        problems.refuse_any()?;
+        match any {
+            true => Ok(()),
+            false => Err(AppError::file(&self.corpus, "holds no document")),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! BM25 and the nearest vectors, fused by reciprocal rank.
+
+use super::benchmark_folder::BenchmarkFolder;
+use super::first_stage::FirstStage;
+use super::fused_rankings::FusedRankings;
+use crate::app::embeddings::{CachedEmbedder, VectorOrigins};
+use crate::app::error::AppError;
+use crate::app::wording::counted;
+use crate::domain::corpus::DocId;
+use crate::domain::metrics::Qrels;
+use crate::domain::retrieval::{NearestDocuments, RRF_K, reciprocal_rank_fusion};
+use crate::embedding::cache::VectorCache;
+use crate::formats::beir::{BeirDocument, BeirQuery};
+use serde_json::json;
+use std::path::Path;
+use tokio::runtime::Runtime;
+
+/// Rounds of calls whose texts are in memory at a time.
+const ROUNDS: usize = 4;
+/// Documents looked at together by an estimate.
+const ESTIMATED_TOGETHER: usize = 1000;
+/// Characters of a token of English, roughly.
+const CHARS_PER_TOKEN: usize = 4;
+
+/// The nearest documents of a benchmark's queries, by the vectors of one embedder.
+#[derive(Debug)]
+pub struct DenseSearch<'a> {
+    folder: &'a BenchmarkFolder,
+    queries: Vec<BeirQuery>,
+    /// Documents a query that are fused.
+    depth: usize,
+    vectors: CachedEmbedder,
+}
+
+/// Texts that would be embedded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EmbeddingNeed {
+    /// All texts.
+    pub texts: usize,
+    /// Those without a vector.
+    pub unknown: usize,
+    characters: usize,
+}
+
+/// How far the vectors of a corpus are.
+#[derive(Clone, Copy, Debug)]
+pub struct EmbeddingProgress {
+    /// Documents with a vector.
+    pub done: usize,
+    /// What the vectors took.
+    pub origins: VectorOrigins,
+}
+
+/// Where vectors are kept; nowhere for a dry run that finds no file.
+pub fn vector_cache(path: &Path, dry_run: bool) -> Result<VectorCache, AppError> {
+    let nowhere = dry_run && !path.exists();
+    let path = if nowhere { Path::new(":memory:") } else { path };
+    VectorCache::open(path).map_err(AppError::invalid)
+}
+
+impl<'a> DenseSearch<'a> {
+    /// A search for at least `depth` documents of each query that has labels.
+    pub fn new(
+        folder: &'a BenchmarkFolder,
+        qrels: &Qrels,
+        depth: usize,
+        vectors: CachedEmbedder,
+    ) -> Result<Self, AppError> {
+        Ok(Self {
+            folder,
+            queries: folder.queries(qrels)?,
+            depth,
+            vectors,
+        })
+    }
+
+    /// Whether calls may cost money.
+    pub fn is_paid(&self) -> bool {
+        self.vectors.embedder().is_paid()
+    }
+
+    /// What the vectors took so far.
+    pub fn origins(&self) -> VectorOrigins {
+        self.vectors.origins()
+    }
+
+    /// What would be embedded.
+    pub fn need(&self) -> Result<EmbeddingNeed, AppError> {
+        let mut need = EmbeddingNeed::default();
+        let mut count = |texts: Vec<String>| -> Result<(), AppError> {
+            for text in texts {
+                need.texts += 1;
+                if self.vectors.unknown(std::slice::from_ref(&text))? > 0 {
+                    need.unknown += 1;
+                    need.characters += text.chars().count();
+                }
+            }
+            Ok(())
+        };
+        count(self.query_texts())?;
+        for_each_chunk(self.folder, ESTIMATED_TOGETHER, |chunk| {
+            count(texts_of(&self.vectors, chunk))
+        })?;
+        Ok(need)
+    }
+
+    /// The same in words.
+    pub fn describe(&self, need: EmbeddingNeed) -> String {
+        let embedder = self.vectors.embedder();
+        format!(
+            "{} ({}) would embed {} of {}, about {} tokens",
+            embedder.name,
+            embedder.model,
+            need.unknown,
+            counted(need.texts, "text"),
+            need.characters / CHARS_PER_TOKEN
+        )
+    }
+
+    /// Fuses `stage` with the nearest vectors. `progress` is told after every round of calls.
+    pub fn fuse(
+        &mut self,
+        stage: &mut FirstStage,
+        runtime: &Runtime,
+        progress: &mut dyn FnMut(EmbeddingProgress),
+    ) -> Result<(), AppError> {
+        let nearest = self.nearest(runtime, progress)?;
+        let mut rankings = Vec::new();
+        for (query, dense) in self.queries.iter().zip(nearest) {
+            let scored = |ranking: Vec<(DocId, f64)>| {
+                let scores = ranking.into_iter();
+                scores.map(|(id, score)| (id, Some(score))).collect()
+            };
+            let stages = [scored(stage.ranking(query, self.depth)), scored(dense)];
+            rankings.push((query.id.clone(), reciprocal_rank_fusion(&stages, RRF_K)));
+        }
+        let method = json!({
+            "fusion": "reciprocal rank",
+            "k": RRF_K,
+            "depth": self.depth,
+            "embedder": self.vectors.embedder().name,
+            "model": self.vectors.embedder().model,
+        });
+        let origins = self.origins();
+        let mut made = method.clone();
+        made["texts_cached"] = json!(origins.cached);
+        made["texts_embedded"] = json!(origins.embedded);
+        made["tokens"] = json!(origins.tokens);
+        stage.fuse(FusedRankings {
+            rankings: rankings.into_iter().collect(),
+            method,
+            made,
+        });
+        Ok(())
+    }
+
+    /// The nearest documents of each query.
+    fn nearest(
+        &mut self,
+        runtime: &Runtime,
+        progress: &mut dyn FnMut(EmbeddingProgress),
+    ) -> Result<Vec<Vec<(DocId, f64)>>, AppError> {
+        let texts = self.query_texts();
+        let queries = runtime.block_on(self.vectors.of(&texts))?;
+        let mut nearest = NearestDocuments::new(queries, self.depth);
+        let embedder = self.vectors.embedder();
+        let size = embedder.batch * embedder.concurrency * ROUNDS;
+        let mut done = 0;
+        let (folder, vectors) = (self.folder, &mut self.vectors);
+        for_each_chunk(folder, size, |chunk| {
+            let texts = texts_of(vectors, chunk);
+            let found = runtime.block_on(vectors.of(&texts))?;
+            for (document, vector) in chunk.iter().zip(&found) {
+                nearest.offer(&document.id, vector);
+            }
+            done += chunk.len();
+            progress(EmbeddingProgress {
+                done,
+                origins: vectors.origins(),
+            });
+            Ok(())
+        })?;
+        Ok(nearest.rankings())
+    }
+
+    /// The texts of the queries, as the embedder is sent them.
+    fn query_texts(&self) -> Vec<String> {
+        let embedder = self.vectors.embedder();
+        let queries = self.queries.iter();
+        queries.map(|query| embedder.query(&query.text)).collect()
+    }
+}
+
+/// The texts of documents, as the embedder is sent them.
+fn texts_of(vectors: &CachedEmbedder, documents: &[BeirDocument]) -> Vec<String> {
+    let documents = documents.iter();
+    documents
+        .map(|document| vectors.embedder().passage(&document.content()))
+        .collect()
+}
+
+/// Hands the corpus on in pieces of `size` documents, empty ones left out.
+fn for_each_chunk(
+    folder: &BenchmarkFolder,
+    size: usize,
+    mut visit: impl FnMut(&[BeirDocument]) -> Result<(), AppError>,
+) -> Result<(), AppError> {
+    let mut chunk: Vec<BeirDocument> = Vec::new();
+    folder.for_each_document(|document| {
+        if !document.content().is_empty() {
+            chunk.push(document);
+        }
+        if chunk.len() < size {
+            return Ok(());
+        }
+        let visited = visit(&chunk);
+        chunk.clear();
+        visited
+    })?;
+    match chunk.is_empty() {
+        true => Ok(()),
+        false => visit(&chunk),
+    }
+}

@@ -1,0 +1,83 @@
+//! What BM25 and the nearest vectors found, fused, with the places of both.
+
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::metrics::RankedRun;
+use crate::domain::retrieval::{FusedItem, StageRank};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The stages, in the order in which they are fused.
+const STAGES: [&str; 2] = ["bm25", "dense"];
+/// What they are fused to.
+pub(super) const FUSED: &str = "hybrid";
+
+/// The names of the stages and of what they are fused to.
+pub fn stage_names() -> impl Iterator<Item = &'static str> {
+    STAGES.into_iter().chain([FUSED])
+}
+
+/// Fused rankings.
+pub(super) struct FusedRankings {
+    /// Of each query, best first.
+    pub(super) rankings: HashMap<QueryId, Vec<FusedItem<DocId>>>,
+    /// How they were fused, for the pools.
+    pub(super) method: Value,
+    /// The same with what it took, for the summary.
+    pub(super) made: Value,
+}
+
+impl FusedRankings {
+    fn of(&self, query: &QueryId) -> &[FusedItem<DocId>] {
+        self.rankings.get(query).map_or(&[], Vec::as_slice)
+    }
+
+    /// The best documents of a query.
+    pub(super) fn ranking(&self, query: &QueryId, depth: usize) -> Vec<(DocId, f64)> {
+        let best = self.of(query).iter().take(depth);
+        best.map(|fused| (fused.item.clone(), fused.score))
+            .collect()
+    }
+
+    /// Rank and score of a document in each stage that found it.
+    pub(super) fn places(&self, query: &QueryId, document: &DocId) -> Option<Value> {
+        let mut found = self.of(query).iter();
+        let fused = found.find(|fused| fused.item == *document)?;
+        let mut places = json!({FUSED: {"score": fused.score}});
+        for (name, place) in STAGES.iter().zip(&fused.stages) {
+            if let Some(place) = place {
+                places[name] = json!({"rank": place.rank, "score": place.score});
+            }
+        }
+        Some(places)
+    }
+
+    /// The stages and what they were fused to, each as a run.
+    pub(super) fn runs(&self) -> Vec<(&'static str, RankedRun)> {
+        let stages = STAGES.into_iter().enumerate();
+        let mut runs: Vec<(&'static str, RankedRun)> = stages
+            .map(|(at, name)| {
+                let queries = self.rankings.iter();
+                let run = queries.map(|(query, fused)| (query.clone(), stage(fused, at)));
+                (name, run.collect())
+            })
+            .collect();
+        let queries = self.rankings.keys();
+        let fused = queries.map(|query| (query.clone(), self.ranking(query, usize::MAX)));
+        runs.push((FUSED, fused.collect()));
+        runs
+    }
+}
+
+/// What one stage found, best first.
+fn stage(fused: &[FusedItem<DocId>], at: usize) -> Vec<(DocId, f64)> {
+    let place = |fused: &FusedItem<DocId>| -> Option<StageRank> { *fused.stages.get(at)? };
+    let found = fused
+        .iter()
+        .filter_map(|fused| Some((place(fused)?, &fused.item)));
+    let mut found: Vec<(StageRank, &DocId)> = found.collect();
+    found.sort_by_key(|(place, _)| place.rank);
+    let scored = found.into_iter();
+    scored
+        .map(|(place, item)| (item.clone(), place.score.unwrap_or(0.0)))
+        .collect()
+}

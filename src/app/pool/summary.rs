@@ -1,0 +1,116 @@
+//! What was built, and how good the first stage is.
+
+use super::first_stage::FirstStage;
+use crate::app::error::AppError;
+use crate::app::intervals::mean_json;
+use crate::domain::metrics::{
+    EvaluationRules, Measure, Metric, Qrels, RankedRun, Resampling, evaluate,
+};
+use crate::domain::retrieval::{JudgingPool, PoolLayout, SlotSource};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What was built.
+#[derive(Clone, Debug, Serialize)]
+pub struct PoolSummary {
+    /// Queries with labels.
+    pub queries: usize,
+    /// Documents of the corpus.
+    pub documents: usize,
+    /// Recall and reciprocal rank of the first stage, with intervals.
+    pub first_stage: Map<String, Value>,
+    /// The pools.
+    pub pools: PoolCounts,
+    /// What a reader should know.
+    pub warnings: Vec<String>,
+    /// The same of each stage that was fused, and of what they were fused to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fusion: Option<Value>,
+}
+
+/// What the pools hold.
+#[derive(Clone, Debug, Serialize)]
+pub struct PoolCounts {
+    /// Pools.
+    pub count: usize,
+    depth: usize,
+    /// Pools with fewer documents than wanted.
+    short: usize,
+    layout: PoolLayout,
+    /// Documents in all pools.
+    pub slots: usize,
+    /// Those labelled relevant.
+    pub positives: usize,
+    /// Those of them that the first stage found.
+    pub label_found: usize,
+    /// Those of them that it did not.
+    pub label_missed: usize,
+    /// The others.
+    pub fill: usize,
+}
+
+/// What the first stage found, by which labels, and the pools made of it.
+pub(super) struct Summarised<'a> {
+    pub(super) qrels: &'a Qrels,
+    pub(super) stage: &'a FirstStage,
+    pub(super) run: &'a RankedRun,
+    pub(super) pools: &'a [JudgingPool],
+    pub(super) depth: usize,
+    pub(super) relevant_from: i32,
+    pub(super) layout: PoolLayout,
+}
+
+impl Summarised<'_> {
+    pub(super) fn summary(&self, warnings: Vec<String>) -> Result<PoolSummary, AppError> {
+        let (queries, first_stage) = self.quality(self.run)?;
+        let slots = || self.pools.iter().flat_map(|pool| &pool.slots);
+        let of = |source| slots().filter(|slot| slot.source() == source).count();
+        let (found, missed) = (of(SlotSource::LabelFound), of(SlotSource::LabelMissed));
+        let short = |pool: &&JudgingPool| pool.slots.len() < self.depth;
+        let stages = self.stage.hybrid().map(|hybrid| {
+            let runs = hybrid.runs().into_iter();
+            runs.map(|(name, run)| Ok((name.to_owned(), self.quality(&run)?.1.into())))
+                .collect::<Result<_, AppError>>()
+        });
+        Ok(PoolSummary {
+            queries,
+            documents: self.stage.documents(),
+            first_stage,
+            pools: PoolCounts {
+                count: self.pools.len(),
+                depth: self.depth,
+                short: self.pools.iter().filter(short).count(),
+                layout: self.layout,
+                slots: slots().count(),
+                positives: found + missed,
+                label_found: found,
+                label_missed: missed,
+                fill: of(SlotSource::Fill),
+            },
+            warnings,
+            stages: stages.transpose()?,
+            fusion: self.stage.hybrid().map(|hybrid| hybrid.made.clone()),
+        })
+    }
+
+    /// Queries measured, and the means with their intervals.
+    fn quality(&self, run: &RankedRun) -> Result<(usize, Map<String, Value>), AppError> {
+        let rules = EvaluationRules {
+            relevant_from: self.relevant_from,
+            ..EvaluationRules::default()
+        };
+        let metrics = [Measure::Recall, Measure::Mrr]
+            .map(|measure| Metric::new(measure, Some(self.depth)))
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(AppError::failed)?;
+        let evaluation = evaluate(self.qrels, run, &metrics, &rules).map_err(AppError::failed)?;
+        let rows = metrics.iter().map(|metric| {
+            let estimate = evaluation.estimate(*metric, &Resampling::default());
+            (metric.to_string(), mean_json(estimate))
+        });
+        Ok((evaluation.queries.len(), rows.collect()))
+    }
+}

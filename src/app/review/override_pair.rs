@@ -1,0 +1,98 @@
+//! A person's verdict on a pair, and what it changes.
+
+use crate::client::now_ms;
+use crate::domain::battle::Pair;
+use crate::domain::corpus::DocId;
+use crate::domain::ranking::{VerdictRelation, View};
+use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, OverrideMode, Verdict};
+use crate::store::corpus::DocumentInfo;
+use crate::store::verdicts::NewVerdict;
+use crate::store::{Result, Store};
+
+/// A verdict that is given on two documents of a query, named by their identifiers.
+#[derive(Clone, Debug)]
+pub struct PairOverride {
+    /// The query.
+    pub query: String,
+    /// Document A.
+    pub a: String,
+    /// Document B.
+    pub b: String,
+    /// The verdict.
+    pub decision: Decision,
+    /// Why, in the annotator's words.
+    pub note: Option<String>,
+    /// How sure the annotator is.
+    pub confidence: Option<Confidence>,
+    /// Why the judges differ.
+    pub cause: Option<ErrorCause>,
+    /// Who gives it.
+    pub annotator: String,
+}
+
+/// What a verdict changed.
+#[derive(Clone, Debug)]
+pub struct OverrideEffect {
+    /// The verdict's name.
+    pub uid: String,
+    /// Whose verdict counts where people differ.
+    pub rule: FinalRule,
+    /// The verdict in force on the pair, with its documents.
+    pub in_force: Option<(Verdict, DocId, DocId)>,
+    /// How the verdict in force stands to the judges' votes.
+    pub relation: Option<VerdictRelation>,
+    /// Whether verdicts replace votes.
+    pub mode: OverrideMode,
+    /// The weight of a verdict, in battles.
+    pub weight: f64,
+    /// Documents whose rank differs: identifier, rank before, rank after.
+    pub moved: Vec<(DocId, usize, usize)>,
+}
+
+impl OverrideEffect {
+    /// Whether it is this verdict that counts.
+    pub fn counts(&self) -> bool {
+        let in_force = self.in_force.as_ref();
+        in_force.is_some_and(|(verdict, ..)| verdict.uid == self.uid)
+    }
+}
+
+/// Stores the verdict and says what follows from it.
+pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffect> {
+    store.write_blocking(move |db| {
+        let query = db.find_query(&given.query)?;
+        let (a, b) = (
+            db.find_document(query, &given.a)?,
+            db.find_document(query, &given.b)?,
+        );
+        let before = db.view(query)?;
+        let uid = db.add_verdict(&NewVerdict {
+            note: given.note,
+            confidence: given.confidence,
+            cause: given.cause,
+            created_ms: now_ms(),
+            ..NewVerdict::open(query, a, b, given.decision, &given.annotator)
+        })?;
+        let (after, documents) = (db.view(query)?, db.documents(query)?);
+        let pair = Pair::new(a, b);
+        let id = |at: usize| documents[at].id.clone();
+        let in_force = pair.and_then(|pair| after.verdict(pair));
+        Ok(OverrideEffect {
+            uid,
+            rule: db.final_rule()?,
+            in_force: in_force.map(|verdict| (verdict.clone(), id(verdict.a), id(verdict.b))),
+            relation: pair.and_then(|pair| after.stance(pair)),
+            mode: after.settings.override_mode,
+            weight: after.settings.override_weight,
+            moved: moved(&before, &after, &documents),
+        })
+    })
+}
+
+fn moved(before: &View, after: &View, documents: &[DocumentInfo]) -> Vec<(DocId, usize, usize)> {
+    let moved = after.by_zelo.iter().filter_map(|at| {
+        let (from, to) = (before.standings[*at]?.rank, after.standings[*at]?.rank);
+        (from != to).then(|| (documents[*at].id.clone(), from, to))
+    });
+    moved.collect()
+}

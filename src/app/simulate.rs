@@ -1,0 +1,162 @@
+//! What sampling strategies are worth, in simulation: no model is asked.
+
+mod coverage;
+mod project_worlds;
+mod strategy;
+
+use super::error::{AppError, invalid};
+use crate::domain::sampling::adaptive::AdaptivePlan;
+use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta};
+pub use coverage::RankIntervalCoverage;
+pub use project_worlds::ProjectWorlds;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+pub use strategy::StrategyOnQuery;
+
+/// Where the queries come from.
+#[derive(Debug)]
+pub enum WorldSource {
+    /// Scores spread in this way over so many documents, and judges that err so.
+    Synthetic(Theta, usize, Noise),
+    /// The project's own votes.
+    Project(ProjectWorlds),
+}
+
+impl WorldSource {
+    fn world(&self, seed: u64, index: usize) -> Result<SimulatedQuery, AppError> {
+        match self {
+            Self::Synthetic(theta, documents, noise) => {
+                let noise = noise.clone();
+                Ok(SimulatedQuery::synthetic(
+                    *theta, *documents, noise, seed, index,
+                ))
+            }
+            Self::Project(worlds) => worlds.world(seed, index),
+        }
+    }
+}
+
+/// What one strategy came to on all queries.
+#[derive(Debug)]
+pub struct StrategyResult {
+    /// The strategy.
+    pub plan: AdaptivePlan,
+    /// Query by query.
+    pub queries: Vec<StrategyOnQuery>,
+    /// How often rank intervals hold the true rank, where there are any.
+    pub intervals: Option<RankIntervalCoverage>,
+}
+
+impl StrategyResult {
+    /// How good the rankings are.
+    pub fn qualities(&self) -> Vec<Quality> {
+        self.queries.iter().map(|query| query.quality).collect()
+    }
+
+    /// A mean over the queries.
+    pub fn mean(&self, value: impl Fn(&StrategyOnQuery) -> f64) -> Option<f64> {
+        let sum: f64 = self.queries.iter().map(value).sum();
+        (!self.queries.is_empty()).then(|| sum / self.queries.len() as f64)
+    }
+}
+
+/// What is simulated.
+#[derive(Debug)]
+pub struct Simulation {
+    /// Queries.
+    pub queries: usize,
+    /// What is compared, the first with all others.
+    pub strategies: Vec<AdaptivePlan>,
+    /// Threads; the result does not depend on them.
+    pub threads: Option<usize>,
+    /// The seed of worlds, votes and plans.
+    pub seed: u64,
+}
+
+/// The parts of a simulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SimulationPhase {
+    /// Strategies are played.
+    Played,
+    /// Rank intervals are held against the truth.
+    Measured,
+}
+
+impl Simulation {
+    /// Plays every strategy on every query. `progress` is told how many queries of a phase are done.
+    pub fn run(
+        &self,
+        source: &WorldSource,
+        progress: &mut dyn FnMut(SimulationPhase, usize),
+    ) -> Result<Vec<StrategyResult>, AppError> {
+        if self.strategies.is_empty() {
+            return Err(invalid!("--strategies: name at least one"));
+        }
+        let played = self.every(SimulationPhase::Played, progress, |index| {
+            let world = source.world(self.seed, index)?;
+            let play = |plan| StrategyOnQuery::play(&world, plan, self.seed);
+            Ok(self.strategies.iter().map(play).collect::<Vec<_>>())
+        })?;
+        let strategies = 0..self.strategies.len();
+        let phi = |at: usize| coverage::phi(played.iter().map(move |query| &query[at]));
+        let phis: Vec<f64> = strategies.map(phi).collect();
+        let covered = self.every(SimulationPhase::Measured, progress, |index| {
+            let world = source.world(self.seed, index)?;
+            Ok(coverage::of_query(&world, &played[index], &phis))
+        })?;
+        let mut results: Vec<StrategyResult> = (0..)
+            .zip(self.strategies.iter().zip(phis))
+            .map(|(at, (plan, phi)): (usize, _)| StrategyResult {
+                plan: *plan,
+                queries: Vec::new(),
+                intervals: RankIntervalCoverage::of(
+                    phi,
+                    covered.iter().filter_map(|query| query[at]),
+                ),
+            })
+            .collect();
+        for query in played {
+            for (result, on_query) in results.iter_mut().zip(query) {
+                result.queries.push(on_query);
+            }
+        }
+        Ok(results)
+    }
+
+    /// Does the work of every query, on all threads; one result a query, in order.
+    fn every<T: Send>(
+        &self,
+        phase: SimulationPhase,
+        progress: &mut dyn FnMut(SimulationPhase, usize),
+        work: impl Fn(usize) -> Result<T, AppError> + Sync,
+    ) -> Result<Vec<T>, AppError> {
+        let available = || thread::available_parallelism().map_or(1, usize::from);
+        let (queries, threads) = (self.queries, self.threads.unwrap_or_else(available));
+        let next = AtomicUsize::new(0);
+        let mut results: Vec<Option<T>> = (0..queries).map(|_| None).collect();
+        thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel();
+            for _ in 0..threads.min(queries) {
+                let (sender, next, work) = (sender.clone(), &next, &work);
+                scope.spawn(move || {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        if index >= queries || sender.send((index, work(index))).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            for (done, (index, result)) in receiver.into_iter().enumerate() {
+                results[index] = Some(result?);
+                progress(phase, done + 1);
+            }
+            Ok::<(), AppError>(())
+        })?;
+        let results: Option<Vec<T>> = results.into_iter().collect();
+        let unfinished = || AppError::Failed("a simulation ended unexpectedly".to_owned());
+        results.ok_or_else(unfinished)
+    }
+}

@@ -1,0 +1,33 @@
+//! What one sampling strategy comes to on one simulated query.
+
+use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
+use crate::domain::simulation::{Quality, SimulatedQuery, run};
+
+/// What one strategy came to on one query.
+#[derive(Debug)]
+pub struct StrategyOnQuery {
+    /// How good the ranking is.
+    pub quality: Quality,
+    pub(super) state: SamplingState,
+    /// Ensemble battles a document that were paid for.
+    pub battles: f64,
+    /// Pairs judged.
+    pub pairs: usize,
+    /// Rounds played.
+    pub rounds: usize,
+}
+
+impl StrategyOnQuery {
+    /// Plays a strategy.
+    pub(super) fn play(world: &SimulatedQuery, plan: &AdaptivePlan, seed: u64) -> Self {
+        let played = run(world, &plan.strategy, plan.battles, seed);
+        let ensembles = (world.truth().len() * world.judges()).max(1);
+        Self {
+            quality: played.quality,
+            state: played.state,
+            battles: played.calls as f64 / ensembles as f64,
+            pairs: played.pairs,
+            rounds: played.rounds,
+        }
+    }
+}

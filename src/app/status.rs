@@ -1,0 +1,84 @@
+//! How far a project is, and what it has spent.
+
+use crate::app::run_lock::RunLock;
+use crate::store::corpus::QueryInfo;
+use crate::store::ledger::Spent;
+use crate::store::summary_cache::QuerySummary;
+use crate::store::{Result, Store};
+
+/// Every query with its summary, computed and kept where it was out of date.
+pub fn summaries(store: &Store) -> Result<Vec<(QueryInfo, QuerySummary)>> {
+    let overview = store.read_blocking(|db| db.overview())?;
+    let stale: Vec<_> = overview
+        .iter()
+        .filter(|(_, summary)| summary.is_none())
+        .map(|(info, _)| info.key)
+        .collect();
+    let mut fresh = Vec::with_capacity(stale.len());
+    store.summarise_all(&stale, |_, summary| {
+        fresh.push(summary);
+        true
+    })?;
+    let mut fresh = fresh.into_iter();
+    let summaries = overview
+        .into_iter()
+        .filter_map(|(info, summary)| Some((info, summary.or_else(|| fresh.next())?)));
+    Ok(summaries.collect())
+}
+
+/// What was spent, by purpose and service.
+#[derive(Clone, Debug)]
+pub struct Spending {
+    /// A row a purpose and service.
+    pub rows: Vec<Spent>,
+}
+
+impl Spending {
+    /// Reads the ledger. Calls that are open while nobody calls were cut short: they count as assumed.
+    pub fn read(store: &Store) -> Result<Self> {
+        let mut rows = store.read_blocking(|db| db.spent())?;
+        let open = rows.iter().any(|row| row.open_calls > 0);
+        // Whoever has the lock may have calls in flight; nobody has it where it can be taken.
+        if open && !store.is_read_only() && RunLock::take(store.path()).is_ok() {
+            for row in &mut rows {
+                row.assumed_calls += std::mem::take(&mut row.open_calls);
+                row.assumed_usd += std::mem::take(&mut row.open_usd);
+            }
+        }
+        Ok(Self { rows })
+    }
+
+    fn sum(&self, of: fn(&Spent) -> f64) -> f64 {
+        self.rows.iter().map(of).sum()
+    }
+
+    /// Dollars that are known.
+    pub fn known_usd(&self) -> f64 {
+        self.sum(|row| row.known_usd)
+    }
+
+    /// Dollars of calls that did not say what they cost, at the worst price.
+    pub fn assumed_usd(&self) -> f64 {
+        self.sum(|row| row.assumed_usd)
+    }
+
+    /// Dollars that calls in flight may cost.
+    pub fn open_usd(&self) -> f64 {
+        self.sum(|row| row.open_usd)
+    }
+
+    /// Calls in flight.
+    pub fn open_calls(&self) -> usize {
+        self.rows.iter().map(|row| row.open_calls).sum()
+    }
+
+    /// Votes, failures, picks, and further calls with a known cost.
+    pub fn calls(&self) -> usize {
+        self.rows.iter().map(|row| row.calls).sum()
+    }
+
+    /// Calls without a known price.
+    pub fn unpriced(&self) -> usize {
+        self.rows.iter().map(|row| row.unpriced).sum()
+    }
+}

@@ -1,0 +1,31 @@
+//! Numbers of things in words.
+
+use crate::domain::sanitise;
+
+/// Names that are listed before the rest is only counted.
+const LISTED: usize = 5;
+
+/// `count` of something in words: `1 document`, `2 documents`, `3 queries`.
+pub fn counted(count: usize, noun: &str) -> String {
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
+/// The first of some names, safe to print, and how many more there are.
+pub fn first_names<S: AsRef<str>>(names: &[S]) -> String {
+    first_of(names, LISTED)
+}
+
+/// The first `listed` of some names, safe to print, and how many more there are.
+pub fn first_of<S: AsRef<str>>(names: &[S], listed: usize) -> String {
+    let first = names.iter().take(listed);
+    let first: Vec<_> = first.map(|name| sanitise::line(name.as_ref())).collect();
+    let more = match names.len().saturating_sub(listed) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", first.join(", "))
+}

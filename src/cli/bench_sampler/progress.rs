@@ -1,0 +1,56 @@
+//! How far a simulation is, on stderr.
+
+use crate::app::simulate::SimulationPhase;
+use crate::cli::output;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+/// Plain progress lines come at most this often.
+const LINE_EVERY: Duration = Duration::from_secs(2);
+
+/// A bar in a terminal, a line now and then elsewhere.
+pub(super) struct SimulationProgress {
+    bar: Option<ProgressBar>,
+    what: &'static str,
+    queries: usize,
+    told: Instant,
+}
+
+impl SimulationProgress {
+    pub(super) fn new(queries: usize, phase: SimulationPhase) -> Self {
+        let what = match phase {
+            SimulationPhase::Played => "played",
+            SimulationPhase::Measured => "measured",
+        };
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::new(queries as u64);
+            match ProgressStyle::with_template("{bar:28} {pos} of {len} queries {msg}, {eta} left")
+            {
+                Ok(style) => bar
+                    .with_style(style.progress_chars("█▌░"))
+                    .with_message(what),
+                Err(_) => bar,
+            }
+        });
+        Self {
+            bar,
+            what,
+            queries,
+            told: Instant::now(),
+        }
+    }
+
+    /// Shows that so many queries are done.
+    pub(super) fn show(&mut self, done: usize) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(done as u64);
+            if done == self.queries {
+                bar.finish_and_clear();
+            }
+        } else if self.told.elapsed() >= LINE_EVERY {
+            self.told = Instant::now();
+            output::message(&format!("{done} of {} queries {}", self.queries, self.what));
+        }
+    }
+}

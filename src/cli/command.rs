@@ -1,0 +1,141 @@
+//! What every command is given, what it returns, and the exit code it ends with.
+
+use crate::app::choose_judges::JudgeConfiguration;
+use crate::app::error::AppError;
+use crate::app::output_file::ProtectedFiles;
+use crate::app::project;
+use crate::config::{Config, ConfigError};
+use crate::store::{Store, StoreError};
+use std::path::{Path, PathBuf};
+
+/// Where a project is looked for when nothing else is said.
+pub(super) const DEFAULT_PROJECT: &str = "overrule.db";
+
+/// An error with the exit code it deserves.
+#[derive(Debug)]
+pub(super) struct CommandFailure {
+    pub(super) code: u8,
+    pub(super) error: Option<anyhow::Error>,
+}
+
+impl CommandFailure {
+    /// Bad usage or bad input: exit code 2.
+    pub(super) fn usage(error: impl Into<anyhow::Error>) -> Self {
+        Self {
+            code: 2,
+            error: Some(error.into()),
+        }
+    }
+
+    /// Done but incomplete, already explained on stderr: exit code 3.
+    pub(super) fn incomplete() -> Self {
+        Self {
+            code: 3,
+            error: None,
+        }
+    }
+
+    /// Interrupted: exit code 130.
+    pub(super) fn interrupted() -> Self {
+        Self {
+            code: 130,
+            error: None,
+        }
+    }
+}
+
+/// Bad usage, in words as of `format!`.
+macro_rules! usage {
+    ($($words:tt)*) => { $crate::cli::command::CommandFailure::usage(anyhow::anyhow!($($words)*)) };
+}
+pub(super) use usage;
+
+impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
+    fn from(error: E) -> Self {
+        let error = match error.into().downcast::<AppError>() {
+            Ok(AppError::Store(error)) => error.into(),
+            Ok(AppError::Io(error)) => error.into(),
+            Ok(error) => anyhow::Error::from(error),
+            Err(error) => error,
+        };
+        let invalid = matches!(
+            error.downcast_ref(),
+            Some(AppError::Invalid(_) | AppError::Problems(_))
+        );
+        let refused = matches!(
+            error.downcast_ref(),
+            Some(
+                StoreError::NotFound(_)
+                    | StoreError::Conflict(_)
+                    | StoreError::NotAProject { .. }
+                    | StoreError::Newer { .. }
+                    | StoreError::Outdated { .. }
+                    | StoreError::Linked { .. }
+                    | StoreError::ReadOnly { .. }
+            )
+        );
+        let misconfigured = error.downcast_ref::<ConfigError>().is_some();
+        Self {
+            code: if invalid || refused || misconfigured {
+                2
+            } else {
+                1
+            },
+            error: Some(error),
+        }
+    }
+}
+
+/// What a command returns.
+pub(super) type CommandResult = Result<(), CommandFailure>;
+
+/// What every command is given.
+#[derive(Debug)]
+pub(super) struct CommandContext {
+    /// The `--project` of this call.
+    pub(super) named_project: Option<PathBuf>,
+    /// The `--annotator` of this call.
+    pub(super) named_annotator: Option<String>,
+    pub(super) config: Config,
+    pub(super) config_file: Option<PathBuf>,
+}
+
+impl CommandContext {
+    pub(super) fn project(&self) -> &Path {
+        let named = self.named_project.as_deref();
+        named.unwrap_or(Path::new(DEFAULT_PROJECT))
+    }
+
+    /// Who gives verdicts.
+    pub(super) fn annotator(&self) -> String {
+        let named = self.named_annotator.clone();
+        named.unwrap_or_else(|| self.config.annotator())
+    }
+
+    pub(super) fn open(&self) -> Result<Store, CommandFailure> {
+        Ok(Store::open_existing(self.project())?)
+    }
+
+    /// Opens the project, creating it with the configured rating settings where there is none.
+    pub(super) fn open_or_create(&self) -> Result<Store, CommandFailure> {
+        Ok(project::open_or_create(self.project(), &self.config)?)
+    }
+
+    /// Where judges and their keys come from.
+    pub(super) fn judges(&self, insecure_http: bool) -> JudgeConfiguration<'_> {
+        JudgeConfiguration {
+            project: self.project(),
+            config: &self.config,
+            insecure_http,
+        }
+    }
+
+    /// Refuses an output file that must not be written.
+    pub(super) fn check_target(&self, path: &Path, inputs: &[(&str, &Path)]) -> CommandResult {
+        let protected = ProtectedFiles {
+            project: self.project(),
+            configuration: self.config_file.as_deref(),
+        };
+        Ok(protected.check_target(path, inputs)?)
+    }
+}

@@ -1,0 +1,87 @@
+//! How sure the top of each query is, and what it would take to be surer.
+
+use crate::cli::output::{self, clean};
+use crate::store::corpus::QueryInfo;
+use crate::store::summary_cache::QuerySummary;
+use serde_json::{Value, json};
+
+/// Battles past which a forecast is no plan.
+const FORESEEN: usize = 999;
+
+/// Queries listed at most.
+const LISTED: usize = 15;
+
+/// The queries whose top is open, least settled first, as a table; empty where there is none.
+pub(super) fn table(rows: &[(QueryInfo, QuerySummary)], usd: Option<f64>) -> String {
+    let mut open: Vec<&(QueryInfo, QuerySummary)> = rows
+        .iter()
+        .filter(|(_, summary)| summary.settled.is_some() && !summary.stop)
+        .collect();
+    if open.is_empty() {
+        return String::new();
+    }
+    let sure = |row: &(QueryInfo, QuerySummary)| row.1.settled.unwrap_or(0.0);
+    open.sort_by(|x, y| sure(x).total_cmp(&sure(y)));
+    let cells: Vec<Vec<String>> = open
+        .iter()
+        .take(LISTED)
+        .map(|(info, summary)| cells(info, summary, usd))
+        .collect();
+    let header = [
+        "top not settled",
+        ">consensus",
+        ">widest in top 10",
+        ">k",
+        ">P(top k right)",
+        ">battles to part k and k+1",
+        ">cost",
+    ];
+    let mut text = format!("\n{}", output::table(&header, &cells));
+    if open.len() > LISTED {
+        text.push_str(&format!(
+            "… and {} more (--json has all)\n",
+            open.len() - LISTED
+        ));
+    }
+    text
+}
+
+fn cells(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Vec<String> {
+    let none = || "–".to_owned();
+    let percent = |value: f64| format!("{:.0} %", 100.0 * value);
+    let battles = summary.to_separate;
+    vec![
+        clean(info.id.as_str()),
+        consensus(summary).map_or_else(none, percent),
+        summary
+            .widest
+            .map_or_else(none, |ranks| format!("{ranks} ranks")),
+        summary.top.to_string(),
+        summary.settled.map_or_else(none, percent),
+        battles.map_or("tied".to_owned(), |battles| match battles {
+            0..=FORESEEN => battles.to_string(),
+            _ => format!("> {FORESEEN}"),
+        }),
+        battles.zip(usd).map_or_else(none, |(battles, usd)| {
+            format!("${:.4}", battles as f64 * usd)
+        }),
+    ]
+}
+
+fn consensus(summary: &QuerySummary) -> Option<f64> {
+    (summary.judged > 0).then(|| summary.unanimous as f64 / summary.judged as f64)
+}
+
+/// The same of one query as JSON.
+pub(super) fn json(info: &QueryInfo, summary: &QuerySummary, usd: Option<f64>) -> Value {
+    json!({
+        "query": info.id,
+        "consensus": consensus(summary),
+        "widest_in_top_10": summary.widest,
+        "top": summary.top,
+        "settled": summary.settled,
+        "stop": summary.stop,
+        "battles_to_separate": summary.to_separate,
+        "usd_to_separate": summary.to_separate.zip(usd).map(|(battles, usd)| battles as f64 * usd),
+    })
+}

@@ -1,0 +1,48 @@
+//! JSON in which no string can steer a terminal: what [`sanitise`] would replace is escaped, and reads back the same.
+
+use crate::domain::sanitise;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Writes a value as JSON on one line.
+pub fn write_line<T: Serialize>(out: &mut dyn Write, value: &T) -> io::Result<()> {
+    writeln!(out, "{}", escaped(&serde_json::to_string(value)?))
+}
+
+/// A value as indented JSON, with a line break at its end.
+pub fn pretty<T: Serialize>(value: &T) -> serde_json::Result<String> {
+    Ok(escaped(&serde_json::to_string_pretty(value)?) + "\n")
+}
+
+/// Hazards stand only in strings: the rest of JSON is plain ASCII, with line breaks where it is indented.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for ch in json.chars() {
+        if ch != '\n' && sanitise::is_hazard(ch) {
+            for unit in ch.encode_utf16(&mut [0; 2]) {
+                text.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            text.push(ch);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn hazards_are_escaped_and_read_back_the_same() {
+        let value = json!({ "a\u{202e}": "x\u{1b}[2J\n\u{e0041}", "plain": "héé" });
+        let text = pretty(&value).expect("a value can be written");
+        let hazard = |ch| ch != '\n' && sanitise::is_hazard(ch);
+        assert!(!text.contains(hazard), "{text:?}");
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).expect("it is JSON"),
+            value
+        );
+    }
+}

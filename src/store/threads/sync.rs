@@ -1,0 +1,117 @@
+//! The syncing thread: makes the disk hold what was committed, and only then answers.
+
+use super::checkpoint::COPY_AFTER;
+use super::job::Committed;
+use super::state::{WriteFailure, WriterState};
+use crate::store::file::{self, FileIdentity};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// A sync that takes longer than this says that the disk has no time for a copy.
+const SLOW: Duration = Duration::from_millis(10);
+
+/// How long the disk must have kept up before the log is copied.
+const CALM: Duration = Duration::from_secs(2);
+
+/// Makes the disk hold what has been committed.
+pub(in crate::store) type LogSync = Box<dyn FnMut() -> io::Result<()> + Send>;
+
+pub(super) fn sync_loop(
+    committed: &mpsc::Receiver<Committed>,
+    state: &WriterState,
+    mut sync: LogSync,
+    copy: &mpsc::SyncSender<()>,
+) {
+    let mut slow: Option<Instant> = None;
+    while let Ok(mut answers) = committed.recv() {
+        // Everything taken in here was committed before the sync begins, so this one sync holds for all of it. What is
+        // committed while it runs may or may not be on the disk after it, and waits for the next one.
+        while let Ok(more) = committed.try_recv() {
+            answers.extend(more);
+        }
+        let began = Instant::now();
+        let outcome = match state.stopped.get() {
+            Some(trouble) => Err(trouble.clone()),
+            // After a failed sync the kernel may drop the pages and call the next sync a success, so there is no next.
+            None => sync().map_err(|error| state.stop(WriteFailure::Unsynced(error.to_string()))),
+        };
+        let took = began.elapsed();
+        if outcome.is_ok() {
+            state.count_sync(took);
+        }
+        // The file may have gone between its commit and here: then nobody would ever find what this would confirm.
+        let outcome = outcome.and_then(|()| state.look());
+        for answer in answers {
+            answer(outcome.as_ref().err());
+        }
+        if took > SLOW {
+            slow = Some(Instant::now());
+        }
+        let calm = slow.is_none_or(|at| at.elapsed() >= CALM);
+        if outcome.is_ok() && calm && state.uncopied() >= COPY_AFTER {
+            // Where it is still copying, it is asked again after the next sync.
+            let _ = copy.try_send(());
+        }
+    }
+}
+
+/// Room of the log that is set aside at a time, in bytes.
+pub(super) const SET_ASIDE: u64 = 16 << 20;
+
+/// A shorter log is that of a few rows, and finds its room as it goes.
+pub(super) const SHORT: u64 = 1 << 20;
+
+/// Sets room aside on the disk beyond the end of the log, and returns how far it reaches. While a log grows, finding room
+/// for it and syncing it hold each other up, and with them the writer; in room that is there already they do not.
+#[cfg(target_os = "linux")]
+pub(super) fn ahead(log: &File, set_aside: u64) -> u64 {
+    let length = log.metadata().map_or(0, |log| log.len());
+    if length < SHORT || length + SET_ASIDE / 2 <= set_aside {
+        return set_aside;
+    }
+    let from = length.max(set_aside);
+    // Where the disk is full or knows no such thing, the log grows as it did.
+    let flags = rustix::fs::FallocateFlags::KEEP_SIZE;
+    match rustix::fs::fallocate(log, flags, from, SET_ASIDE) {
+        Ok(()) => from + SET_ASIDE,
+        Err(_) => set_aside,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(super) fn ahead(_: &File, set_aside: u64) -> u64 {
+    set_aside
+}
+
+/// Syncs the log of a project.
+pub(in crate::store) fn log_sync(project: &Path) -> LogSync {
+    let path = file::beside(project, "-wal");
+    let mut log: Option<(File, FileIdentity)> = None;
+    let mut set_aside = 0;
+    Box::new(move || {
+        // One handle for as long as the project is open: an error of the disk is told to those who had the file open.
+        // Closing it takes no lock away, as SQLite locks the log's index (`-shm`) and the project, never the log.
+        let (file, identity) = match &log {
+            Some(known) => known,
+            None => {
+                let file = OpenOptions::new().read(true).write(true).open(&path)?;
+                let identity = FileIdentity::of_open(&file, &path)?;
+                log.insert((file, identity))
+            }
+        };
+        set_aside = ahead(file, set_aside);
+        file.sync_data()?;
+        // SQLite keeps the log while a connection is open. Another log in its place is somebody else's doing: what
+        // was committed is in a file that nobody will find after this process ends.
+        match identity.still_there() {
+            true => Ok(()),
+            false => Err(io::Error::other(format!(
+                "{}: was deleted or replaced while the project was open",
+                path.display()
+            ))),
+        }
+    })
+}

@@ -1,0 +1,105 @@
+//! The writing thread: work is grouped into transactions that are committed every few milliseconds.
+
+use super::checkpoint::{COPY_AFTER, COPY_NOW, checkpoint};
+use super::job::{Committed, Durability, StoreTask};
+use super::state::{WriteFailure, WriterState};
+use crate::store::db::Db;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// How many such waits a write survives.
+const BUSY_TRIES: u32 = 6;
+
+/// Rows of work that may share one transaction.
+const GROUP: usize = 4096;
+
+/// How long a transaction takes in further work. What waits for its commit is what a kill can take.
+const OPEN_FOR: Duration = Duration::from_millis(8);
+
+pub(super) fn write_loop(
+    db: &mut Db,
+    jobs: &mpsc::Receiver<StoreTask>,
+    state: &WriterState,
+    committed: &mpsc::Sender<Committed>,
+) {
+    let mut copy_at = COPY_NOW;
+    while let Ok(first) = jobs.recv() {
+        let began = Instant::now();
+        if let Some(trouble) = state.stopped.get() {
+            (first.job)(Err(trouble.clone().into()))(None);
+            continue;
+        }
+        if let Err(error) = begin(db) {
+            (first.job)(Err(error.into()))(None);
+            continue;
+        }
+        let mut noted = Vec::new();
+        let mut written = Vec::new();
+        let mut next = Some(first);
+        let mut rolled_back = false;
+        while let Some(task) = next.take() {
+            let answer = (task.job)(Ok(db));
+            match task.until {
+                Durability::Committed => noted.push(answer),
+                Durability::Synced => written.push(answer),
+            }
+            // A full disk may have made SQLite give up the whole transaction. What came after it would be kept on its
+            // own, and answered as if it were not.
+            rolled_back = db.connection.is_autocommit();
+            if !rolled_back && noted.len() + written.len() < GROUP && began.elapsed() < OPEN_FOR {
+                next = jobs.try_recv().ok();
+            }
+        }
+        let requests = noted.len() + written.len();
+        let outcome = match rolled_back {
+            true => Err(WriteFailure::Uncommitted(
+                "SQLite gave up the whole transaction; is the disk full?".to_owned(),
+            )),
+            false => state.look().and_then(|()| commit(db)),
+        };
+        if let Err(trouble) = outcome {
+            if !db.connection.is_autocommit() {
+                drop(db.connection.execute_batch("ROLLBACK"));
+            }
+            for answer in noted.into_iter().chain(written) {
+                answer(Some(&trouble));
+            }
+            continue;
+        }
+        state.count_commit(requests, began.elapsed());
+        for answer in noted {
+            answer(None);
+        }
+        // Notes alone go to the disk too; nobody waits for that.
+        drop(committed.send(written));
+        let pages = state.pages.load(Ordering::Relaxed);
+        if pages < COPY_AFTER {
+            copy_at = COPY_NOW;
+        } else if pages >= copy_at {
+            checkpoint(&db.connection, state);
+            // Where a reader holds on to an old state, the log cannot begin anew yet, and trying is not free.
+            copy_at = pages + COPY_AFTER;
+        }
+    }
+}
+
+fn commit(db: &Db) -> std::result::Result<(), WriteFailure> {
+    Ok(db.connection.execute_batch("COMMIT")?)
+}
+
+/// Begins to write. Another process may hold the file for long; what waits here has been paid for, so it waits longer.
+fn begin(db: &Db) -> rusqlite::Result<()> {
+    let mut tries = 0;
+    loop {
+        match db.connection.execute_batch("BEGIN IMMEDIATE") {
+            Err(error)
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+                    && tries < BUSY_TRIES =>
+            {
+                tries += 1;
+            }
+            result => return result,
+        }
+    }
+}

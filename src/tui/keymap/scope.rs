@@ -1,0 +1,79 @@
+//! Where a binding holds.
+
+use super::binding::Binding;
+use super::key_chord::KeyChord;
+use super::shared;
+use crate::tui::screens::Screen;
+use crossterm::event::KeyCode;
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// On every screen.
+    Global,
+    Screen(Screen),
+    /// Overlays that list things: help, confirmations.
+    List,
+    /// Text inputs: only control keys leave them.
+    Input,
+}
+
+/// Keys that a scope takes from the global table for another command.
+#[cfg(test)]
+pub(super) const SHADOWS: [(Scope, KeyChord); 5] = [
+    // `q` in an overlay closes the overlay: quitting the program from its help page would surprise.
+    (Scope::List, KeyChord::char('q')),
+    (Scope::Screen(Screen::Battle), super::binding::TAB),
+    (Scope::Screen(Screen::Review), super::binding::TAB),
+    (Scope::Input, super::binding::ENTER),
+    (Scope::Input, super::binding::ESC),
+];
+
+impl Scope {
+    /// Every scope, in the order of the printed tables.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let screens = Screen::ALL.map(Self::Screen);
+        [Self::Global]
+            .into_iter()
+            .chain(screens)
+            .chain([Self::List, Self::Input])
+    }
+
+    /// Its name in JSON, the heading of its table, and its own bindings.
+    fn entry(self) -> (&'static str, &'static str, &'static [Binding]) {
+        match self {
+            Self::Global => ("global", "Everywhere", shared::GLOBAL),
+            Self::Screen(screen) => (screen.name(), screen.heading(), screen.keys()),
+            Self::List => ("list", "Overlays", shared::LIST),
+            Self::Input => ("input", "Text inputs", shared::INPUT),
+        }
+    }
+
+    pub fn heading(self) -> &'static str {
+        self.entry().1
+    }
+
+    /// Its own bindings, without the global ones.
+    pub fn own(self) -> &'static [Binding] {
+        self.entry().2
+    }
+
+    /// Whether a global binding's key works here too.
+    pub(super) fn passes(self, key: &KeyChord) -> bool {
+        let leaves_input = key.ctrl && matches!(key.code, KeyCode::Char('c' | 'z' | 'l'));
+        self != Self::Input || leaves_input
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.heading())
+    }
+}
+
+impl Serialize for Scope {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.entry().0)
+    }
+}

@@ -1,0 +1,44 @@
+//! The keys that work everywhere, in overlays that list something, and in text inputs.
+
+use super::binding::{BACK_TAB, Binding, ENTER, ESC, TAB, ctrl, hidden, key, named, shown};
+use super::command::Command as Do;
+use crossterm::event::KeyCode;
+
+#[rustfmt::skip]
+pub(crate) const GLOBAL: &[Binding] = &[
+    shown(&[key('?')], Do::Help, "help"),
+    shown(&[key('/')], Do::Filter, "filter"),
+    shown(&[key(':')], Do::Palette, "commands"),
+    shown(&[key('u')], Do::Undo, "undo"),
+    shown(&[key('p')], Do::PauseRun, "pause"),
+    shown(&[key('r')], Do::ShowRun, "run"),
+    shown(&[ESC], Do::Back, "back"),
+    shown(&[key('q'), ctrl('c')], Do::Quit, "quit"),
+    hidden(&[ENTER], Do::Open, "open"),
+    hidden(&[key('c')], Do::NextRamp, "colours"),
+    hidden(&[key('y')], Do::Copy, "copy"),
+    hidden(&[key('j'), named(KeyCode::Down)], Do::Down, "down"),
+    hidden(&[key('k'), named(KeyCode::Up)], Do::Up, "up"),
+    hidden(&[key('h'), named(KeyCode::Left)], Do::Left, "left"),
+    hidden(&[key('l'), named(KeyCode::Right)], Do::Right, "right"),
+    hidden(&[key('g'), named(KeyCode::Home)], Do::First, "first"),
+    hidden(&[key('G'), named(KeyCode::End)], Do::Last, "last"),
+    hidden(&[named(KeyCode::PageDown), ctrl('d')], Do::PageDown, "page down"),
+    hidden(&[named(KeyCode::PageUp), ctrl('u')], Do::PageUp, "page up"),
+    hidden(&[TAB], Do::NextPane, "next pane"),
+    hidden(&[BACK_TAB], Do::PreviousPane, "pane back"),
+    hidden(&[ctrl('l')], Do::Redraw, "redraw"),
+    hidden(&[ctrl('z')], Do::Suspend, "suspend"),
+];
+
+#[rustfmt::skip]
+pub(crate) const LIST: &[Binding] = &[
+    shown(&[ENTER], Do::Open, "choose"),
+    shown(&[ESC, key('q')], Do::Back, "close"),
+];
+
+#[rustfmt::skip]
+pub(crate) const INPUT: &[Binding] = &[
+    shown(&[ENTER], Do::Submit, "accept"),
+    shown(&[ESC], Do::Cancel, "cancel"),
+];

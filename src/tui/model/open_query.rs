@@ -1,0 +1,107 @@
+//! The query that is open, as its screens show it.
+
+use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::ranking::{Standing, View};
+use crate::domain::sanitise;
+use crate::domain::verdict::{AnnotatorVerdicts, Decision};
+use crate::domain::vote::JudgeId;
+use crate::judge::JudgeSpec;
+use crate::store::corpus::{DocumentInfo, QueryInfo};
+use crate::store::votes::VoteDetail;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A query with all that its screens need.
+#[derive(Debug)]
+pub struct OpenQuery {
+    /// The query.
+    pub info: QueryInfo,
+    /// Its documents.
+    pub documents: Vec<DocumentInfo>,
+    /// The judges that count.
+    pub judges: Vec<(JudgeId, JudgeSpec)>,
+    /// Its numbers.
+    pub view: View,
+    /// What each person says of its pairs.
+    pub people: AnnotatorVerdicts,
+    /// Texts that have been asked for.
+    pub texts: HashMap<usize, Arc<str>>,
+    /// Votes with reasoning that have been asked for.
+    pub votes: HashMap<BattleId, Vec<VoteDetail>>,
+}
+
+impl OpenQuery {
+    /// The judges' votes are lexical, at least in part.
+    pub fn offline(&self) -> bool {
+        self.judges.iter().any(|(_, spec)| spec.is_offline())
+    }
+
+    /// Votes with reasoning of the pair's battles, as far as they are loaded, in battle order.
+    pub fn votes_of(&self, pair: Pair) -> Vec<&VoteDetail> {
+        let battles = self.view.battles_of(pair).iter();
+        battles
+            .filter_map(|index| self.votes.get(&self.battle(*index)?.id))
+            .flatten()
+            .collect()
+    }
+
+    /// What a document is called on screen: its sanitised identifier.
+    pub fn name(&self, document: usize) -> String {
+        let found = self.documents.get(document);
+        found.map_or(String::new(), |document| line(document.id.as_str()))
+    }
+
+    /// A document's sanitised title, or the beginning of its text.
+    pub fn headline(&self, document: usize) -> String {
+        let found = self.documents.get(document);
+        found.map_or(String::new(), |document| {
+            line(document.title.as_deref().unwrap_or(&document.snippet))
+        })
+    }
+
+    /// A judge's sanitised name, by its place in the ensemble.
+    pub fn judge_name(&self, index: usize) -> String {
+        let found = self.judges.get(index);
+        found.map_or(String::new(), |(_, spec)| line(&spec.name))
+    }
+
+    /// A judge's place in the ensemble.
+    pub fn judge_index(&self, judge: JudgeId) -> Option<usize> {
+        self.judges.iter().position(|(id, _)| *id == judge)
+    }
+
+    pub fn standing(&self, document: usize) -> Option<Standing> {
+        self.view.standings.get(document).copied().flatten()
+    }
+
+    /// A battle as it is stored, by its index.
+    pub fn battle(&self, index: usize) -> Option<Battle> {
+        Some(self.view.rows().battles.get(index)?.battle)
+    }
+
+    /// A decision on a pair shown as A and B.
+    pub fn decision_text(&self, decision: Decision, a: usize, b: usize) -> String {
+        let (a, b) = (self.name(a), self.name(b));
+        decision.words(&format!("A {a}"), &format!("B {b}"))
+    }
+
+    /// Ranks by pool index.
+    pub fn ranks(&self) -> Vec<Option<usize>> {
+        let standings = self.view.standings.iter();
+        standings
+            .map(|standing| standing.map(|standing| standing.rank))
+            .collect()
+    }
+
+    /// Scores by pool index.
+    pub fn scores(&self) -> Vec<Option<f64>> {
+        let standings = self.view.standings.iter();
+        standings
+            .map(|standing| standing.map(|standing| standing.zelo))
+            .collect()
+    }
+}
+
+fn line(text: &str) -> String {
+    sanitise::line(text).into_owned()
+}

@@ -1,0 +1,74 @@
+//! What picks, labels and rulings amount to, from the project.
+
+use crate::app::adjudication::data::{AdjudicationList, adjudication_data};
+use crate::domain::adjudication::{
+    DisagreementRule, JudgeAnswers, PickMode, PoolAnswer, summarise_answers,
+};
+use crate::judge::OFFLINE;
+use crate::store::{Db, Result, StoreError};
+use crate::tui::screens::adjudication::state::{AdjudicationOverview, PickRow};
+use std::collections::{BTreeMap, HashSet};
+
+/// The grade from which on the screens take a document as labelled relevant.
+pub(crate) const LEVEL: i32 = 1;
+
+/// Figures about picks, labels and rulings.
+pub(crate) fn overview(
+    db: &Db,
+    rule: &DisagreementRule,
+    roll: AdjudicationList,
+    annotator: &str,
+) -> Result<AdjudicationOverview> {
+    let rows = adjudication_data(db, LEVEL)?;
+    let unmeasured = |error: crate::domain::metrics::EvaluationError| {
+        StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
+    };
+    let corrections = rows.corrections(None);
+    let ruled: HashSet<_> = rows
+        .rulings
+        .iter()
+        .filter(|row| row.ruling.annotator == annotator)
+        .map(|row| (&row.ruling.query, &row.ruling.document))
+        .collect();
+    let judges = rows.groups.iter().flat_map(|group| {
+        let several = group.orders.len() > 1;
+        let orders = group.orders.iter();
+        orders.map(move |(order, given)| row(group, several.then_some(*order), given))
+    });
+    Ok(AdjudicationOverview {
+        pools: rows.bench.pools.len(),
+        labels: rows.labels.values().map(|grades| grades.len()).sum(),
+        judges: judges.collect(),
+        offline: rows.groups.iter().all(|group| group.provider == OFFLINE),
+        disagreements: rows.items(roll, rule, annotator).map_err(unmeasured)?,
+        ruled: ruled.len(),
+        in_force: corrections.len(),
+        changed: corrections.iter().filter(|one| one.changes()).count(),
+        conflicts: rows.settled().1,
+        effect: rows.effect(&corrections).map_err(unmeasured)?,
+        warning: rows
+            .bench
+            .labels_stand_first()
+            .then_some("the labelled documents stand first in every pool: naming the first slots is always right"),
+    })
+}
+
+fn row(group: &JudgeAnswers, order: Option<usize>, given: &BTreeMap<usize, PoolAnswer>) -> PickRow {
+    let (summary, failed) = summarise_answers(given);
+    PickRow {
+        name: judge_name(group, order),
+        summary,
+        failed,
+    }
+}
+
+/// A judge, with its way of asking and its order where there are several.
+pub(crate) fn judge_name(group: &JudgeAnswers, order: Option<usize>) -> String {
+    let way = match group.way {
+        PickMode::Exactly => "",
+        PickMode::AnyNumber => " · open",
+        PickMode::PerDocument => " · per document",
+    };
+    let order = order.map_or(String::new(), |order| format!(" · order {order}"));
+    format!("{}{way}{order}", group.judge)
+}

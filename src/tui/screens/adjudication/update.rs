@@ -1,0 +1,162 @@
+//! Walking the disagreements, choosing the list, and taking in what was worked out.
+
+use super::request::{ask, ask_anew, shown};
+use super::tables;
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
+use crate::domain::adjudication::DisagreementOrder;
+use crate::store::rulings::StoredRuling;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::{Model, Overlay};
+use crate::tui::navigation::{cycled, moved};
+use crate::tui::screens::adjudication::state::AdjudicationOverview;
+use crate::tui::screens::ruling::state::CurrentRuling;
+use crate::tui::screens::spec::Copied;
+use crate::tui::screens::{Screen, ruling};
+use crate::tui::widgets::page::Page;
+use crate::tui::widgets::toast::Level;
+
+pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
+    model.adjudication.cursor = 0;
+    model.adjudication.current = None;
+    model.stack.push(Screen::Adjudication);
+    ask(model)
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    match command {
+        Command::NextPolicy | Command::PreviousPolicy => {
+            let forward = command == Command::NextPolicy;
+            let order = model.adjudication.order;
+            model.adjudication.order = cycled(&DisagreementOrder::ALL, order, forward);
+            return ask_anew(model);
+        }
+        Command::NextPane => {
+            let overview = model.adjudication.overview.as_ref();
+            let count = overview.map_or(0, |overview| overview.effect.len());
+            if count < 2 {
+                model.inform("there is no other ranking: overrule import RUN brings one in");
+            }
+            model.adjudication.ranking = (model.adjudication.ranking + 1) % count.max(1);
+        }
+        Command::Conflicts => {
+            model.adjudication.list = match model.adjudication.list {
+                AdjudicationList::Open => AdjudicationList::Ruled,
+                AdjudicationList::Ruled => AdjudicationList::Contested,
+                AdjudicationList::Contested => AdjudicationList::Open,
+            };
+            return ask_anew(model);
+        }
+        Command::Guideline => return vec![Effect::Guideline],
+        Command::ShowTables => {
+            if let Some(overview) = &model.adjudication.overview {
+                let page = Page::new("Picks by source and by slot", &tables::details(overview));
+                model.overlays.push(Overlay::Page(page));
+            }
+        }
+        Command::Open => {
+            if let Some(at) = shown(model).get(model.adjudication.cursor).copied() {
+                model.stack.push(Screen::Ruling);
+                return ruling::update::begin_ruling(model, at);
+            }
+        }
+        _ => {
+            let (count, page) = (shown(model).len(), model.areas.page);
+            let cursor = model.adjudication.cursor;
+            model.adjudication.cursor = moved(cursor, command, count, page);
+        }
+    }
+    Vec::new()
+}
+
+/// The identifiers of the disagreement under the cursor.
+pub(crate) fn copy(model: &Model) -> Copied {
+    let at = shown(model).get(model.adjudication.cursor).copied();
+    let item = at.and_then(|at| model.adjudication.disagreements.get(at));
+    item.map_or(Copied::Nothing, identifiers)
+}
+
+/// Query and document.
+pub(crate) fn identifiers(item: &AdjudicationItem) -> Copied {
+    Copied::Text(format!("{}\t{}", item.query_id, item.document))
+}
+
+/// Takes the overview in, unless it has been overtaken. What was ruled on meanwhile is not called again, and what was
+/// put off comes last.
+pub(crate) fn overviewed(
+    model: &mut Model,
+    generation: u64,
+    mut overview: Box<AdjudicationOverview>,
+) -> Vec<Effect> {
+    let adjudication = &mut model.adjudication;
+    if generation != adjudication.generation {
+        return Vec::new();
+    }
+    let mut disagreements = std::mem::take(&mut overview.disagreements);
+    if adjudication.list == AdjudicationList::Open {
+        let done = |disagreement: &AdjudicationItem| {
+            let mut since = adjudication.ruled_since.iter();
+            since.any(|(query, document)| {
+                disagreement.query == *query && disagreement.document == *document
+            })
+        };
+        overview.ruled += adjudication.ruled_since.len();
+        disagreements.retain(|disagreement| !done(disagreement));
+    }
+    let rows = model.queries.rows.iter().enumerate();
+    adjudication.places = rows.map(|(at, (info, _))| (info.key, at)).collect();
+    let off = |disagreement: &AdjudicationItem| {
+        let mut later = adjudication.put_off.iter();
+        later.any(|(query, document)| {
+            disagreement.query == *query && disagreement.document == *document
+        })
+    };
+    let (later, first): (Vec<AdjudicationItem>, Vec<AdjudicationItem>) =
+        disagreements.into_iter().partition(off);
+    adjudication.disagreements = [first, later].concat();
+    adjudication.ranking = adjudication
+        .ranking
+        .min(overview.effect.len().saturating_sub(1));
+    adjudication.overview = Some(overview);
+    adjudication.waiting = false;
+    let last = shown(model).len().saturating_sub(1);
+    model.adjudication.cursor = model.adjudication.cursor.min(last);
+    if model.screen() == Screen::Ruling && model.adjudication.current.is_none() {
+        return ruling::update::begin_ruling(model, 0);
+    }
+    Vec::new()
+}
+
+/// Takes back what the screen shows of a ruling that could not be stored.
+pub(crate) fn not_stored(model: &mut Model) -> Vec<Effect> {
+    if let Some(current) = &mut model.adjudication.current {
+        (current.ruled, current.finding) = (None, None);
+    }
+    ask(model)
+}
+
+/// Tells what an undo took back. A document that lies before the person is to be ruled on again, with what has been seen in
+/// sight.
+pub(crate) fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Vec<Effect> {
+    let Some(undone) = undone else {
+        model.inform("no ruling of yours to take back");
+        return Vec::new();
+    };
+    let ruling = undone.ruling;
+    let (query, document, finding) = (&ruling.query, &ruling.document, ruling.finding.words());
+    let words = format!("taken back: query {query}, document {document}: {finding}");
+    model.say(Level::Good, &words);
+    if let Some(current) = &mut model.adjudication.current
+        && current.is_about(undone.query, &ruling.document)
+    {
+        *current = CurrentRuling {
+            ruled: None,
+            finding: None,
+            fault: None,
+            note: None,
+            unsaved: false,
+            ..current.clone()
+        };
+    }
+    ask(model)
+}

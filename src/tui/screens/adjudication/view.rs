@@ -1,0 +1,184 @@
+//! Picks against labels, what rulings make of the rankings, and what is to be ruled on.
+
+use super::request::{query_text, shown};
+use super::tables;
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
+use crate::domain::sanitise;
+use crate::judge::OFFLINE_LABEL;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::inset;
+use crate::tui::model::Model;
+use crate::tui::screens::adjudication::state::AdjudicationOverview;
+use crate::tui::text::{self, count_of};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{folded_rows, notice};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+pub(super) fn view(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+    _: &mut Caches,
+) -> Areas {
+    let area = inset(area);
+    let mut areas = Areas::default();
+    let columns = usize::from(area.width);
+    let Some(overview) = &model.adjudication.overview else {
+        notice("reading picks, labels and rulings …", theme, area, buf);
+        return areas;
+    };
+    if overview.judges.is_empty() {
+        Paragraph::new(nothing(overview, theme)).render(area, buf);
+        return areas;
+    }
+    let judges = tables::judges(overview, theme, columns);
+    let effect = tables::effect(model, overview, theme, columns);
+    // The list keeps a third of the screen.
+    let room = area.height.saturating_sub(6) * 2 / 3;
+    let judge_rows = (judges.len() as u16).min(room.saturating_sub(4).max(3));
+    let effect_rows = (effect.len() as u16).min(room.saturating_sub(judge_rows));
+    let judges = folded_rows(judges, judge_rows, theme);
+    let effect = folded_rows(effect, effect_rows, theme);
+    let [head, boxes, gap, measures, rule, list] = Layout::vertical([
+        Constraint::Length(2),
+        Constraint::Length(judge_rows),
+        Constraint::Length(u16::from(effect_rows > 0)),
+        Constraint::Length(effect_rows),
+        Constraint::Length(2),
+        Constraint::Min(1),
+    ])
+    .areas(area);
+    Paragraph::new(headline(model, overview, theme, columns)).render(head, buf);
+    Paragraph::new(judges).render(boxes, buf);
+    Line::default().render(gap, buf);
+    Paragraph::new(effect).render(measures, buf);
+    let shown = shown(model);
+    Paragraph::new(list_head(model, &shown, theme, columns)).render(rule, buf);
+    areas.list = list;
+    areas.page = usize::from(list.height);
+    areas.lines = shown.len();
+    if shown.is_empty() {
+        let words = match (
+            model.adjudication.filter.is_empty(),
+            model.adjudication.list,
+        ) {
+            _ if model.adjudication.waiting => "reading …",
+            (false, _) => "No query matches the filter. Esc shows all.",
+            (true, AdjudicationList::Open) => {
+                "Nothing left to rule on: overrule export qrels --corrected writes the labels."
+            }
+            (true, AdjudicationList::Ruled) => {
+                "You have ruled on nothing yet. Press d for the next list."
+            }
+            (true, AdjudicationList::Contested) => {
+                "No conflicts between people. Press d for the next list."
+            }
+        };
+        text::line(words, columns, theme.muted()).render(list, buf);
+        return areas;
+    }
+    areas.first = (model.adjudication.cursor + 1).saturating_sub(areas.page);
+    let width = |of: &dyn Fn(&AdjudicationItem) -> String| {
+        let rows = shown.iter().skip(areas.first).take(areas.page);
+        let widths = rows.map(|at| text::width(&of(&model.adjudication.disagreements[*at])));
+        widths.max().unwrap_or(5).clamp(5, 22)
+    };
+    let query_id = |disagreement: &AdjudicationItem| {
+        sanitise::line(disagreement.query_id.as_str()).into_owned()
+    };
+    let document = |disagreement: &AdjudicationItem| {
+        sanitise::line(disagreement.document.as_str()).into_owned()
+    };
+    let (first, second) = (width(&query_id), width(&document));
+    let placed = shown.iter().enumerate().skip(areas.first);
+    for (row, (place, at)) in list.rows().zip(placed) {
+        let disagreement = &model.adjudication.disagreements[*at];
+        let selected = place == model.adjudication.cursor;
+        if selected {
+            buf.set_style(row, theme.selection());
+        }
+        let room = columns.saturating_sub(first + second + 12);
+        let words = sanitise::line(query_text(model, disagreement));
+        Line::from(vec![
+            Span::raw(if selected { "▌ " } else { "  " }),
+            Span::styled(text::pad_left(&(at + 1).to_string(), 4), theme.muted()),
+            Span::raw("  "),
+            Span::styled(
+                text::pad_right(&query_id(disagreement), first),
+                theme.strong(),
+            ),
+            Span::raw("  "),
+            Span::raw(text::pad_right(&document(disagreement), second)),
+            Span::raw("  "),
+            Span::styled(text::truncate(&words, room).into_owned(), theme.muted()),
+        ])
+        .render(row, buf);
+    }
+    areas
+}
+
+fn headline(
+    model: &Model,
+    overview: &AdjudicationOverview,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let conflicts = match overview.conflicts {
+        0 => String::new(),
+        count => format!(" · people differ on {}", count_of(count, "document")),
+    };
+    let labels = count_of(overview.changed, "label");
+    let words = format!(
+        "{} pools · {} labels · {} ruled by you · {} in force change {labels}{conflicts}",
+        overview.pools, overview.labels, overview.ruled, overview.in_force
+    );
+    let note = match (overview.warning, overview.offline) {
+        _ if model.adjudication.waiting => Line::styled("reading anew …", theme.muted()),
+        (Some(warning), _) => text::line(warning, columns, theme.warn()),
+        (None, true) => text::line(OFFLINE_LABEL, columns, theme.warn()),
+        (None, false) => Line::default(),
+    };
+    vec![text::line(&words, columns, theme.strong()), note]
+}
+
+fn list_head(model: &Model, shown: &[usize], theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let filter = match model.adjudication.filter.is_empty() {
+        true => String::new(),
+        false => format!(" · filter: {}", sanitise::line(&model.adjudication.filter)),
+    };
+    let count = match model.adjudication.waiting && shown.is_empty() {
+        true => "…".to_owned(),
+        false => shown.len().to_string(),
+    };
+    let order = model.adjudication.order;
+    let words = match model.adjudication.list {
+        AdjudicationList::Open => {
+            format!("{count} to rule on · {order}: {}{filter}", order.words())
+        }
+        AdjudicationList::Ruled => format!("{count} ruled by you, the latest first{filter}"),
+        AdjudicationList::Contested => format!("{count} on which people differ{filter}"),
+    };
+    vec![
+        text::rule(columns, theme.faint()),
+        text::line(&words, columns, theme.strong()),
+    ]
+}
+
+/// What to do where no judge has picked.
+fn nothing(overview: &AdjudicationOverview, theme: &Theme) -> Vec<Line<'static>> {
+    let labels = match overview.labels {
+        0 => "This project holds no labels yet.".to_owned(),
+        count => format!("{count} labels, and no judge has picked from the pools yet."),
+    };
+    vec![
+        Line::styled(labels, theme.strong()),
+        Line::default(),
+        Line::raw("overrule pool build --beir DIR   pools and labels of a benchmark"),
+        Line::raw("overrule import QRELS RUN        labels, and rankings to measure"),
+        Line::raw("overrule pick                    has judges pick the relevant documents"),
+    ]
+}

@@ -1,0 +1,48 @@
+//! Texts and votes that a screen needs of the open query and that are not loaded.
+
+use crate::domain::battle::BattleId;
+use crate::domain::vote::JudgeId;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+
+/// Asks for what the pair on the screen needs.
+pub(crate) fn load(model: &mut Model) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let Some(pair) = model.battle.pair() else {
+        return Vec::new();
+    };
+    missing(open, &[pair.low(), pair.high()], open.view.battles_of(pair))
+}
+
+/// What of these texts and of these battles' votes is still to be loaded.
+pub(crate) fn missing(open: &OpenQuery, documents: &[usize], battles: &[usize]) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    let known =
+        |document: &usize| *document < open.documents.len() && !open.texts.contains_key(document);
+    let texts: Vec<usize> = documents.iter().copied().filter(known).collect();
+    if !texts.is_empty() {
+        effects.push(Effect::Texts(open.info.key, texts));
+    }
+    // A call that was loaded as missing or failed may have been made since, while a run went on.
+    let stale = |index: &usize| -> Option<BattleId> {
+        let record = open.view.rows().battles.get(*index)?;
+        let loaded = open.votes.get(&record.battle.id);
+        let has = |judge: JudgeId, voted: bool| {
+            let mut details = loaded.into_iter().flatten();
+            details.any(|detail| detail.judge == judge && detail.result.is_ok() == voted)
+        };
+        let fresh = loaded.is_some()
+            && record.votes.iter().all(|vote| has(vote.judge, true))
+            && record.failed.iter().all(|judge| has(*judge, false));
+        (!fresh).then_some(record.battle.id)
+    };
+    let votes: Vec<BattleId> = battles.iter().filter_map(stale).collect();
+    if !votes.is_empty() {
+        let judges = open.judges.iter().map(|(judge, _)| *judge).collect();
+        effects.push(Effect::Votes(open.info.key, votes, judges));
+    }
+    effects
+}

@@ -1,0 +1,178 @@
+//! The verdict panel: the keys, the verdict in force, and what counts how much.
+
+use crate::domain::battle::Pair;
+use crate::domain::ranking::VerdictRelation;
+use crate::domain::sanitise;
+use crate::domain::verdict::{Decision, OverrideMode, Verdict};
+use crate::tui::keymap::{Command, Scope};
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
+use crate::tui::text::{self, count_of};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::key_rows;
+use ratatui::text::Line;
+
+/// The commands that decide, what they decide, and what their keys say.
+const DECISIONS: [(Command, Decision, &str); 6] = [
+    (Command::JudgeA, Decision::A, "A better"),
+    (Command::JudgeAStrongly, Decision::MuchA, "A by far"),
+    (Command::JudgeTie, Decision::Tie, "equal"),
+    (Command::JudgeB, Decision::B, "B better"),
+    (Command::JudgeBStrongly, Decision::MuchB, "B by far"),
+    (Command::CannotTell, Decision::CannotTell, "cannot tell"),
+];
+
+/// What a command decides.
+pub(crate) fn decision_of(command: Command) -> Option<Decision> {
+    let mut all = DECISIONS.into_iter();
+    all.find(|(known, ..)| *known == command)
+        .map(|(_, decision, _)| decision)
+}
+
+/// The keys that decide.
+pub(crate) fn decision_keys(screen: Screen, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let keys = DECISIONS.map(|(command, _, words)| (command, words, false));
+    key_rows(&keys, Scope::Screen(screen), theme, columns)
+}
+
+pub(super) fn lines(
+    model: &Model,
+    open: &OpenQuery,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = decision_keys(Screen::Battle, theme, columns);
+    let (a, b) = (model.battle.a, model.battle.b);
+    let Some(pair) = Pair::new(a, b) else {
+        return lines;
+    };
+    let votes = votes_on(open, pair);
+    if let Some(verdict) = open.view.verdict(pair) {
+        let words = in_force(open, verdict, a, b, votes) + &others(open, pair, Some(verdict));
+        lines.extend(text::lines(&words, columns, theme.override_mark()));
+    } else {
+        let opinions = others(open, pair, None);
+        if !opinions.is_empty() {
+            let words = format!("◆ no majority, so nobody's verdict is in force.{opinions}");
+            lines.extend(text::lines(&words, columns, theme.override_mark()));
+        }
+        lines.extend(text::lines(
+            &counts(open, pair, votes),
+            columns,
+            theme.muted(),
+        ));
+    }
+    lines
+}
+
+/// The votes on a pair's battles.
+fn votes_on(open: &OpenQuery, pair: Pair) -> usize {
+    let records = &open.view.rows().battles;
+    open.view
+        .battles_of(pair)
+        .iter()
+        .filter_map(|index| records.get(*index))
+        .map(|record| record.votes.len())
+        .sum()
+}
+
+/// A number of battles without needless decimals.
+fn battles(weight: f64) -> String {
+    let number = if weight.fract() == 0.0 {
+        format!("{weight:.0}")
+    } else {
+        format!("{weight:.2}")
+    };
+    format!("{number} battle{}", if weight == 1.0 { "" } else { "s" })
+}
+
+/// A decision's score as a share of a win.
+fn share(decision: Decision) -> &'static str {
+    match decision {
+        Decision::A => "⅔ of a win for A",
+        Decision::B => "⅔ of a win for B",
+        Decision::MuchA => "a whole win for A",
+        Decision::MuchB => "a whole win for B",
+        Decision::Tie => "half a win each",
+        Decision::CannotTell => "no preference",
+    }
+}
+
+/// What a verdict would count, before there is one.
+fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
+    let settings = open.view.settings;
+    let fought = open.view.battles_of(pair).len();
+    let weight = battles(settings.override_weight);
+    let here = format!(
+        "{} here ({})",
+        count_of(votes, "vote"),
+        count_of(fought, "battle")
+    );
+    let effect = match (votes, settings.override_mode) {
+        (0, _) => "No votes here: your verdict alone counts; better says which way and not how far, by far is a whole win"
+            .to_owned(),
+        (_, OverrideMode::Replace) => format!(
+            "A verdict that contradicts the judges' {here} replaces them: better is ⅔ of a win; one that confirms them is \
+             added; by far is a whole win"
+        ),
+        (_, OverrideMode::Beside) => format!(
+            "Your verdict stands beside the judges' {here}: better is ⅔ of a win where it contradicts them, by far a whole \
+             win"
+        ),
+    };
+    format!("{effect}, equal half, with the weight of {weight}. Cannot tell changes no score.")
+}
+
+/// The verdict in force as the screen's A and B see it.
+fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usize) -> String {
+    let settings = open.view.settings;
+    let decision = verdict.seen_from(a);
+    let words = open.decision_text(decision, a, b);
+    let who = sanitise::line(&verdict.annotator);
+    let stance = Pair::new(a, b).and_then(|pair| open.view.stance(pair));
+    let counted = match (decision, stance) {
+        (Decision::A | Decision::B, Some(VerdictRelation::Confirms | VerdictRelation::Alone)) => {
+            "which way, not how far".to_owned()
+        }
+        _ => format!(
+            "{}, weight {}",
+            share(decision),
+            battles(settings.override_weight)
+        ),
+    };
+    let effect = match (stance, settings.override_mode) {
+        (None, _) if votes == 0 => "nothing counts on this pair".to_owned(),
+        (None, _) => format!("the judges' {} count", count_of(votes, "vote")),
+        (Some(VerdictRelation::Alone), _) => format!("{counted}, no votes here"),
+        (Some(VerdictRelation::Contradicts), OverrideMode::Replace) => {
+            format!(
+                "{counted}, instead of the judges' {}",
+                count_of(votes, "vote")
+            )
+        }
+        _ => format!("{counted}, beside the judges' {}", count_of(votes, "vote")),
+    };
+    let note = verdict.note.as_deref().map_or(String::new(), |note| {
+        format!(" Reason: {}", sanitise::line(note))
+    });
+    format!("◆ in force, by {who}: {words} ({effect}).{note}")
+}
+
+/// What people said of a pair beside the verdict in force.
+fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
+    let opinions = open.people.on(pair).into_iter();
+    let opinions: Vec<String> = opinions
+        .filter(|verdict| in_force.is_none_or(|in_force| in_force.annotator != verdict.annotator))
+        .map(|verdict| {
+            let words = verdict
+                .decision
+                .words(&open.name(verdict.a), &open.name(verdict.b));
+            format!("{} said: {words}", sanitise::line(&verdict.annotator))
+        })
+        .collect();
+    match opinions.is_empty() {
+        true => String::new(),
+        false => format!(" {}.", opinions.join("; ")),
+    }
+}

@@ -1,0 +1,167 @@
+//! Walking through battles and texts, and opening a pair.
+
+use super::state::BattleScreen;
+use super::{calls, load, verdict};
+use crate::domain::battle::Pair;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::{neighbour, scrolled};
+use crate::tui::screens::Screen;
+use crate::tui::screens::battle::panel::decision_of;
+use crate::tui::screens::document::state::most_surprising_first;
+use crate::tui::screens::spec::Copied;
+use std::collections::HashSet;
+
+pub(crate) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    if let Some(decision) = decision_of(command) {
+        return verdict::give_verdict(model, decision);
+    }
+    match command {
+        Command::WriteNote => ask_why(model),
+        Command::NextBattle => return step(model, true),
+        Command::PreviousBattle => return step(model, false),
+        Command::ToggleFullText => {
+            model.battle.full = !model.battle.full;
+            model.battle.scroll = [0, 0];
+        }
+        Command::ToggleScrollLock => {
+            let both = &mut model.battle;
+            both.together = !both.together;
+            if both.together {
+                both.scroll = [both.scroll[both.side.min(1)]; 2];
+            }
+        }
+        Command::ToggleRawReply => {
+            model.battle.raw = !model.battle.raw;
+            model.battle.judge_scroll = 0;
+        }
+        Command::NextReasoning => choose_judge(model, true),
+        Command::PreviousPane => choose_judge(model, false),
+        Command::Left => model.battle.side = model.battle.side.saturating_sub(1),
+        Command::Right => {
+            let skip = if model.battle.together {
+                2
+            } else {
+                model.battle.side + 1
+            };
+            model.battle.side = skip.min(2);
+        }
+        _ => scroll(model, command),
+    }
+    if model.battle.together && model.battle.side == 1 {
+        model.battle.side = 0;
+    }
+    Vec::new()
+}
+
+fn choose_judge(model: &mut Model, forward: bool) {
+    let Some(open) = &model.open else { return };
+    let calls = calls::of_pair(open, model.battle.a, model.battle.b);
+    let count = calls.len().max(1);
+    let step = if forward { 1 } else { count - 1 };
+    model.battle.judge = (model.battle.judge.min(count - 1) + step) % count;
+    model.battle.judge_scroll = 0;
+}
+
+/// Asks for the reason of one's own verdict.
+fn ask_why(model: &mut Model) {
+    let given = model.open.as_ref().and_then(|open| {
+        let verdict = open
+            .people
+            .by(&model.options.annotator, model.battle.pair()?)?;
+        Some(verdict.note.clone().unwrap_or_default())
+    });
+    match given {
+        Some(note) => model.ask_reason(&note),
+        None => model.inform("give a verdict first, then its reason"),
+    }
+}
+
+/// Goes to the next pair: of the document one came from, or of all by surprise.
+fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let from_document = model.stack.iter().rev().nth(1) == Some(&Screen::Document);
+    let mut order = match from_document {
+        true => model.document.battles(open),
+        false => (0..open.view.battles.len()).collect(),
+    };
+    if !from_document {
+        most_surprising_first(open, &mut order);
+    }
+    let mut seen = HashSet::new();
+    let pairs: Vec<(usize, usize)> = order
+        .into_iter()
+        .filter_map(|index| open.battle(index))
+        .filter(|battle| Pair::new(battle.a, battle.b).is_some_and(|pair| seen.insert(pair)))
+        .map(|battle| (battle.a, battle.b))
+        .collect();
+    let here = model.battle.pair();
+    let at = pairs.iter().position(|(a, b)| Pair::new(*a, *b) == here);
+    let next = at.map_or(Some(0), |at| neighbour(at, forward, pairs.len()));
+    let Some((next, (a, b))) = next.and_then(|next| Some((next, *pairs.get(next)?))) else {
+        let end = if forward { "last" } else { "first" };
+        model.inform(&format!("that was the {end} battle"));
+        return Vec::new();
+    };
+    if from_document {
+        model.document.cursor = next;
+    }
+    model.battle = BattleScreen {
+        full: model.battle.full,
+        raw: model.battle.raw,
+        ..model.battle.on(a, b)
+    };
+    load::load(model)
+}
+
+/// Goes to a pair of documents, fought or not, shown as A and B in the order in which the battle is stored.
+pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
+    let stored = model.open.as_ref().and_then(|open| {
+        let index = *open.view.battles_of(Pair::new(a, b)?).first()?;
+        let battle = open.battle(index)?;
+        Some((battle.a, battle.b))
+    });
+    let (a, b) = stored.unwrap_or((a.min(b), a.max(b)));
+    model.battle = BattleScreen {
+        full: model.battle.full,
+        ..model.battle.on(a, b)
+    };
+    model.stack.push(Screen::Battle);
+    load::load(model)
+}
+
+/// Query, A and B.
+pub(crate) fn copy(model: &Model) -> Copied {
+    let Some(open) = &model.open else {
+        return Copied::SelectedQuery;
+    };
+    let id = |document: usize| {
+        let found = open.documents.get(document);
+        found.map_or(String::new(), |document| document.id.to_string())
+    };
+    let (a, b) = (id(model.battle.a), id(model.battle.b));
+    Copied::Text(format!("{}\t{a}\t{b}", open.info.id))
+}
+
+/// Scrolls what has the focus: both texts, one of them, or the reasoning.
+fn scroll(model: &mut Model, command: Command) {
+    let (sides, page, aside) = (model.areas.sides, model.areas.page, model.areas.aside);
+    let battle = &mut model.battle;
+    if battle.side == 2 {
+        battle.judge_scroll = scrolled(battle.judge_scroll, command, aside.0, aside.1);
+    } else if battle.together {
+        let to = scrolled(
+            battle.scroll[0].max(battle.scroll[1]),
+            command,
+            sides[0].max(sides[1]),
+            page,
+        );
+        battle.scroll = [to, to];
+    } else {
+        let side = battle.side.min(1);
+        battle.scroll[side] = scrolled(battle.scroll[side], command, sides[side], page);
+    }
+}

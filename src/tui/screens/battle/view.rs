@@ -1,0 +1,165 @@
+//! Two documents side by side, what the judges wrote, and the person's verdict.
+
+use super::calls::{self, QuoteTexts, Reasoning};
+use super::{judges, numbers, panel, rank_changes, texts};
+use crate::domain::sanitise;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::{cut, cut_bottom, inset};
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::Screen;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{heading, notice};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+/// From this width on the judges stand beside the texts instead of below.
+const WIDE: u16 = 150;
+
+pub(super) fn view(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+    _: &mut Caches,
+) -> Areas {
+    view_with(model, theme, area, buf, &|columns| {
+        let open = model.open.as_ref();
+        open.map_or(Vec::new(), |open| panel::lines(model, open, theme, columns))
+    })
+}
+
+/// Draws the screen with another panel for the verdict, of so many columns.
+pub(crate) fn view_with(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+    panel: &dyn Fn(usize) -> Vec<Line<'static>>,
+) -> Areas {
+    let mut rest = inset(area);
+    let mut areas = Areas::default();
+    let Some(open) = &model.open else {
+        notice("loading …", theme, rest, buf);
+        return areas;
+    };
+    let (a, b) = (model.battle.a, model.battle.b);
+    if model.battle.pair().is_none() || a.max(b) >= open.documents.len() {
+        notice("no such pair in this query", theme, rest, buf);
+        return areas;
+    }
+    let height = rest.height;
+    head(model, open, theme, cut(&mut rest, 2), buf);
+    let wide = area.width >= WIDE;
+    let (pair, mut side) = if wide {
+        let [pair, _, side] = Layout::horizontal([
+            Constraint::Fill(2),
+            Constraint::Length(2),
+            Constraint::Length((rest.width / 3).min(72)),
+        ])
+        .areas(rest);
+        (pair, side)
+    } else {
+        (Rect::default(), rest)
+    };
+    let columns = usize::from(side.width);
+    let figures = numbers::lines(open, a, b, theme, columns);
+    let panel = panel(columns);
+    let most = |lines: &[Line<'_>], share: u16| (lines.len() as u16).min((height / share).max(1));
+    let (figures_rows, panel_rows) = if wide {
+        (figures.len() as u16, panel.len() as u16 + 1)
+    } else {
+        // After a blind verdict the panel says what can still be done.
+        let share = match model.screen() {
+            Screen::Review => 3,
+            _ => 5,
+        };
+        (most(&figures, 6), most(&panel, share))
+    };
+    let panel_area = cut_bottom(&mut side, panel_rows);
+    let pair = if wide {
+        pair
+    } else {
+        let most = side.height.saturating_sub(figures_rows) / 2;
+        let rows = texts::rows(model, open, side.width).min(usize::from(most)) as u16;
+        cut(&mut side, rows)
+    };
+    Paragraph::new(figures).render(cut(&mut side, figures_rows), buf);
+    if let Some(before) = &model.battle.before {
+        let rows = rank_changes::rows(open, before, a, b) as u16 + 1;
+        let area = if wide {
+            let most = side.height / 2;
+            cut_bottom(&mut side, rows.min(most))
+        } else {
+            let most = side.height * 3 / 5;
+            cut(&mut side, rows.min(most))
+        };
+        rank_changes::render(open, before, (a, b), theme, area, buf);
+    }
+    let (reasoning, shown) = chosen_reasoning(model, open, theme, usize::from(side.width));
+    let judged = judges::render(model, open, &shown, &reasoning, theme, side, buf);
+    areas.aside = judged;
+    (areas.sides, areas.page) = texts::render(model, open, &reasoning.found, theme, pair, buf);
+    areas.lines = areas.sides[0].max(areas.sides[1]);
+    areas.list = pair;
+    if wide {
+        let mut below = panel_area;
+        heading("your verdict", false, theme, cut(&mut below, 1), buf);
+        Paragraph::new(panel).render(below, buf);
+    } else {
+        Paragraph::new(panel).render(panel_area, buf);
+    }
+    areas
+}
+
+/// The reasoning of the judge that is chosen, looked up in both texts, and all calls on the pair.
+fn chosen_reasoning<'a>(
+    model: &Model,
+    open: &'a OpenQuery,
+    theme: &Theme,
+    columns: usize,
+) -> (Reasoning, Vec<calls::JudgeCall<'a>>) {
+    let (a, b) = (model.battle.a, model.battle.b);
+    let shown = calls::of_pair(open, a, b);
+    let texts = QuoteTexts::of(model, open, a, b);
+    let chosen = shown.get(model.battle.judge.min(shown.len().saturating_sub(1)));
+    let reasoning = chosen.map_or_else(Reasoning::default, |call| {
+        calls::reasoning_of(call, &texts, model.battle.raw, theme, columns)
+    });
+    (reasoning, shown)
+}
+
+fn head(model: &Model, open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let columns = usize::from(area.width);
+    let (a, b) = (model.battle.a, model.battle.b);
+    let rank = |document: usize| match open.standing(document) {
+        Some(standing) => format!("rank {}", standing.rank),
+        None => "not scored".to_owned(),
+    };
+    let pair = model.battle.pair();
+    let battles = pair.map_or(0, |pair| open.view.battles_of(pair).len());
+    let fought = match battles {
+        0 => " · never fought",
+        1 => "",
+        _ => " · fought more than once",
+    };
+    let title = format!(
+        "A {} ({}) against B {} ({}){fought}",
+        open.name(a),
+        rank(a),
+        open.name(b),
+        rank(b)
+    );
+    let query = sanitise::line(&open.info.text);
+    Paragraph::new(vec![
+        Line::from(vec![
+            Span::styled("query ", theme.muted()),
+            Span::raw(text::truncate(&query, columns.saturating_sub(6))),
+        ]),
+        Line::styled(text::truncate(&title, columns), theme.strong()),
+    ])
+    .render(area, buf);
+}

@@ -1,0 +1,47 @@
+//! Walking the cycles.
+
+use super::state::{pairs, rows};
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::moved;
+use crate::tui::screens::{Screen, battle};
+
+/// Goes to the cycles of the query that is open.
+pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
+    model.cycles.cursor = 0;
+    model.stack.push(Screen::Cycles);
+    load(model)
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let rows = rows(open);
+    let cursor = model.cycles.cursor.min(rows.len().saturating_sub(1));
+    if command == Command::Open
+        && let Some(row) = rows.get(cursor)
+    {
+        let pair = row.triad.weakest;
+        return model.open_battle(pair.low(), pair.high());
+    }
+    model.cycles.cursor = moved(cursor, command, rows.len(), model.areas.page);
+    load(model)
+}
+
+/// Asks for texts and votes of the cycle under the cursor.
+fn load(model: &Model) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let rows = rows(open);
+    let Some(row) = rows.get(model.cycles.cursor.min(rows.len().saturating_sub(1))) else {
+        return Vec::new();
+    };
+    let battles: Vec<usize> = pairs(&row.triad)
+        .into_iter()
+        .flat_map(|pair| open.view.battles_of(pair).to_vec())
+        .collect();
+    battle::load::missing(open, &row.triad.documents, &battles)
+}

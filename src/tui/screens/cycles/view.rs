@@ -1,0 +1,188 @@
+//! Three battles that cannot all be right, side by side.
+
+use super::state::{CycleRow, pairs, rows};
+use crate::domain::battle::Pair;
+use crate::domain::priority::{DecidedPair, decided_pairs, decided_pairs_of_judge};
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::inset;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::notice;
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+
+pub(super) fn view(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+    _: &mut Caches,
+) -> Areas {
+    let area = inset(area);
+    let mut areas = Areas::default();
+    let Some(open) = &model.open else {
+        notice("loading …", theme, area, buf);
+        return areas;
+    };
+    let rows = rows(open);
+    if rows.is_empty() {
+        let words =
+            "No cycle here: neither the ensemble nor any judge puts A over B over C over A.";
+        let (_, all) = open.view.triads;
+        let lines = vec![
+            Line::styled(words, theme.text()),
+            Line::styled(
+                format!("Triads whose three pairs are decided: {all}."),
+                theme.muted(),
+            ),
+        ];
+        Paragraph::new(lines).render(area, buf);
+        return areas;
+    }
+    let room = (rows.len() as u16).min(area.height / 3).max(1);
+    let [head, list, rule, detail] = Layout::vertical([
+        Constraint::Length(1),
+        Constraint::Length(room),
+        Constraint::Length(1),
+        Constraint::Min(1),
+    ])
+    .areas(area);
+    let words = format!("{} cycles · one battle of each three is wrong", rows.len());
+    text::line(&words, usize::from(head.width), theme.muted()).render(head, buf);
+    let page = usize::from(list.height);
+    let cursor = model.cycles.cursor.min(rows.len() - 1);
+    let first = (cursor + 1).saturating_sub(page);
+    for (line, (place, row)) in list.rows().zip(rows.iter().enumerate().skip(first)) {
+        if place == cursor {
+            buf.set_style(line, theme.selection());
+        }
+        let names: Vec<String> = row
+            .triad
+            .documents
+            .iter()
+            .map(|document| open.name(*document))
+            .collect();
+        let words = format!(
+            "{} · weakest {} × {}, {:.2} against {:.2}",
+            names.join(" "),
+            open.name(row.triad.weakest.low()),
+            open.name(row.triad.weakest.high()),
+            row.triad.strength,
+            row.triad.against
+        );
+        Line::from(vec![
+            Span::raw(if place == cursor { "▌ " } else { "  " }),
+            Span::styled(text::pad_right(&who(open, row), 14), theme.strong()),
+            Span::raw(
+                text::truncate(&words, usize::from(line.width).saturating_sub(16)).into_owned(),
+            ),
+        ])
+        .render(line, buf);
+    }
+    text::rule(usize::from(rule.width), theme.faint()).render(rule, buf);
+    battles(open, &rows[cursor], theme, detail, buf);
+    areas.list = list;
+    areas.lines = rows.len();
+    areas.page = page;
+    areas.first = first;
+    areas
+}
+
+fn who(open: &OpenQuery, row: &CycleRow) -> String {
+    match row.judge {
+        None => "ensemble".to_owned(),
+        Some((index, _)) => open.judge_name(index),
+    }
+}
+
+/// The three battles side by side.
+fn battles(open: &OpenQuery, row: &CycleRow, theme: &Theme, area: Rect, buf: &mut Buffer) {
+    let all = match row.judge {
+        None => decided_pairs(&open.view),
+        Some((_, judge)) => decided_pairs_of_judge(&open.view, judge),
+    };
+    let columns: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3])
+        .spacing(2)
+        .areas(area);
+    for (pair, column) in pairs(&row.triad).into_iter().zip(columns) {
+        let edge = all
+            .iter()
+            .find(|edge| Pair::new(edge.winner, edge.loser) == Some(pair));
+        let weakest = pair == row.triad.weakest;
+        let lines = edge.map_or(Vec::new(), |edge| {
+            edge_lines(open, edge, weakest, theme, usize::from(column.width))
+        });
+        Paragraph::new(lines).render(column, buf);
+    }
+}
+
+fn edge_lines(
+    open: &OpenQuery,
+    edge: &DecidedPair,
+    weakest: bool,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let (words, style) = match weakest {
+        true => ("weakest", theme.warn()),
+        false => ("stronger", theme.muted()),
+    };
+    let mut lines = vec![text::line(words, columns, style)];
+    let mut say = |words: String, style| lines.extend(text::lines(&words, columns, style));
+    say(
+        format!("{} over {}", open.name(edge.winner), open.name(edge.loser)),
+        theme.strong(),
+    );
+    let fitted = open.view.expected(edge.winner, edge.loser);
+    say(
+        format!(
+            "strength {:.2} of 0.50{}",
+            edge.strength,
+            fitted.map_or(String::new(), |p| format!(
+                " · the fit gives it {:.0} %",
+                100.0 * p
+            ))
+        ),
+        theme.text(),
+    );
+    if let Some(pair) = Pair::new(edge.winner, edge.loser) {
+        for vote in open.votes_of(pair) {
+            let index = open.judge_index(vote.judge);
+            let name = index.map_or(String::new(), |index| open.judge_name(index));
+            let battle = open
+                .view
+                .rows()
+                .battles
+                .iter()
+                .find(|record| record.battle.id == vote.battle);
+            let (Ok(margin), Some(record)) = (&vote.result, battle) else {
+                say(format!("{name}: no vote"), theme.bad());
+                continue;
+            };
+            let towards = if record.battle.b == edge.winner {
+                margin.get()
+            } else {
+                -margin.get()
+            };
+            let words = if towards > 0.0 {
+                format!("{name}: for {} {towards:.2}", open.name(edge.winner))
+            } else if towards < 0.0 {
+                format!("{name}: for {} {:.2}", open.name(edge.loser), -towards)
+            } else {
+                format!("{name}: tie")
+            };
+            say(words, theme.judge(index.unwrap_or(0)));
+        }
+    }
+    for document in [edge.winner, edge.loser] {
+        say(
+            format!("{}: {}", open.name(document), open.headline(document)),
+            theme.muted(),
+        );
+    }
+    lines
+}

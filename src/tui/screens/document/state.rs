@@ -1,0 +1,75 @@
+//! The document that is shown, and the order of its battles.
+
+use crate::domain::battle::Pair;
+use crate::tui::model::open_query::OpenQuery;
+
+/// What a document's battles are sorted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BattleSort {
+    /// Most surprising first.
+    #[default]
+    Surprise,
+    /// The opponent's rank.
+    Opponent,
+    Planned,
+}
+
+impl BattleSort {
+    pub const ALL: [Self; 3] = [Self::Surprise, Self::Opponent, Self::Planned];
+
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Surprise => "most surprising first",
+            Self::Opponent => "by the opponent's rank",
+            Self::Planned => "as planned",
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub struct DocumentScreen {
+    /// Pool index.
+    pub document: usize,
+    /// The battle under the cursor, among those shown.
+    pub cursor: usize,
+    pub sort: BattleSort,
+    /// Whether the reasoning takes the whole screen.
+    pub expanded: bool,
+    /// Whether the text has the keys, and not the battles.
+    pub reading: bool,
+    /// First line shown of the text or the reasoning.
+    pub scroll: usize,
+}
+
+impl DocumentScreen {
+    /// Indexes of the document's battles in the order in which they are shown.
+    pub fn battles(&self, open: &OpenQuery) -> Vec<usize> {
+        let mut battles = open.view.battles_with(self.document);
+        match self.sort {
+            BattleSort::Planned => {}
+            BattleSort::Opponent => battles.sort_by_key(|index| {
+                let other = opponent(open, *index, self.document);
+                let standing = other.and_then(|other| open.standing(other));
+                standing.map_or(usize::MAX, |standing| standing.rank)
+            }),
+            BattleSort::Surprise => most_surprising_first(open, &mut battles),
+        }
+        battles
+    }
+}
+
+/// Sorts battles by the size of their surprise; those without one come last.
+pub fn most_surprising_first(open: &OpenQuery, battles: &mut [usize]) {
+    let size = |index: &usize| {
+        let battle = open.view.battles.get(*index);
+        let surprise = battle.and_then(|battle| battle.surprise);
+        surprise.map_or(-1.0, f64::abs)
+    };
+    battles.sort_by(|x, y| size(y).total_cmp(&size(x)));
+}
+
+/// The other document of a battle.
+pub fn opponent(open: &OpenQuery, index: usize, document: usize) -> Option<usize> {
+    let battle = open.battle(index)?;
+    Pair::new(battle.a, battle.b)?.other(document)
+}

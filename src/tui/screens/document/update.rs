@@ -1,0 +1,136 @@
+//! Walking through a document's battles and through the documents.
+
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::{cycled, moved, neighbour, scrolled};
+use crate::tui::screens::document::state::{BattleSort, DocumentScreen, opponent};
+use crate::tui::screens::spec::Copied;
+use crate::tui::screens::{Screen, battle};
+
+/// Battles whose votes are asked for on entering, so that walking through them does not wait.
+const AHEAD: usize = 32;
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let scrolls = model.document.expanded || model.document.reading;
+    match command {
+        Command::Open => return open_battle(model),
+        Command::SortBattles => sort(model),
+        Command::NextDocument => return turn(model, true),
+        Command::PreviousDocument => return turn(model, false),
+        Command::ExpandReasoning => {
+            model.document.expanded = !model.document.expanded;
+            model.document.scroll = 0;
+        }
+        Command::NextPane | Command::PreviousPane if !model.document.expanded => {
+            model.document.reading = !model.document.reading;
+        }
+        Command::Left | Command::Right if model.document.expanded => {
+            model.document.scroll = 0;
+            let step = match command {
+                Command::Left => Command::Up,
+                _ => Command::Down,
+            };
+            return walk(model, step);
+        }
+        _ if scrolls => {
+            let (lines, page) = (model.areas.lines, model.areas.page);
+            model.document.scroll = scrolled(model.document.scroll, command, lines, page);
+        }
+        _ => return walk(model, command),
+    }
+    Vec::new()
+}
+
+/// Moves the cursor through the battles.
+fn walk(model: &mut Model, command: Command) -> Vec<Effect> {
+    let count = model.document_battles().len();
+    let from = model.document.cursor.min(count.saturating_sub(1));
+    model.document.cursor = moved(from, command, count, model.areas.page);
+    load_from(model, 1)
+}
+
+fn open_battle(model: &mut Model) -> Vec<Effect> {
+    let index = model.document_battles().get(model.document.cursor).copied();
+    let battle = index.and_then(|index| model.open.as_ref()?.battle(index));
+    battle.map_or(Vec::new(), |battle| model.open_battle(battle.a, battle.b))
+}
+
+/// Sorts the battles the next way; the cursor stays on its battle.
+fn sort(model: &mut Model) {
+    let chosen = model.document_battles().get(model.document.cursor).copied();
+    model.document.sort = cycled(&BattleSort::ALL, model.document.sort, true);
+    let at = model
+        .document_battles()
+        .iter()
+        .position(|index| Some(*index) == chosen);
+    model.document.cursor = at.unwrap_or(0);
+}
+
+/// Goes to the next document by score.
+fn turn(model: &mut Model, forward: bool) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let order = &open.view.by_zelo;
+    let at = order
+        .iter()
+        .position(|document| *document == model.document.document)
+        .unwrap_or(0);
+    let Some(next) = neighbour(at, forward, order.len()) else {
+        return Vec::new();
+    };
+    model.document = DocumentScreen {
+        document: order[next],
+        sort: model.document.sort,
+        expanded: model.document.expanded,
+        reading: model.document.reading,
+        ..DocumentScreen::default()
+    };
+    load(model)
+}
+
+/// Asks for the texts and votes that the screen needs and that are not loaded.
+pub(crate) fn load(model: &mut Model) -> Vec<Effect> {
+    load_from(model, AHEAD)
+}
+
+/// What is not loaded: this document's text, the text of the opponent under the cursor, and the votes of the next
+/// `ahead` battles from the cursor on.
+fn load_from(model: &Model, ahead: usize) -> Vec<Effect> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let shown = model.document_battles();
+    let cursor = model.document.cursor.min(shown.len().saturating_sub(1));
+    let mut documents = vec![model.document.document];
+    documents.extend(
+        shown
+            .get(cursor)
+            .and_then(|index| opponent(open, *index, model.document.document)),
+    );
+    let (before, after) = shown.split_at(cursor);
+    let battles: Vec<usize> = after.iter().chain(before).copied().take(ahead).collect();
+    battle::load::missing(open, &documents, &battles)
+}
+
+/// Opens another document of the query.
+pub(crate) fn open_document(model: &mut Model, document: usize) -> Vec<Effect> {
+    let same = model.document.document == document;
+    model.document = DocumentScreen {
+        document,
+        cursor: if same { model.document.cursor } else { 0 },
+        sort: model.document.sort,
+        ..DocumentScreen::default()
+    };
+    model.stack.push(Screen::Document);
+    load(model)
+}
+
+pub(super) fn copy(model: &Model) -> Copied {
+    let Some(open) = &model.open else {
+        return Copied::SelectedQuery;
+    };
+    let found = open.documents.get(model.document.document);
+    Copied::Text(found.map_or(String::new(), |document| document.id.to_string()))
+}

@@ -1,0 +1,133 @@
+//! The text, where it stands, its battles, and the reasoning behind the one selected.
+
+use super::{head, reasons, table};
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::{cut, cut_bottom, inset};
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{document_text, heading, notice};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Widget};
+
+/// From this width on the text stands beside the battles instead of above.
+const WIDE: u16 = 150;
+pub(super) fn view(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+    _: &mut Caches,
+) -> Areas {
+    let mut rest = inset(area);
+    let mut areas = Areas::default();
+    let Some(open) = &model.open else {
+        notice("loading …", theme, rest, buf);
+        return areas;
+    };
+    if model.document.document >= open.documents.len() {
+        notice("no such document in this query", theme, rest, buf);
+        return areas;
+    }
+    let lines = head::lines(model, open, theme, usize::from(rest.width));
+    let rows = (lines.len() as u16).min((rest.height / 3).max(4));
+    Paragraph::new(lines).render(cut(&mut rest, rows), buf);
+    let shown = model.document.battles(open);
+    let chosen = shown
+        .get(model.document.cursor.min(shown.len().saturating_sub(1)))
+        .copied();
+    if model.document.expanded {
+        let (lines, page) = reasons::render(model, open, chosen, theme, rest, buf);
+        return Areas {
+            lines,
+            page,
+            list: Rect::default(),
+            ..areas
+        };
+    }
+    let mut battles = rest;
+    let mut read = if area.width >= WIDE {
+        let [left, _, right] = Layout::horizontal([
+            Constraint::Fill(2),
+            Constraint::Length(2),
+            Constraint::Fill(3),
+        ])
+        .areas(rest);
+        battles = right;
+        left
+    } else {
+        let source = open.texts.get(&model.document.document);
+        let wanted = source.map_or(1, |source| {
+            model
+                .layouts
+                .lines(source, &open.info.text, usize::from(rest.width), true)
+                .1
+                .len()
+        });
+        cut(
+            &mut battles,
+            (rest.height * 3 / 10)
+                .max(4)
+                .min(wanted.min(1_000) as u16 + 1),
+        )
+    };
+    (areas.lines, areas.page) = read_pane(model, open, theme, &mut read, buf);
+    let wanted = shown.len().clamp(1, 1_000) as u16 + table::FRAME;
+    let reasons_rows = battles
+        .height
+        .saturating_sub(wanted)
+        .max(battles.height * 2 / 5);
+    let below = cut_bottom(&mut battles, reasons_rows);
+    let (list, first) = table::render(model, open, &shown, theme, battles, buf);
+    areas.list = list;
+    areas.first = first;
+    reasons::render(model, open, chosen, theme, below, buf);
+    if !model.document.reading {
+        areas.page = usize::from(list.height);
+    }
+    areas
+}
+
+/// Draws the document's text; returns its lines and how many fit.
+fn read_pane(
+    model: &Model,
+    open: &OpenQuery,
+    theme: &Theme,
+    area: &mut Rect,
+    buf: &mut Buffer,
+) -> (usize, usize) {
+    let top = cut(area, 1);
+    let focus = model.document.reading;
+    let Some(source) = open.texts.get(&model.document.document) else {
+        heading("text", focus, theme, top, buf);
+        Line::styled("loading the text …", theme.missing()).render(*area, buf);
+        return (0, 0);
+    };
+    let (shown, lines) =
+        model
+            .layouts
+            .lines(source, &open.info.text, usize::from(area.width), true);
+    let page = usize::from(area.height);
+    let first = model.document.scroll.min(lines.len().saturating_sub(page));
+    let mut words = "text".to_owned();
+    if lines.len() > page && page > 0 {
+        words += &format!(
+            " · lines {}–{} of {}",
+            first + 1,
+            (first + page).min(lines.len()),
+            lines.len()
+        );
+    }
+    if let Some(note) = shown.note(true) {
+        words += &format!(" · {note}");
+    }
+    heading(&words, focus, theme, top, buf);
+    if shown.text.trim().is_empty() {
+        Line::styled("this document has no text", theme.missing()).render(*area, buf);
+        return (0, page);
+    }
+    document_text::render(&shown, &lines, first, &[], theme, *area, buf);
+    (lines.len(), page)
+}

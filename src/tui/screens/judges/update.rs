@@ -1,0 +1,32 @@
+//! Choosing a judge, and what to do about it.
+
+use super::view::rows;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::moved;
+use crate::tui::screens::{Screen, queue};
+
+pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
+    model.stack.push(Screen::Judges);
+    model.judges.without = None;
+    vec![Effect::ReportJudges]
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let Some(report) = &model.judges.report else {
+        return Vec::new();
+    };
+    let judges = &report.rater_data.judges;
+    let judge = judges.get(model.judges.cursor).map(|(id, _)| *id);
+    match (command, judge) {
+        (Command::DropJudge | Command::Open, None) => model.inform("choose a single judge"),
+        (Command::DropJudge, Some(judge)) => return vec![Effect::Without(judge)],
+        (Command::Open, judge) => return queue::update::show_against(model, judge),
+        _ => {
+            let (count, page) = (rows(report).len(), model.areas.page);
+            model.judges.cursor = moved(model.judges.cursor, command, count, page);
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,30 @@
+//! What the matrix shows, and where the cursor is.
+
+use crate::domain::ranking::DocumentOrder;
+use crate::tui::widgets::heatmap::HeatmapState;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Layer {
+    /// Ensemble scores of the battles fought, with verdicts in force.
+    #[default]
+    Observed,
+    /// The fit's probability for every pair.
+    Fitted,
+    /// Observed minus fitted.
+    Residual,
+    /// One judge's votes, by its place in the ensemble.
+    Judge(usize),
+    /// Verdicts alone.
+    Verdicts,
+}
+
+#[derive(Debug, Default)]
+pub struct MatrixScreen {
+    pub layer: Layer,
+    /// The order of rows and columns.
+    pub order: DocumentOrder,
+    /// Which surprise was jumped to last, 0 the greatest.
+    pub surprise: Option<usize>,
+    /// Cursor, window and zoom, in display positions.
+    pub heat: HeatmapState,
+}

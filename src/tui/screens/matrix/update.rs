@@ -1,0 +1,185 @@
+//! Walking the matrix, its layers and its orders.
+
+use crate::domain::ranking::DocumentOrder;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::navigation;
+use crate::tui::screens::matrix::state::{Layer, MatrixScreen};
+use crate::tui::screens::spec::{Click, Copied};
+use crate::tui::widgets::heatmap::Zoom;
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let order = model.matrix_order();
+    let count = order.len();
+    let page = model.areas.page.max(1) as isize;
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let heat = &mut model.matrix.heat;
+    let (row, column) = heat.cursor;
+    match command {
+        Command::Down => heat.move_by(0, 1, count),
+        Command::Up => heat.move_by(0, -1, count),
+        Command::Left => heat.move_by(-1, 0, count),
+        Command::Right => heat.move_by(1, 0, count),
+        Command::PageDown => heat.move_by(0, page, count),
+        Command::PageUp => heat.move_by(0, -page, count),
+        Command::First => heat.move_to(0, column, count),
+        Command::Last => heat.move_to(count.saturating_sub(1), column, count),
+        Command::FlipOrder => flip(&mut model.matrix, open, &order),
+        Command::NextLayer => {
+            model.matrix.layer = next_layer(model.matrix.layer, open.judges.len(), true)
+        }
+        Command::PreviousLayer => {
+            model.matrix.layer = next_layer(model.matrix.layer, open.judges.len(), false)
+        }
+        Command::NextJudgeLayer => {
+            let index = match model.matrix.layer {
+                Layer::Judge(index) => (index + 1) % open.judges.len().max(1),
+                _ => 0,
+            };
+            model.matrix.layer = Layer::Judge(index);
+        }
+        Command::Zoom => {
+            heat.zoom = next_zoom(heat.zoom, model.areas.heatmap.map(|shown| shown.zoom))
+        }
+        Command::NextSurprise | Command::PreviousSurprise => {
+            jump(model, command == Command::NextSurprise);
+        }
+        Command::Open => {
+            if let (Some(row), Some(column)) = (order.get(row).copied(), order.get(column).copied())
+            {
+                if row == column {
+                    return model.open_document(row);
+                }
+                return model.open_battle(row, column);
+            }
+        }
+        Command::RowDocument => {
+            if let Some(document) = order.get(row) {
+                return model.open_document(*document);
+            }
+        }
+        Command::ColumnDocument => {
+            if let Some(document) = order.get(column) {
+                return model.open_document(*document);
+            }
+        }
+        _ => {}
+    }
+    Vec::new()
+}
+
+/// Turns the order and keeps the cursor on the same pair of documents.
+fn flip(matrix: &mut MatrixScreen, open: &OpenQuery, order: &[usize]) {
+    let (row, column) = matrix.heat.cursor;
+    let pair = (order.get(row).copied(), order.get(column).copied());
+    matrix.order = match matrix.order {
+        DocumentOrder::Hybrid => DocumentOrder::Zelo,
+        DocumentOrder::Zelo => DocumentOrder::Hybrid,
+    };
+    let order = open.view.order(matrix.order);
+    let place = |document: Option<usize>| {
+        order
+            .iter()
+            .position(|at| Some(*at) == document)
+            .unwrap_or(0)
+    };
+    matrix
+        .heat
+        .move_to(place(pair.0), place(pair.1), order.len());
+}
+
+fn next_layer(layer: Layer, judges: usize, forward: bool) -> Layer {
+    let mut layers = vec![Layer::Observed, Layer::Fitted, Layer::Residual];
+    layers.extend((0..judges).map(Layer::Judge));
+    layers.push(Layer::Verdicts);
+    navigation::cycled(&layers, layer, forward)
+}
+
+/// Puts the cursor on the first battle of the first row, so that there is something to read from the start.
+pub(crate) fn look_at_first(model: &mut Model) {
+    let order = model.matrix_order();
+    let Some(open) = &model.open else {
+        return;
+    };
+    let fought = |column: &usize| {
+        order
+            .first()
+            .is_some_and(|row| open.view.cell(*row, order[*column]).planned)
+    };
+    let column = (1..order.len()).find(fought).unwrap_or(0);
+    model.matrix.heat.move_to(0, column, order.len());
+}
+
+/// Closer step by step, and from the closest back to what fits.
+fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
+    match (zoom, shown) {
+        (Some(Zoom::Number), _) | (None, Some(Zoom::Number)) => {
+            zoom.map_or(Some(Zoom::Overview), |_| None)
+        }
+        (_, Some(shown)) => Some(shown.closer()),
+        (zoom, None) => zoom,
+    }
+}
+
+/// Moves the cursor through the pairs, most surprising first, and says which of them this is.
+fn jump(model: &mut Model, forward: bool) {
+    let order = model.matrix_order();
+    let Some(open) = &model.open else {
+        return;
+    };
+    let mut surprising: Vec<(f64, usize, usize)> = open
+        .view
+        .rows()
+        .battles
+        .iter()
+        .zip(&open.view.battles)
+        .filter_map(|(record, view)| Some((view.surprise?.abs(), record.battle.a, record.battle.b)))
+        .collect();
+    surprising.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+    let count = surprising.len();
+    if count == 0 {
+        model.inform("no battle has a surprise yet");
+        return;
+    }
+    let next = match (model.matrix.surprise, forward) {
+        (None, _) => 0,
+        (Some(at), true) => (at + 1) % count,
+        (Some(at), false) => (at + count - 1) % count,
+    };
+    let (size, a, b) = surprising[next];
+    let place = |document: usize| order.iter().position(|at| *at == document).unwrap_or(0);
+    let (row, column) = (place(a), place(b));
+    model.matrix.surprise = Some(next);
+    model.matrix.heat.move_to(row, column, order.len());
+    model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));
+}
+
+/// Query, row and column.
+pub(super) fn copy(model: &Model) -> Copied {
+    let Some(open) = &model.open else {
+        return Copied::SelectedQuery;
+    };
+    let order = model.matrix_order();
+    let id = |place: usize| {
+        let document = order.get(place).and_then(|at| open.documents.get(*at));
+        document.map_or(String::new(), |document| document.id.to_string())
+    };
+    let (row, column) = model.matrix.heat.cursor;
+    Copied::Text(format!("{}\t{}\t{}", open.info.id, id(row), id(column)))
+}
+
+pub(super) fn click(model: &mut Model, column: u16, row: u16) -> Click {
+    let shown = model.areas.heatmap;
+    if let Some((row, column)) = shown.and_then(|shown| shown.at(column, row)) {
+        if model.matrix.heat.cursor == (row, column) {
+            return Click::Open;
+        }
+        let count = model.matrix_order().len();
+        model.matrix.heat.move_to(row, column, count);
+    }
+    Click::Moved
+}

@@ -1,0 +1,146 @@
+//! The list's commands, and summaries that are counted when they are wanted.
+
+use crate::store::corpus::QueryKey;
+use crate::store::summary_cache::QuerySummary;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation;
+use crate::tui::screens::Screen;
+use crate::tui::screens::queries::state::{QueryRow, QuerySort};
+use crate::tui::screens::run;
+use crate::tui::screens::spec::Click;
+
+/// Queries summarised at one time.
+const SUMMARIES: usize = 16;
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    match command {
+        Command::SortQueries => {
+            model.queries.sort = navigation::cycled(&QuerySort::ALL, model.queries.sort, true);
+            model.queries.cursor = 0;
+        }
+        Command::StartRun => return run::update::start(model),
+        Command::Open | Command::ShowMatrix => {
+            if let Some(key) = model.queries.selected().map(|(info, _)| info.key) {
+                model.stack.push(Screen::Matrix);
+                return model.open_query(key);
+            }
+        }
+        _ => {
+            let (count, page) = (model.queries.shown().len(), model.areas.page);
+            let queries = &mut model.queries;
+            queries.cursor = navigation::moved(queries.cursor, command, count, page);
+        }
+    }
+    stale_summaries(model)
+}
+
+pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
+    model.battle.before = None;
+    vec![Effect::List]
+}
+
+pub(super) fn click(model: &mut Model, _: u16, row: u16) -> Click {
+    let clicked = model.areas.first + usize::from(row - model.areas.list.y);
+    if clicked == model.queries.cursor {
+        return Click::Open;
+    }
+    if clicked < model.queries.shown().len() {
+        model.queries.cursor = clicked;
+    }
+    Click::Moved
+}
+
+/// The list has arrived.
+pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
+    model.queries.rows = rows;
+    model.queries.asked.clear();
+    model.queries.loaded = true;
+    model.listing = false;
+    let last = model.queries.shown().len().saturating_sub(1);
+    model.queries.cursor = model.queries.cursor.min(last);
+    stale_summaries(model)
+}
+
+/// Summaries have arrived.
+pub(crate) fn summarised(
+    model: &mut Model,
+    summaries: Vec<(QueryKey, QuerySummary)>,
+) -> Vec<Effect> {
+    for (key, summary) in summaries {
+        model.queries.asked.remove(&key);
+        model.queries.put_summary(key, Some(summary));
+    }
+    match model.run.running {
+        true => Vec::new(),
+        false => stale_summaries(model),
+    }
+}
+
+/// Asks for a query's summary, which is out of date.
+pub(crate) fn summarise_anew(model: &mut Model, key: QueryKey) -> Vec<Effect> {
+    model.queries.put_summary(key, None);
+    vec![Effect::Summarise(vec![key])]
+}
+
+/// Asks for the summaries of visible rows that are out of date and have not been asked for.
+fn stale_summaries(model: &mut Model) -> Vec<Effect> {
+    let page = model.areas.page.max(SUMMARIES);
+    let queries = &mut model.queries;
+    let first = queries.cursor.saturating_sub(page);
+    let near = queries.shown().into_iter().skip(first).take(2 * page);
+    let stale: Vec<QueryKey> = near
+        .filter_map(|index| {
+            let (info, summary) = queries.rows.get(index)?;
+            (summary.is_none() && !queries.asked.contains(&info.key)).then_some(info.key)
+        })
+        .take(SUMMARIES.saturating_sub(queries.asked.len()))
+        .collect();
+    queries.asked.extend(&stale);
+    match stale.is_empty() {
+        true => Vec::new(),
+        false => vec![Effect::Summarise(stale)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::domain::corpus::QueryId;
+    use crate::store::corpus::{QueryInfo, QueryKey};
+    use crate::store::summary_cache::QuerySummary;
+    use crate::tui::message::{Effect, Msg};
+    use crate::tui::screens::Screen;
+    use crate::tui::screens::testing::model;
+    use crate::tui::update::update;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn every_summary_is_asked_for_once_however_many_arrive_late() {
+        let mut model = model(Screen::Queries);
+        let row = |key| QueryInfo {
+            key: QueryKey(key),
+            id: QueryId::new(key.to_string()),
+            text: "text".to_owned(),
+            documents: 2,
+        };
+        let rows = (0..60).map(|key| (row(key), None)).collect();
+        model.areas.page = 30;
+        let now = model.now;
+        let mut waiting: VecDeque<Effect> = update(&mut model, Msg::Listed(rows), now).into();
+        let mut asked = Vec::new();
+        while let Some(effect) = waiting.pop_front() {
+            let Effect::Summarise(keys) = effect else {
+                panic!("{effect:?}");
+            };
+            for key in keys {
+                asked.push(key);
+                let done = Msg::Summarised(vec![(key, QuerySummary::default())]);
+                waiting.extend(update(&mut model, done, now));
+            }
+        }
+        let all: Vec<QueryKey> = (0..60).map(QueryKey).collect();
+        asked.sort();
+        assert_eq!(asked, all);
+    }
+}

@@ -1,0 +1,34 @@
+//! The queue: what it holds and how it is ordered.
+
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::queue::QueueItem;
+use crate::domain::priority::Policy;
+use crate::domain::vote::JudgeId;
+use crate::store::corpus::QueryKey;
+use crate::tui::screens::review::state::CurrentItem;
+
+#[derive(Debug, Default)]
+pub struct QueueScreen {
+    /// The order.
+    pub policy: Policy,
+    /// One query, or the whole project.
+    pub scope: Option<QueryKey>,
+    /// Only pairs on which people differ.
+    pub conflicts: bool,
+    /// Only battles on which this judge parts from the others.
+    pub against: Option<JudgeId>,
+    /// What is to be judged, first things first.
+    pub items: Vec<QueueItem>,
+    /// The item under the cursor, among those shown.
+    pub cursor: usize,
+    /// Keep only items whose query matches.
+    pub filter: String,
+    /// Whether a queue has arrived.
+    pub loaded: bool,
+    /// What was asked for last, so that an overtaken answer is dropped.
+    pub generation: u64,
+    /// What the verdicts so far say.
+    pub stats: AnnotatorStatistics,
+    /// The pair under review.
+    pub current: Option<CurrentItem>,
+}

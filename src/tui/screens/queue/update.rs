@@ -1,0 +1,99 @@
+//! Walking the queue and choosing what it holds.
+
+use super::request::{ask, ask_anew, shown};
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::app::review::queue::QueueItem;
+use crate::domain::priority::Policy;
+use crate::domain::vote::JudgeId;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::{cycled, moved};
+use crate::tui::screens::{Screen, review};
+
+/// Goes to the queue, over the project or over the query that is open in a matrix.
+pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
+    model.queue.scope = match model.screen() {
+        Screen::Matrix | Screen::Cycles => model.open.as_ref().map(|open| open.info.key),
+        _ => None,
+    };
+    if model.screen() == Screen::Cycles {
+        model.queue.policy = Policy::Cycle;
+    }
+    show_against(model, None)
+}
+
+/// Goes to the queue of battles on which a judge parts from the others, or of all.
+pub(crate) fn show_against(model: &mut Model, judge: Option<JudgeId>) -> Vec<Effect> {
+    model.queue.against = judge;
+    model.queue.current = None;
+    model.stack.push(Screen::Queue);
+    ask_anew(model)
+}
+
+/// The queue has arrived; one that has been overtaken is dropped.
+pub(crate) fn queued(
+    model: &mut Model,
+    generation: u64,
+    items: Vec<QueueItem>,
+    stats: AnnotatorStatistics,
+) -> Vec<Effect> {
+    if generation != model.queue.generation {
+        return Vec::new();
+    }
+    model.queue.items = items;
+    model.queue.stats = stats;
+    model.queue.loaded = true;
+    let last = shown(model).len().saturating_sub(1);
+    model.queue.cursor = model.queue.cursor.min(last);
+    if model.screen() == Screen::Review && model.queue.current.is_none() {
+        model.queue.cursor = 0;
+        return review::update::review_item(model, 0);
+    }
+    Vec::new()
+}
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    match command {
+        Command::NextPolicy | Command::PreviousPolicy => {
+            let forward = command == Command::NextPolicy;
+            model.queue.policy = cycled(&Policy::ALL, model.queue.policy, forward);
+        }
+        Command::WholeProject => {
+            let here = model.open.as_ref().map(|open| open.info.key);
+            model.queue.scope = match model.queue.scope {
+                Some(_) => None,
+                None => here,
+            };
+        }
+        Command::Conflicts => model.queue.conflicts = !model.queue.conflicts,
+        Command::Guideline => return vec![Effect::Guideline],
+        Command::Open => return open(model),
+        _ => {
+            let (count, page) = (shown(model).len(), model.areas.page);
+            model.queue.cursor = moved(model.queue.cursor, command, count, page);
+            return Vec::new();
+        }
+    }
+    ask_anew(model)
+}
+
+fn open(model: &mut Model) -> Vec<Effect> {
+    let Some(at) = shown(model).get(model.queue.cursor).copied() else {
+        return Vec::new();
+    };
+    if model.options.judging.queue_blind {
+        model.stack.push(Screen::Review);
+        return review::update::review_item(model, at);
+    }
+    let item = model.queue.items[at];
+    let mut effects = model.open_query(item.query);
+    effects.extend(model.open_battle(item.pair.low(), item.pair.high()));
+    effects
+}
+
+pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
+    model.queue.current = None;
+    model.battle.before = None;
+    ask(model)
+}

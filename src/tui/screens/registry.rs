@@ -1,0 +1,23 @@
+//! What each screen does.
+
+use super::spec::ScreenSpec;
+use super::{
+    Screen, adjudication, battle, cycles, document, judges, matrix, queries, queue, review, ruling,
+    run,
+};
+
+pub(crate) fn spec(screen: Screen) -> ScreenSpec {
+    match screen {
+        Screen::Queries => queries::SPEC,
+        Screen::Run => run::SPEC,
+        Screen::Matrix => matrix::SPEC,
+        Screen::Document => document::SPEC,
+        Screen::Battle => battle::SPEC,
+        Screen::Queue => queue::SPEC,
+        Screen::Review => review::SPEC,
+        Screen::Judges => judges::SPEC,
+        Screen::Cycles => cycles::SPEC,
+        Screen::Adjudication => adjudication::SPEC,
+        Screen::Ruling => ruling::SPEC,
+    }
+}

@@ -1,0 +1,75 @@
+//! The pair under review.
+
+use crate::app::review::queue::QueueItem;
+use crate::domain::battle::Pair;
+use crate::domain::priority::DrawReason;
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::store::corpus::QueryKey;
+use std::time::Instant;
+
+/// A pair under review: blind first, then with everything in sight.
+#[derive(Clone, Debug)]
+pub struct CurrentItem {
+    /// What is judged.
+    pub item: QueueItem,
+    /// Whether it was the queue's own first item when it was begun.
+    pub first: bool,
+    /// Whether it comes from the queue, and not from a matrix or a document.
+    pub queued: bool,
+    /// Since when the texts have been in sight.
+    pub since: Option<Instant>,
+    /// The blind verdict, once given, from the screen's A and B.
+    pub blind: Option<Decision>,
+    /// The verdict as it stands, from the screen's A and B.
+    pub decision: Option<Decision>,
+    /// How sure the person is.
+    pub confidence: Option<Confidence>,
+    /// Why the person and the judges part.
+    pub cause: Option<ErrorCause>,
+    /// Why, in words.
+    pub note: Option<String>,
+    /// Whether the verdict after the reveal differs from what is stored.
+    pub unsaved: bool,
+}
+
+impl CurrentItem {
+    /// A pair that has just been begun.
+    pub fn new(item: QueueItem, first: bool) -> Self {
+        Self {
+            item,
+            first,
+            queued: true,
+            since: None,
+            blind: None,
+            decision: None,
+            confidence: None,
+            cause: None,
+            note: None,
+            unsaved: false,
+        }
+    }
+
+    /// Whether the judges are hidden.
+    pub fn is_blind(&self) -> bool {
+        self.blind.is_none()
+    }
+
+    /// How it came to be drawn: one that was chosen from further down came by nobody's chance.
+    pub fn draw(&self) -> DrawReason {
+        match self.first {
+            true => self.item.draw,
+            false => DrawReason::Priority,
+        }
+    }
+
+    /// Whether this is the pair of a query.
+    pub fn is_about(&self, query: QueryKey, pair: Pair) -> bool {
+        (self.item.query, self.item.pair) == (query, pair)
+    }
+}
+
+/// The milliseconds since a clock was started, which starts again.
+pub fn active_ms(since: &mut Option<Instant>, now: Instant) -> Option<i64> {
+    let since = since.replace(now)?;
+    i64::try_from(now.duration_since(since).as_millis()).ok()
+}

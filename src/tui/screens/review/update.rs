@@ -1,0 +1,359 @@
+//! A pair is decided blind, then again with everything in sight.
+
+use super::panel::{cause_of, confidence_of};
+use super::state::{CurrentItem, active_ms};
+use crate::app::review::queue::{QueueItem, QueueItemState};
+use crate::domain::battle::Pair;
+use crate::domain::priority::DrawReason;
+use crate::domain::sampling::SeededRng;
+use crate::domain::verdict::{Decision, ErrorCause};
+use crate::store::assignments::NewAssignment;
+use crate::store::corpus::QueryKey;
+use crate::store::verdicts::NewVerdict;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::neighbour;
+use crate::tui::screens::battle::panel::decision_of;
+use crate::tui::screens::battle::state::BattleScreen;
+use crate::tui::screens::spec::Copied;
+use crate::tui::screens::{Screen, battle, queue};
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    if let Some(decision) = decision_of(command) {
+        return decide(model, decision);
+    }
+    if let Some(confidence) = confidence_of(command) {
+        if let Some(current) = &mut model.queue.current {
+            current.unsaved |= !current.is_blind() && current.confidence != Some(confidence);
+            current.confidence = Some(confidence);
+        }
+        return Vec::new();
+    }
+    if let Some(cause) = cause_of(command) {
+        return blame(model, cause);
+    }
+    match command {
+        Command::Open => keep(model),
+        Command::PutOff => put_off(model),
+        Command::NextBattle => step(model, true),
+        Command::PreviousBattle => step(model, false),
+        Command::Guideline => vec![Effect::Guideline],
+        Command::WriteNote => ask_why(model),
+        Command::NextReasoning | Command::PreviousPane | Command::ToggleRawReply
+            if is_blind(model) =>
+        {
+            model.inform("the judges are hidden until you have decided");
+            Vec::new()
+        }
+        command => battle::update::update(model, command),
+    }
+}
+
+fn is_blind(model: &Model) -> bool {
+    let current = model.queue.current.as_ref();
+    current.is_none_or(CurrentItem::is_blind)
+}
+
+pub(super) fn copy(model: &Model) -> Copied {
+    match (model.battle.blind, &model.open) {
+        (true, Some(_)) => Copied::Hidden,
+        _ => battle::update::copy(model),
+    }
+}
+
+/// Begins the review of an item of the queue, by its index.
+pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
+    let Some(item) = model.queue.items.get(at).copied() else {
+        model.queue.current = None;
+        return Vec::new();
+    };
+    model.queue.current = Some(CurrentItem::new(item, at == 0));
+    show_pair(model, &item);
+    let open = model.open.as_ref().map(|open| open.info.key);
+    let mut effects = match open == Some(item.query) {
+        true => battle::load::load(model),
+        false => model.open_query(item.query),
+    };
+    ready(model);
+    effects.extend(look_ahead(model, at + 1));
+    effects
+}
+
+/// Shows an item's pair blind. Which of the two is A is drawn by seed, annotator and pair, so that it is the same after a
+/// restart and another one for a repeat.
+fn show_pair(model: &mut Model, item: &QueueItem) {
+    let again = match item.draw {
+        DrawReason::Repeat => "again",
+        _ => "",
+    };
+    let pair = format!("{}/{}/{}", item.query.0, item.pair.low(), item.pair.high());
+    let purpose = ["side", &model.options.annotator, &pair, again];
+    let turned = SeededRng::new(model.options.request.seed, &purpose).below(2) == 1;
+    let (low, high) = (item.pair.low(), item.pair.high());
+    let (a, b) = if turned { (high, low) } else { (low, high) };
+    model.battle = BattleScreen {
+        blind: true,
+        ..model.battle.on(a, b)
+    };
+}
+
+/// Loads the next item before it is wanted.
+fn look_ahead(model: &Model, at: usize) -> Vec<Effect> {
+    let Some(next) = model.queue.items.get(at) else {
+        return Vec::new();
+    };
+    let documents = vec![next.pair.low(), next.pair.high()];
+    match &model.open {
+        Some(open) if open.info.key == next.query => {
+            battle::load::missing(open, &documents, open.view.battles_of(next.pair))
+        }
+        _ => vec![Effect::Prefetch(next.query, documents)],
+    }
+}
+
+/// Starts the clock once both texts are in sight.
+pub(crate) fn ready(model: &mut Model) {
+    let (a, b, now) = (model.battle.a, model.battle.b, model.now);
+    let Some(open) = &model.open else { return };
+    if let Some(current) = &mut model.queue.current
+        && current.since.is_none()
+        && open.info.key == current.item.query
+        && open.texts.contains_key(&a)
+        && open.texts.contains_key(&b)
+    {
+        current.since = Some(now);
+    }
+}
+
+/// Takes a decision in: the blind one is stored and lifts the veil; a later one waits until it is kept.
+fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
+    let now = model.now;
+    let policy = model.queue.policy;
+    let Some(current) = &mut model.queue.current else {
+        return Vec::new();
+    };
+    if current.since.is_none() {
+        return Vec::new();
+    }
+    if !current.is_blind() {
+        current.unsaved |= current.decision != Some(decision);
+        current.decision = Some(decision);
+        let note = current.note.clone();
+        if let Some(before) = &mut model.battle.before {
+            before.change = decision.words("A", "B");
+        }
+        battle::verdict::apply(model, decision, note);
+        return Vec::new();
+    }
+    let (active_ms, confidence) = (active_ms(&mut current.since, now), current.confidence);
+    current.blind = Some(decision);
+    current.decision = Some(decision);
+    let draw = current.draw();
+    let item = current.queued.then_some(NewAssignment { policy, draw });
+    let (query, a, b) = (current.item.query, model.battle.a, model.battle.b);
+    model.battle.blind = false;
+    battle::verdict::remember_ranking(model, decision.words("A", "B"));
+    battle::verdict::apply(model, decision, None);
+    model.saving += 1;
+    vec![Effect::Save(NewVerdict {
+        blind: true,
+        active_ms,
+        confidence,
+        item,
+        ..NewVerdict::open(query, a, b, decision, &model.options.annotator)
+    })]
+}
+
+fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
+    match &mut model.queue.current {
+        Some(current) if !current.is_blind() => {
+            current.cause = (current.cause != Some(cause)).then_some(cause);
+            current.unsaved = true;
+        }
+        _ => model.inform("decide first, then say why"),
+    }
+    Vec::new()
+}
+
+fn ask_why(model: &mut Model) -> Vec<Effect> {
+    match &model.queue.current {
+        Some(current) if !current.is_blind() => {
+            let note = current.note.clone().unwrap_or_default();
+            model.ask_reason(&note);
+        }
+        _ => model.inform("decide first, then say why"),
+    }
+    Vec::new()
+}
+
+/// Takes the reason in.
+pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(current) = &mut model.queue.current {
+        current.note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+        current.unsaved = true;
+    }
+    Vec::new()
+}
+
+/// The verdict after the reveal, to be stored.
+fn final_verdict(model: &mut Model) -> Option<Effect> {
+    let now = model.now;
+    let (a, b) = (model.battle.a, model.battle.b);
+    let current = model
+        .queue
+        .current
+        .as_mut()
+        .filter(|current| !current.is_blind())?;
+    let decision = current.decision?;
+    current.unsaved = false;
+    let active_ms = active_ms(&mut current.since, now);
+    let new = NewVerdict {
+        note: current.note.clone(),
+        active_ms,
+        confidence: current.confidence,
+        cause: current.cause,
+        after_reveal: true,
+        ..NewVerdict::open(current.item.query, a, b, decision, &model.options.annotator)
+    };
+    model.saving += 1;
+    Some(Effect::Save(new))
+}
+
+/// Keeps the verdict and takes up the next item.
+fn keep(model: &mut Model) -> Vec<Effect> {
+    let Some(effect) = final_verdict(model) else {
+        if model.queue.current.is_some() {
+            model.inform("decide first: a, b, t or x; s puts the pair off");
+        }
+        return Vec::new();
+    };
+    let mut effects = vec![effect];
+    effects.extend(finish_item(model));
+    effects
+}
+
+/// Takes the item off the list and begins the next one.
+fn finish_item(model: &mut Model) -> Vec<Effect> {
+    let Some(done) = model.queue.current.take() else {
+        return Vec::new();
+    };
+    if !done.queued {
+        model.stack.pop();
+        model.battle.blind = false;
+        return Vec::new();
+    }
+    remove(model, (done.item.query, done.item.pair));
+    let mut effects = queue::request::ask(model);
+    if model.queue.items.is_empty() {
+        // The list was short of what is left, or nothing is: the answer tells.
+        model.queue.loaded = false;
+        return effects;
+    }
+    let shown = queue::request::shown(model);
+    let at = shown.get(model.queue.cursor).or(shown.last()).copied();
+    effects.extend(review_item(model, at.unwrap_or(0)));
+    effects
+}
+
+/// Puts the pair off until all others are done.
+fn put_off(model: &mut Model) -> Vec<Effect> {
+    let policy = model.queue.policy;
+    match &model.queue.current {
+        Some(current) if !current.queued => {
+            model.inform("only a pair of the queue can be put off");
+            Vec::new()
+        }
+        Some(current) if current.is_blind() => {
+            let (query, pair, draw) = (current.item.query, current.item.pair, current.draw());
+            let mut effects = vec![Effect::PutOff(query, pair, NewAssignment { policy, draw })];
+            effects.extend(finish_item(model));
+            effects
+        }
+        _ => {
+            model.inform("you have decided; Enter keeps the verdict, u takes it back");
+            Vec::new()
+        }
+    }
+}
+
+/// Begins the review of a pair of the open query, blind, from wherever it was chosen.
+pub(crate) fn review_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
+    let Some(query) = model.open.as_ref().map(|open| open.info.key) else {
+        return Vec::new();
+    };
+    let item = QueueItem {
+        query,
+        pair,
+        draw: DrawReason::Priority,
+        priority: None,
+        standing: QueueItemState::Fresh,
+    };
+    model.queue.current = Some(CurrentItem {
+        queued: false,
+        ..CurrentItem::new(item, false)
+    });
+    show_pair(model, &item);
+    model.stack.push(Screen::Review);
+    ready(model);
+    battle::load::load(model)
+}
+
+/// Goes to the next or the previous item; nothing is written but a verdict that was changed and not kept.
+fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
+    let current = model.queue.current.as_ref();
+    if current.is_some_and(|current| !current.queued) {
+        model.inform("only the queue has a next pair");
+        return Vec::new();
+    }
+    let mut items = model.queue.items.iter();
+    let here =
+        current.and_then(|current| items.position(|item| current.is_about(item.query, item.pair)));
+    let judged = current.filter(|current| !current.is_blind());
+    let judged = judged.map(|current| (current.item.query, current.item.pair));
+    let count = model.queue.items.len();
+    let next = match here {
+        Some(here) => neighbour(here, forward, count),
+        None => (count > 0).then_some(0),
+    };
+    let Some(mut next) = next else {
+        let end = if forward { "last" } else { "first" };
+        model.inform(&format!("that was the {end} item"));
+        return Vec::new();
+    };
+    let mut effects = leave(model);
+    if let (Some(judged), Some(here)) = (judged, here) {
+        // It is done: coming back would show it blind to somebody who has seen everything.
+        remove(model, judged);
+        next -= usize::from(next > here);
+    }
+    model.queue.cursor = next;
+    effects.extend(review_item(model, next));
+    effects
+}
+
+/// Takes a pair off the list.
+fn remove(model: &mut Model, done: (QueryKey, Pair)) {
+    let items = &mut model.queue.items;
+    items.retain(|item| (item.query, item.pair) != done);
+}
+
+/// Stores what was changed after the reveal and not kept.
+pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
+    let current = model.queue.current.as_ref();
+    match current.is_some_and(|current| current.unsaved) {
+        true => final_verdict(model).into_iter().collect(),
+        false => Vec::new(),
+    }
+}
+
+/// Lets a verdict that was changed and not kept count again after the query has been loaded anew.
+pub(crate) fn reapply(model: &mut Model) {
+    if let Some(current) = &model.queue.current
+        && current.unsaved
+        && let Some(decision) = current.decision
+    {
+        let note = current.note.clone();
+        battle::verdict::apply(model, decision, note);
+    }
+}

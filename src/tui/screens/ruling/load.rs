@@ -1,0 +1,54 @@
+//! A document to rule on, from the project.
+
+use crate::domain::adjudication::{PickAnswer, PoolSet, group_answers};
+use crate::domain::corpus::DocId;
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result, StoreError};
+use crate::tui::screens::adjudication::load::{LEVEL, judge_name};
+use crate::tui::screens::ruling::state::{DocumentEvidence, JudgePick};
+
+/// A document with its query, its label and what the judges said of it.
+pub(crate) fn document_evidence(
+    db: &Db,
+    query: QueryKey,
+    document: &DocId,
+) -> Result<DocumentEvidence> {
+    let info = db.query(query)?;
+    let at = db.find_document(query, document.as_str())?;
+    let pool = db.judging_pool(query, LEVEL)?;
+    let (groups, _) = group_answers(db.picks_of(query)?, &PoolSet::new(vec![pool]));
+    let mut picks = Vec::new();
+    for group in &groups {
+        for (order, given) in &group.orders {
+            for given in given.values() {
+                if let PickAnswer::Picks(_) = given.answer {
+                    let proof = given.verdict_on(document).map(|verdict| {
+                        let sentence = verdict.sentence.as_deref();
+                        let quoted = sentence.map_or(String::new(), |text| format!(" “{text}”"));
+                        format!("{}{quoted}", verdict.verdict.name())
+                    });
+                    let reasons = proof.into_iter().chain(given.thoughts.iter().cloned());
+                    picks.push(JudgePick {
+                        judge: judge_name(group, (group.orders.len() > 1).then_some(*order)),
+                        picked: given.picked().contains(&document),
+                        reason: reasons.collect::<Vec<_>>().join("\n"),
+                    });
+                }
+            }
+        }
+    }
+    let rulings = db.rulings_on(query, document)?.into_iter();
+    let found = db.documents(query)?.into_iter().nth(at);
+    let found = found.ok_or_else(|| StoreError::NotFound("no such document".to_owned()))?;
+    Ok(DocumentEvidence {
+        query,
+        document: document.clone(),
+        label: db.label(&info.id, document)?,
+        asked: info.text,
+        title: found.title,
+        text: db.document_text(query, at)?,
+        metadata: found.metadata,
+        picks,
+        rulings: rulings.map(|row| row.ruling).collect(),
+    })
+}

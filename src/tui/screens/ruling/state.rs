@@ -1,0 +1,93 @@
+//! The document being ruled on.
+
+use crate::app::adjudication::data::AdjudicationItem;
+use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
+use crate::domain::corpus::{DocId, JsonObject};
+use crate::store::corpus::QueryKey;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The document being ruled on: hidden label first, then with everything in sight.
+#[derive(Clone, Debug)]
+pub struct CurrentRuling {
+    /// What is ruled on.
+    pub disagreement: AdjudicationItem,
+    /// Whether it was the list's own first disagreement when it was begun.
+    pub first: bool,
+    /// Since when the text has been in sight.
+    pub since: Option<Instant>,
+    /// Text, label and what the judges said.
+    pub evidence: Option<Box<DocumentEvidence>>,
+    /// Whether label and picks are in sight.
+    pub open: bool,
+    /// The first ruling, once made.
+    pub ruled: Option<Finding>,
+    /// The ruling as it stands.
+    pub finding: Option<Finding>,
+    /// Why pick and label differ.
+    pub fault: Option<DisagreementCause>,
+    /// Why, in words.
+    pub note: Option<String>,
+    /// Whether the ruling differs from what is stored.
+    pub unsaved: bool,
+    /// First line of the text that is shown; that of the passage nearest to the query where none was chosen.
+    pub scroll: Option<usize>,
+}
+
+impl CurrentRuling {
+    /// A disagreement that has just been begun.
+    pub fn new(disagreement: AdjudicationItem, first: bool, open: bool) -> Self {
+        Self {
+            disagreement,
+            first,
+            since: None,
+            evidence: None,
+            open,
+            ruled: None,
+            finding: None,
+            fault: None,
+            note: None,
+            unsaved: false,
+            scroll: None,
+        }
+    }
+
+    /// Whether this is the disagreement of a document.
+    pub fn is_about(&self, query: QueryKey, document: &DocId) -> bool {
+        self.disagreement.query == query && self.disagreement.document == *document
+    }
+}
+
+/// A document with its query, its label and what the judges said of it.
+#[derive(Clone, Debug)]
+pub struct DocumentEvidence {
+    /// The query.
+    pub query: QueryKey,
+    /// The document.
+    pub document: DocId,
+    /// The query's text.
+    pub asked: String,
+    /// The document's title, where it has one.
+    pub title: Option<String>,
+    /// The document's text.
+    pub text: Arc<str>,
+    /// Its metadata.
+    pub metadata: JsonObject,
+    /// Its label; none for an unjudged document.
+    pub label: Option<i32>,
+    /// What each judge picked, in each order.
+    pub picks: Vec<JudgePick>,
+    /// What people have ruled, as it stands.
+    pub rulings: Vec<Ruling>,
+}
+
+/// What a judge said of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgePick {
+    /// The judge, with what tells it from others of the name.
+    pub judge: String,
+    /// Whether it picked the document.
+    pub picked: bool,
+    /// Its reasons for its picks from the pool.
+    pub reason: String,
+}

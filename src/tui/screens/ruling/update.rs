@@ -1,0 +1,316 @@
+//! A document is ruled on blind, then again with everything in sight.
+
+use super::panel;
+use crate::app::adjudication::data::AdjudicationList;
+use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
+use crate::store::rulings::{NewRuling, RulingContext};
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::navigation::{neighbour, scrolled};
+use crate::tui::screens::adjudication;
+use crate::tui::screens::review::state::active_ms;
+use crate::tui::screens::ruling::state::{CurrentRuling, DocumentEvidence};
+use crate::tui::screens::spec::Copied;
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    if let Some(finding) = panel::finding_of(command) {
+        return rule(model, finding);
+    }
+    if let Some(fault) = panel::cause_of(command) {
+        return blame(model, fault);
+    }
+    let (lines, page, first) = (model.areas.lines, model.areas.page, model.areas.first);
+    match command {
+        Command::Open => keep(model),
+        Command::PutOff => put_off(model),
+        Command::NextDocument => step(model, true),
+        Command::PreviousDocument => step(model, false),
+        Command::Guideline => vec![Effect::Guideline],
+        Command::WriteNote => ask_why(model),
+        Command::ToggleFullText => {
+            if let Some(current) = &mut model.adjudication.current {
+                current.scroll = match current.scroll {
+                    None => Some(0),
+                    Some(_) => None,
+                };
+            }
+            Vec::new()
+        }
+        command => {
+            if let Some(current) = &mut model.adjudication.current {
+                let to = scrolled(first, command, lines, page);
+                if to != first {
+                    current.scroll = Some(to);
+                }
+            }
+            Vec::new()
+        }
+    }
+}
+
+/// Calls a disagreement, by its index, and loads the next one before it is wanted.
+pub(crate) fn begin_ruling(model: &mut Model, at: usize) -> Vec<Effect> {
+    let Some(disagreement) = model.adjudication.disagreements.get(at).cloned() else {
+        model.adjudication.current = None;
+        return Vec::new();
+    };
+    let (query, document) = (disagreement.query, disagreement.document.clone());
+    let open = !model.options.judging.queue_blind;
+    model.adjudication.current = Some(CurrentRuling::new(disagreement, at == 0, open));
+    let mut effects = match model.adjudication.prefetched.take() {
+        Some(ahead) if ahead.query == query && ahead.document == document => loaded(model, ahead),
+        _ => vec![Effect::LoadEvidence(query, document)],
+    };
+    if let Some(next) = model.adjudication.disagreements.get(at + 1) {
+        effects.push(Effect::LoadEvidence(next.query, next.document.clone()));
+    }
+    effects
+}
+
+/// Takes a document in: the one that is ruled on, whose clock starts, or one that will be wanted.
+pub(crate) fn loaded(model: &mut Model, evidence: Box<DocumentEvidence>) -> Vec<Effect> {
+    let now = model.now;
+    let annotator = &model.options.annotator;
+    match &mut model.adjudication.current {
+        Some(current) if current.is_about(evidence.query, &evidence.document) => {
+            current.since.get_or_insert(now);
+            let own = |ruling: &&Ruling| ruling.annotator == *annotator;
+            if let Some(ruling) = evidence.rulings.iter().rev().find(own)
+                && current.ruled.is_none()
+            {
+                // It has been ruled on before, and is looked at again.
+                current.open = true;
+                (current.ruled, current.finding) = (Some(ruling.finding), Some(ruling.finding));
+                (current.fault, current.note) = (ruling.fault, ruling.note.clone());
+            }
+            current.evidence = Some(evidence);
+        }
+        _ => model.adjudication.prefetched = Some(evidence),
+    }
+    Vec::new()
+}
+
+/// Takes a ruling in: the first one is stored and lifts the veil; a later one waits until it is kept.
+fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
+    let now = model.now;
+    let Some(current) = &mut model.adjudication.current else {
+        return Vec::new();
+    };
+    let Some(evidence) = &current.evidence else {
+        return Vec::new();
+    };
+    if current.ruled.is_some() {
+        current.unsaved |= current.finding != Some(finding);
+        current.finding = Some(finding);
+        return Vec::new();
+    }
+    let about = RulingContext {
+        blind: !current.open,
+        active_ms: None,
+        grade: evidence.label,
+        against: current.disagreement.dispute.against,
+        answers: current.disagreement.dispute.answers,
+        // One that was chosen from further down came by nobody's chance.
+        control_of: Some(if current.first {
+            current.disagreement.control_of
+        } else {
+            0
+        }),
+    };
+    let active_ms = active_ms(&mut current.since, now);
+    current.ruled = Some(finding);
+    current.finding = Some(finding);
+    current.open = true;
+    let new = NewRuling {
+        query: current.disagreement.query,
+        document: current.disagreement.document.clone(),
+        finding,
+        fault: None,
+        note: None,
+        annotator: model.options.annotator.clone(),
+        created_ms: 0,
+        about: RulingContext { active_ms, ..about },
+        after_reveal: false,
+    };
+    model.saving += 1;
+    let named = (
+        current.disagreement.query,
+        current.disagreement.document.clone(),
+    );
+    model.adjudication.ruled_since.push(named);
+    if let Some(overview) = &mut model.adjudication.overview {
+        overview.ruled += 1;
+    }
+    vec![Effect::Rule(new)]
+}
+
+fn blame(model: &mut Model, fault: DisagreementCause) -> Vec<Effect> {
+    match &mut model.adjudication.current {
+        Some(current) if current.ruled.is_some() => {
+            current.fault = (current.fault != Some(fault)).then_some(fault);
+            current.unsaved = true;
+        }
+        _ => model.inform("rule first, then say why"),
+    }
+    Vec::new()
+}
+
+fn ask_why(model: &mut Model) -> Vec<Effect> {
+    match &model.adjudication.current {
+        Some(current) if current.ruled.is_some() => {
+            let note = current.note.clone().unwrap_or_default();
+            model.ask_reason(&note);
+        }
+        _ => model.inform("rule first, then say why"),
+    }
+    Vec::new()
+}
+
+/// Takes the reason in.
+pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
+    if let Some(current) = &mut model.adjudication.current {
+        current.note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+        current.unsaved = true;
+    }
+    Vec::new()
+}
+
+/// Stores what was changed after the reveal and not kept.
+pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
+    let now = model.now;
+    let Some(current) = model
+        .adjudication
+        .current
+        .as_mut()
+        .filter(|one| one.unsaved)
+    else {
+        return Vec::new();
+    };
+    let (Some(finding), Some(evidence)) = (current.finding, &current.evidence) else {
+        return Vec::new();
+    };
+    let grade = evidence.label;
+    current.unsaved = false;
+    let active_ms = active_ms(&mut current.since, now);
+    let new = NewRuling {
+        query: current.disagreement.query,
+        document: current.disagreement.document.clone(),
+        finding,
+        fault: current.fault,
+        note: current.note.clone(),
+        annotator: model.options.annotator.clone(),
+        created_ms: 0,
+        about: RulingContext {
+            blind: false,
+            active_ms,
+            grade,
+            against: current.disagreement.dispute.against,
+            answers: current.disagreement.dispute.answers,
+            control_of: None,
+        },
+        after_reveal: true,
+    };
+    model.saving += 1;
+    vec![Effect::Rule(new)]
+}
+
+/// Keeps the ruling and calls the next disagreement.
+fn keep(model: &mut Model) -> Vec<Effect> {
+    let ruled = |current: &CurrentRuling| current.ruled.is_some();
+    if !model.adjudication.current.as_ref().is_some_and(ruled) {
+        model.inform("rule first: 1 2 3 or 4");
+        return Vec::new();
+    }
+    next(model)
+}
+
+/// Where the disagreement stands among all, and whether it has been ruled on.
+fn here(model: &Model) -> Option<(usize, bool)> {
+    let current = model.adjudication.current.as_ref()?;
+    let mut disagreements = model.adjudication.disagreements.iter();
+    let at = disagreements.position(|one| current.is_about(one.query, &one.document))?;
+    Some((at, current.ruled.is_some()))
+}
+
+/// Leaves the disagreement, which is done with, and calls the one after it.
+fn next(model: &mut Model) -> Vec<Effect> {
+    let mut effects = leave(model);
+    let at = here(model);
+    if model.adjudication.list != AdjudicationList::Open {
+        return match at.map(|(at, _)| at + 1) {
+            Some(next) if next < model.adjudication.disagreements.len() => {
+                effects.extend(go(model, next));
+                effects
+            }
+            _ => {
+                model.stack.pop();
+                model.adjudication.current = None;
+                effects.extend(adjudication::request::ask(model));
+                effects
+            }
+        };
+    }
+    if let Some((at, _)) = at {
+        model.adjudication.disagreements.remove(at);
+    }
+    effects.extend(go(model, at.map_or(0, |(at, _)| at)));
+    effects
+}
+
+fn go(model: &mut Model, at: usize) -> Vec<Effect> {
+    let at = match at < model.adjudication.disagreements.len() {
+        true => at,
+        false => 0,
+    };
+    let place = adjudication::request::shown(model)
+        .iter()
+        .position(|shown| *shown == at);
+    model.adjudication.cursor = place.unwrap_or(0);
+    begin_ruling(model, at)
+}
+
+/// Puts the disagreement off until all others are done.
+fn put_off(model: &mut Model) -> Vec<Effect> {
+    match here(model) {
+        Some((_, true)) => keep(model),
+        Some((at, false)) => {
+            let disagreement = model.adjudication.disagreements.remove(at);
+            let named = (disagreement.query, disagreement.document.clone());
+            model.adjudication.put_off.push(named);
+            model.adjudication.disagreements.push(disagreement);
+            go(model, at)
+        }
+        None => next(model),
+    }
+}
+
+/// Goes to the next or the previous disagreement; nothing is written but a ruling that was changed and not kept.
+fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
+    let Some((at, ruled)) = here(model) else {
+        // The list has been loaded anew since the ruling.
+        return next(model);
+    };
+    let count = model.adjudication.disagreements.len();
+    let Some(mut to) = neighbour(at, forward, count) else {
+        let end = if forward { "last" } else { "first" };
+        model.inform(&format!("that was the {end} one"));
+        return Vec::new();
+    };
+    let mut effects = leave(model);
+    if ruled && model.adjudication.list == AdjudicationList::Open {
+        // It is done: coming back would hide what the person has seen.
+        model.adjudication.disagreements.remove(at);
+        to -= usize::from(to > at);
+    }
+    effects.extend(go(model, to));
+    effects
+}
+
+/// The identifiers of the document being ruled on.
+pub(super) fn copy(model: &Model) -> Copied {
+    match &model.adjudication.current {
+        Some(current) => adjudication::update::identifiers(&current.disagreement),
+        None => adjudication::update::copy(model),
+    }
+}

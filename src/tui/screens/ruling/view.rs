@@ -1,0 +1,123 @@
+//! The document being ruled on: nothing of the label and nothing of the judges is drawn before the person has ruled.
+
+use super::panel;
+use crate::domain::sanitise;
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::layout::{cut, cut_bottom, inset};
+use crate::tui::model::Model;
+use crate::tui::screens::review::view::query_lines;
+use crate::tui::screens::ruling::state::{CurrentRuling, DocumentEvidence};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use crate::tui::widgets::{document_text, folded_rows, heading, notice};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::{Paragraph, Widget};
+use std::ops::Range;
+
+pub(super) fn view(
+    model: &Model,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+    _: &mut Caches,
+) -> Areas {
+    let mut areas = Areas::default();
+    let mut rest = inset(area);
+    let Some(current) = &model.adjudication.current else {
+        let words = match model.adjudication.overview.is_some()
+            && model.adjudication.disagreements.is_empty()
+        {
+            true => "Nothing left to rule on. Esc goes back to the list.",
+            false => "loading …",
+        };
+        notice(words, theme, rest, buf);
+        return areas;
+    };
+    let Some(evidence) = &current.evidence else {
+        notice("loading the document …", theme, rest, buf);
+        return areas;
+    };
+    let columns = usize::from(rest.width);
+    let head = head(current, evidence, theme, columns);
+    let rows = head.len() as u16;
+    Paragraph::new(head).render(cut(&mut rest, rows), buf);
+    let mut lines = panel::lines(model, current, evidence, theme, columns);
+    // The document keeps a third of what is left.
+    let room = rest.height * 2 / 3;
+    lines = folded_rows(lines, room, theme);
+    let rows = lines.len() as u16;
+    Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
+    (areas.lines, areas.page, areas.first) = document(model, current, evidence, theme, rest, buf);
+    areas.list = rest;
+    areas
+}
+
+fn head(
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let mut lines = query_lines(&evidence.asked, theme, columns);
+    if !current.open {
+        let words = "Does this document answer the query? Underlined: the passage nearest to it. Label, picks and judges are hidden until you have ruled.";
+        lines.extend(text::lines(words, columns, theme.muted()));
+    }
+    lines
+}
+
+/// Draws the text; returns how many lines it has, how many fit, and which is the first shown.
+fn document(
+    model: &Model,
+    current: &CurrentRuling,
+    evidence: &DocumentEvidence,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) -> (usize, usize, usize) {
+    let mut body = area;
+    let top = cut(&mut body, 1);
+    let columns = usize::from(body.width);
+    let (shown, lines) = model
+        .layouts
+        .lines(&evidence.text, &evidence.asked, columns, true);
+    if let Some(note) = shown.note(true).filter(|_| body.height > 1) {
+        Line::styled(text::truncate(&note, columns), theme.muted()).render(cut(&mut body, 1), buf);
+    }
+    let page = usize::from(body.height);
+    let nearest = lines.partition_point(|line| line.end <= shown.passage.start);
+    let first = current.scroll.unwrap_or(nearest);
+    let first = first.min(lines.len().saturating_sub(page));
+    let place = match lines.len() > page && page > 0 {
+        true => format!(
+            " · {}–{}/{}",
+            first + 1,
+            (first + page).min(lines.len()),
+            lines.len()
+        ),
+        false => String::new(),
+    };
+    let title = evidence.title.as_deref().unwrap_or_default();
+    let name = sanitise::line(evidence.document.as_str());
+    let words = format!("{name} {}", sanitise::line(title));
+    let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
+    let words = format!("{}{place}", text::truncate(words.trim_end(), room));
+    heading(&words, false, theme, top, buf);
+    if shown.text.trim().is_empty() {
+        Line::styled("this document has no text", theme.missing()).render(body, buf);
+        return (0, page, 0);
+    }
+    let lit = match current.open {
+        true => panel::evidence_ranges(evidence, &shown.text),
+        false => None,
+    };
+    let passage = || match current.open {
+        true => Vec::new(),
+        false => vec![shown.passage.clone()],
+    };
+    let lit: Vec<Range<usize>> = lit.unwrap_or_else(passage);
+    document_text::render(&shown, &lines, first, &lit, theme, body, buf);
+    (lines.len(), page, first)
+}

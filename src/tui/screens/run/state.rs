@@ -1,0 +1,19 @@
+//! The run that goes on, or the last one.
+
+use crate::app::annotate::progress::RunProgress;
+use crate::client::RunControl;
+
+#[derive(Debug, Default)]
+pub struct RunScreen {
+    /// The latest progress, of the last run where none is going on.
+    pub progress: Option<RunProgress>,
+    pub running: bool,
+    /// How it is steered.
+    pub control: RunControl,
+    /// How the last run ended.
+    pub ended: Option<String>,
+    /// The judge that is dropped or taken back on a key.
+    pub chosen_judge: usize,
+    /// First line of the log that is shown, from the end.
+    pub log_scroll: usize,
+}

@@ -1,0 +1,247 @@
+//! Starting, steering and ending a run.
+
+use crate::app::annotate::estimate::CostEstimate;
+use crate::app::annotate::progress::RunProgress;
+use crate::app::annotate::{RunError, RunOutcome};
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
+use crate::tui::screens::Screen;
+use crate::tui::text;
+use crate::tui::widgets::toast::Level;
+use std::time::Duration;
+
+/// The open query is asked for again at most this often while a run goes on.
+const RELOAD_EVERY: Duration = Duration::from_millis(150);
+/// Stale summaries are asked for at most this often while a run goes on.
+const SUMMARISE_EVERY: Duration = Duration::from_millis(300);
+
+/// Steps of the pace, in calls a second; the last is none.
+const PACES: [f64; 9] = [
+    20.0,
+    50.0,
+    100.0,
+    200.0,
+    400.0,
+    1_000.0,
+    2_000.0,
+    5_000.0,
+    f64::INFINITY,
+];
+
+pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
+    let control = model.run.control;
+    match command {
+        Command::StartRun => return start(model),
+        Command::StopRun if model.run.running => {
+            let question = "What has been judged is kept, and s goes on later. Stop?";
+            model.confirm("Stop the run", question, ConfirmFor::Stop);
+        }
+        Command::SetBudget => {
+            let placeholder = "dollars the project may have spent in all; empty for no limit";
+            model.ask("budget $", placeholder, "", PromptFor::Budget);
+        }
+        Command::NextJudge => {
+            let judges = model
+                .run
+                .progress
+                .as_ref()
+                .map_or(1, |progress| progress.judges.len())
+                .max(1);
+            model.run.chosen_judge = (model.run.chosen_judge + 1) % judges;
+        }
+        Command::DropJudge if model.run.running => model.run.control.toggle(model.run.chosen_judge),
+        Command::MoreCalls => model.run.control.concurrency = (control.concurrency * 2).min(4096),
+        Command::FewerCalls => model.run.control.concurrency = (control.concurrency / 2).max(1),
+        Command::Faster => {
+            let now = control.pace.unwrap_or(f64::INFINITY);
+            let next = PACES
+                .into_iter()
+                .find(|pace| *pace > now)
+                .unwrap_or(f64::INFINITY);
+            model.run.control.pace = next.is_finite().then_some(next);
+        }
+        Command::Slower => {
+            let now = control.pace.unwrap_or(f64::INFINITY);
+            let next = PACES
+                .into_iter()
+                .rev()
+                .find(|pace| *pace < now)
+                .unwrap_or(PACES[0]);
+            model.run.control.pace = Some(next);
+        }
+        Command::Up => {
+            model.run.log_scroll =
+                (model.run.log_scroll + 1).min(model.areas.lines.saturating_sub(model.areas.page))
+        }
+        Command::Down => model.run.log_scroll = model.run.log_scroll.saturating_sub(1),
+        Command::First => model.run.log_scroll = model.areas.lines.saturating_sub(model.areas.page),
+        Command::Last => model.run.log_scroll = 0,
+        _ => {}
+    }
+    if model.run.control != control && model.run.running {
+        return vec![Effect::Steer(model.run.control)];
+    }
+    Vec::new()
+}
+
+/// Starts a run, or resumes one that is paused. One that costs money is asked about first.
+pub fn start(model: &mut Model) -> Vec<Effect> {
+    if model.run.running {
+        if model.run.control.paused {
+            model.run.control.paused = false;
+            return vec![Effect::Steer(model.run.control)];
+        }
+        return Vec::new();
+    }
+    if model.options.paid {
+        model.inform("working out what it will cost");
+        return vec![Effect::Estimate];
+    }
+    begin(model)
+}
+
+/// Says what a run would cost, and asks whether to start it.
+pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Start));
+    if model.run.running || model.overlays.iter().any(asked) {
+        return Vec::new();
+    }
+    if estimate.calls() == 0 {
+        return begin(model);
+    }
+    let cost = match (estimate.cost_usd(), estimate.worst_usd()) {
+        (Some(cost), Some(worst)) => format!(
+            "about {} expected, {} at the very most (estimated from the texts)",
+            text::usd(cost),
+            text::usd(worst)
+        ),
+        _ => "at a price that is not known for every judge".to_owned(),
+    };
+    let budget = match model.run.control.budget_usd {
+        Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
+        None => "No budget is set (b on the run screen sets one).".to_owned(),
+    };
+    let question = format!(
+        "{}{} calls to language models: {cost}. {budget} Start?",
+        if estimate.rounds { "At most " } else { "" },
+        text::count(estimate.calls())
+    );
+    model.confirm("Start", &question, ConfirmFor::Start);
+    Vec::new()
+}
+
+/// Begins a run.
+pub fn begin(model: &mut Model) -> Vec<Effect> {
+    model.run.control.paused = false;
+    model.run.control.cancelled = false;
+    model.run.running = true;
+    model.run.ended = None;
+    model.run.log_scroll = 0;
+    vec![Effect::Start]
+}
+
+/// Takes a budget that was typed: dollars, or nothing for no limit.
+pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
+    let typed = typed.trim().trim_start_matches('$');
+    let budget = match typed.parse::<f64>() {
+        Ok(usd) if usd.is_finite() && usd >= 0.0 => Some(usd),
+        _ if typed.is_empty() => None,
+        _ => {
+            model.say(
+                Level::Error,
+                &format!("{typed:?} is not a number of dollars"),
+            );
+            return Vec::new();
+        }
+    };
+    model.run.control.budget_usd = budget;
+    if model.run.running {
+        vec![Effect::Steer(model.run.control)]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Pauses the run, or lets it go on.
+pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
+    if !model.run.running {
+        model.inform("no run is going on; s starts one");
+        return Vec::new();
+    }
+    model.run.control.paused = !model.run.control.paused;
+    vec![Effect::Steer(model.run.control)]
+}
+
+/// Stops the run; what is judged stays.
+pub(crate) fn stop(model: &mut Model) -> Vec<Effect> {
+    model.run.control.cancelled = true;
+    vec![Effect::Steer(model.run.control)]
+}
+
+/// The run has gone on.
+pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect> {
+    let before = model.run.progress.as_ref().map_or(0, RunProgress::done);
+    let changed = progress.done() != before;
+    let planned = model
+        .run
+        .progress
+        .as_ref()
+        .map_or(0, |progress| progress.queries_planned)
+        != progress.queries_planned;
+    model.run.progress = Some(progress);
+    if !changed && !planned {
+        return Vec::new();
+    }
+    let mut effects = Vec::new();
+    if model.screen() == Screen::Queries
+        && !model.listing
+        && model.now.duration_since(model.listed) >= SUMMARISE_EVERY
+    {
+        model.listed = model.now;
+        model.listing = true;
+        effects.push(Effect::List);
+    }
+    let watching = matches!(
+        model.screen(),
+        Screen::Matrix | Screen::Document | Screen::Battle
+    );
+    if watching
+        && model.saving == 0
+        && !model.loading
+        && model.now.duration_since(model.loaded) >= RELOAD_EVERY
+    {
+        effects.extend(model.reload());
+    }
+    effects
+}
+
+/// The run has ended.
+pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> Vec<Effect> {
+    model.run.running = false;
+    model.run.control.cancelled = false;
+    let (kind, words) = match result {
+        Ok(outcome) => {
+            model.run.progress = Some(outcome.progress);
+            match (outcome.cancelled, outcome.missing) {
+                (true, _) => (Level::Warn, "stopped; s goes on".to_owned()),
+                (false, Some(0)) => (Level::Good, "every battle has all its votes".to_owned()),
+                (false, missing) => {
+                    let missing = missing.map_or(String::new(), |votes| format!("{votes} "));
+                    let why = if outcome.broke {
+                        "the budget is reached: "
+                    } else {
+                        "done, but "
+                    };
+                    (Level::Warn, format!("{why}{missing}votes are missing"))
+                }
+            }
+        }
+        Err(error) => (Level::Error, error.to_string()),
+    };
+    model.say(kind, &words);
+    model.run.ended = Some(words);
+    let mut effects = vec![Effect::List];
+    effects.extend(model.reload());
+    effects
+}

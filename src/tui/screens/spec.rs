@@ -1,0 +1,86 @@
+//! What the workbench needs of a screen.
+
+use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+pub(crate) type View = fn(&Model, &Theme, Rect, &mut Buffer, &mut Caches) -> Areas;
+type Update = fn(&mut Model) -> Vec<Effect>;
+type Answer = fn(&mut Model, Command) -> Vec<Effect>;
+
+/// Only [`Self::view`] and [`Self::update`] differ on every screen; see [`ScreenSpec::new`] for the rest.
+pub(crate) struct ScreenSpec {
+    pub(crate) view: View,
+    /// Answers a command that is not the same everywhere.
+    pub(crate) update: Answer,
+    /// What the header says while a query is open; otherwise the screen's name.
+    pub(crate) crumb: Option<fn(&Model, &OpenQuery) -> String>,
+    /// The open query has arrived or changed.
+    pub(crate) loaded: Update,
+    /// The screen is on top again.
+    pub(crate) returned: Update,
+    /// The screen is being left: what was changed and not kept is stored.
+    pub(crate) leave: Update,
+    /// The screen has been left.
+    pub(crate) closed: fn(&mut Model),
+    /// What `/` does here.
+    pub(crate) find: Find,
+    /// Takes the reason that was typed.
+    pub(crate) reason: fn(&mut Model, &str) -> Vec<Effect>,
+    /// Takes back what the person decided last.
+    pub(crate) undo: fn() -> Effect,
+    /// What is under the cursor, for the clipboard; the selected query where there is nothing else.
+    pub(crate) copy: fn(&Model) -> Copied,
+    /// A click into [`Areas::list`], at a column and a row of the terminal.
+    pub(crate) click: fn(&mut Model, u16, u16) -> Click,
+}
+
+/// What `/` does on a screen.
+pub(crate) enum Find {
+    /// It keeps rows; gives the cursor and the filter.
+    Rows(fn(&mut Model) -> (&mut usize, &mut String)),
+    /// It goes to a document of the open query.
+    Document,
+    Nothing,
+}
+
+/// What there is to copy.
+pub(crate) enum Copied {
+    SelectedQuery,
+    /// Identifiers, separated by tabs.
+    Text(String),
+    Nothing,
+    /// Names are hidden until the person has decided.
+    Hidden,
+}
+
+/// What a click did.
+pub(crate) enum Click {
+    Moved,
+    /// It was on the cursor.
+    Open,
+}
+
+impl ScreenSpec {
+    pub(crate) const fn new(view: View, update: Answer) -> Self {
+        Self {
+            view,
+            update,
+            crumb: None,
+            loaded: |_| Vec::new(),
+            returned: |_| Vec::new(),
+            leave: |_| Vec::new(),
+            closed: |_| {},
+            find: Find::Nothing,
+            reason: |_, _| Vec::new(),
+            undo: || Effect::Undo,
+            copy: |_| Copied::SelectedQuery,
+            click: |_, _, _| Click::Moved,
+        }
+    }
+}

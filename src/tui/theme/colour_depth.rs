@@ -1,0 +1,36 @@
+//! How many colours there are to paint with.
+
+use std::str::FromStr;
+
+/// How many colours the terminal can show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ColourDepth {
+    /// Modifiers and glyphs only.
+    None,
+    /// The terminal's own sixteen colours.
+    #[default]
+    Ansi16,
+    /// The fixed cube of 256 colours.
+    Ansi256,
+    /// Any colour.
+    True,
+}
+
+/// The text names no depth.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown colour depth {0:?}: expected none, 16, 256 or true")]
+pub struct UnknownDepth(pub String);
+
+impl FromStr for ColourDepth {
+    type Err = UnknownDepth;
+
+    fn from_str(text: &str) -> Result<Self, UnknownDepth> {
+        match text {
+            "none" | "0" => Ok(Self::None),
+            "16" | "ansi" => Ok(Self::Ansi16),
+            "256" => Ok(Self::Ansi256),
+            "true" | "truecolor" | "24bit" => Ok(Self::True),
+            _ => Err(UnknownDepth(text.into())),
+        }
+    }
+}

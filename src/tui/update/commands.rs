@@ -1,0 +1,151 @@
+//! What a key or the palette asks for, on every screen.
+
+use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::message::Effect;
+use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
+use crate::tui::screens::registry::spec;
+use crate::tui::screens::spec::{Copied, Find};
+use crate::tui::screens::{Screen, adjudication, cycles, judges, queue, run};
+use crate::tui::widgets::help::Help;
+use crate::tui::widgets::palette::Palette;
+use crate::tui::widgets::toast::Level;
+
+pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
+    let screen = model.screen();
+    let scope = Scope::Screen(screen);
+    match command {
+        Command::Quit if model.run.running => {
+            let question =
+                "A run is going on. Leave? What has been judged is kept; `s` goes on next time.";
+            model.confirm("Quit", question, ConfirmFor::Quit);
+        }
+        Command::Quit => return quit(model),
+        Command::ShowQueue => return queue::update::show(model),
+        Command::ShowJudges => return judges::update::show(model),
+        Command::ShowCycles => return cycles::update::show(model),
+        Command::ShowAdjudication => return adjudication::update::show(model),
+        Command::ShowRun => {
+            if screen != Screen::Run {
+                model.stack.push(Screen::Run);
+            }
+        }
+        Command::Suspend => return vec![Effect::Suspend],
+        Command::Redraw => {
+            let mut effects = vec![Effect::Redraw, Effect::List];
+            effects.extend(model.reload());
+            return effects;
+        }
+        Command::Help => model.overlays.push(Overlay::Help(Help::new(scope))),
+        Command::Palette => {
+            let palette = Palette::new(scope, offered(scope));
+            model.overlays.push(Overlay::Palette(palette));
+        }
+        Command::Filter => match spec(screen).find {
+            Find::Rows(list) => {
+                let filter = list(model).1.clone();
+                model.ask(
+                    "/",
+                    "words of the query or its id",
+                    &filter,
+                    PromptFor::Filter,
+                );
+            }
+            Find::Document => {
+                let placeholder = "words of a document's title or its id";
+                model.ask("/", placeholder, "", PromptFor::FindDocument);
+            }
+            Find::Nothing => {
+                model.inform("/ finds queries in the list and documents in the matrix");
+            }
+        },
+        Command::Undo => return vec![(spec(screen).undo)()],
+        Command::Back => return back(model),
+        Command::NextRamp => {
+            model.ramp = model.ramp.next();
+            model.inform(&format!("ramp: {}", model.ramp));
+        }
+        Command::PauseRun => return run::update::pause(model),
+        Command::Copy => return copy(model),
+        _ => return (spec(screen).update)(model, command),
+    }
+    Vec::new()
+}
+
+/// What the palette offers: everything that works in a scope but moving about and closing the palette.
+fn offered(scope: Scope) -> Vec<Command> {
+    let mut left_out = vec![
+        Command::Palette,
+        Command::Down,
+        Command::Up,
+        Command::Left,
+        Command::Right,
+        Command::PageDown,
+        Command::PageUp,
+    ];
+    let mut commands: Vec<Command> = Vec::new();
+    for binding in keymap::active(scope) {
+        if !left_out.contains(&binding.command) {
+            left_out.push(binding.command);
+            commands.push(binding.command);
+        }
+    }
+    commands
+}
+
+/// Stores what was changed and not kept, on any screen: another one may lie over it.
+fn leave_all(model: &mut Model) -> Vec<Effect> {
+    let screens = model.stack.clone().into_iter();
+    screens
+        .flat_map(|screen| (spec(screen).leave)(model))
+        .collect()
+}
+
+/// Leaves; a run that goes on is stopped.
+pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
+    let mut effects = leave_all(model);
+    if model.run.running {
+        effects.extend(run::update::stop(model));
+    }
+    effects.push(Effect::Quit);
+    effects
+}
+
+fn back(model: &mut Model) -> Vec<Effect> {
+    let screen = model.screen();
+    if let Find::Rows(list) = spec(screen).find {
+        let (cursor, filter) = list(model);
+        if !filter.is_empty() {
+            filter.clear();
+            *cursor = 0;
+            return Vec::new();
+        }
+    }
+    if model.stack.len() == 1 {
+        return Vec::new();
+    }
+    let mut effects = leave_all(model);
+    model.stack.pop();
+    (spec(screen).closed)(model);
+    model.battle.blind = false;
+    effects.extend((spec(model.screen()).returned)(model));
+    effects
+}
+
+fn copy(model: &mut Model) -> Vec<Effect> {
+    match (spec(model.screen()).copy)(model) {
+        Copied::SelectedQuery => {
+            let selected = model.queries.selected().into_iter();
+            let copy = selected.map(|(info, _)| Effect::Copy(info.id.to_string()));
+            copy.collect()
+        }
+        Copied::Text(text) => {
+            model.say(Level::Good, "copied the identifiers");
+            vec![Effect::Copy(text)]
+        }
+        Copied::Nothing => Vec::new(),
+        Copied::Hidden => {
+            model.inform("names are hidden until you have decided");
+            Vec::new()
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Documents' texts made ready for the screen: sanitised, clipped, wrapped, with the query's terms marked.
+
+use crate::domain::reasoning::FoldedText;
+use crate::domain::{sanitise, text as words};
+use crate::tui::text;
+use crate::tui::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::widgets::Widget;
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// How much of a text is shown, in bytes; the rest is announced and left out.
+pub const SHOWN_BYTES: usize = 120_000;
+
+/// Texts kept ready; a battle shows two.
+const KEPT: usize = 6;
+
+/// A text as it is shown.
+#[derive(Debug)]
+pub struct PreparedText {
+    /// The sanitised text.
+    pub text: String,
+    /// Words that the query asks for.
+    pub terms: Vec<Range<usize>>,
+    /// The passage worth reading first.
+    pub passage: Range<usize>,
+    /// The text for looking quotes up.
+    pub folded: FoldedText,
+    /// Bytes of the whole text, where only its beginning is shown.
+    pub clipped_of: Option<usize>,
+}
+
+impl PreparedText {
+    /// Prepares a text for a query.
+    pub fn new(source: &str, query: &str) -> Self {
+        let mut end = source.len().min(SHOWN_BYTES);
+        while !source.is_char_boundary(end) {
+            end -= 1;
+        }
+        let text = sanitise::block(&source[..end]).into_owned();
+        let terms = words::query_terms(query);
+        Self {
+            terms: words::matches(&text, &terms),
+            passage: words::best_passage(&text, &terms),
+            folded: FoldedText::new(&text),
+            clipped_of: (end < source.len()).then_some(source.len()),
+            text,
+        }
+    }
+
+    /// What is not to be seen at once, in words.
+    pub fn note(&self, full: bool) -> Option<String> {
+        let whole = self.clipped_of.map(|bytes| {
+            format!(
+                "first {} kB of {:.1} MB",
+                SHOWN_BYTES / 1_000,
+                bytes as f64 / 1e6
+            )
+        });
+        match (full || self.passage.start == 0, whole) {
+            (true, whole) => whole,
+            (false, None) => Some("… best passage first · f whole text".to_owned()),
+            (false, Some(whole)) => Some(format!("… best passage first · f {whole}")),
+        }
+    }
+
+    fn wrapped(&self, columns: usize, full: bool) -> WrappedLines {
+        let start = if full { 0 } else { self.passage.start };
+        let rest = self.text.get(start..).unwrap_or("");
+        text::wrap(rest, columns)
+            .into_iter()
+            .map(|line| start + line.start..start + line.end)
+            .collect()
+    }
+}
+
+/// The wrapped lines of a text.
+type WrappedLines = Arc<[Range<usize>]>;
+
+struct CachedLayout {
+    source: Arc<str>,
+    prepared: Arc<PreparedText>,
+    /// By columns and whether it is the whole text.
+    wraps: Vec<((usize, bool), WrappedLines)>,
+}
+
+/// Texts prepared for the screen lately, so that no frame prepares one twice. It holds nothing that cannot be computed
+/// again from the texts themselves.
+#[derive(Default)]
+pub struct LayoutCache(RefCell<Vec<CachedLayout>>);
+
+impl fmt::Debug for LayoutCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LayoutCache")
+            .field(&self.0.borrow().len())
+            .finish()
+    }
+}
+
+impl LayoutCache {
+    /// A text prepared for the query that it was loaded for.
+    pub fn prepared(&self, source: &Arc<str>, query: &str) -> Arc<PreparedText> {
+        self.first(source, query, |kept| kept.prepared.clone())
+    }
+
+    /// The text and its lines at a width, of the whole or from the best passage on.
+    pub fn lines(
+        &self,
+        source: &Arc<str>,
+        query: &str,
+        columns: usize,
+        full: bool,
+    ) -> (Arc<PreparedText>, WrappedLines) {
+        self.first(source, query, |kept| {
+            let known = kept
+                .wraps
+                .iter()
+                .find(|(shape, _)| *shape == (columns, full));
+            let lines = known.map(|(_, lines)| lines.clone()).unwrap_or_else(|| {
+                let lines = kept.prepared.wrapped(columns, full);
+                kept.wraps.truncate(3);
+                kept.wraps.insert(0, ((columns, full), lines.clone()));
+                lines
+            });
+            (kept.prepared.clone(), lines)
+        })
+    }
+
+    fn first<T>(
+        &self,
+        source: &Arc<str>,
+        query: &str,
+        take: impl FnOnce(&mut CachedLayout) -> T,
+    ) -> T {
+        let mut kept = self.0.borrow_mut();
+        let entry = match kept
+            .iter()
+            .position(|kept| Arc::ptr_eq(&kept.source, source))
+        {
+            Some(at) => kept.remove(at),
+            None => CachedLayout {
+                source: source.clone(),
+                prepared: Arc::new(PreparedText::new(source, query)),
+                wraps: Vec::new(),
+            },
+        };
+        kept.truncate(KEPT - 1);
+        kept.insert(0, entry);
+        take(&mut kept[0])
+    }
+}
+
+/// Draws the lines from `scroll` on, as far down as there is text, with the query's terms lit and `quotes` underlined.
+pub fn render(
+    prepared: &PreparedText,
+    lines: &[Range<usize>],
+    scroll: usize,
+    quotes: &[Range<usize>],
+    theme: &Theme,
+    area: Rect,
+    buf: &mut Buffer,
+) {
+    let page = usize::from(area.height);
+    let first = scroll.min(lines.len().saturating_sub(page));
+    let shown = &lines[first..lines.len().min(first + page)];
+    let (Some(start), Some(end)) = (
+        shown.first().map(|line| line.start),
+        shown.last().map(|line| line.end),
+    ) else {
+        return;
+    };
+    let before = prepared.terms.partition_point(|term| term.end <= start);
+    let after = prepared.terms.partition_point(|term| term.start < end);
+    let terms = prepared.terms.get(before..after).unwrap_or(&[]);
+    let near = quotes
+        .iter()
+        .filter(|quote| quote.start < end && quote.end > start);
+    let marks: Vec<(Range<usize>, Style)> = near
+        .map(|quote| (quote.clone(), theme.quote()))
+        .chain(terms.iter().map(|term| (term.clone(), theme.match_term())))
+        .collect();
+    for (line, row) in shown.iter().zip(area.rows()) {
+        text::highlight(&prepared.text, line.clone(), &marks).render(row, buf);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_is_clipped_and_says_so() {
+        let prepared = PreparedText::new(&"é".repeat(SHOWN_BYTES), "query");
+        assert!(prepared.text.len() <= SHOWN_BYTES);
+        assert_eq!(
+            prepared.note(true).as_deref(),
+            Some("first 120 kB of 0.2 MB")
+        );
+        assert_eq!(PreparedText::new("short", "query").note(false), None);
+    }
+
+    #[test]
+    fn the_best_passage_comes_first_until_the_whole_is_asked_for() {
+        let source: Arc<str> =
+            Arc::from("An opening that says nothing. Sleep improved with therapy. The end.");
+        let cache = LayoutCache::default();
+        let (prepared, lines) = cache.lines(&source, "does therapy improve sleep", 40, false);
+        assert!(prepared.text[lines[0].clone()].starts_with("Sleep improved"));
+        let (again, whole) = cache.lines(&source, "does therapy improve sleep", 40, true);
+        assert!(Arc::ptr_eq(&prepared, &again));
+        assert_eq!(whole[0].start, 0);
+    }
+
+    #[test]
+    fn the_cache_keeps_the_latest_texts_only() {
+        let cache = LayoutCache::default();
+        for n in 0..20 {
+            cache.prepared(&Arc::from(n.to_string()), "query");
+        }
+        assert_eq!(cache.0.borrow().len(), KEPT);
+    }
+}

@@ -1,0 +1,30 @@
+//! What every part of the heatmap is painted with.
+
+use super::frame::Frame;
+use super::source::CellSource;
+use crate::tui::theme::{ColourDepth, Theme};
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+
+pub(super) struct Painter<'a> {
+    pub(super) theme: &'a Theme,
+    pub(super) source: &'a dyn CellSource,
+    pub(super) frame: &'a Frame,
+    pub(super) cursor: (usize, usize),
+    pub(super) signs: bool,
+}
+
+pub(super) fn plain(theme: &Theme) -> bool {
+    theme.depth == ColourDepth::None
+}
+
+/// Whether colours are too few for a cell's colour to tell its value.
+pub(super) fn few_colours(theme: &Theme) -> bool {
+    matches!(theme.depth, ColourDepth::None | ColourDepth::Ansi16)
+}
+
+pub(super) fn put(buf: &mut Buffer, x: u16, y: u16, symbol: char, style: Style) {
+    if let Some(cell) = buf.cell_mut((x, y)) {
+        cell.set_char(symbol).set_style(style);
+    }
+}

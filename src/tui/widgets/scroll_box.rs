@@ -1,0 +1,76 @@
+//! A box of lines in the middle of the screen, scrolled by the keys of a list.
+
+use super::{KeyOutcome, boxed};
+use crate::tui::keymap::{Command, Scope, resolve};
+use crate::tui::layout::centred;
+use crate::tui::navigation::scrolled;
+use crate::tui::theme::Theme;
+use crossterm::event::KeyEvent;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use ratatui::widgets::Widget;
+use std::cell::Cell;
+
+#[derive(Clone, Debug)]
+pub(super) struct ScrollBox {
+    title: &'static str,
+    width: u16,
+    top: usize,
+    /// Lines and rows of the last drawing: what a page is, and where the end is.
+    shown: Cell<(usize, usize)>,
+}
+
+impl ScrollBox {
+    pub(super) fn new(title: &'static str, width: u16) -> Self {
+        Self {
+            title,
+            width,
+            top: 0,
+            shown: Cell::new((1, 1)),
+        }
+    }
+
+    /// Columns for text inside a box in `area`.
+    pub(super) fn columns(&self, area: Rect) -> usize {
+        usize::from(self.width.min(area.width).saturating_sub(4)).max(1)
+    }
+
+    /// Scrolls, or closes on Esc, `q`, Enter and `?`.
+    pub(super) fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
+        match resolve(Scope::List, event) {
+            Some(Command::Back | Command::Help | Command::Open) => return KeyOutcome::Cancelled,
+            Some(Command::Quit | Command::Suspend | Command::Redraw | Command::NextRamp) => {
+                return KeyOutcome::Pass;
+            }
+            Some(command) => {
+                let (lines, rows) = self.shown.get();
+                self.top = scrolled(self.top, command, lines, rows);
+            }
+            None => {}
+        }
+        KeyOutcome::Consumed
+    }
+
+    pub(super) fn render(&self, lines: Vec<Line<'_>>, theme: &Theme, area: Rect, buf: &mut Buffer) {
+        let height = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX);
+        let frame = centred(area, self.width, height);
+        let inner = boxed(self.title, theme, frame, buf);
+        let rows = usize::from(inner.height);
+        self.shown.set((lines.len(), rows));
+        let last = lines.len().saturating_sub(rows);
+        let top = self.top.min(last);
+        for (line, row) in lines.into_iter().skip(top).zip(inner.rows()) {
+            line.render(row, buf);
+        }
+        let more = match (top > 0, top < last) {
+            (false, false) => return,
+            (false, true) => " ↓ more ",
+            (true, false) => " ↑ more ",
+            (true, true) => " ↑↓ more ",
+        };
+        if frame.width > 14 && frame.height > 2 {
+            buf.set_string(frame.x + 2, frame.bottom() - 1, more, theme.muted());
+        }
+    }
+}

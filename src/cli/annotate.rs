@@ -171,7 +171,7 @@ impl AnnotateCommand {
             budget_usd: budget,
             ..RunControl::default()
         };
-        let broke = match self.batch {
+        let budget_reached = match self.batch {
             true => batch::run(&store, &ensemble, &request, control, self.json)?,
             false => false,
         };
@@ -193,14 +193,14 @@ impl AnnotateCommand {
         };
         let (outcome, left_out) =
             watch::watch(&store, ensemble, request, control, self.json, finish)?;
-        finish_run(&outcome, broke, left_out, keep, &out)
+        finish_run(&outcome, budget_reached, left_out, keep, &out)
     }
 }
 
 /// Says what was written and what is missing, and ends accordingly.
 fn finish_run(
     outcome: &RunOutcome,
-    broke: bool,
+    budget_reached: bool,
     left_out: usize,
     kept: bool,
     out: &Path,
@@ -232,7 +232,7 @@ fn finish_run(
         return Ok(());
     }
     let votes = outcome.missing.map(|votes| counted(votes, "vote"));
-    let why = if outcome.broke || broke {
+    let why = if outcome.budget_reached || budget_reached {
         "the budget is reached; go on with a larger --budget"
     } else if outcome.progress.failures() == 0 {
         "run the same command again, with --retry-failed also for calls that failed before"

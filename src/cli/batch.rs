@@ -149,7 +149,8 @@ fn status(
     let cells: Vec<Vec<String>> = rows
         .iter()
         .map(|row| {
-            let trouble = told(row).and_then(|known| known.trouble.clone());
+            let trouble =
+                told(row).and_then(|known| known.trouble.as_ref().map(ToString::to_string));
             let note = trouble.or_else(|| row.message.clone()).unwrap_or_default();
             vec![
                 row.id.0.to_string(),
@@ -202,7 +203,7 @@ fn described(row: &BatchRow, known: Option<&PolledBatch>) -> Value {
         "submitted_ms": row.submitted_ms,
         "checked_ms": row.checked_ms,
         "message": row.message,
-        "trouble": known.and_then(|known| known.trouble.clone()),
+        "trouble": known.and_then(|known| known.trouble.as_ref().map(ToString::to_string)),
     })
 }
 

@@ -183,7 +183,7 @@ fn finish(missing: usize, failed: usize, ended: watch::PickRunEnd) -> CommandRes
             let calls = counted(failed, "call");
             format!("{calls} failed; ask again for them with --retry-failed")
         }
-        _ if ended.broke => {
+        _ if ended.budget_reached => {
             format!("missing: {answers}; the budget is reached; go on with a larger --budget")
         }
         _ => format!("missing: {answers}; run the same command again"),

@@ -49,7 +49,7 @@ pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
     /// The service makes no more calls.
     Stopped(String),
     /// The budget does not allow another call.
-    Broke,
+    BudgetReached,
     /// The service makes no calls for now: whether because a person dropped it, and then nothing of it is in flight.
     Away { dropped: bool },
     /// It makes calls again.
@@ -149,7 +149,7 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     same: HashMap<[u8; 32], Vec<Q>>,
     answered: RecentKeys,
     absence: Option<bool>,
-    broke: bool,
+    budget_reached: bool,
     failed: bool,
     /// Whether calls in flight are not waited for.
     abandon: bool,
@@ -188,7 +188,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             same: HashMap::new(),
             answered: RecentKeys::default(),
             absence: None,
-            broke: false,
+            budget_reached: false,
             failed: false,
             abandon: false,
             salt: now_ms().cast_unsigned(),
@@ -201,7 +201,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
         loop {
             let control = *self.control.borrow_and_update();
             let stopped = lock(&self.gate).stopped.is_some();
-            if control.cancelled || stopped || self.broke || self.failed || *over.borrow() {
+            if control.cancelled || stopped || self.budget_reached || self.failed || *over.borrow()
+            {
                 break;
             }
             let now = Instant::now();
@@ -217,7 +218,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     self.launch(&control, places, now),
                 );
             }
-            if self.broke || lock(&self.gate).stopped.is_some() {
+            if self.budget_reached || lock(&self.gate).stopped.is_some() {
                 continue;
             }
             if self.is_done() {

@@ -6,9 +6,11 @@
 
 mod fetch;
 mod submit;
+mod trouble;
 
 pub use fetch::{BatchFetch, fetch};
 pub use submit::{BatchSubmission, submit};
+pub use trouble::BatchTrouble;
 
 use super::error::RunError;
 use crate::client::now_ms;
@@ -35,18 +37,15 @@ pub struct PolledBatch {
     /// Lines in all, as far as the provider says.
     pub total: Option<u64>,
     /// Why the provider could not be asked, or what is to be done.
-    pub trouble: Option<String>,
+    pub trouble: Option<BatchTrouble>,
     status: Option<BatchStatus>,
 }
 
 /// The judge of a batch as it is configured now, or what is to be done where it is not the same any more.
-fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, String> {
+fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, BatchTrouble> {
     let spec = &row.spec;
     let Some(judge) = ensemble.iter().find(|judge| judge.spec().name == spec.name) else {
-        return Err(format!(
-            "judge {:?} is not in overrule.toml, or has no key",
-            spec.name
-        ));
+        return Err(BatchTrouble::UnknownJudge(spec.name.clone()));
     };
     let now = judge.spec();
     let changed = [
@@ -56,19 +55,19 @@ fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, 
         ("params", now.params == spec.params),
     ];
     match changed.iter().find(|(_, same)| !same) {
-        Some((what, _)) => Err(format!(
-            "the {what} of judge {:?} is not the one that the batch was made with; set it back in overrule.toml to fetch",
-            spec.name
-        )),
+        Some((what, _)) => Err(BatchTrouble::JudgeChanged {
+            judge: spec.name.clone(),
+            what,
+        }),
         None => Ok(Arc::clone(judge)),
     }
 }
 
-fn api(judge: &dyn Judge) -> Result<&dyn BatchApi, String> {
+fn api(judge: &dyn Judge) -> Result<&dyn BatchApi, BatchTrouble> {
     let name = &judge.spec().name;
     judge
         .batch()
-        .ok_or_else(|| format!("judge {name:?} has no batch endpoint"))
+        .ok_or_else(|| BatchTrouble::NoEndpoint(name.clone()))
 }
 
 /// What stands beside a call in a batch and beside its result: a piece of the batch's own name, and a number.
@@ -160,11 +159,11 @@ async fn ask_about(
         return Ok(troubled(row, trouble));
     }
     let Some(remote) = row.remote.clone() else {
-        return Ok(troubled(row, "was never handed over".to_owned()));
+        return Ok(troubled(row, BatchTrouble::NotHandedOver));
     };
     let status = match patiently(|| api.status(&remote), passes).await {
         Ok(status) => status,
-        Err(error) => return Ok(troubled(row, error.to_string())),
+        Err(error) => return Ok(troubled(row, error.into())),
     };
     row.stage = match status.state {
         BatchState::Running => BatchStage::Running,
@@ -196,7 +195,7 @@ async fn look_for(
     row: &mut BatchRow,
     named: &[String],
     alone: bool,
-) -> Result<Option<String>, RunError> {
+) -> Result<Option<BatchTrouble>, RunError> {
     let uid = row.uid.clone();
     let unconfirmed = UnconfirmedBatch {
         name: &uid,
@@ -205,10 +204,11 @@ async fn look_for(
     };
     let (found, all) = match patiently(|| api.find(unconfirmed), passes).await {
         Ok(found) => found,
-        Err(error) => return Ok(Some(error.to_string())),
+        Err(error) => return Ok(Some(error.into())),
     };
     let mut fresh: Vec<String> = found.into_iter().filter(|id| !named.contains(id)).collect();
     let id = row.id;
+    let unconfirmed = |why: String| Ok(Some(BatchTrouble::Unconfirmed(why)));
     match (fresh.pop(), fresh.is_empty()) {
         (Some(remote), true) => {
             let name = remote.clone();
@@ -216,22 +216,16 @@ async fn look_for(
             row.remote = Some(remote);
             Ok(None)
         }
-        (Some(_), false) => Ok(Some(format!(
+        (Some(_), false) => unconfirmed(format!(
             "its submission was cut short, and several batches at the provider could be it; look there, then `overrule batch adopt {} NAME`",
             id.0
-        ))),
-        (None, _) if !alone => Ok(Some(
-            "is being handed over by another process, or was cut short; ask again when no run goes on"
-                .to_owned(),
         )),
-        (None, _) if now_ms() - row.submitted_ms < SETTLED_MS => Ok(Some(
-            "its submission was cut short; whether it arrived is known two minutes after it"
-                .to_owned(),
-        )),
-        (None, _) if !all => Ok(Some(format!(
+        (None, _) if !alone => unconfirmed("is being handed over by another process, or was cut short; ask again when no run goes on".to_owned()),
+        (None, _) if now_ms() - row.submitted_ms < SETTLED_MS => unconfirmed("its submission was cut short; whether it arrived is known two minutes after it".to_owned()),
+        (None, _) if !all => unconfirmed(format!(
             "its submission was cut short, and it is not among the latest hundred at the provider; look there, then `overrule batch adopt {0} NAME` or `overrule batch forget {0}`",
             id.0
-        ))),
+        )),
         (None, _) => {
             row.stage = BatchStage::Failed;
             row.message = Some("never arrived at the provider".to_owned());
@@ -241,7 +235,7 @@ async fn look_for(
                     db.note_batch(id, BatchStage::Failed, (0, 0), message.as_deref(), now_ms())
                 })
                 .await?;
-            Ok(row.message.clone())
+            Ok(row.message.clone().map(BatchTrouble::Unconfirmed))
         }
     }
 }
@@ -267,16 +261,14 @@ pub async fn settle(store: &Store) -> Result<(), RunError> {
 }
 
 /// Asks the provider to stop a batch.
-pub async fn cancel(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<(), String> {
+pub async fn cancel(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<(), BatchTrouble> {
     let judge = judge_of(ensemble, row)?;
     let api = api(judge.as_ref())?;
-    let remote = row
-        .remote
-        .clone()
-        .ok_or("its submission was cut short; ask for its status first")?;
-    patiently(|| api.cancel(&remote), passes)
-        .await
-        .map_err(|error| error.to_string())
+    let remote = row.remote.clone().ok_or_else(|| {
+        let why = "its submission was cut short; ask for its status first";
+        BatchTrouble::Unconfirmed(why.to_owned())
+    })?;
+    Ok(patiently(|| api.cancel(&remote), passes).await?)
 }
 
 /// Whether the provider cannot have taken the batch in.

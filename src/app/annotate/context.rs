@@ -16,7 +16,7 @@ use tokio::sync::watch;
 /// Pools that are kept between their rounds.
 const KEPT: usize = 16;
 
-/// What all feeders of a run have in common.
+/// What all question sources of a run have in common.
 #[derive(Debug)]
 pub(super) struct RunContext {
     pub(super) store: Store,

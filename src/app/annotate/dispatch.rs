@@ -1,27 +1,25 @@
 //! The task that owns a run: it plans, lets each judge go its way, counts what is on disk, and refits.
 
 mod event_loop;
+mod events;
+mod planning;
+mod refit;
 
-use super::battle_question::{BattleQuestion, VoteReply};
 use super::error::RunError;
-use super::plan::{enter_plan, share};
 use super::progress::{RunPhase, RunProgress};
-use super::question_source::{SourceEvent, SourceTask};
+use super::question_source::SourceTask;
 use super::request::{RunOutcome, RunRequest};
 use super::rounds::{RoundPlanner, UnfinishedQuery};
 use crate::app::run_lock::RunLock;
 use crate::client::budget::Budget;
 use crate::client::gate::RateGate;
-use crate::client::question::ServiceQuestion as _;
-use crate::client::window;
-use crate::client::worker::{QuestionEnd, WorkerEvent};
-use crate::client::{RunControl, lock, now_ms};
+use crate::client::{RunControl, lock, now_ms, window};
 use crate::domain::vote::JudgeId;
-use crate::judge::{Judge, JudgeEnsemble, Usage};
+use crate::judge::{Judge, JudgeEnsemble};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
-use crate::store::ledger::{Charge, Spent};
+use crate::store::ledger::Spent;
 use crate::store::runs::{RunId, RunRow};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -32,13 +30,8 @@ use uuid::Uuid;
 
 /// How often watchers are told.
 const REPORT_EVERY: Duration = Duration::from_millis(40);
-/// The same words about a judge's repeated calls are said again after this time.
-const SAID_AGAIN: Duration = Duration::from_secs(10);
 /// Events that workers may be ahead of the run.
 const BACKLOG: usize = 4_096;
-
-/// Queries whose plans share a transaction.
-const PLANNED_TOGETHER: usize = 64;
 
 struct Dispatcher {
     store: Store,
@@ -56,8 +49,8 @@ struct Dispatcher {
     open: HashMap<QueryKey, UnfinishedQuery>,
     /// Where the run is played in rounds.
     rounds: Option<RoundPlanner>,
-    /// The way to each judge's feeder, while there may be more for it to do.
-    visits: Vec<mpsc::UnboundedSender<SourceTask>>,
+    /// The way to each judge's question source, while there may be more for it to do.
+    source_tasks: Vec<mpsc::UnboundedSender<SourceTask>>,
     /// Judges nobody waits for: their workers have ended, or make no calls for now while others do.
     gone: Vec<bool>,
     /// Judges whose workers have ended.
@@ -73,7 +66,7 @@ struct Dispatcher {
     /// Calls that have not ended, those of judges that are gone left out.
     waited_for: usize,
     missing: usize,
-    broke: bool,
+    budget_reached: bool,
 }
 
 pub(super) async fn run(
@@ -172,10 +165,10 @@ pub(super) async fn run(
         reported: now,
         open: HashMap::new(),
         rounds,
-        visits: Vec::new(),
+        source_tasks: Vec::new(),
         waited_for: 0,
         missing: 0,
-        broke: false,
+        budget_reached: false,
     };
     tracing::info!(
         run = run.0,
@@ -207,7 +200,7 @@ pub(super) async fn run(
     Ok(RunOutcome {
         run,
         cancelled,
-        broke: dispatcher.broke,
+        budget_reached: dispatcher.budget_reached,
         missing: (dispatcher.progress.queries_planned == dispatcher.progress.queries)
             .then(|| dispatcher.missing - dispatcher.progress.votes()),
         progress: dispatcher.progress,
@@ -234,72 +227,6 @@ impl Dispatcher {
             self.estimate_dispersion(ensemble).await?;
         }
         Ok(())
-    }
-
-    /// Enters every query's plan and returns the queries with calls to make.
-    async fn plan(
-        &mut self,
-        request: &RunRequest,
-        ensemble: EnsembleId,
-        queries: Vec<QueryKey>,
-    ) -> Result<Vec<QueryKey>, RunError> {
-        self.progress.queries = queries.len();
-        let names: Arc<[String]> = self
-            .ensemble
-            .iter()
-            .map(|judge| judge.spec().name.clone())
-            .collect();
-        let judges: Arc<[JudgeId]> = self.judges.iter().copied().collect();
-        let request = Arc::new(request.clone());
-        let mut waiting = Vec::new();
-        for queries in queries.chunks(PLANNED_TOGETHER) {
-            if self.control.borrow().cancelled {
-                break;
-            }
-            let (request, names) = (Arc::clone(&request), Arc::clone(&names));
-            let keys = queries.to_vec();
-            let seats = Arc::clone(&judges);
-            let plans = self
-                .store
-                .write(move |db| {
-                    let plan = |query| enter_plan(db, query, &request, ensemble, &names, &seats);
-                    keys.into_iter().map(plan).collect::<Result<Vec<_>, _>>()
-                })
-                .await?;
-            for (query, plan) in queries.iter().zip(plans) {
-                let total = plan.calls.iter().sum::<usize>() + plan.unplanned;
-                for (judge_index, judge) in self.progress.judges.iter_mut().enumerate() {
-                    judge.total +=
-                        plan.calls[judge_index] + share(plan.unplanned, judges.len(), judge_index);
-                }
-                self.progress.total += total;
-                self.progress.battles += plan.battles;
-                self.progress.already += plan.already;
-                self.progress.queries_planned += 1;
-                self.missing += plan.missing;
-                self.waited_for += total - plan.unplanned;
-                if total > 0 {
-                    let open = UnfinishedQuery {
-                        place: waiting.len(),
-                        calls: plan.calls,
-                        unplanned: plan.unplanned,
-                        short: false,
-                    };
-                    self.open.insert(*query, open);
-                    waiting.push(*query);
-                } else {
-                    self.progress.queries_done += 1;
-                }
-            }
-            self.report(false);
-        }
-        if let Some(most) = request.at_most {
-            for judge in &mut self.progress.judges {
-                judge.total = judge.total.min(most);
-            }
-            self.progress.total = self.progress.judges.iter().map(|judge| judge.total).sum();
-        }
-        Ok(waiting)
     }
 
     fn steer(&mut self, control: RunControl) {
@@ -335,203 +262,6 @@ impl Dispatcher {
                 (window_setting(judge.as_ref()), size)
             })
             .collect()
-    }
-
-    /// Takes in what a worker tells; returns what ends the run.
-    async fn hear(
-        &mut self,
-        judge_index: usize,
-        event: WorkerEvent<BattleQuestion>,
-    ) -> Result<Option<RunError>, RunError> {
-        match event {
-            WorkerEvent::Ended {
-                question,
-                end,
-                charge,
-            } => self.ended(judge_index, question.query, end, charge).await?,
-            WorkerEvent::Again { charge, line } => {
-                self.charge(judge_index, charge);
-                if !line.is_empty() {
-                    let judge = &mut self.progress.judges[judge_index];
-                    judge.retries += 1;
-                    let line = format!("{}: {line}", judge.name);
-                    // The same refusal of hundreds of calls would push everything else out of the log.
-                    let what = line.split(';').next().unwrap_or_default().to_owned();
-                    let said = self.said[judge_index].as_ref();
-                    if said.is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN) {
-                        self.said[judge_index] = Some((what, Instant::now()));
-                        self.progress.say(line);
-                    }
-                }
-            }
-            WorkerEvent::Stopped(why) => {
-                let judge = &mut self.progress.judges[judge_index];
-                if judge.stopped.is_none() {
-                    let line = format!("{} stopped: {why}", judge.name);
-                    judge.stopped = Some(why);
-                    self.progress.say(line);
-                }
-            }
-            WorkerEvent::Broke => self.is_broke(),
-            WorkerEvent::Away { dropped } => {
-                (self.away[judge_index], self.resting[judge_index]) = (true, dropped);
-                let waiting = lock(&self.gates[judge_index]).waiting(Instant::now());
-                if let Some((wait, why)) = waiting.filter(|_| !dropped) {
-                    let name = &self.progress.judges[judge_index].name;
-                    let line = format!("{name} waits {:.0} s: {why}", wait.as_secs_f64().ceil());
-                    self.progress.say(line);
-                }
-                self.weigh_absences().await?;
-            }
-            WorkerEvent::Back => {
-                (self.away[judge_index], self.resting[judge_index]) = (false, false);
-                let line = format!("{} goes on", self.progress.judges[judge_index].name);
-                self.progress.say(line);
-                self.weigh_absences().await?;
-            }
-            WorkerEvent::Failed(error) => return Ok(Some(error.into())),
-        }
-        Ok(None)
-    }
-
-    /// Takes in what a feeder tells; returns what ends the run.
-    async fn fed(&mut self, fed: SourceEvent) -> Result<Option<RunError>, RunError> {
-        match fed {
-            SourceEvent::Found {
-                judge_index,
-                query,
-                calls,
-            } => self.found(judge_index, query, calls).await?,
-            SourceEvent::Reused { judge_index, query } => {
-                let charge = Charge::Known(0.0);
-                self.ended(judge_index, query, QuestionEnd::Shared, charge)
-                    .await?;
-            }
-            SourceEvent::Failed(error) => return Ok(Some(error)),
-        }
-        Ok(None)
-    }
-
-    fn is_broke(&mut self) {
-        if !self.broke {
-            self.progress
-                .say("the budget is reached: no further call".to_owned());
-        }
-        self.broke = true;
-    }
-
-    fn charge(&mut self, judge_index: usize, charge: Charge) {
-        let judge = &mut self.progress.judges[judge_index];
-        match charge {
-            Charge::Known(usd) => judge.spent_usd += usd,
-            Charge::Assumed(usd) => judge.assumed_usd += usd,
-            Charge::Unpriced => self.progress.unpriced += 1,
-        }
-    }
-
-    fn used(&mut self, judge_index: usize, usage: Usage, latency: Duration) {
-        let judge = &mut self.progress.judges[judge_index];
-        let sum = |a: u64, b: u64| a.saturating_add(b);
-        judge.usage.input = sum(judge.usage.input, usage.input);
-        judge.usage.cached = sum(judge.usage.cached, usage.cached);
-        judge.usage.output = sum(judge.usage.output, usage.output);
-        judge.usage.thinking = sum(judge.usage.thinking, usage.thinking);
-        judge.latency_ms += latency.as_secs_f64() * 1e3;
-    }
-
-    async fn ended(
-        &mut self,
-        judge_index: usize,
-        query: QueryKey,
-        end: QuestionEnd<VoteReply>,
-        charge: Charge,
-    ) -> Result<(), RunError> {
-        self.charge(judge_index, charge);
-        match end {
-            QuestionEnd::Answered(voted) => {
-                let exchange = BattleQuestion::exchange(&voted);
-                self.used(judge_index, exchange.usage, exchange.latency);
-                self.progress.judges[judge_index].votes += 1;
-            }
-            QuestionEnd::Duplicate(voted) => {
-                let exchange = BattleQuestion::exchange(&voted);
-                self.used(judge_index, exchange.usage, exchange.latency);
-                let judge = &mut self.progress.judges[judge_index];
-                (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
-                let line = format!(
-                    "{}: a vote on the same battle had come from elsewhere; the second one does not count",
-                    judge.name
-                );
-                self.progress.say(line);
-            }
-            QuestionEnd::Shared => {
-                let judge = &mut self.progress.judges[judge_index];
-                (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
-            }
-            QuestionEnd::Failed(error) => {
-                self.used(judge_index, error.exchange.usage, error.exchange.latency);
-                let judge = &mut self.progress.judges[judge_index];
-                judge.failed(error.cause);
-                let line = format!("{}: {error}", judge.name);
-                self.progress.say(line);
-            }
-        }
-        // Nobody waits any more for the calls of a judge that has left.
-        if let Some(open) = self.open.get_mut(&query)
-            && open.calls[judge_index] > 0
-        {
-            open.calls[judge_index] -= 1;
-            self.waited_for -= 1;
-            self.settle(query).await?;
-        }
-        Ok(())
-    }
-
-    /// Refits a query and keeps its summary.
-    async fn summarise(&self, query: QueryKey) -> Result<(), RunError> {
-        self.store.summarise(query).await?;
-        Ok(())
-    }
-
-    /// With all votes in, the noise of the battles can be estimated; the intervals of every query follow it.
-    async fn estimate_dispersion(&mut self, ensemble: EnsembleId) -> Result<(), RunError> {
-        let changed = self
-            .store
-            .write(move |db| {
-                Ok(if db.estimate_phi(ensemble)? {
-                    db.queries_of(ensemble)?
-                } else {
-                    Vec::new()
-                })
-            })
-            .await?;
-        self.summarise_all(changed).await
-    }
-
-    /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are
-    /// known to be out of date.
-    async fn summarise_all(&mut self, queries: Vec<QueryKey>) -> Result<(), RunError> {
-        if queries.is_empty() {
-            return Ok(());
-        }
-        self.progress.enter(RunPhase::Refitting, queries.len());
-        self.report(true);
-        let (counts, mut counted) = watch::channel(0);
-        let (store, control) = (self.store.clone(), self.control.clone());
-        let work = tokio::task::spawn_blocking(move || {
-            store.summarise_all(&queries, |_, _| {
-                counts.send_modify(|count| *count += 1);
-                !control.borrow().cancelled
-            })
-        });
-        // The channel ends with the work.
-        while counted.changed().await.is_ok() {
-            self.progress.step_done = *counted.borrow_and_update();
-            self.report(false);
-        }
-        work.await
-            .map_err(|error| RunError::Crashed(error.to_string()))??;
-        Ok(())
     }
 
     fn report(&mut self, now: bool) {

@@ -1,6 +1,6 @@
 //! One judge's way through the plan: which questions its worker is given, in order.
 //!
-//! A feeder holds no more than the texts of the query it works on, and waits while its worker has enough, so that memory
+//! A question source holds no more than the texts of the query it works on, and waits while its worker has enough, so that memory
 //! does not grow with the number of battles.
 
 use super::battle_question::BattleQuestion;
@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 /// Questions that wait for the worker at most.
 pub(super) const WAITING: usize = 64;
 
-/// A query that a lane is to look at, by its place in the run: earlier queries go first.
+/// A query that a question source is to look at, by its place in the run: earlier queries go first.
 #[derive(Debug)]
 pub(super) struct SourceTask {
     /// Its place in the run.
@@ -48,64 +48,65 @@ pub(super) enum SourceEvent {
 pub(super) struct QuestionSource {
     pub(super) shared: Arc<RunContext>,
     pub(super) judge_index: usize,
-    pub(super) visits: mpsc::UnboundedReceiver<SourceTask>,
+    pub(super) source_tasks: mpsc::UnboundedReceiver<SourceTask>,
     pub(super) questions: mpsc::Sender<BattleQuestion>,
-    pub(super) fed: mpsc::Sender<SourceEvent>,
+    pub(super) events: mpsc::Sender<SourceEvent>,
     /// Queries to look at, by their place in the run.
     waiting: BTreeMap<usize, CallSelection>,
     /// Battles that the worker was given, where their queries are looked at again for further rounds.
-    given: HashSet<BattleId>,
+    asked_battles: HashSet<BattleId>,
 }
 
 impl QuestionSource {
     pub(super) fn new(
         shared: Arc<RunContext>,
         judge_index: usize,
-        visits: mpsc::UnboundedReceiver<SourceTask>,
+        source_tasks: mpsc::UnboundedReceiver<SourceTask>,
         questions: mpsc::Sender<BattleQuestion>,
-        fed: mpsc::Sender<SourceEvent>,
+        events: mpsc::Sender<SourceEvent>,
     ) -> Self {
         Self {
             shared,
             judge_index,
-            visits,
+            source_tasks,
             questions,
-            fed,
+            events,
             waiting: BTreeMap::new(),
-            given: HashSet::new(),
+            asked_battles: HashSet::new(),
         }
     }
 
     /// Goes through the queries until there are no more, or the worker takes no more.
     pub(super) async fn work(mut self) {
         if let Err(error) = self.through_queries().await {
-            drop(self.fed.send(SourceEvent::Failed(error)).await);
+            drop(self.events.send(SourceEvent::Failed(error)).await);
         }
     }
 
     async fn through_queries(&mut self) -> Result<(), RunError> {
         let shared = Arc::clone(&self.shared);
         let mut left = shared.request.at_most.unwrap_or(usize::MAX);
-        while let Some((place, selection)) = self.next_visit().await {
+        while let Some((place, selection)) = self.next_task().await {
             let Some(query) = shared.queries.get(place).copied() else {
                 continue;
             };
             let mut calls = self.outstanding(query, selection).await?;
             // A judge that was away still has the calls of the rounds before it.
-            calls.retain(|call| !self.given.contains(&call.battle));
+            calls.retain(|call| !self.asked_battles.contains(&call.battle));
             let found = SourceEvent::Found {
                 judge_index: self.judge_index,
                 query,
                 calls: calls.len(),
             };
-            drop(self.fed.send(found).await);
+            drop(self.events.send(found).await);
             if calls.is_empty() {
                 continue;
             }
             calls.truncate(left);
             left -= calls.len();
             if shared.request.campaign.is_some() {
-                self.given.extend(calls.iter().map(|call| call.battle));
+                self.asked_battles
+                    .extend(calls.iter().map(|call| call.battle));
             }
             let pool = shared.pool(query).await?;
             // So many prompts are in memory at a time, however large the pool.
@@ -181,16 +182,16 @@ impl QuestionSource {
                 judge_index: self.judge_index,
                 query: question.query,
             };
-            drop(self.fed.send(reused).await);
+            drop(self.events.send(reused).await);
         }
         Ok(unknown)
     }
 
     /// The next query to look at, once there is one; `None` when there is none to come.
-    async fn next_visit(&mut self) -> Option<(usize, CallSelection)> {
+    async fn next_task(&mut self) -> Option<(usize, CallSelection)> {
         loop {
-            while let Ok(visit) = self.visits.try_recv() {
-                self.waiting.insert(visit.place, visit.selection);
+            while let Ok(task) = self.source_tasks.try_recv() {
+                self.waiting.insert(task.place, task.selection);
             }
             if self.shared.control.borrow().cancelled || self.questions.is_closed() {
                 return None;
@@ -199,9 +200,9 @@ impl QuestionSource {
                 return Some(first);
             }
             tokio::select! {
-                visit = self.visits.recv() => {
-                    let visit = visit?;
-                    self.waiting.insert(visit.place, visit.selection);
+                task = self.source_tasks.recv() => {
+                    let task = task?;
+                    self.waiting.insert(task.place, task.selection);
                 }
                 () = self.questions.closed() => return None,
             }

@@ -50,7 +50,7 @@ pub struct RunOutcome {
     /// Whether it was told to stop.
     pub cancelled: bool,
     /// Whether it ended because the budget allows no further call.
-    pub broke: bool,
+    pub budget_reached: bool,
     /// Votes of the plan that are not there, failed calls of earlier runs and rounds that were not played included;
     /// `None` where it was told to stop before everything was planned.
     pub missing: Option<usize>,

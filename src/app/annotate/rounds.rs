@@ -102,24 +102,26 @@ async fn next(
     judges: Arc<[JudgeId]>,
     query: QueryKey,
 ) -> Result<EnteredRound, RunError> {
-    let (of, seats) = (Arc::clone(&request), Arc::clone(&judges));
+    let (of, judge_indices) = (Arc::clone(&request), Arc::clone(&judges));
     let (name, depth, played) = store
         .read(move |db| {
             let info = db.query(query)?;
             let depth = entered(&of, info.documents);
-            Ok((info.id, depth, db.played(query, depth, &seats)?))
+            Ok((info.id, depth, db.played(query, depth, &judge_indices)?))
         })
         .await?;
-    let (number, seats) = (played.rounds, judges.len());
+    let (number, judge_indices) = (played.rounds, judges.len());
     // A large pool takes its time, and would hold up every other task.
     let tasks = tokio::task::spawn_blocking(move || {
         let round = Round {
             seed: request.seed,
             query: name.as_str(),
             number,
-            calls: campaign.calls(depth, seats).saturating_sub(played.calls()),
+            calls: campaign
+                .calls(depth, judge_indices)
+                .saturating_sub(played.calls()),
         };
-        let state = SamplingState::new(depth, seats, &played.asked);
+        let state = SamplingState::new(depth, judge_indices, &played.asked);
         next_round(&state, &campaign.strategy, &round)
     })
     .await

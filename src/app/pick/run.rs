@@ -66,7 +66,7 @@ pub enum PickEvent {
         why: String,
     },
     /// The budget does not allow another call.
-    Broke,
+    BudgetReached,
     /// The project failed.
     Failed(StoreError),
 }
@@ -310,7 +310,7 @@ pub async fn run(
             worker::WorkerEvent::Ended { .. } => continue,
             worker::WorkerEvent::Again { line, .. } => PickEvent::Again(line),
             worker::WorkerEvent::Stopped(why) => PickEvent::Stopped { seat, why },
-            worker::WorkerEvent::Broke => PickEvent::Broke,
+            worker::WorkerEvent::BudgetReached => PickEvent::BudgetReached,
             worker::WorkerEvent::Failed(error) => PickEvent::Failed(error),
             worker::WorkerEvent::Away { .. } | worker::WorkerEvent::Back => continue,
         };

@@ -83,7 +83,7 @@ pub(super) fn run(
     for trouble in &submitted.troubles {
         output::message(trouble);
     }
-    if submitted.broke {
+    if submitted.budget_reached {
         output::message(
             "the budget is reached, with what the batches may cost at most: no further batch; go on with a larger --budget",
         );
@@ -91,7 +91,7 @@ pub(super) fn run(
     if as_json {
         output::json_line(
             &json!({ "event": "submitted", "batches": submitted.batches, "calls": submitted.calls,
-                     "reused": submitted.reused, "budget_reached": submitted.broke, "troubles": submitted.troubles }),
+                     "reused": submitted.reused, "budget_reached": submitted.budget_reached, "troubles": submitted.troubles }),
         )?;
     }
     let (owed, _) = store.read_blocking(|db| db.committed())?;
@@ -102,5 +102,5 @@ pub(super) fn run(
         ));
         return Err(CommandFailure::incomplete());
     }
-    Ok(submitted.broke)
+    Ok(submitted.budget_reached)
 }

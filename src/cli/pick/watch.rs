@@ -24,7 +24,7 @@ pub(super) struct PickRunEnd {
     /// Somebody stopped it.
     pub(super) interrupted: bool,
     /// The budget is reached.
-    pub(super) broke: bool,
+    pub(super) budget_reached: bool,
 }
 
 /// What has come so far.
@@ -75,7 +75,7 @@ pub(super) fn watch(
                         let name = ensemble.get(seat).map_or("", |judge| &judge.spec().name);
                         output::message(&format!("{} stopped: {}", clean(name), clean(&why)));
                     }
-                    Some(PickEvent::Broke) => ended.broke = true,
+                    Some(PickEvent::BudgetReached) => ended.budget_reached = true,
                     Some(PickEvent::Failed(error)) => failed = Some(error),
                 },
                 _ = stops.recv() => {

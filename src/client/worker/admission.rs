@@ -79,8 +79,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     if self.shared.budget.is_waiting() {
                         return earliest(wake, Some(now + LOOK_AGAIN));
                     }
-                    self.broke = true;
-                    self.tell(WorkerEvent::Broke).await;
+                    self.budget_reached = true;
+                    self.tell(WorkerEvent::BudgetReached).await;
                     return None;
                 }
             }

@@ -261,7 +261,7 @@ struct WorkerResult {
     assumed_usd: f64,
     unpriced: usize,
     stopped: Option<String>,
-    broke: bool,
+    budget_reached: bool,
     away: Vec<bool>,
     back: usize,
     took: Duration,
@@ -346,7 +346,7 @@ async fn play(server: &Arc<SimulatedServer>, calls: usize, setup: WorkerSetup) -
                 assert_eq!(played.stopped, None, "said once");
                 played.stopped = Some(why);
             }
-            WorkerEvent::Broke => played.broke = true,
+            WorkerEvent::BudgetReached => played.budget_reached = true,
             WorkerEvent::Away { dropped } => played.away.push(dropped),
             WorkerEvent::Back => played.back += 1,
             WorkerEvent::Failed(error) => panic!("{error}"),
@@ -719,7 +719,7 @@ async fn a_dropped_worker_sets_no_money_aside() {
         control.send_modify(|control| control.toggle(0));
     };
     let (played, ()) = tokio::join!(play(&server, 40, setup), steer);
-    assert_eq!((played.answered.len(), played.broke), (40, false));
+    assert_eq!((played.answered.len(), played.budget_reached), (40, false));
     assert_eq!(server.books().requests, 40, "nothing was asked twice");
 }
 
@@ -802,7 +802,7 @@ async fn money_that_is_gone_is_told_and_what_came_is_kept() {
         ..WorkerSetup::new(64)
     };
     let played = play(&server, 500, setup).await;
-    assert!(played.broke);
+    assert!(played.budget_reached);
     // 10 dollars less the worst price of one more call.
     assert_eq!((played.answered.len(), played.known_usd), (39, 9.75));
     assert_eq!(budget.spent_usd(), 9.75);

@@ -61,7 +61,7 @@ async fn money_set_aside_for_a_judge_that_is_dropped_is_free_for_the_others() {
     until_counted(&bench, "SELECT count(*) FROM call", 3).await;
     open.send_replace(true);
     let outcome = ended(run).await;
-    assert!(outcome.broke);
+    assert!(outcome.budget_reached);
     let votes: Vec<usize> = outcome
         .progress
         .judges

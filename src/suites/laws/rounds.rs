@@ -272,7 +272,7 @@ async fn a_run_that_runs_out_of_money_goes_on_to_the_same_votes() {
             control,
         );
         let outcome = run.end.await.unwrap().unwrap();
-        assert!(outcome.broke);
+        assert!(outcome.budget_reached);
         assert_eq!(outcome.missing, Some(calls - made));
     }
     played(&bench, "top+escalate:2", trio(|_, _| Act::Answer)).await;

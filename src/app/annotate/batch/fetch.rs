@@ -1,5 +1,6 @@
 //! From results at the providers to votes and failures in the project.
 
+use super::trouble::BatchTrouble;
 use super::{PolledBatch, api, judge_of, line_number, passes, patiently};
 use crate::app::annotate::error::RunError;
 use crate::client::now_ms;
@@ -33,16 +34,17 @@ pub async fn fetch(
     store: &Store,
     ensemble: &JudgeEnsemble,
     known: &PolledBatch,
-) -> Result<Result<BatchFetch, String>, RunError> {
+) -> Result<Result<BatchFetch, BatchTrouble>, RunError> {
     let (row, Some(status)) = (&known.row, &known.status) else {
-        return Ok(Err(known.trouble.clone().unwrap_or_default()));
+        let trouble = known.trouble.clone();
+        return Ok(Err(trouble.unwrap_or(BatchTrouble::NotFetchable)));
     };
     let judge = match judge_of(ensemble, row) {
         Ok(judge) => judge,
         Err(trouble) => return Ok(Err(trouble)),
     };
     let (Ok(api), Some(remote)) = (api(judge.as_ref()), row.remote.as_deref()) else {
-        return Ok(Err("cannot be fetched".to_owned()));
+        return Ok(Err(BatchTrouble::NotFetchable));
     };
     let (lines, heard) = unbounded_channel();
     let bring = async {
@@ -69,15 +71,13 @@ pub async fn fetch(
         store.summarise(query).await?;
     }
     if let Err(error) = brought {
-        return Ok(Err(format!(
-            "{error}; what came is kept, and fetching goes on where it stopped"
-        )));
+        return Ok(Err(BatchTrouble::CutShort(error)));
     }
     if strangers > 0 && fetched == BatchFetch::default() {
-        return Ok(Err(format!(
-            "its {strangers} results belong to another batch; name the right one with `overrule batch adopt {} NAME`",
-            id.0
-        )));
+        return Ok(Err(BatchTrouble::Foreign {
+            results: strangers,
+            batch: id.0,
+        }));
     }
     let left = store.read(|db| db.batches(true)).await?;
     let left = left
@@ -86,10 +86,11 @@ pub async fn fetch(
         .map_or(0, |row| row.left);
     let here = (row.calls - left.min(row.calls)) as u64;
     if unreadable > 0 || here < status.done {
-        return Ok(Err(format!(
-            "the provider speaks of {} answers, {here} are here and {unreadable} cannot be read; the batch stays open, fetch again",
-            status.done
-        )));
+        return Ok(Err(BatchTrouble::Incomplete {
+            answers: status.done,
+            here,
+            unreadable,
+        }));
     }
     let (told, message) = (row.told, row.message.clone());
     fetched.not_made = store

@@ -30,7 +30,7 @@ pub struct BatchSubmission {
     /// Calls left out because a batch makes the same one.
     pub same: usize,
     /// Whether the budget allows no further call.
-    pub broke: bool,
+    pub budget_reached: bool,
     /// Batches that were not taken, in words.
     pub troubles: Vec<String>,
 }
@@ -70,11 +70,11 @@ struct BatchSubmitter<'a> {
     tell: &'a mut (dyn FnMut(String) + Send),
 }
 
-/// Hands the outstanding calls of the judges in `seats` over. `tell` hears of every batch.
+/// Hands the outstanding calls of the judges in `judge_indices` over. `tell` hears of every batch.
 pub async fn submit(
     store: &Store,
     ensemble: &JudgeEnsemble,
-    seats: &[usize],
+    judge_indices: &[usize],
     request: &RunRequest,
     run: RunId,
     budget_usd: Option<f64>,
@@ -93,7 +93,7 @@ pub async fn submit(
         Some(queries) => queries.clone(),
         None => store.read(|db| db.runnable_queries()).await?,
     };
-    for judge_index in seats {
+    for judge_index in judge_indices {
         if let Some(judge) = ensemble.get(*judge_index) {
             submitter.judge(judge.as_ref(), &queries, request).await?;
         }
@@ -111,7 +111,7 @@ impl BatchSubmitter<'_> {
         let api = match api(judge) {
             Ok(api) => api,
             Err(trouble) => {
-                self.done.troubles.push(trouble);
+                self.done.troubles.push(trouble.to_string());
                 return Ok(());
             }
         };
@@ -145,7 +145,7 @@ impl BatchSubmitter<'_> {
                 if let Some(left) = self.left_usd {
                     let left = left - worst.unwrap_or(0.0);
                     if left < 0.0 {
-                        self.done.broke = true;
+                        self.done.budget_reached = true;
                         self.hand_over(judge, api, id, chunk).await?;
                         return Ok(());
                     }

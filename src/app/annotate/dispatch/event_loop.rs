@@ -23,10 +23,10 @@ impl Dispatcher {
         request: &RunRequest,
         queries: Vec<QueryKey>,
     ) -> Result<(), RunError> {
-        let (events, mut heard) = mpsc::channel(BACKLOG);
-        let (feed, mut fed) = mpsc::channel(BACKLOG);
+        let (events, mut worker_events) = mpsc::channel(BACKLOG);
+        let (source_events_to, mut source_events) = mpsc::channel(BACKLOG);
         let (over, is_over) = watch::channel(false);
-        let run_shared = Arc::new(RunContext {
+        let run_context = Arc::new(RunContext {
             store: self.store.clone(),
             run: self.run,
             ensemble: self.ensemble.clone(),
@@ -52,19 +52,19 @@ impl Dispatcher {
             next_call: Mutex::new(Instant::now()),
         });
         let mut workers = JoinSet::new();
-        let mut feeders = JoinSet::new();
+        let mut sources = JoinSet::new();
         for (judge_index, gate) in self.gates.iter().enumerate() {
-            let (visits, to_visit) = mpsc::unbounded_channel();
-            self.visits.push(visits);
+            let (source_tasks, tasks) = mpsc::unbounded_channel();
+            self.source_tasks.push(source_tasks);
             let (questions, asked) = mpsc::channel(WAITING);
-            let feeder = QuestionSource::new(
-                Arc::clone(&run_shared),
+            let source = QuestionSource::new(
+                Arc::clone(&run_context),
                 judge_index,
-                to_visit,
+                tasks,
                 questions,
-                feed.clone(),
+                source_events_to.clone(),
             );
-            feeders.spawn(feeder.work());
+            sources.spawn(source.work());
             let name = self.ensemble[judge_index].spec().name.clone();
             let (shared, gate) = (Arc::clone(&shared), Arc::clone(gate));
             let worker = Worker::new(shared, judge_index, name, gate, asked, events.clone());
@@ -73,33 +73,33 @@ impl Dispatcher {
                 judge_index
             });
         }
-        self.begin(&run_shared.queries, request.selection);
-        // The channels end when the last worker and the last feeder have let go of them.
-        drop((run_shared, shared, events, feed));
+        self.begin(&run_context.queries, request.selection);
+        // The channels end when the last worker and the last question source have let go of them.
+        drop((run_context, shared, events, source_events_to));
         let mut control = self.control.clone();
         self.steer(*control.borrow_and_update());
         let mut failed = None;
         loop {
             if failed.is_some() || !self.goes_on() {
-                self.visits.clear();
+                self.source_tasks.clear();
             }
             if self.only_dropped_are_left() {
                 over.send_replace(true);
             }
-            // In this order: what a feeder has found is counted before the calls that follow it, and a worker that has
+            // In this order: what a question source has found is counted before the calls that follow it, and a worker that has
             // ended is looked at when everything that it told has been heard.
             tokio::select! {
                 biased;
-                Some(told) = fed.recv() => {
-                    if let Some(error) = self.fed(told).await? {
+                Some(event) = source_events.recv() => {
+                    if let Some(error) = self.on_source_event(event).await? {
                         failed.get_or_insert(error);
                         // What is in flight is paid for, and may still be kept.
                         over.send_replace(true);
                     }
                 }
-                event = heard.recv() => match event {
+                event = worker_events.recv() => match event {
                     Some((judge_index, event)) => {
-                        if let Some(error) = self.hear(judge_index, event).await? {
+                        if let Some(error) = self.on_worker_event(judge_index, event).await? {
                             failed.get_or_insert(error);
                             workers.abort_all();
                         }
@@ -161,10 +161,10 @@ impl Dispatcher {
             let Some(open) = self.open.get(query) else {
                 continue;
             };
-            let calls = open.calls.iter().zip(&self.visits);
-            for (_, visits) in calls.filter(|(calls, _)| **calls > 0) {
-                // A feeder that has ended has nothing more to do.
-                drop(visits.send(SourceTask { place, selection }));
+            let calls = open.calls.iter().zip(&self.source_tasks);
+            for (_, source_tasks) in calls.filter(|(calls, _)| **calls > 0) {
+                // A question source that has ended has nothing more to do.
+                drop(source_tasks.send(SourceTask { place, selection }));
             }
             if let Some(rounds) = &mut self.rounds
                 && open.calls.iter().all(|calls| *calls == 0)
@@ -176,7 +176,7 @@ impl Dispatcher {
 
     /// Plans what rounds can be planned; false when no judge will be sent anywhere any more.
     fn goes_on(&mut self) -> bool {
-        let over = self.broke || self.control.borrow().cancelled;
+        let over = self.budget_reached || self.control.borrow().cancelled;
         let Some(rounds) = self.rounds.as_mut().filter(|_| !over) else {
             return false;
         };
@@ -215,9 +215,9 @@ impl Dispatcher {
             }
             open.calls[judge_index] = count;
             self.waited_for += count;
-            if let Some(visits) = self.visits.get(judge_index) {
+            if let Some(source_tasks) = self.source_tasks.get(judge_index) {
                 let (place, selection) = (open.place, CallSelection::Fresh);
-                drop(visits.send(SourceTask { place, selection }));
+                drop(source_tasks.send(SourceTask { place, selection }));
             }
         }
         self.settle(query).await
@@ -241,7 +241,7 @@ impl Dispatcher {
     /// Lets rounds go on without a judge that has ended, or makes no calls for now.
     async fn go_on_without(&mut self, judge_index: usize) -> Result<(), RunError> {
         self.gone[judge_index] = true;
-        if self.rounds.is_none() || self.broke || self.control.borrow().cancelled {
+        if self.rounds.is_none() || self.budget_reached || self.control.borrow().cancelled {
             return Ok(());
         }
         let mut stalled = Vec::new();
@@ -259,7 +259,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Takes in how many calls a feeder has found to make on a query.
+    /// Takes in how many calls a question source has found to make on a query.
     pub(super) async fn found(
         &mut self,
         judge_index: usize,

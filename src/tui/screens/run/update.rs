@@ -228,7 +228,7 @@ pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> 
                 (false, Some(0)) => (Level::Good, "every battle has all its votes".to_owned()),
                 (false, missing) => {
                     let missing = missing.map_or(String::new(), |votes| format!("{votes} "));
-                    let why = if outcome.broke {
+                    let why = if outcome.budget_reached {
                         "the budget is reached: "
                     } else {
                         "done, but "

@@ -1,0 +1,172 @@
+//! What workers and question sources report, and what it changes: counts, money, queries that are over.
+
+use super::Dispatcher;
+use crate::app::annotate::battle_question::{BattleQuestion, VoteReply};
+use crate::app::annotate::error::RunError;
+use crate::app::annotate::question_source::SourceEvent;
+use crate::client::lock;
+use crate::client::question::ServiceQuestion as _;
+use crate::client::worker::{QuestionEnd, WorkerEvent};
+use crate::judge::Usage;
+use crate::store::corpus::QueryKey;
+use crate::store::ledger::Charge;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The same words about a judge's repeated calls are said again after this time.
+const SAID_AGAIN: Duration = Duration::from_secs(10);
+
+impl Dispatcher {
+    /// Takes in what a worker tells; returns what ends the run.
+    pub(super) async fn on_worker_event(
+        &mut self,
+        judge_index: usize,
+        event: WorkerEvent<BattleQuestion>,
+    ) -> Result<Option<RunError>, RunError> {
+        match event {
+            WorkerEvent::Ended {
+                question,
+                end,
+                charge,
+            } => self.ended(judge_index, question.query, end, charge).await?,
+            WorkerEvent::Again { charge, line } => {
+                self.charge(judge_index, charge);
+                if !line.is_empty() {
+                    let judge = &mut self.progress.judges[judge_index];
+                    judge.retries += 1;
+                    let line = format!("{}: {line}", judge.name);
+                    // The same refusal of hundreds of calls would push everything else out of the log.
+                    let what = line.split(';').next().unwrap_or_default().to_owned();
+                    let said = self.said[judge_index].as_ref();
+                    if said.is_none_or(|(said, at)| *said != what || at.elapsed() > SAID_AGAIN) {
+                        self.said[judge_index] = Some((what, Instant::now()));
+                        self.progress.say(line);
+                    }
+                }
+            }
+            WorkerEvent::Stopped(why) => {
+                let judge = &mut self.progress.judges[judge_index];
+                if judge.stopped.is_none() {
+                    let line = format!("{} stopped: {why}", judge.name);
+                    judge.stopped = Some(why);
+                    self.progress.say(line);
+                }
+            }
+            WorkerEvent::BudgetReached => self.reach_budget(),
+            WorkerEvent::Away { dropped } => {
+                (self.away[judge_index], self.resting[judge_index]) = (true, dropped);
+                let waiting = lock(&self.gates[judge_index]).waiting(Instant::now());
+                if let Some((wait, why)) = waiting.filter(|_| !dropped) {
+                    let name = &self.progress.judges[judge_index].name;
+                    let line = format!("{name} waits {:.0} s: {why}", wait.as_secs_f64().ceil());
+                    self.progress.say(line);
+                }
+                self.weigh_absences().await?;
+            }
+            WorkerEvent::Back => {
+                (self.away[judge_index], self.resting[judge_index]) = (false, false);
+                let line = format!("{} goes on", self.progress.judges[judge_index].name);
+                self.progress.say(line);
+                self.weigh_absences().await?;
+            }
+            WorkerEvent::Failed(error) => return Ok(Some(error.into())),
+        }
+        Ok(None)
+    }
+
+    /// Takes in what a question source tells; returns what ends the run.
+    pub(super) async fn on_source_event(
+        &mut self,
+        event: SourceEvent,
+    ) -> Result<Option<RunError>, RunError> {
+        match event {
+            SourceEvent::Found {
+                judge_index,
+                query,
+                calls,
+            } => self.found(judge_index, query, calls).await?,
+            SourceEvent::Reused { judge_index, query } => {
+                let charge = Charge::Known(0.0);
+                self.ended(judge_index, query, QuestionEnd::Shared, charge)
+                    .await?;
+            }
+            SourceEvent::Failed(error) => return Ok(Some(error)),
+        }
+        Ok(None)
+    }
+
+    pub(super) fn reach_budget(&mut self) {
+        if !self.budget_reached {
+            self.progress
+                .say("the budget is reached: no further call".to_owned());
+        }
+        self.budget_reached = true;
+    }
+
+    pub(super) fn charge(&mut self, judge_index: usize, charge: Charge) {
+        let judge = &mut self.progress.judges[judge_index];
+        match charge {
+            Charge::Known(usd) => judge.spent_usd += usd,
+            Charge::Assumed(usd) => judge.assumed_usd += usd,
+            Charge::Unpriced => self.progress.unpriced += 1,
+        }
+    }
+
+    pub(super) fn used(&mut self, judge_index: usize, usage: Usage, latency: Duration) {
+        let judge = &mut self.progress.judges[judge_index];
+        let sum = |a: u64, b: u64| a.saturating_add(b);
+        judge.usage.input = sum(judge.usage.input, usage.input);
+        judge.usage.cached = sum(judge.usage.cached, usage.cached);
+        judge.usage.output = sum(judge.usage.output, usage.output);
+        judge.usage.thinking = sum(judge.usage.thinking, usage.thinking);
+        judge.latency_ms += latency.as_secs_f64() * 1e3;
+    }
+
+    pub(super) async fn ended(
+        &mut self,
+        judge_index: usize,
+        query: QueryKey,
+        end: QuestionEnd<VoteReply>,
+        charge: Charge,
+    ) -> Result<(), RunError> {
+        self.charge(judge_index, charge);
+        match end {
+            QuestionEnd::Answered(voted) => {
+                let exchange = BattleQuestion::exchange(&voted);
+                self.used(judge_index, exchange.usage, exchange.latency);
+                self.progress.judges[judge_index].votes += 1;
+            }
+            QuestionEnd::Duplicate(voted) => {
+                let exchange = BattleQuestion::exchange(&voted);
+                self.used(judge_index, exchange.usage, exchange.latency);
+                let judge = &mut self.progress.judges[judge_index];
+                (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
+                let line = format!(
+                    "{}: a vote on the same battle had come from elsewhere; the second one does not count",
+                    judge.name
+                );
+                self.progress.say(line);
+            }
+            QuestionEnd::Shared => {
+                let judge = &mut self.progress.judges[judge_index];
+                (judge.votes, judge.reused) = (judge.votes + 1, judge.reused + 1);
+            }
+            QuestionEnd::Failed(error) => {
+                self.used(judge_index, error.exchange.usage, error.exchange.latency);
+                let judge = &mut self.progress.judges[judge_index];
+                judge.failed(error.cause);
+                let line = format!("{}: {error}", judge.name);
+                self.progress.say(line);
+            }
+        }
+        // Nobody waits any more for the calls of a judge that has left.
+        if let Some(open) = self.open.get_mut(&query)
+            && open.calls[judge_index] > 0
+        {
+            open.calls[judge_index] -= 1;
+            self.waited_for -= 1;
+            self.settle(query).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,83 @@
+//! Enters the plan of every query before the first call.
+
+use super::Dispatcher;
+use crate::app::annotate::error::RunError;
+use crate::app::annotate::plan::{enter_plan, share};
+use crate::app::annotate::request::RunRequest;
+use crate::app::annotate::rounds::UnfinishedQuery;
+use crate::domain::vote::JudgeId;
+use crate::store::corpus::QueryKey;
+use crate::store::judges::EnsembleId;
+use std::sync::Arc;
+
+/// Queries whose plans share a transaction.
+const PLANNED_TOGETHER: usize = 64;
+
+impl Dispatcher {
+    /// Enters every query's plan and returns the queries with calls to make.
+    pub(super) async fn plan(
+        &mut self,
+        request: &RunRequest,
+        ensemble: EnsembleId,
+        queries: Vec<QueryKey>,
+    ) -> Result<Vec<QueryKey>, RunError> {
+        self.progress.queries = queries.len();
+        let names: Arc<[String]> = self
+            .ensemble
+            .iter()
+            .map(|judge| judge.spec().name.clone())
+            .collect();
+        let judges: Arc<[JudgeId]> = self.judges.iter().copied().collect();
+        let request = Arc::new(request.clone());
+        let mut waiting = Vec::new();
+        for queries in queries.chunks(PLANNED_TOGETHER) {
+            if self.control.borrow().cancelled {
+                break;
+            }
+            let (request, names) = (Arc::clone(&request), Arc::clone(&names));
+            let keys = queries.to_vec();
+            let judge_indices = Arc::clone(&judges);
+            let plans = self
+                .store
+                .write(move |db| {
+                    let plan =
+                        |query| enter_plan(db, query, &request, ensemble, &names, &judge_indices);
+                    keys.into_iter().map(plan).collect::<Result<Vec<_>, _>>()
+                })
+                .await?;
+            for (query, plan) in queries.iter().zip(plans) {
+                let total = plan.calls.iter().sum::<usize>() + plan.unplanned;
+                for (judge_index, judge) in self.progress.judges.iter_mut().enumerate() {
+                    judge.total +=
+                        plan.calls[judge_index] + share(plan.unplanned, judges.len(), judge_index);
+                }
+                self.progress.total += total;
+                self.progress.battles += plan.battles;
+                self.progress.already += plan.already;
+                self.progress.queries_planned += 1;
+                self.missing += plan.missing;
+                self.waited_for += total - plan.unplanned;
+                if total > 0 {
+                    let open = UnfinishedQuery {
+                        place: waiting.len(),
+                        calls: plan.calls,
+                        unplanned: plan.unplanned,
+                        short: false,
+                    };
+                    self.open.insert(*query, open);
+                    waiting.push(*query);
+                } else {
+                    self.progress.queries_done += 1;
+                }
+            }
+            self.report(false);
+        }
+        if let Some(most) = request.at_most {
+            for judge in &mut self.progress.judges {
+                judge.total = judge.total.min(most);
+            }
+            self.progress.total = self.progress.judges.iter().map(|judge| judge.total).sum();
+        }
+        Ok(waiting)
+    }
+}

@@ -1,0 +1,60 @@
+//! Fits queries again whose votes have changed.
+
+use super::Dispatcher;
+use crate::app::annotate::error::RunError;
+use crate::app::annotate::progress::RunPhase;
+use crate::store::corpus::QueryKey;
+use crate::store::judges::EnsembleId;
+use tokio::sync::watch;
+
+impl Dispatcher {
+    /// Refits a query and keeps its summary.
+    pub(super) async fn summarise(&self, query: QueryKey) -> Result<(), RunError> {
+        self.store.summarise(query).await?;
+        Ok(())
+    }
+
+    /// With all votes in, the noise of the battles can be estimated; the intervals of every query follow it.
+    pub(super) async fn estimate_dispersion(
+        &mut self,
+        ensemble: EnsembleId,
+    ) -> Result<(), RunError> {
+        let changed = self
+            .store
+            .write(move |db| {
+                Ok(if db.estimate_phi(ensemble)? {
+                    db.queries_of(ensemble)?
+                } else {
+                    Vec::new()
+                })
+            })
+            .await?;
+        self.summarise_all(changed).await
+    }
+
+    /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are
+    /// known to be out of date.
+    pub(super) async fn summarise_all(&mut self, queries: Vec<QueryKey>) -> Result<(), RunError> {
+        if queries.is_empty() {
+            return Ok(());
+        }
+        self.progress.enter(RunPhase::Refitting, queries.len());
+        self.report(true);
+        let (counts, mut counted) = watch::channel(0);
+        let (store, control) = (self.store.clone(), self.control.clone());
+        let work = tokio::task::spawn_blocking(move || {
+            store.summarise_all(&queries, |_, _| {
+                counts.send_modify(|count| *count += 1);
+                !control.borrow().cancelled
+            })
+        });
+        // The channel ends with the work.
+        while counted.changed().await.is_ok() {
+            self.progress.step_done = *counted.borrow_and_update();
+            self.report(false);
+        }
+        work.await
+            .map_err(|error| RunError::Crashed(error.to_string()))??;
+        Ok(())
+    }
+}

@@ -26,5 +26,8 @@ pub mod judge;
 pub mod store;
 pub mod tui;
 
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(test)]
 mod suites;

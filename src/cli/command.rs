@@ -55,6 +55,8 @@ impl<E: Into<anyhow::Error>> From<E> for CommandFailure {
         let error = match error.into().downcast::<AppError>() {
             Ok(AppError::Store(error)) => error.into(),
             Ok(AppError::Io(error)) => error.into(),
+            Ok(AppError::Csv(error)) => error.into(),
+            Ok(AppError::Json(error)) => error.into(),
             Ok(error) => anyhow::Error::from(error),
             Err(error) => error,
         };

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 /// From the bottom up.
-const FLOORS: [&str; 10] = [
+const FLOORS: [&str; 11] = [
     "domain",
     "formats",
     "config",
@@ -19,6 +19,7 @@ const FLOORS: [&str; 10] = [
     "app",
     "tui",
     "cli",
+    "fuzzing",
 ];
 
 /// Folders where the files form no circle either, those of a folder and the file above them included.

@@ -6,9 +6,11 @@ mod picture;
 
 use crate::app::annotate::RunRequest;
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
+use crate::app::manual::Chapter;
 use crate::formats::dataset;
 use crate::judge::offline;
 use crate::tui::message::Msg;
+use crate::tui::screens::{Screen, registry};
 use crate::tui::theme::{ColourDepth, Theme};
 use bench::Bench;
 
@@ -46,6 +48,40 @@ fn every_screen_at_every_size() {
         snapshot(name("help", size), bench.shot());
         bench.press("esc :");
         snapshot(name("palette", size), bench.shot());
+    }
+}
+
+#[test]
+fn the_chapter_on_a_screen_is_read_from_its_help() {
+    for size in SIZES {
+        let mut bench = Bench::judged(size.0, size.1);
+        bench.press("enter ?");
+        let help = bench.shot();
+        assert!(
+            help.contains("Read the manual's chapter on this screen."),
+            "{help}"
+        );
+        bench.press("M");
+        let top = bench.shot();
+        assert!(top.contains("What the numbers mean"), "{top}");
+        bench.press("M G");
+        let end = bench.shot();
+        assert!(end.contains("BM25 itself .694"), "{end}");
+        bench.press("esc");
+        assert_eq!(bench.shot(), help);
+        bench.press("esc w M");
+        let chapter = bench.shot();
+        for text in ["Reviewing and overruling", "order      comes first"] {
+            assert!(chapter.contains(text), "{chapter}");
+        }
+    }
+}
+
+#[test]
+fn every_screen_has_a_chapter() {
+    for screen in Screen::ALL {
+        let topic = registry::spec(screen).chapter;
+        assert!(Chapter::find(topic).is_some(), "{topic}");
     }
 }
 

@@ -30,6 +30,7 @@ macro_rules! commands {
 
 commands! {
     Help "help" "Show the keys that work here.";
+    Manual "manual" "Read the manual's chapter on this screen.";
     Palette "palette" "Find a command by name and run it.";
     Filter "filter" "Keep queries, or find a document, by some words.";
     Undo "undo" "Take back the last verdict or, in adjudication, ruling.";

@@ -8,6 +8,7 @@ use crossterm::event::KeyCode;
 pub(crate) const GLOBAL: &[Binding] = &[
     shown(&[key('?')], Do::Help, "help"),
     shown(&[key('/')], Do::Filter, "filter"),
+    hidden(&[key('M')], Do::Manual, "manual"),
     shown(&[key(':')], Do::Palette, "commands"),
     shown(&[key('u')], Do::Undo, "undo"),
     shown(&[key('p')], Do::PauseRun, "pause"),

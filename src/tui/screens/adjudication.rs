@@ -12,6 +12,7 @@ use super::spec::{Find, ScreenSpec};
 use crate::tui::message::Effect;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "adjudication",
     returned: request::ask,
     find: Find::Rows(|model| {
         let screen = &mut model.adjudication;

@@ -16,6 +16,7 @@ pub(crate) mod view;
 use super::spec::ScreenSpec;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "review",
     crumb: Some(|model, open| {
         let (a, b) = (open.name(model.battle.a), open.name(model.battle.b));
         format!("{a} × {b}")

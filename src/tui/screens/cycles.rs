@@ -7,4 +7,7 @@ mod view;
 
 use super::spec::ScreenSpec;
 
-pub(super) const SPEC: ScreenSpec = ScreenSpec::new(view::view, update::update);
+pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "numbers",
+    ..ScreenSpec::new(view::view, update::update)
+};

@@ -11,6 +11,7 @@ mod view;
 use super::spec::{Find, ScreenSpec};
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "numbers",
     crumb: Some(|model, open| open.name(model.document.document)),
     loaded: update::load,
     returned: update::load,

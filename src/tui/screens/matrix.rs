@@ -11,6 +11,7 @@ use super::spec::{Find, ScreenSpec};
 use crate::domain::sanitise;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "numbers",
     crumb: Some(|_, open| sanitise::line(open.info.id.as_str()).into_owned()),
     find: Find::Document,
     copy: update::copy,

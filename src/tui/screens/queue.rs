@@ -9,6 +9,7 @@ pub(crate) mod view;
 use super::spec::{Copied, Find, ScreenSpec};
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "review",
     returned: update::returned,
     find: Find::Rows(|model| (&mut model.queue.cursor, &mut model.queue.filter)),
     copy: |model| match model.open {

@@ -10,6 +10,7 @@ use super::battle;
 use super::spec::ScreenSpec;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "review",
     loaded: |model| {
         update::ready(model);
         update::reapply(model);

@@ -11,6 +11,7 @@ use super::spec::ScreenSpec;
 use crate::tui::message::Effect;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
+    chapter: "adjudication",
     leave: update::leave,
     closed: |model| model.adjudication.current = None,
     reason: update::note,

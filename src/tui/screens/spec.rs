@@ -18,6 +18,8 @@ pub(crate) struct ScreenSpec {
     pub(crate) view: View,
     /// Answers a command that is not the same everywhere.
     pub(crate) update: Answer,
+    /// The manual's chapter about it, by its topic.
+    pub(crate) chapter: &'static str,
     /// What the header says while a query is open; otherwise the screen's name.
     pub(crate) crumb: Option<fn(&Model, &OpenQuery) -> String>,
     /// The open query has arrived or changed.
@@ -71,6 +73,7 @@ impl ScreenSpec {
         Self {
             view,
             update,
+            chapter: "screens",
             crumb: None,
             loaded: |_| Vec::new(),
             returned: |_| Vec::new(),

@@ -1,5 +1,6 @@
 //! What a key or the palette asks for, on every screen.
 
+use crate::app::manual::Chapter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
@@ -7,6 +8,7 @@ use crate::tui::screens::registry::spec;
 use crate::tui::screens::spec::{Copied, Find};
 use crate::tui::screens::{Screen, adjudication, cycles, judges, queue, run};
 use crate::tui::widgets::help::Help;
+use crate::tui::widgets::page::Page;
 use crate::tui::widgets::palette::Palette;
 use crate::tui::widgets::toast::Level;
 
@@ -36,6 +38,7 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
             return effects;
         }
         Command::Help => model.overlays.push(Overlay::Help(Help::new(scope))),
+        Command::Manual => read_manual(model),
         Command::Palette => {
             let palette = Palette::new(scope, offered(scope));
             model.overlays.push(Overlay::Palette(palette));
@@ -69,6 +72,18 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         _ => return (spec(screen).update)(model, command),
     }
     Vec::new()
+}
+
+/// Opens the chapter on the screen, over whatever is there.
+fn read_manual(model: &mut Model) {
+    let chapter = Chapter::find(spec(model.screen()).chapter);
+    let reading = matches!(model.overlays.last(), Some(Overlay::Page(_)));
+    if let Some(chapter) = chapter.filter(|_| !reading) {
+        let text = chapter.plain(Page::columns(model.size.0));
+        model
+            .overlays
+            .push(Overlay::Page(Page::new(chapter.title(), &text)));
+    }
 }
 
 /// What the palette offers: everything that works in a scope but moving about and closing the palette.

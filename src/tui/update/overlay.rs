@@ -28,7 +28,7 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     match outcome {
         KeyOutcome::Consumed => follow_filter(model),
         KeyOutcome::Pass => match keymap::resolve(Scope::Global, key) {
-            Some(command @ (Command::Suspend | Command::Redraw)) => {
+            Some(command @ (Command::Suspend | Command::Redraw | Command::Manual)) => {
                 return on_command(model, command);
             }
             Some(Command::Quit) if key.modifiers.contains(KeyModifiers::CONTROL) => {

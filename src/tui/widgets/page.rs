@@ -26,6 +26,11 @@ impl Page {
         }
     }
 
+    /// Columns for its text in a terminal of `columns`.
+    pub(crate) fn columns(columns: u16) -> usize {
+        ScrollBox::new("", WIDTH).columns(Rect::new(0, 0, columns, 1))
+    }
+
     pub fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
         self.page.handle(event)
     }

@@ -40,9 +40,13 @@ impl ScrollBox {
     pub(super) fn handle(&mut self, event: KeyEvent) -> KeyOutcome {
         match resolve(Scope::List, event) {
             Some(Command::Back | Command::Help | Command::Open) => return KeyOutcome::Cancelled,
-            Some(Command::Quit | Command::Suspend | Command::Redraw | Command::NextRamp) => {
-                return KeyOutcome::Pass;
-            }
+            Some(
+                Command::Quit
+                | Command::Suspend
+                | Command::Redraw
+                | Command::NextRamp
+                | Command::Manual,
+            ) => return KeyOutcome::Pass,
             Some(command) => {
                 let (lines, rows) = self.shown.get();
                 self.top = scrolled(self.top, command, lines, rows);

@@ -39,4 +39,3 @@ pub mod votes;
 pub use db::Db;
 pub use error::{Result, StoreError};
 pub use handle::Store;
-pub use threads::WriteStatistics;

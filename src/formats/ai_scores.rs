@@ -8,7 +8,7 @@ mod read;
 mod scan;
 mod write;
 
-pub use read::{ExpectedJudges, ScoredPairs, read_scored_pairs};
+pub use read::{ExpectedJudges, read_scored_pairs};
 pub use write::ScoredPairsWriter;
 
 use crate::domain::corpus::{DocId, JsonObject, QueryId};

@@ -12,7 +12,9 @@ mod collect;
 mod read;
 mod write;
 
-pub use collect::{CandidateLists, collect_candidates, collect_qrels, collect_run};
+#[cfg(test)]
+pub use collect::CandidateLists;
+pub use collect::{collect_candidates, collect_qrels, collect_run};
 pub(super) use read::{LONGEST, candidate_cells, columns, grade, is_heading, named};
 pub use read::{TrecRows, read_candidates, read_qrels, read_run};
 pub use write::{cell, write_qrels, write_run};

@@ -2,20 +2,12 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use overrule::domain::battle::{Battle, BattleId};
-use overrule::domain::corpus::{DocId, JsonObject, QueryId};
-use overrule::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
-use overrule::domain::sampling::{self, SeededRng};
-use overrule::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
-use overrule::domain::vote::{JudgeId, Margin, Vote};
-use overrule::judge::JudgeSpec;
-use overrule::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
-use overrule::tui::drawing::Caches;
-use overrule::tui::model::open_query::OpenQuery;
-use overrule::tui::model::{Model, TuiOptions};
-use overrule::tui::screens::Screen;
-use overrule::tui::theme::{ColourDepth, Ramp, Theme};
-use overrule::tui::view::view;
+use overrule::internals::{
+    AnnotatorVerdicts, Battle, BattleId, BattleRecord, Caches, ColourDepth, Decision, DocId,
+    DocumentInfo, JsonObject, JudgeId, JudgeSpec, Margin, Model, OpenQuery, QueryId, QueryInfo,
+    QueryKey, QueryRows, Ramp, RankingSettings, Screen, SeededRng, Theme, TuiOptions, Verdict,
+    View, Vote, plan, view,
+};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
@@ -26,7 +18,7 @@ const K: usize = 100;
 
 fn rows() -> QueryRows {
     let mut rng = SeededRng::new(7, &["bench"]);
-    let battles = sampling::plan(7, "q", K, 4)
+    let battles = plan(7, "q", K, 4)
         .into_iter()
         .enumerate()
         .map(|(at, planned)| {

@@ -1,7 +1,7 @@
 //! Fits of one query's worth of battles: 100 documents, 400 battles by three judges.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use overrule::domain::rating::{
+use overrule::internals::{
     Observation, RatingModel, RatingOptions, covariance, dispersion, fit, rank_intervals, structure,
 };
 use rand_chacha::ChaCha8Rng;

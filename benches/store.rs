@@ -5,8 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a bench may fail")]
 
-use overrule::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use overrule::store::{Store, StoreError};
+use overrule::internals::{DocId, Document, JsonObject, Pool, Query, QueryId, Store, StoreError};
 use rusqlite::{Connection, OpenFlags};
 use std::path::Path;
 use std::pin::Pin;

@@ -20,5 +20,5 @@ pub mod window;
 pub(crate) mod worker;
 
 pub use clock::now_ms;
-pub use control::{GRACE, RunControl};
+pub use control::RunControl;
 pub(crate) use lock::lock;

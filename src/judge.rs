@@ -17,11 +17,10 @@ pub mod provider;
 mod spec;
 
 pub use call::{
-    AnswerProbabilities, CallError, Exchange, FailureCause, JudgePrompt, JudgeReply, Opinion,
-    RateLimits, Retry, Usage, catch_panic, panic_message,
+    CallError, Exchange, FailureCause, JudgePrompt, JudgeReply, Opinion, RateLimits, Retry, Usage,
+    catch_panic, panic_message,
 };
 pub(crate) use judge_trait::MAX_ADAPTIONS;
 pub use judge_trait::{Judge, JudgeEnsemble, call_adapting, opinion_of};
-pub use lexical::LexicalMethod;
 pub use presented::{PoolText, PresentedPair, PresentedPool};
-pub use spec::{GIVE_UP_AFTER, JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};
+pub use spec::{JudgeLimits, JudgeSpec, OFFLINE, OFFLINE_LABEL};

@@ -15,19 +15,46 @@
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
 
-pub mod app;
-pub mod cli;
-pub mod client;
-pub mod config;
-pub mod domain;
-pub mod embedding;
-pub mod formats;
-pub mod judge;
-pub mod store;
-pub mod tui;
+mod app;
+mod cli;
+mod client;
+mod config;
+mod domain;
+mod embedding;
+mod formats;
+mod judge;
+mod store;
+mod tui;
 
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
 #[cfg(test)]
 mod suites;
+
+pub use cli::main;
+
+/// What the benches measure. Behind a feature, so that the compiler sees what the command itself does not need.
+#[cfg(feature = "internals")]
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::domain::battle::{Battle, BattleId};
+    pub use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
+    pub use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+    pub use crate::domain::rating::{
+        Observation, RatingModel, RatingOptions, covariance, dispersion, fit, rank_intervals,
+        structure,
+    };
+    pub use crate::domain::sampling::{SeededRng, plan};
+    pub use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
+    pub use crate::domain::vote::{JudgeId, Margin, Vote};
+    pub use crate::judge::JudgeSpec;
+    pub use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
+    pub use crate::store::{Store, StoreError};
+    pub use crate::tui::drawing::Caches;
+    pub use crate::tui::model::open_query::OpenQuery;
+    pub use crate::tui::model::{Model, TuiOptions};
+    pub use crate::tui::screens::Screen;
+    pub use crate::tui::theme::{ColourDepth, Ramp, Theme};
+    pub use crate::tui::view::view;
+}

@@ -40,4 +40,3 @@ pub mod votes;
 pub use db::Db;
 pub use error::{Result, StoreError};
 pub use handle::Store;
-pub use threads::WriteStatistics;

@@ -21,9 +21,6 @@ pub enum AppError {
     /// Something that should have worked did not.
     #[error("{0}")]
     Failed(String),
-    /// Somebody stopped it.
-    #[error("stopped")]
-    Stopped,
     /// The project refused.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -43,8 +43,12 @@ pub(super) struct EvaluateCommand {
 /// What is measured, and by which conventions.
 #[derive(Debug, Args)]
 pub(super) struct MeasureOptions {
-    /// ndcg@K, mrr@K, map, p@K, recall@K, …; a wrong one lists them all [default: ndcg@10,mrr@10,map,recall@10,p@5,judged@10]
-    #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
+    #[arg(
+        long,
+        value_delimiter = ',',
+        value_name = "NAME,…",
+        help = "ndcg@K, mrr@K, map, p@K, recall@K, …; a wrong one lists them all [default: ndcg@10,mrr@10,map,recall@10,p@5,judged@10]"
+    )]
     metrics: Vec<String>,
     /// Whose conventions
     #[arg(long, value_enum, default_value = "trec")]

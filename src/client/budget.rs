@@ -68,6 +68,7 @@ impl Budget {
     }
 
     /// Dollars spent by the project so far.
+    #[cfg(test)]
     pub fn spent_usd(&self) -> f64 {
         self.0
             .lock()

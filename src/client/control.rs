@@ -38,6 +38,7 @@ impl RunControl {
     }
 
     /// Ends everything without waiting for the calls in flight for longer than this.
+    #[cfg(test)]
     pub fn stop_within(&mut self, grace: Duration) {
         (self.cancelled, self.grace) = (true, grace);
     }

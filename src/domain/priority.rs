@@ -1,8 +1,8 @@
 //! Which battles a person should look at first.
 //!
 //! [`score_pairs`] gives the pairs of one query their priorities and depends on that query's view alone; [`build_queue`] puts the
-//! scored pairs of all queries into one order for one person, with random controls where asked; [`sampling_weights`] makes an
-//! estimate from whatever was shown in that order unbiased.
+//! scored pairs of all queries into one order for one person, with random controls where asked; [`inclusion_probabilities`]
+//! says how likely each of them was, so that an estimate from whatever was shown can be unbiased.
 
 mod certainty;
 mod cycles;
@@ -18,7 +18,7 @@ pub use cycles::{CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided
 pub use inclusion::{Assignment, DrawReason, PairKey, inclusion_probabilities};
 pub use policy::Policy;
 pub use queue::{QueueCandidate, QueueDesign, build_queue};
-pub use scoring::{DEFAULT_TOP, PairPriority, Scoring, effective_top, score_pairs};
+pub use scoring::{DEFAULT_TOP, Scoring, effective_top, score_pairs};
 
 #[cfg(test)]
 mod tests;

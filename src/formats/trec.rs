@@ -13,8 +13,12 @@ mod read;
 mod row;
 mod write;
 
-pub use collect::{CandidateLists, collect_candidates, collect_qrels, collect_run};
+#[cfg(test)]
+pub use collect::CandidateLists;
+pub use collect::{collect_candidates, collect_qrels, collect_run};
 pub(super) use read::{LONGEST, candidate_cells, columns, grade, in_columns, is_heading};
 pub use read::{read_candidates, read_qrels, read_run};
-pub use row::{GradedDocument, RankedDocument};
+pub use row::GradedDocument;
+#[cfg(any(test, feature = "fuzzing"))]
+pub use row::RankedDocument;
 pub use write::{cell, write_qrels, write_run};

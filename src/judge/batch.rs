@@ -30,6 +30,7 @@ pub enum BatchState {
 
 impl BatchState {
     /// Whether nothing more will happen.
+    #[cfg(test)]
     pub fn is_over(self) -> bool {
         self != Self::Running
     }

@@ -9,7 +9,7 @@ mod key_destination;
 mod provider_profile;
 mod sources;
 
-pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile};
+pub use config::{DEFAULT, EmbedderConfig, FILE, JudgesFile};
 pub use dotenv::Dotenv;
 pub use embedder::connect;
 pub use sources::{EnsembleError, JudgeSources, MissingKey};

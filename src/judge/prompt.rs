@@ -17,8 +17,8 @@ mod tests;
 
 pub use answer_form::AnswerForm;
 pub use document::DocumentCut;
+pub use template::Template;
 pub(super) use template::task_text;
-pub use template::{Template, TemplateError};
 
 /// The template that asks for a number.
 pub const SCORE: &str = include_str!("../../assets/prompts/score.md");

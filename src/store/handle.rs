@@ -4,7 +4,7 @@ use super::db::Db;
 use super::error::{Result, StoreError};
 use super::file::{self, FileIdentity};
 use super::schema;
-use super::threads::{self, Durability, LogSync, StoreThread, WriteStatistics, WriterState};
+use super::threads::{self, Durability, LogSync, StoreThread, WriterState};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -31,8 +31,9 @@ impl Drop for Threads {
     fn drop(&mut self) {
         // The writer closes last: only it may fold the log back into the file.
         self.reader.stop();
-        if let Writer::Ready(writer, _) = &mut self.writer {
+        if let Writer::Ready(writer, state) = &mut self.writer {
             writer.stop();
+            tracing::debug!(written = ?state.statistics(), "the project is closed");
         }
     }
 }
@@ -112,10 +113,11 @@ impl Store {
     }
 
     /// How writing went since the project was opened; nothing where it can only be read.
-    pub fn write_statistics(&self) -> WriteStatistics {
+    #[cfg(any(test, feature = "internals"))]
+    pub fn write_statistics(&self) -> threads::WriteStatistics {
         match &self.0.writer {
             Writer::Ready(_, state) => state.statistics(),
-            Writer::Missing(_) => WriteStatistics::default(),
+            Writer::Missing(_) => threads::WriteStatistics::default(),
         }
     }
 

@@ -44,18 +44,6 @@ impl Store {
         }
     }
 
-    /// [`Store::summarise`] for a thread that may block.
-    pub fn summarise_blocking(&self, query: QueryKey) -> Result<QuerySummary> {
-        let only_read = || self.read_blocking(move |db| Ok(db.summary_now(query)?.1.summary));
-        if self.is_read_only() {
-            return only_read();
-        }
-        match self.write_blocking(move |db| db.cache_summary(query)) {
-            Err(StoreError::DiskFull) => only_read(),
-            kept => kept,
-        }
-    }
-
     /// Computes the summaries of queries on all cores and keeps them, many in a transaction; those that are still good are
     /// only read. `each` gets every summary, in order and before it is kept, and says whether to go on. Blocks.
     pub fn summarise_all(

@@ -21,6 +21,7 @@ use super::error::{Result, StoreError};
 use checkpoint::copy_loop;
 pub(super) use job::Durability;
 use job::{StoreTask, job};
+#[cfg(any(test, feature = "internals"))]
 pub use state::WriteStatistics;
 pub(super) use state::WriterState;
 use std::sync::atomic::Ordering;

@@ -15,7 +15,7 @@ use crossterm::event::KeyEvent;
 
 pub use command::Command;
 pub use key_chord::KeyChord;
-pub use print::{KeyRow, markdown, plain, rows};
+pub use print::{markdown, plain, rows};
 pub use scope::Scope;
 
 /// The bindings that work in `scope`, its own first; a global one whose keys are all taken is left out.

@@ -24,7 +24,7 @@ use ratatui::{Frame, Terminal};
 pub use background::{Background, ReplyFilter, detect_background};
 pub use depth::detect_depth;
 pub use loss::{is_loss, is_lost};
-pub use panic::{WorkerPanic, install_panic_hook};
+pub use panic::install_panic_hook;
 
 use super::theme::ColourDepth;
 use loss::Out;

@@ -12,7 +12,7 @@ use ratatui::style::{Color, Modifier, Style};
 use swatch::{ACCENT, BAD, FAINT, GOOD, JUDGES, MATCH, MUTED, PERSON, Swatch, WARN};
 
 pub use colour_depth::ColourDepth;
-pub use ramp::{Heat, Ramp, UnknownRamp};
+pub use ramp::{Heat, Ramp};
 
 fn rgb(hex: u32) -> Color {
     let [_, red, green, blue] = hex.to_be_bytes();
@@ -32,6 +32,7 @@ pub struct Theme {
 
 impl Theme {
     /// A theme with the default ramp.
+    #[cfg(any(test, feature = "internals"))]
     pub fn new(depth: ColourDepth, light: bool) -> Self {
         Self {
             depth,

@@ -352,10 +352,7 @@ fn what_cannot_be_done_is_refused_before_anything_is_written(
     let desk = prepared();
     desk.refused(arguments, 2, words);
     assert!(!desk.path("out.jsonl").exists());
-    assert_eq!(
-        desk.read("in.jsonl"),
-        String::from_utf8(dataset(SIZES)).unwrap()
-    );
+    assert_eq!(desk.read("in.jsonl"), dataset(SIZES));
     assert_eq!(desk.count("SELECT count(*) FROM query"), 0);
 }
 
@@ -387,7 +384,7 @@ fn a_query_with_other_documents_than_the_project_has_is_refused() {
 fn bad_lines_stop_an_annotation_unless_they_are_to_be_left_out() {
     let desk = Desk::new();
     let mut lines = dataset([3]);
-    lines.extend_from_slice(b"{\"query\":\n");
+    lines += "{\"query\":\n";
     desk.write("in.jsonl", &lines);
     desk.refused(
         &["annotate", "in.jsonl", "out.jsonl"],
@@ -427,10 +424,7 @@ fn the_dataset_is_not_overwritten_under_another_spelling_of_its_name() {
             2,
             &["would overwrite the dataset"],
         );
-        assert_eq!(
-            desk.read("in.jsonl"),
-            String::from_utf8(dataset(SIZES)).unwrap()
-        );
+        assert_eq!(desk.read("in.jsonl"), dataset(SIZES));
     }
 }
 

@@ -1,51 +1,26 @@
 //! What queues showed and samplers wanted, through a merge.
 
 use super::merging::{merge, rows, two};
-use overrule::domain::priority::{DrawReason, Policy};
-use overrule::domain::verdict::Decision;
-use overrule::store::assignments::NewAssignment;
-use overrule::store::verdicts::NewVerdict;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 #[test]
 fn what_a_queue_showed_and_whom_a_sampler_wanted_come_along() {
     let (ada, eve) = two();
-    let store = overrule::store::Store::open_existing(&eve.project()).unwrap();
-    let item = NewAssignment {
-        policy: Policy::Value,
-        draw: DrawReason::Control { of: 8 },
-    };
-    let given = NewVerdict {
-        blind: true,
-        created_ms: 1_000,
-        item: Some(item),
-        ..NewVerdict::default()
-    };
-    let added = store.write_blocking(move |db| {
-        let query = db.find_query("q0")?;
-        let open = NewVerdict::open(query, 4, 6, Decision::A, "eve");
-        db.add_verdict(&NewVerdict {
-            query,
-            a: open.a,
-            b: open.b,
-            decision: open.decision,
-            annotator: open.annotator.clone(),
-            ..given
-        })?;
-        // What she says with the judges in sight stands for what she said blind. Her clock went back meanwhile.
-        db.add_verdict(&NewVerdict {
-            decision: Decision::Tie,
-            after_reveal: true,
-            created_ms: 500,
-            ..open
-        })
-    });
-    added.unwrap();
-    drop(store);
+    // What she said blind, and what she says with the judges in sight; it stands for the former.
     Connection::open(eve.project())
         .unwrap()
-        .execute_batch("INSERT INTO task SELECT max(battle), min(judge), 1 FROM vote")
+        .execute_batch(
+            "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms)
+                 VALUES ('01a204a4-b015-70f8-bde5-33bc4ddc5bf2', 'eve', 1, 4, 6, 'value', 'control', 8, 1000);
+             INSERT INTO verdict (uid, query, a, b, decision, annotator, blind, replaces, created_ms, policy, role, inclusion,
+                     revealed_ms, shown)
+                 VALUES ('01a204a4-b015-70f8-bde5-33bbdc00e8a7', 1, 4, 6, 'a', 'eve', 1, NULL, 1000, 'value', 'control',
+                     0.125, NULL, '01a204a4-b015-70f8-bde5-33bc4ddc5bf2'),
+                 ('01a204a4-b015-70f8-bde5-33bda54dcdf0', 1, 4, 6, 'tie', 'eve', 0, '01a204a4-b015-70f8-bde5-33bbdc00e8a7',
+                     1001, 'value', 'control', 0.125, 1000, '01a204a4-b015-70f8-bde5-33bc4ddc5bf2');
+             INSERT INTO task SELECT max(battle), min(judge), 1 FROM vote",
+        )
         .unwrap();
     let merged = merge(&ada, &eve, &[]);
     assert_eq!(merged["verdicts"], 2);

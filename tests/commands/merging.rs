@@ -412,18 +412,14 @@ fn the_other_file_may_be_in_use_older_or_write_protected() {
     let (ada, eve) = two();
     says(&eve, "eve", "d0", "d1", "a");
     // A writer that has not folded its log back: the verdict is beside the file, not in it.
-    let store = overrule::store::Store::open_existing(&eve.project()).unwrap();
-    let added = store.write_blocking(|db| {
-        let query = db.find_query("q0")?;
-        db.add_verdict(&overrule::store::verdicts::NewVerdict {
-            query,
-            a: 2,
-            b: 3,
-            annotator: "live".to_owned(),
-            ..Default::default()
-        })
-    });
-    added.unwrap();
+    let store = Connection::open(eve.project()).unwrap();
+    store
+        .execute_batch(
+            "CREATE TEMP TABLE live AS SELECT * FROM verdict;
+             UPDATE live SET uid = '01a204a4-b015-70f8-bde5-33bda54dcdf0', a = 2, b = 3, annotator = 'live';
+             INSERT INTO verdict SELECT * FROM live",
+        )
+        .unwrap();
     assert_eq!(merge(&ada, &eve, &[])["verdicts"], 2);
     drop(store);
 

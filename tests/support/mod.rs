@@ -2,9 +2,9 @@
 
 #![allow(dead_code, reason = "no test file needs all of it")]
 
-use overrule::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use overrule::domain::sampling::SeededRng;
-use serde_json::Value;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use serde_json::{Value, json};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -203,41 +203,25 @@ const WORDS: [&str; 48] = [
     "quiver", "rocket",
 ];
 
-fn sentence(rng: &mut SeededRng, words: usize) -> String {
-    (0..words)
-        .map(|_| WORDS[rng.below(WORDS.len())])
-        .collect::<Vec<_>>()
-        .join(" ")
-}
+/// Random words.
+struct Words(ChaCha8Rng);
 
-/// A pool of made-up texts, the same for the same seed, no two of its documents alike.
-pub(crate) fn pool(seed: u64, documents: usize) -> Pool {
-    let mut rng = SeededRng::new(seed, &["test pool"]);
-    Pool {
-        query: Query {
-            id: QueryId::new(format!("q{seed}")),
-            text: sentence(&mut rng, 4),
-            extra: JsonObject::default(),
-        },
-        documents: (0..documents)
-            .map(|at| Document {
-                id: DocId::new(format!("d{at}")),
-                title: None,
-                content: format!("{} number {at}", sentence(&mut rng, 25)),
-                metadata: JsonObject::default(),
-                extra: JsonObject::default(),
-                input_score: None,
-            })
-            .collect(),
-        extra: JsonObject::default(),
+impl Words {
+    fn sentence(&mut self, words: usize) -> String {
+        let mut word = || WORDS[self.0.next_u32() as usize % WORDS.len()];
+        (0..words).map(|_| word()).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// A dataset of pools of these sizes.
-pub(crate) fn dataset(sizes: impl IntoIterator<Item = usize>) -> Vec<u8> {
-    let mut lines = Vec::new();
+/// A dataset of pools of these sizes: made-up texts, always the same, no two documents alike.
+pub(crate) fn dataset(sizes: impl IntoIterator<Item = usize>) -> String {
+    let mut lines = String::new();
     for (seed, documents) in sizes.into_iter().enumerate() {
-        overrule::formats::dataset::write_pool(&mut lines, &pool(seed as u64, documents)).unwrap();
+        let mut words = Words(ChaCha8Rng::seed_from_u64(seed as u64));
+        let query = json!({ "id": format!("q{seed}"), "query": words.sentence(4) });
+        let mut document = |at: usize| json!({ "id": format!("d{at}"), "content": format!("{} number {at}", words.sentence(25)) });
+        let documents: Vec<Value> = (0..documents).map(&mut document).collect();
+        lines += &format!("{}\n", json!({ "query": query, "documents": documents }));
     }
     lines
 }

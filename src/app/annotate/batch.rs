@@ -8,8 +8,8 @@ mod fetch;
 mod submit;
 mod trouble;
 
-pub use fetch::{BatchFetch, fetch};
-pub use submit::{BatchSubmission, submit};
+pub use fetch::fetch;
+pub use submit::submit;
 pub use trouble::BatchTrouble;
 
 use super::error::RunError;
@@ -34,8 +34,6 @@ const SETTLED_MS: i64 = 120_000;
 pub struct PolledBatch {
     /// The batch as the project now has it.
     pub row: BatchRow,
-    /// Lines in all, as far as the provider says.
-    pub total: Option<u64>,
     /// Why the provider could not be asked, or what is to be done.
     pub trouble: Option<BatchTrouble>,
     status: Option<BatchStatus>,
@@ -140,7 +138,6 @@ async fn ask_about(
 ) -> Result<PolledBatch, RunError> {
     let troubled = |row, trouble| PolledBatch {
         row,
-        total: None,
         trouble: Some(trouble),
         status: None,
     };
@@ -182,7 +179,6 @@ async fn ask_about(
         .await?;
     Ok(PolledBatch {
         row,
-        total: Some(status.total),
         trouble: None,
         status: Some(status),
     })

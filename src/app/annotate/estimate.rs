@@ -53,15 +53,6 @@ pub struct CostEstimate {
 }
 
 impl CostEstimate {
-    /// The same at the price of batches.
-    #[must_use]
-    pub fn in_batches(self) -> Self {
-        Self {
-            batch: true,
-            ..self
-        }
-    }
-
     /// An estimate of nothing yet, for an ensemble.
     pub fn new(ensemble: &JudgeEnsemble) -> Self {
         let judges = ensemble

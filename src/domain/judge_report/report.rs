@@ -29,7 +29,7 @@ pub struct JudgeReport {
     pub flips: Option<PositionFlips>,
     /// The simple diagnostic of position bias. `None` for the ensemble.
     pub position: Option<PositionShift>,
-    /// β and γ given the fitted gaps as they are. `None` for the ensemble. [`super::judge_model`] fits gaps and judges
+    /// β and γ given the fitted gaps as they are. `None` for the ensemble. [`super::judge_model()`] fits gaps and judges
     /// together, and its β is not drawn to 0 by the gaps' errors.
     pub response: Option<JudgeRegression>,
     /// What length does.

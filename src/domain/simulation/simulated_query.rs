@@ -89,7 +89,7 @@ impl SimulatedQuery {
     }
 
     /// A query with the given true scores. For a real query they are a [`plausible`](super::plausible_scores) draw, and the noise
-    /// is its judges' [`fitted_noise`](super::fitted_noise).
+    /// is its judges' [`fitted_noise`](super::fitted_noise()).
     ///
     /// Every vote is drawn from the model, also on pairs that real judges were asked about: the truth follows from their
     /// votes, and repeating these would flatter whoever asks for them.

@@ -56,6 +56,7 @@ impl LexicalAnalysis {
     }
 
     /// The query's terms.
+    #[cfg(test)]
     pub fn terms(&self) -> &[Term] {
         &self.terms
     }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::domain::vote::Margin;
-use crate::judge::{AnswerProbabilities, FailureCause, Opinion};
+use crate::judge::call::AnswerProbabilities;
+use crate::judge::{FailureCause, Opinion};
 use proptest::prelude::*;
 
 fn opinion(score: f64, thoughts: &[&str]) -> Result<Opinion, ParseError> {

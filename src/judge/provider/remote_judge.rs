@@ -78,6 +78,7 @@ impl RemoteJudge {
     }
 
     /// The JSON that a call on `prompt` sends.
+    #[cfg(test)]
     pub fn request(&self, prompt: &JudgePrompt) -> Value {
         self.request_with(&self.settings, prompt)
     }

@@ -259,3 +259,27 @@ async fn overriding_and_undoing_restores_every_score_bit_for_bit() {
             .is_none()
     );
 }
+
+#[test]
+fn a_clock_that_was_set_back_changes_no_order_of_verdicts() {
+    let bench = bench(&[3]);
+    let key = bench.keys[0];
+    let blind = NewVerdict {
+        blind: true,
+        created_ms: 1_000,
+        ..NewVerdict::open(key, 0, 1, Decision::A, "eve")
+    };
+    let open = NewVerdict {
+        after_reveal: true,
+        created_ms: 500,
+        ..NewVerdict::open(key, 0, 1, Decision::Tie, "eve")
+    };
+    let stand = bench.store.write_blocking(move |db| {
+        db.add_verdict(&blind)?;
+        db.add_verdict(&open)?;
+        db.verdicts_in_force(key)
+    });
+    let stand = stand.unwrap();
+    assert_eq!(stand.len(), 1);
+    assert_eq!(stand[0].decision, Decision::Tie);
+}

@@ -2,9 +2,10 @@
 
 use super::super::testing::{KEY, network, received, settings};
 use super::*;
+use crate::judge::call::AnswerProbabilities;
 use crate::judge::price::{Price, TokenRates};
 use crate::judge::prompt::{LETTER, Template};
-use crate::judge::{AnswerProbabilities, Judge, opinion_of};
+use crate::judge::{Judge, opinion_of};
 
 /// A success of each wire, with these two counts.
 fn success(wire: &str, input: &Value, output: &Value) -> Value {

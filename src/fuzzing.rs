@@ -16,8 +16,11 @@ use crate::judge::prompt::Template;
 use std::fmt::Debug;
 use std::io::BufReader;
 
+/// What is given any bytes and must not panic.
+pub type FuzzTarget = fn(&[u8]);
+
 /// The targets by their names, which are those of their folders of examples in `fuzz/seeds` too.
-pub const TARGETS: [(&str, fn(&[u8])); 9] = [
+pub const TARGETS: [(&str, FuzzTarget); 9] = [
     ("judge_reply", judge_reply),
     ("judge_settings", judge_settings),
     ("dataset", pools),

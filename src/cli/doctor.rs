@@ -62,7 +62,7 @@ impl DoctorCommand {
                     let remedy = check.remedy.clone().unwrap_or_default();
                     // Names and messages come from files that anyone may have written.
                     let cells = [mark, &check.name, &check.found, &remedy];
-                    cells.iter().map(|cell| clean(cell)).collect()
+                    cells.iter().map(clean).collect()
                 })
                 .collect();
             output::text(&output::table(&["", "what", "found", "to do"], &rows))?;

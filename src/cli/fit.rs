@@ -111,12 +111,7 @@ impl FitCommand {
             model: self.model,
             lambda: self.lambda,
         };
-        let name = |at: &usize| {
-            input
-                .documents
-                .get(*at)
-                .map_or(String::new(), |id| clean(id))
-        };
+        let name = |at: &usize| input.documents.get(*at).map_or(String::new(), clean);
         let fit =
             rating::fit(input.documents.len(), &observations, &options, None).map_err(|error| {
                 let who = error.blamed(|at| name(&at));

@@ -143,7 +143,7 @@ impl StatusCommand {
             ));
         }
         for (names, queries) in &judges {
-            let names = clean(&names.join(", "));
+            let names = clean(names.join(", "));
             lines.push(format!(
                 "judges      {names}: their votes count for {queries} queries"
             ));

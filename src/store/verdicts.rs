@@ -115,6 +115,9 @@ const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decisio
     verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion, revealed_ms, shown, replaces";
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
 
+/// Who gave a verdict, on which pair of which query, and whether it came with a file of votes.
+pub type VerdictOrigin = (String, QueryKey, Option<Pair>, bool);
+
 impl Db {
     /// Stores a verdict and returns its identifier. One that says the same as the annotator's verdict on the pair, with a
     /// note, a confidence or a cause, replaces that one, and undoing takes both back.
@@ -338,10 +341,7 @@ impl Db {
     }
 
     /// Every verdict ever given, of one query or of all: by whom, on what, and whether it came with a file of votes.
-    pub fn verdict_origins(
-        &self,
-        query: Option<QueryKey>,
-    ) -> Result<Vec<(String, QueryKey, Option<Pair>, bool)>> {
+    pub fn verdict_origins(&self, query: Option<QueryKey>) -> Result<Vec<VerdictOrigin>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT annotator, query, a, b, role IS 'import' FROM verdict WHERE ?1 IS NULL OR query = ?1",
         )?;

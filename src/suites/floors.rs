@@ -30,7 +30,18 @@ const KNOWN_CIRCLES: [(&str, &[&str]); 8] = [
     ("domain/sampling/adaptive", &["judge_set", "state"]),
     ("formats/ai_scores", &["element", "read"]),
     ("judge/provider", &["batch", "remote_judge"]),
-    ("tui", &["model", "screens", "view"]),
+    (
+        "tui",
+        &[
+            "drawing",
+            "keymap",
+            "message",
+            "model",
+            "navigation",
+            "screens",
+            "widgets",
+        ],
+    ),
     ("tui/screens", &["adjudication", "ruling"]),
     ("tui/screens", &["battle", "document"]),
     ("tui/screens", &["queue", "review"]),
@@ -285,7 +296,8 @@ impl Crate {
         let tests: Vec<ModulePath> = sources
             .iter()
             .flat_map(|(module, source)| {
-                let child = |name: &String| [module.as_slice(), &[name.clone()]].concat();
+                let child =
+                    |name: &String| [module.as_slice(), std::slice::from_ref(name)].concat();
                 source.test_modules.iter().map(child).collect::<Vec<_>>()
             })
             .collect();

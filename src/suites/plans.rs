@@ -56,7 +56,7 @@ fn spelled_out(sql: &str, source: &str) -> String {
             ("condition", _) => "",
             _ => panic!("{name} is not a constant of this file: {sql}"),
         };
-        sql.replace_range(open..=close, &text.to_owned());
+        sql.replace_range(open..=close, text);
     }
     sql
 }

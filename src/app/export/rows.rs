@@ -22,7 +22,7 @@ pub struct RowWriter<'a, const N: usize> {
 }
 
 enum RowSink<'a> {
-    Csv(SafeCsv<&'a mut dyn Write>),
+    Csv(Box<SafeCsv<&'a mut dyn Write>>),
     Jsonl(&'a mut dyn Write),
 }
 
@@ -38,7 +38,7 @@ impl<'a, const N: usize> RowWriter<'a, N> {
             RowFormat::Csv => {
                 let mut table = SafeCsv::new(out);
                 table.row(columns)?;
-                RowSink::Csv(table)
+                RowSink::Csv(Box::new(table))
             }
         };
         Ok(Self { columns, sink })

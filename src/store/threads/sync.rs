@@ -59,9 +59,11 @@ pub(super) fn sync_loop(
 }
 
 /// Room of the log that is set aside at a time, in bytes.
+#[cfg(target_os = "linux")]
 pub(super) const SET_ASIDE: u64 = 16 << 20;
 
 /// A shorter log is that of a few rows, and finds its room as it goes.
+#[cfg(target_os = "linux")]
 pub(super) const SHORT: u64 = 1 << 20;
 
 /// Sets room aside on the disk beyond the end of the log, and returns how far it reaches. While a log grows, finding room

@@ -1,6 +1,5 @@
 //! What the threads of a project promise: before and after a commit, a sync, a failure and an end.
 
-use super::sync::{SET_ASIDE, SHORT, ahead};
 use super::*;
 use crate::store::Store;
 use crate::store::file;
@@ -272,6 +271,7 @@ fn a_log_that_goes_is_noticed() {
 #[cfg(target_os = "linux")]
 #[test]
 fn room_is_set_aside_for_a_long_log_and_leaves_its_length() {
+    use super::sync::{SET_ASIDE, SHORT, ahead};
     use std::os::unix::fs::MetadataExt as _;
     let log = tempfile::tempfile().unwrap();
     log.set_len(SHORT - 1).unwrap();

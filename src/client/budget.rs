@@ -33,6 +33,7 @@ impl Budget {
     /// Sets aside what a call costs at worst, or says no.
     pub fn reserve(&self, worst_usd: f64) -> Option<Reservation> {
         let mut money = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Looked at and reserved under one lock: between two, others would take the same money.
         let committed = money.spent_usd + money.reserved_usd + worst_usd;
         if money.limit_usd.is_some_and(|limit| committed > limit) {
             return None;

@@ -20,6 +20,8 @@ impl CallLedger {
     /// Writes an attempt down; it may be sent when the future has ended, since a kill cannot take the row away then.
     pub(crate) fn begin(&self, attempt: Attempt) -> BoxFuture<'static, Result<(), StoreError>> {
         match self {
+            // Committed is enough here: to wait for the disk would add a sync to every call, and a loss of power can
+            // hide no more than the calls of one moment.
             Self::Project(store) => store.note(move |db| db.begin_call(&attempt)).boxed(),
             Self::Nowhere => std::future::ready(Ok(())).boxed(),
         }
@@ -38,6 +40,8 @@ impl CallLedger {
         };
         store
             .write(move |db| {
+                // The answer and its price together: a kill between two transactions would leave a vote whose call is
+                // charged a second time as killed, or money spent for a vote that is not there.
                 let kept = job.map_or(Ok(RecordOutcome::Nothing), |job| job(db))?;
                 if let Some(uid) = uid {
                     let row = kept != RecordOutcome::Nothing;

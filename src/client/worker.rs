@@ -199,6 +199,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     pub(crate) async fn work(mut self) {
         let mut over = self.shared.over.clone();
         loop {
+            // Marked as seen before it is acted on: a change that comes during this turn still wakes the wait below.
             let control = *self.control.borrow_and_update();
             let stopped = lock(&self.gate).stopped.is_some();
             if control.cancelled || stopped || self.budget_reached || self.failed || *over.borrow()
@@ -209,15 +210,19 @@ impl<Q: ServiceQuestion> Worker<Q> {
             let dropped = control.is_dropped(self.judge_index);
             let mut wake = None;
             if dropped {
+                // What waits here may wait for long; its money would be missing to the other services all the while.
                 self.take_back().await;
             }
             if !control.paused && !dropped {
                 let places = lock(&self.gate).places(control.concurrency);
+                // In this order: a row that is there at once is sent in the same turn, and no event would come for it
+                // later.
                 wake = earliest(
                     self.prepare(places, now).await,
                     self.launch(&control, places, now),
                 );
             }
+            // Found out just now: to wait below would be for events that need not come.
             if self.budget_reached || lock(&self.gate).stopped.is_some() {
                 continue;
             }
@@ -237,7 +242,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 continue;
             }
             let wake = earliest(wake, silence.map(|(_, until)| until));
+            // A question is taken when it can be noted next. Taken sooner it would pile up here, and the bound of the
+            // channel, which is what holds its source back, would be none.
             let room = self.first.is_empty() && !control.paused && !dropped && self.wants(&control);
+            // Any order will do: each arm only moves a call to its next place, and nothing is sent but by `launch`.
             tokio::select! {
                 Some(landed) = self.flying.join_next_with_id(), if !self.flying.is_empty() => {
                     self.land(landed, Instant::now()).await;
@@ -293,6 +301,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
     }
 
     async fn tell(&mut self, event: WorkerEvent<Q>) {
+        // A full channel holds this worker up, not the calls in flight; who listens never waits for a worker.
         // Whoever does not listen any more has ended the run.
         drop(self.events.send((self.judge_index, event)).await);
     }
@@ -328,6 +337,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             let now = Instant::now();
             if control.cancelled {
                 let from = now + control.grace;
+                // A second stop shortens the time; no later change of the control gives it back.
                 deadline = Some(deadline.map_or(from, |before| before.min(from)));
             }
             let until = earliest(deadline, self.silence().map(|(_, until)| until));
@@ -337,6 +347,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             tokio::select! {
                 Some(landed) = self.flying.join_next_with_id(), if !self.flying.is_empty() => {
                     self.land(landed, Instant::now()).await;
+                    // What a failure put off is not asked any more; its attempt is charged, and the question stays
+                    // owed.
                     self.later.clear();
                 }
                 Some(written) = self.writing.next(), if !self.writing.is_empty() => self.written(written).await,

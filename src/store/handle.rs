@@ -61,6 +61,7 @@ impl Store {
             path: path.to_owned(),
         })?;
         let state = Arc::new(WriterState::new(identity, canonical.clone()));
+        // After the writer's, which has made the log and brought the schema up to date.
         let reader = Db {
             connection: file::reading(&canonical)?,
         };

@@ -42,6 +42,8 @@ pub(super) struct StoreThread {
 impl StoreThread {
     pub(super) fn reader(mut db: Db) -> Result<Self> {
         Self::start("store-reader", move |jobs| {
+            // One job at a time, each on the state that was committed when it began: what `note` has answered is seen
+            // too.
             while let Ok(task) = jobs.recv() {
                 (task.job)(Ok(&mut db))(None);
             }

@@ -64,6 +64,8 @@ impl RunContext {
             .await
             .map_err(|error| RunError::Crashed(error.to_string()))?;
         }
+        // Looked at again, as no lock is held while a text is read: another judge may have read it meanwhile, and two
+        // copies of a large pool would stay in memory.
         let mut pools = lock(&self.pools);
         if let Some(pool) = known(&pools) {
             return Ok(pool);

@@ -88,6 +88,7 @@ pub(super) async fn run(
             return Err(RunError::TwiceNamed(name.clone()));
         }
     }
+    // Taken before the first row and let go after the last one: under it every open call of the ledger is a dead one.
     let _lock = RunLock::take(store.path())?;
     let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
     let row = request.clone();
@@ -184,6 +185,7 @@ pub(super) async fn run(
         (Ok(()), false) => "done",
     };
     let windows = dispatcher.windows();
+    // Whatever came of it, the run gets its end, and the next one begins with the windows that this one found.
     let ended = store
         .write(move |db| {
             for (name, size) in &windows {

@@ -93,6 +93,7 @@ impl QuestionSource {
             let mut calls = self.outstanding(query, selection).await?;
             // A judge that was away still has the calls of the rounds before it.
             calls.retain(|call| !self.asked_battles.contains(&call.battle));
+            // Told before the first question is put: the run counts these calls down as they end.
             let found = SourceEvent::Found {
                 judge_index: self.judge_index,
                 query,
@@ -177,6 +178,7 @@ impl QuestionSource {
                 let (battle, swapped, attempt) = (call.battle, call.swapped, call.attempt);
                 db.reuse_vote(vote, battle, judge, swapped, attempt, run, now_ms())
             };
+            // On disk before it is told, as every other vote.
             store.write(reuse).await?;
             let reused = SourceEvent::Reused {
                 judge_index: self.judge_index,

@@ -102,6 +102,8 @@ async fn next(
     judges: Arc<[JudgeId]>,
     query: QueryKey,
 ) -> Result<EnteredRound, RunError> {
+    // Read, plan and write need no lock over all three: the run's lock keeps other processes out, and a query is planned
+    // again only when no call of its last round is waited for.
     let (of, judge_indices) = (Arc::clone(&request), Arc::clone(&judges));
     let (name, depth, played) = store
         .read(move |db| {

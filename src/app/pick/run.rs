@@ -276,6 +276,7 @@ pub async fn run(
         })
         .await?;
     let (concurrency, limit) = (control.borrow().concurrency, control.borrow().budget_usd);
+    // Held to the end: workers take a sender that is gone for the end of the run.
     let (_over, over) = watch::channel(false);
     let shared = Arc::new(WorkerContext {
         ledger: CallLedger::Project(store),
@@ -303,6 +304,7 @@ pub async fn run(
         tasks.spawn(worker.work());
         tasks.spawn(feed(Arc::clone(judge), jobs, questions, events.clone()));
     }
+    // The channel ends with the last worker.
     drop(heard);
     while let Some((seat, event)) = told.recv().await {
         let event = match event {

@@ -72,10 +72,13 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 self.stop(why.to_owned()).await;
                 return None;
             }
+            // Reserved before it is sent and held until it is charged: workers that only looked at what is spent would
+            // each find room for the last dollar, and pass the limit together.
             match self.shared.budget.reserve(needs.worst_usd.unwrap_or(0.0)) {
                 Some(reserved) => call.reserved = Some(reserved),
                 None => {
                     self.first.push_front(call);
+                    // What others have set aside may come back, and nothing wakes this worker when it does.
                     if self.shared.budget.is_waiting() {
                         return earliest(wake, Some(now + LOOK_AGAIN));
                     }
@@ -84,6 +87,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                     return None;
                 }
             }
+            // A row for each attempt: under one row for all, the second would take away what the first had cost.
             call.uid = Uuid::now_v7().into_bytes();
             let attempt = Attempt {
                 uid: call.uid,
@@ -93,7 +97,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 worst_usd: needs.worst_usd,
                 sent_ms: now_ms(),
             };
+            // Sent only out of `ready`, where a call comes once its row is committed. Sent sooner, a kill in between
+            // would leave a call that was paid for and of which no budget knows.
             let noted = self.shared.ledger.begin(attempt);
+            // The queue keeps the order of questions; only what is asked again goes before what was never asked.
             let first = call.waited;
             let noting = async move { (call, noted.await) }.boxed();
             if first {
@@ -131,6 +138,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             else {
                 return Some(call);
             };
+            // The first of its key leads, the others wait until its answer is on the disk: to share it is to copy its
+            // row. Once it is on its way, the copy can be queued behind it, as one writer keeps the order.
             if let Some(waiting) = self.same.get_mut(&key) {
                 waiting.push(call.question);
             } else if self.answered.holds(&key) {
@@ -160,7 +169,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
         places: usize,
         now: Instant,
     ) -> Option<Instant> {
+        // Answers that are not on the disk are lost with the process: behind a slow disk no further ones are bought.
         while self.flying.len() < places && self.writing.len() < BACKLOG {
+            // Only the first: small calls that overtake a large one would keep a limit of tokens too low for it for
+            // ever.
             let call = self.ready.front()?;
             let needs = call.question.needs();
             let ready = lock(&self.gate)
@@ -170,14 +182,18 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 return Some(ready);
             }
             let mut call = self.ready.pop_front()?;
+            // Counted before it is sent, so that the next turn of this loop sees a gate that knows of it.
             let begun = lock(&self.gate).begin(needs.tokens, now);
             self.begin_paced(control, now);
+            // The money moves out of the task: dropped with a task that is aborted, it would be free while the call is
+            // still owed.
             let sent = SentCall {
                 uid: needs.sent.then_some(call.uid),
                 worst_usd: needs.worst_usd,
                 begun,
                 _reserved: call.reserved.take(),
             };
+            // Nobody but this worker takes ended tasks in, so that none is looked up before its entry is there.
             let task = self.flying.spawn(attempt(call));
             self.sent.insert(task.id(), sent);
         }
@@ -203,6 +219,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
 
     /// Takes back what was written down and not sent: its rows go, and its money is free for other services.
     pub(super) async fn take_back(&mut self) {
+        // A row on its way can be taken back only when it is there; left behind, the next run would charge it as
+        // killed.
         while let Some((call, noted)) = self.noting.next().await {
             self.ready.push_back(call);
             if let Err(error) = noted {

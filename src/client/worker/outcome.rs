@@ -27,6 +27,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             Ok((id, landed)) => (id, Some(landed)),
             Err(error) => (error.id(), None),
         };
+        // What was set aside goes with `sent` at the end, when `put` has counted the cost. The other way round another
+        // worker could reserve the same dollars in between.
         let Some(sent) = self.sent.remove(&id) else {
             return;
         };
@@ -63,6 +65,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
             .cost_usd
             .map_or_else(|| unknown(sent.worst_usd), Charge::Known);
         let job = call.question.keep(AttemptEnd::Answered(&answer));
+        // Before the answer is queued for the disk and without a wait between: a twin that comes from now on is queued
+        // behind.
         if let Some(key) = call.question.key() {
             self.answered.add(key);
         }
@@ -86,6 +90,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
         let tokens = call.question.needs().tokens;
         let failure = AttemptFailure::Failed(error.cause);
         let refusal = is_refusal(&error);
+        // Taken before this failure is told to the gate: whether it is the call's own fault is a matter of how the
+        // service stood when the call was out.
         let probing = lock(&self.gate).health.probes_from().is_some();
         let answers = lock(&self.gate).health.answers;
         let (begun, in_flight) = (sent.begun, self.sent.len());
@@ -101,6 +107,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
             });
             let line = format!("{error}; asked once more");
             self.put(sent.uid, charge, Some(failure), job, None, line);
+            // It still leads: its twins wait for this question's last answer.
             let leads = call.leads;
             self.later(
                 CallTask {
@@ -192,6 +199,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
         question: Option<(Q, QuestionEnd<Q::Answer>)>,
         line: String,
     ) {
+        // Counted now and not when the disk has confirmed it: until then more calls would be let through on the same
+        // money.
         self.shared.budget.spend(charge.usd());
         let kept = self.shared.ledger.end(uid, charge, failure, job);
         let writing = async move {
@@ -247,12 +256,14 @@ impl<Q: ServiceQuestion> Worker<Q> {
         };
         let shared = matches!(end, QuestionEnd::Shared);
         let answered = matches!(end, QuestionEnd::Answered(_) | QuestionEnd::Duplicate(_));
+        // Only now: a vote that is counted and then lost with the process would leave a run that says it is complete.
         self.tell(WorkerEvent::Ended {
             question,
             end,
             charge,
         })
         .await;
+        // After a failure each twin is asked for itself, and the first of them leads the others.
         let same = key
             .filter(|_| !shared)
             .and_then(|key| self.same.remove(&key));

@@ -34,6 +34,7 @@ where
     F: FnOnce(&mut Db) -> Result<T> + Send + 'static,
 {
     Box::new(move |db| {
+        // The result is held back: it is true only if the transaction that holds it is kept.
         let result = db.and_then(|db| db.guarded(work));
         Box::new(move |trouble| {
             let result = match trouble {

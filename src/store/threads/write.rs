@@ -39,6 +39,8 @@ pub(super) fn write_loop(
         let mut next = Some(first);
         let mut rolled_back = false;
         while let Some(task) = next.take() {
+            // Each in a savepoint of its own: one that fails takes back what it did, and nothing of the others in its
+            // transaction.
             let answer = (task.job)(Ok(db));
             match task.until {
                 Durability::Committed => noted.push(answer),
@@ -56,6 +58,7 @@ pub(super) fn write_loop(
             true => Err(WriteFailure::Uncommitted(
                 "SQLite gave up the whole transaction; is the disk full?".to_owned(),
             )),
+            // Looked at before the commit: in a file that was replaced, nobody would find what this commits.
             false => state.look().and_then(|()| commit(db)),
         };
         if let Err(trouble) = outcome {
@@ -68,6 +71,7 @@ pub(super) fn write_loop(
             continue;
         }
         state.count_commit(requests, began.elapsed());
+        // Those who wait for the disk are answered by the sync thread, so that the next transaction can begin now.
         for answer in noted {
             answer(None);
         }

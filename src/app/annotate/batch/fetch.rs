@@ -46,6 +46,8 @@ pub async fn fetch(
     let (Ok(api), Some(remote)) = (api(judge.as_ref()), row.remote.as_deref()) else {
         return Ok(Err(BatchTrouble::NotFetchable));
     };
+    // The provider's reader calls back and cannot wait, so the channel has no bound; what it holds is one file of
+    // results.
     let (lines, heard) = unbounded_channel();
     let bring = async {
         let lines = Mutex::new(Some(lines));
@@ -61,6 +63,7 @@ pub async fn fetch(
             passes,
         )
         .await;
+        // Closed here, with the last attempt over: `take_in` ends when no more can come.
         crate::client::lock(&lines).take();
         brought
     };
@@ -93,6 +96,7 @@ pub async fn fetch(
         }));
     }
     let (told, message) = (row.told, row.message.clone());
+    // Closed only when everything that the provider speaks of is here: a closed batch is never fetched again.
     fetched.not_made = store
         .write(move |db| {
             db.note_batch(id, BatchStage::Fetched, told, message.as_deref(), now_ms())?;
@@ -158,6 +162,7 @@ fn record_all(
             };
         }
         let is_vote = matches!(record.result, CallOutcome::Vote { .. });
+        // In one transaction: a result that is kept and not ticked off would be kept twice by the next fetch.
         db.record(&record)?;
         db.batch_call_done(row.id, call.number)?;
         fetched.votes += usize::from(is_vote);

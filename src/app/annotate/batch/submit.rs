@@ -250,6 +250,8 @@ impl BatchSubmitter<'_> {
             ..
         } = chunk;
         let (name, run) = (uid.clone(), self.run);
+        // Written before it is handed over: cut short in between, it is looked for at the provider by its name. The
+        // other way round nobody would know of it, and its calls would be bought again.
         let batch = self
             .store
             .write(move |db| db.add_batch(&name, id, run, &rows, now_ms()))

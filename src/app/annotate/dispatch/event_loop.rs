@@ -73,6 +73,7 @@ impl Dispatcher {
                 judge_index
             });
         }
+        // When all are there: a judge whose source had no channel yet would miss its queries.
         self.begin(&run_context.queries, request.selection);
         // The channels end when the last worker and the last question source have let go of them.
         drop((run_context, shared, events, source_events_to));
@@ -81,6 +82,9 @@ impl Dispatcher {
         let mut failed = None;
         loop {
             if failed.is_some() || !self.goes_on() {
+                // A run ends from the top: sources without tasks let go of their questions, workers without questions
+                // of their events, and the loop ends when the last event has been heard. Ended here, it would leave
+                // answers uncounted.
                 self.source_tasks.clear();
             }
             if self.only_dropped_are_left() {
@@ -100,6 +104,8 @@ impl Dispatcher {
                 event = worker_events.recv() => match event {
                     Some((judge_index, event)) => {
                         if let Some(error) = self.on_worker_event(judge_index, event).await? {
+                            // Nothing can be kept any more, so nothing more is waited for; the rows of these calls say
+                            // what they may cost.
                             failed.get_or_insert(error);
                             workers.abort_all();
                         }
@@ -127,6 +133,7 @@ impl Dispatcher {
                 changed = control.changed() => if changed.is_ok() {
                     self.steer(*control.borrow_and_update());
                 } else {
+                    // Nobody is left who could steer, or wants the answers.
                     workers.abort_all();
                 },
                 () = tokio::time::sleep(REPORT_EVERY) => {}
@@ -213,6 +220,8 @@ impl Dispatcher {
                 open.short = true;
                 continue;
             }
+            // Counted before the source hears of it: an answer that came first would find nothing to count down, and
+            // the round would never be over.
             open.calls[judge_index] = count;
             self.waited_for += count;
             if let Some(source_tasks) = self.source_tasks.get(judge_index) {
@@ -271,6 +280,7 @@ impl Dispatcher {
             .get_mut(&query)
             .filter(|_| !self.gone[judge_index])
         {
+            // What is on disk decides: since the plan was counted, votes may have come from elsewhere.
             self.waited_for -= std::mem::replace(&mut open.calls[judge_index], calls);
             self.waited_for += calls;
             self.settle(query).await?;
@@ -291,6 +301,8 @@ impl Dispatcher {
             return Ok(());
         }
         let done = !open.short;
+        // Every vote of it was on the disk before it was told, so that the fit sees them all. Workers go on meanwhile,
+        // as far as the backlog of events reaches.
         self.open.remove(&query);
         self.summarise(query).await?;
         self.progress.queries_done += usize::from(done);

@@ -40,6 +40,7 @@ impl Dispatcher {
         }
         self.progress.enter(RunPhase::Refitting, queries.len());
         self.report(true);
+        // On threads of its own: fitted here, it would stop this task, and with it pause, cancel and the screen.
         let (counts, mut counted) = watch::channel(0);
         let (store, control) = (self.store.clone(), self.control.clone());
         let work = tokio::task::spawn_blocking(move || {

@@ -174,6 +174,10 @@ impl App {
             Err(TuiError::Terminal(error)) if terminal::is_loss(&error) => Ok(()),
             end => end,
         };
+        // Nothing is left to keep where the person quit; a signal or a lost terminal comes without asking.
+        for effect in update::commands::keep_all(&mut self.model) {
+            self.runner.carry_out(effect, self.model.run.control);
+        }
         (end, self.runner)
     }
 

@@ -39,6 +39,8 @@ pub struct Runner {
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
     /// The end of the run that is going on, and what went wrong with it.
     end: Option<JoinHandle<Option<String>>>,
+    /// What a person decided and is on its way to the disk; what went wrong where nobody looks at the screen any more.
+    writes: Vec<JoinHandle<Option<String>>>,
 }
 
 /// A wait longer than this is announced.
@@ -60,6 +62,7 @@ impl Runner {
             control: None,
             adjudications: Arc::default(),
             end: None,
+            writes: Vec::new(),
         }
     }
 
@@ -84,7 +87,7 @@ impl Runner {
     }
 
     /// Puts an effect to the project: into its queue at once, so that a verdict and the undo after it keep their order.
-    fn ask(&self, effect: Effect) {
+    fn ask(&mut self, effect: Effect) {
         let results = self.results.clone();
         let annotator = self.options.annotator.clone();
         let asked_ms = now_ms();
@@ -117,22 +120,34 @@ impl Runner {
         } else {
             self.store.read(work).boxed()
         };
-        tokio::spawn(async move {
-            let msg = match answered.await {
-                Ok(msg) => msg,
-                Err(error) if saving => Some(Msg::NotSaved(error.to_string())),
-                Err(error) if ruling => Some(Msg::NotRuled(error.to_string())),
-                Err(error) => Some(Msg::Failed(error.to_string())),
+        let told = tokio::spawn(async move {
+            let (msg, wrong) = match answered.await {
+                Ok(msg) => (msg, None),
+                Err(error) => {
+                    let error = error.to_string();
+                    let (msg, what) = match (saving, ruling) {
+                        (true, _) => (Msg::NotSaved(error.clone()), "the verdict was not stored"),
+                        (_, true) => (Msg::NotRuled(error.clone()), "the ruling was not stored"),
+                        _ => (Msg::Failed(error.clone()), "the project did not answer"),
+                    };
+                    (Some(msg), Some(format!("{what}: {error}")))
+                }
             };
-            if let Some(msg) = msg {
-                drop(results.send(msg).await);
-            }
+            let told = match msg {
+                Some(msg) => results.send(msg).await.is_ok(),
+                None => true,
+            };
+            wrong.filter(|_| !told)
         });
+        if writes {
+            self.writes.retain(|write| !write.is_finished());
+            self.writes.push(told);
+        }
     }
 
-    /// Ends a run that is going on and waits until it has ended: its calls in flight are paid for, and the run itself knows
-    /// how long to wait for them. Then waits for everything that was asked of the project to be on disk. `tell` gets what a
-    /// person has to know; false where `insists` came first.
+    /// Waits for what a person decided to be on disk: first, so that nobody who will not wait for a run loses it. Then ends
+    /// a run that is going on and waits until it has ended: its calls in flight are paid for, and the run itself knows how
+    /// long to wait for them. `tell` gets what a person has to know; false where `insists` came first.
     pub async fn finish(
         &mut self,
         insists: impl Future<Output = ()>,
@@ -144,6 +159,11 @@ impl Runner {
             control.send_modify(|control| control.cancelled = true);
         }
         let ended = async {
+            for write in self.writes.drain(..) {
+                if let Ok(Some(wrong)) = write.await {
+                    tell(&wrong);
+                }
+            }
             if let Some(end) = self.end.take() {
                 ended(end, tell).await;
             }

@@ -40,15 +40,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
             }
         }
         Msg::Saved(key) => return results::saved(model, key),
-        Msg::NotSaved(error) => {
-            model.saving = model.saving.saturating_sub(1);
-            model.say(
-                Level::Error,
-                &format!("the verdict was not stored: {error}"),
-            );
-            model.battle.before = None;
-            return model.reload();
-        }
+        Msg::NotSaved(error) => return results::not_saved(model, &error),
         Msg::Undone(undone) => return results::undone(model, undone),
         Msg::Progress(progress) => return run::update::progressed(model, progress),
         Msg::Queued(generation, items, stats) => {
@@ -89,3 +81,6 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     }
     Vec::new()
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         battle::load::load(model)
     },
     leave: update::leave,
-    closed: |model| model.queue.current = None,
+    closed: update::close,
     reason: update::note,
     copy: update::copy,
     ..ScreenSpec::new(view::view, update::update)

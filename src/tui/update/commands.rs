@@ -19,7 +19,11 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Quit if model.run.running => {
             let question =
                 "A run is going on. Leave? What has been judged is kept; `s` goes on next time.";
-            model.confirm("Quit", question, ConfirmFor::Quit);
+            let asked =
+                |overlay: &Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Quit));
+            if !model.overlays.iter().any(asked) {
+                model.confirm("Quit", question, ConfirmFor::Quit);
+            }
         }
         Command::Quit => return quit(model),
         Command::ShowQueue => return queue::update::show(model),
@@ -115,9 +119,21 @@ fn leave_all(model: &mut Model) -> Vec<Effect> {
         .collect()
 }
 
+/// What is still to be stored when the workbench ends, for whatever reason: a reason that is being typed counts as typed.
+pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
+    let mut effects = Vec::new();
+    for overlay in std::mem::take(&mut model.overlays) {
+        if let Overlay::Prompt(prompt, PromptFor::Reason) = overlay {
+            effects.extend((spec(model.screen()).reason)(model, prompt.text()));
+        }
+    }
+    effects.extend(leave_all(model));
+    effects
+}
+
 /// Leaves; a run that goes on is stopped.
 pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
-    let mut effects = leave_all(model);
+    let mut effects = keep_all(model);
     if model.run.running {
         effects.extend(run::update::stop(model));
     }
@@ -141,7 +157,6 @@ fn back(model: &mut Model) -> Vec<Effect> {
     let mut effects = leave_all(model);
     model.stack.pop();
     (spec(screen).closed)(model);
-    model.battle.blind = false;
     effects.extend((spec(model.screen()).returned)(model));
     effects
 }

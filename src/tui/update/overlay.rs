@@ -32,7 +32,6 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
                 return on_command(model, command);
             }
             Some(Command::Quit) if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                model.overlays.clear();
                 return on_command(model, Command::Quit);
             }
             _ => {}

@@ -32,6 +32,12 @@ impl Model {
         }
     }
 
+    /// A verdict was given: an answer on its way was computed without it, and is not to be shown.
+    pub(crate) fn overtake(&mut self) {
+        self.generation += 1;
+        self.loading = false;
+    }
+
     fn ask_for(&mut self, key: QueryKey) -> Vec<Effect> {
         self.generation += 1;
         self.loading = true;

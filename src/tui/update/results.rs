@@ -1,5 +1,6 @@
 //! A query has arrived; a verdict is on disk or taken back.
 
+use crate::domain::battle::Pair;
 use crate::domain::sanitise;
 use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::verdicts::StoredVerdict;
@@ -8,7 +9,7 @@ use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::battle::state::RankingBefore;
 use crate::tui::screens::registry::spec;
-use crate::tui::screens::{Screen, matrix, queries, queue};
+use crate::tui::screens::{Screen, matrix, queries, queue, review};
 use crate::tui::widgets::toast::Level;
 
 pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) -> Vec<Effect> {
@@ -33,12 +34,32 @@ pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) ->
 pub(super) fn saved(model: &mut Model, key: QueryKey) -> Vec<Effect> {
     model.saving = model.saving.saturating_sub(1);
     let mut effects = queries::update::summarise_anew(model, key);
-    effects.extend(model.reload());
+    effects.extend(reload_when_all_is_stored(model));
     if model.screen() == Screen::Review {
         // What has been judged is counted where it is shown.
         effects.extend(queue::request::ask(model));
     }
     effects
+}
+
+/// A verdict is not on disk: one that is under review is stored again when the person goes on.
+pub(super) fn not_saved(model: &mut Model, error: &str) -> Vec<Effect> {
+    model.saving = model.saving.saturating_sub(1);
+    let words = format!("the verdict was not stored: {error}");
+    model.say(Level::Error, &words);
+    model.battle.before = None;
+    if let Some(current) = &mut model.queue.current {
+        current.unsaved |= !current.is_blind();
+    }
+    reload_when_all_is_stored(model)
+}
+
+/// An answer while a verdict is on its way would be without it.
+fn reload_when_all_is_stored(model: &mut Model) -> Vec<Effect> {
+    match model.saving {
+        0 => model.reload(),
+        _ => Vec::new(),
+    }
 }
 
 pub(super) fn undone(
@@ -62,7 +83,13 @@ pub(super) fn undone(
         _ => model.say(Level::Good, &format!("{}: {words}", info.id)),
     }
     effects.extend(model.reload());
-    if matches!(model.screen(), Screen::Queue | Screen::Review) {
+    let current = model.queue.current.as_ref();
+    if let Some(chosen) = current.filter(|current| !current.queued) {
+        let pair = Pair::new(stored.verdict.a, stored.verdict.b);
+        if pair.is_some_and(|pair| chosen.is_about(info.key, pair)) {
+            review::update::begin_again(model);
+        }
+    } else if matches!(model.screen(), Screen::Queue | Screen::Review) {
         model.queue.current = None;
         effects.extend(queue::request::ask(model));
     }

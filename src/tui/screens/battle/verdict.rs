@@ -82,7 +82,7 @@ pub(crate) fn apply(
     open.people.give(verdict);
     rows.verdicts = open.people.in_force();
     open.view = View::quick(rows, open.view.settings);
-    // An answer on its way was computed without this verdict.
-    model.generation += 1;
-    Some(open.info.key)
+    let query = open.info.key;
+    model.overtake();
+    Some(query)
 }

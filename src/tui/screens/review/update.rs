@@ -190,8 +190,9 @@ fn ask_why(model: &mut Model) -> Vec<Effect> {
 /// Takes the reason in.
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(current) = &mut model.queue.current {
-        current.note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        current.unsaved = true;
+        let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+        current.unsaved |= current.note != note;
+        current.note = note;
     }
     Vec::new()
 }
@@ -217,6 +218,7 @@ fn final_verdict(model: &mut Model) -> Option<Effect> {
         ..NewVerdict::open(current.item.query, a, b, decision, &model.options.annotator)
     };
     model.saving += 1;
+    model.overtake();
     Some(Effect::Save(new))
 }
 
@@ -240,7 +242,7 @@ fn finish_item(model: &mut Model) -> Vec<Effect> {
     };
     if !done.queued {
         model.stack.pop();
-        model.battle.blind = false;
+        close(model);
         return Vec::new();
     }
     remove(model, (done.item.query, done.item.pair));
@@ -289,14 +291,32 @@ pub(crate) fn review_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
         priority: None,
         standing: QueueItemState::Fresh,
     };
+    begin_chosen(model, item);
+    model.stack.push(Screen::Review);
+    battle::load::load(model)
+}
+
+/// Begins the review of a pair that does not come from the queue.
+fn begin_chosen(model: &mut Model, item: QueueItem) {
     model.queue.current = Some(CurrentItem {
         queued: false,
         ..CurrentItem::new(item, false)
     });
     show_pair(model, &item);
-    model.stack.push(Screen::Review);
     ready(model);
-    battle::load::load(model)
+}
+
+/// The verdict on the pair under review was taken back: the pair is judged blind once more.
+pub(crate) fn begin_again(model: &mut Model) {
+    if let Some(item) = model.queue.current.as_ref().map(|current| current.item) {
+        begin_chosen(model, item);
+    }
+}
+
+/// Nothing is under review any more.
+pub(crate) fn close(model: &mut Model) {
+    model.queue.current = None;
+    model.battle.blind = false;
 }
 
 /// Goes to the next or the previous item; nothing is written but a verdict that was changed and not kept.

@@ -170,8 +170,9 @@ fn ask_why(model: &mut Model) -> Vec<Effect> {
 /// Takes the reason in.
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(current) = &mut model.adjudication.current {
-        current.note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        current.unsaved = true;
+        let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
+        current.unsaved |= current.note != note;
+        current.note = note;
     }
     Vec::new()
 }

@@ -1,0 +1,196 @@
+use super::commands::{keep_all, on_command};
+use super::update;
+use crate::domain::corpus::QueryId;
+use crate::domain::verdict::{Decision, Verdict};
+use crate::store::corpus::{QueryInfo, QueryKey};
+use crate::store::verdicts::{NewVerdict, StoredVerdict};
+use crate::tui::keymap::Command;
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::{ConfirmFor, Model, Overlay};
+use crate::tui::screens::Screen;
+use crate::tui::screens::testing::model;
+use crate::tui::testing::typed;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+fn tell(model: &mut Model, msg: Msg) -> Vec<Effect> {
+    let now = model.now;
+    update(model, msg, now)
+}
+
+fn write(model: &mut Model, words: &str) {
+    for key in typed(words) {
+        tell(model, Msg::Key(key));
+    }
+}
+
+fn ctrl_c(model: &mut Model) -> Vec<Effect> {
+    let key = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
+    tell(model, Msg::Key(key))
+}
+
+fn saved(effects: &[Effect]) -> Vec<&NewVerdict> {
+    let found = effects.iter().filter_map(|effect| match effect {
+        Effect::Save(verdict) => Some(verdict),
+        _ => None,
+    });
+    found.collect()
+}
+
+fn asks_for_the_query(effects: &[Effect]) -> bool {
+    let open = |effect: &Effect| matches!(effect, Effect::Open(..));
+    effects.iter().any(open)
+}
+
+/// A pair that was chosen on the document screen, under blind review.
+fn reviewing() -> Model {
+    let mut model = model(Screen::Document);
+    model.options.judging.battle_blind = true;
+    model.open_battle(0, 1);
+    assert_eq!(model.screen(), Screen::Review);
+    model
+}
+
+fn own_decision(model: &Model) -> Option<Decision> {
+    let open = model.open.as_ref()?;
+    let verdict = open.people.by("ann", model.battle.pair()?)?;
+    Some(verdict.seen_from(model.battle.a))
+}
+
+#[test]
+fn a_verdict_on_its_way_to_the_disk_is_not_replaced_by_an_older_answer() {
+    let mut model = reviewing();
+    on_command(&mut model, Command::JudgeA);
+    let asked = tell(&mut model, Msg::Saved(QueryKey(7)));
+    assert!(asks_for_the_query(&asked));
+    on_command(&mut model, Command::JudgeA);
+    on_command(&mut model, Command::CauseJudge);
+    let asked = model.generation;
+    assert_eq!(saved(&on_command(&mut model, Command::Back)).len(), 1);
+    assert_eq!(model.screen(), Screen::Document);
+    let older = super::super::screens::testing::model(Screen::Document).open;
+    tell(&mut model, Msg::Opened(asked, Box::new(older.unwrap())));
+    assert_eq!(own_decision(&model), Some(Decision::A));
+    assert!(!model.loading);
+}
+
+#[test]
+fn the_query_is_read_again_when_the_last_verdict_is_on_disk() {
+    let mut model = model(Screen::Battle);
+    on_command(&mut model, Command::JudgeA);
+    on_command(&mut model, Command::JudgeB);
+    let first = tell(&mut model, Msg::Saved(QueryKey(7)));
+    assert!(!asks_for_the_query(&first), "{first:?}");
+    assert_eq!(own_decision(&model), Some(Decision::B));
+    let last = tell(&mut model, Msg::Saved(QueryKey(7)));
+    assert!(asks_for_the_query(&last), "{last:?}");
+}
+
+#[test]
+fn a_verdict_that_was_not_stored_is_stored_on_the_way_back_to_the_document() {
+    let mut model = reviewing();
+    on_command(&mut model, Command::JudgeB);
+    tell(&mut model, Msg::NotSaved("the disk is full".to_owned()));
+    let effects = on_command(&mut model, Command::Back);
+    assert_eq!(model.screen(), Screen::Document);
+    let kept = saved(&effects);
+    assert_eq!(kept.len(), 1, "{effects:?}");
+    assert_eq!(kept[0].decision, Decision::B);
+}
+
+#[test]
+fn undo_stays_on_the_pair_that_was_chosen_on_the_document() {
+    let mut model = reviewing();
+    on_command(&mut model, Command::Sure);
+    let undone = |a, b| {
+        let info = QueryInfo {
+            key: QueryKey(7),
+            id: QueryId::new("scifact-641"),
+            text: String::new(),
+            documents: 6,
+        };
+        let verdict = Verdict {
+            uid: "v".to_owned(),
+            a,
+            b,
+            decision: Decision::A,
+            note: None,
+            annotator: "ann".to_owned(),
+            created_ms: 1,
+        };
+        let stored = StoredVerdict {
+            query: info.key,
+            verdict,
+            blind: true,
+            active_ms: None,
+            confidence: None,
+            cause: None,
+            policy: None,
+            role: None,
+            inclusion: None,
+            revealed_ms: None,
+            shown: None,
+            replaces: None,
+        };
+        Msg::Undone(Some((stored, info, "taken back".to_owned())))
+    };
+    tell(&mut model, undone(2, 3));
+    let current = model.queue.current.clone().unwrap();
+    assert!(
+        current.confidence.is_some(),
+        "another pair's undo: {current:?}"
+    );
+    on_command(&mut model, Command::JudgeA);
+    tell(&mut model, undone(1, 0));
+    let current = model.queue.current.clone().unwrap();
+    assert!(current.is_blind() && !current.queued && model.battle.blind);
+    on_command(&mut model, Command::Back);
+    assert_eq!(model.screen(), Screen::Document);
+}
+
+#[test]
+fn a_look_at_the_run_lifts_no_veil() {
+    let mut model = reviewing();
+    on_command(&mut model, Command::ShowRun);
+    on_command(&mut model, Command::Back);
+    assert_eq!(model.screen(), Screen::Review);
+    assert!(model.battle.blind);
+}
+
+#[test]
+fn quitting_during_a_run_keeps_the_reason_that_is_being_typed() {
+    for screen in [Screen::Battle, Screen::Review] {
+        let mut model = match screen {
+            Screen::Battle => model(Screen::Battle),
+            _ => reviewing(),
+        };
+        model.run.running = true;
+        on_command(&mut model, Command::JudgeA);
+        on_command(&mut model, Command::WriteNote);
+        write(&mut model, "names the dose");
+        assert_eq!(ctrl_c(&mut model), []);
+        assert_eq!(ctrl_c(&mut model), []);
+        let asked = |overlay: &&Overlay| matches!(overlay, Overlay::Confirm(_, ConfirmFor::Quit));
+        assert_eq!(model.overlays.iter().filter(asked).count(), 1);
+        write(&mut model, "n");
+        write(&mut model, " twice");
+        ctrl_c(&mut model);
+        let effects = tell(&mut model, Msg::Key(KeyEvent::from(KeyCode::Char('y'))));
+        let kept = saved(&effects);
+        assert_eq!(kept.len(), 1, "{screen:?} {effects:?}");
+        assert_eq!(kept[0].note.as_deref(), Some("names the dose twice"));
+        assert_eq!(effects.last(), Some(&Effect::Quit));
+        assert_eq!(keep_all(&mut model), []);
+    }
+}
+
+#[test]
+fn a_terminal_that_is_lost_keeps_what_was_changed() {
+    let mut model = reviewing();
+    model.run.running = true;
+    on_command(&mut model, Command::JudgeA);
+    on_command(&mut model, Command::JudgeB);
+    on_command(&mut model, Command::ShowRun);
+    let effects = keep_all(&mut model);
+    assert_eq!(saved(&effects)[0].decision, Decision::B);
+    assert_eq!(keep_all(&mut model), []);
+}

@@ -14,6 +14,10 @@
 //! formats         files in and out
 //! domain          the nouns and the pure science: no I/O, no clock, no async
 //! ```
+#![cfg_attr(
+    feature = "internals",
+    allow(missing_docs, reason = "what the benches see is no interface")
+)]
 
 mod app;
 mod cli;

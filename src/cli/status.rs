@@ -46,7 +46,7 @@ impl StatusCommand {
         let decidable = sum(|s| usize::from(s.settled.is_some()));
         let settled = sum(|s| usize::from(s.stop));
         let usd = store.read_blocking(|db| db.usd_per_battle())?;
-        let court = store.read_blocking(|db| db.adjudication_counts())?;
+        let adjudication = store.read_blocking(|db| db.adjudication_counts())?;
         if self.json {
             return output::json(&json!({
                 "project": store.path().display().to_string(),
@@ -82,12 +82,12 @@ impl StatusCommand {
                 "judges": judges.iter().map(|(names, queries)| json!({ "judges": names, "queries": queries }))
                     .collect::<Vec<_>>(),
                 "offline_judges": offline,
-                "court": {
-                    "labels": court.labels,
-                    "rankings": court.rankings,
-                    "picks": court.picks,
-                    "picks_spent_usd": court.spent_usd,
-                    "rulings": court.rulings,
+                "adjudication": {
+                    "labels": adjudication.labels,
+                    "rankings": adjudication.rankings,
+                    "picks": adjudication.picks,
+                    "picks_spent_usd": adjudication.spent_usd,
+                    "rulings": adjudication.rulings,
                 },
                 "rating": RatingSettings::new(settings, &rule),
             }));
@@ -108,48 +108,51 @@ impl StatusCommand {
             pairs => format!("; people differ on {pairs} pairs ({} counts)", rule.name()),
         };
         let mut lines = vec![
-            format!("project     {}", clean(store.path().display().to_string())),
-            format!("queries     {} with {documents} documents", rows.len()),
-            format!("battles     {}", share(fought, battles)),
-            format!("votes       {votes} there, {missing} missing, {failures} failed"),
             format!(
-                "consensus   {} battles with two votes or more are unanimous{interval}",
+                "project       {}",
+                clean(store.path().display().to_string())
+            ),
+            format!("queries       {} with {documents} documents", rows.len()),
+            format!("battles       {}", share(fought, battles)),
+            format!("votes         {votes} there, {missing} missing, {failures} failed"),
+            format!(
+                "consensus     {} battles with two votes or more are unanimous{interval}",
                 share(unanimous, judged)
             ),
             format!(
-                "cycles      decided triads that are cyclic: {}",
+                "cycles        decided triads that are cyclic: {}",
                 share(cyclic, triads)
             ),
             format!(
-                "certainty   the top is settled at 95 % for {} queries; there, further judgments do not change it",
+                "certainty     the top is settled at 95 % for {} queries; there, further judgments do not change it",
                 share(settled, decidable)
             ),
-            format!("verdicts    {verdicts} in force{differ}"),
+            format!("verdicts      {verdicts} in force{differ}"),
         ];
         lines.extend(spending_lines(&spending));
         lines.extend([format!(
-            "model       {}, prior precision {} a battle",
+            "model         {}, prior precision {} a battle",
             settings.model, settings.lambda
         )]);
-        if court.labels + court.picks + court.rankings > 0 {
+        if adjudication.labels + adjudication.picks + adjudication.rankings > 0 {
             lines.push(format!(
-                "court       {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule adjudication)",
-                court.labels, court.rankings, court.picks, court.spent_usd, court.rulings
+                "adjudication  {} labels, {} rankings, {} answers of judges on pools for ${:.4}, {} rulings (overrule adjudication)",
+                adjudication.labels, adjudication.rankings, adjudication.picks, adjudication.spent_usd, adjudication.rulings
             ));
         }
         if owed > 0 {
             lines.push(format!(
-                "batches     {owed} calls are being made, for ${owed_usd:.4} at most (overrule batch status)"
+                "batches       {owed} calls are being made, for ${owed_usd:.4} at most (overrule batch status)"
             ));
         }
         for (names, queries) in &judges {
             let names = clean(names.join(", "));
             lines.push(format!(
-                "judges      {names}: their votes count for {queries} queries"
+                "judges        {names}: their votes count for {queries} queries"
             ));
         }
         if offline {
-            lines.push(format!("note        {OFFLINE_LABEL}"));
+            lines.push(format!("note          {OFFLINE_LABEL}"));
         }
         output::text(&(lines.join("\n") + "\n"))?;
         output::text(&certainty::table(&rows, usd))
@@ -159,7 +162,7 @@ impl StatusCommand {
 /// The lines of `status`: the sum, and each judge's part where there is more than one that was paid.
 fn spending_lines(spending: &Spending) -> Vec<String> {
     let mut sum = format!(
-        "spent       ${:.4} on {} calls, {} without a known price",
+        "spent         ${:.4} on {} calls, {} without a known price",
         spending.known_usd() + spending.assumed_usd(),
         spending.calls(),
         spending.unpriced()
@@ -175,7 +178,7 @@ fn spending_lines(spending: &Spending) -> Vec<String> {
     let mut lines = vec![sum];
     if spending.open_calls() > 0 {
         lines.push(format!(
-            "in flight   {}, for ${:.4} at most",
+            "in flight     {}, for ${:.4} at most",
             counted(spending.open_calls(), "call"),
             spending.open_usd()
         ));
@@ -188,7 +191,7 @@ fn spending_lines(spending: &Spending) -> Vec<String> {
                 _ => format!(", ${:.4} assumed", row.assumed_usd),
             };
             format!(
-                "            {} for {}: ${:.4} known{assumed}",
+                "              {} for {}: ${:.4} known{assumed}",
                 clean(&row.service),
                 row.purpose,
                 row.known_usd

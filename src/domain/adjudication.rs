@@ -1,4 +1,4 @@
-//! The label court: a judge picks the relevant documents of a pool, and its picks are held against the labels.
+//! Adjudication: a judge picks the relevant documents of a pool, and its picks are held against the labels.
 //!
 //! An answer that breaks the rules is invalid and counted as such; nothing is repaired or filled in. Agreement is
 //! reported beside what random picks would reach (SEEDS §2.4).

@@ -8,7 +8,7 @@ use crate::domain::retrieval::{JudgingPool, PoolLayout, PoolSlot};
 use rusqlite::{OptionalExtension, params};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much there is for the label court.
+/// How much there is to adjudicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdjudicationCounts {
     /// Labels.
@@ -153,7 +153,7 @@ impl Db {
         Ok(rankings)
     }
 
-    /// How much there is for the label court.
+    /// How much there is to adjudicate.
     pub fn adjudication_counts(&self) -> Result<AdjudicationCounts> {
         let count = |table: &str| {
             let sql = format!("SELECT count(*) FROM {table}");

@@ -81,6 +81,9 @@ fn the_court_counts_four_boxes_beside_chance() {
         "--permutations",
         "3",
     ]);
+    let status = desk.json(&["status", "--json"]);
+    assert_eq!(status["adjudication"]["picks"], 6);
+    assert!(desk.done(&["status"]).text().contains("\nadjudication  "));
     let found = desk.json(&[&COURT[..], &["--json"]].concat());
     assert_eq!(found["pools"], 2);
     let judge = &found["judges"][0];

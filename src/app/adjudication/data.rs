@@ -21,7 +21,7 @@ pub const FIRST_STAGE: &str = "first stage";
 /// What the order of a dataset is called where nothing says how the first stage ranked it.
 pub const IN_ORDER: &str = "order of the dataset";
 
-/// Everything that the label court works on.
+/// Everything that adjudication works on.
 #[derive(Clone, Debug)]
 pub struct AdjudicationData {
     /// The row of each pool of the bench.

@@ -1,6 +1,6 @@
 //! A long run from outside: killed, stopped, rivalled; nothing recorded is lost and nothing is asked twice.
 
-use crate::support::{Desk, Guarded, dataset, read_only, until};
+use crate::support::{Guarded, Sandbox, dataset, read_only, until};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -16,29 +16,29 @@ const BATTLES: usize = QUERIES * DOCUMENTS * 4;
 const VOTES: usize = BATTLES * JUDGES;
 const ARGUMENTS: [&str; 3] = ["annotate", "in.jsonl", "out.jsonl"];
 
-fn prepared() -> Desk {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([DOCUMENTS; QUERIES]));
-    desk
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([DOCUMENTS; QUERIES]));
+    sandbox
 }
 
 /// What a run that nobody disturbs writes.
 fn undisturbed() -> &'static str {
     static OUT: OnceLock<String> = OnceLock::new();
     OUT.get_or_init(|| {
-        let desk = prepared();
-        desk.done(&ARGUMENTS);
-        assert_eq!(votes(&desk.project()).len(), VOTES);
-        desk.read("out.jsonl")
+        let sandbox = prepared();
+        sandbox.done(&ARGUMENTS);
+        assert_eq!(votes(&sandbox.project()).len(), VOTES);
+        sandbox.read("out.jsonl")
     })
 }
 
-fn start(desk: &Desk) -> Guarded {
-    started(desk, &ARGUMENTS)
+fn start(sandbox: &Sandbox) -> Guarded {
+    started(sandbox, &ARGUMENTS)
 }
 
-fn started(desk: &Desk, arguments: &[&str]) -> Guarded {
-    let mut command = desk.command(arguments);
+fn started(sandbox: &Sandbox, arguments: &[&str]) -> Guarded {
+    let mut command = sandbox.command(arguments);
     Guarded(
         command
             .stdout(Stdio::null())
@@ -79,7 +79,7 @@ fn votes(project: &Path) -> Votes {
 }
 
 /// Waits until the run has recorded `more` votes beyond those of `before`.
-fn until_voted(desk: &Desk, run: &mut Guarded, before: usize, more: usize) {
+fn until_voted(sandbox: &Sandbox, run: &mut Guarded, before: usize, more: usize) {
     let mut reader = None;
     until("votes were recorded", || {
         assert!(
@@ -87,7 +87,7 @@ fn until_voted(desk: &Desk, run: &mut Guarded, before: usize, more: usize) {
             "the run ended before it could be disturbed"
         );
         if reader.is_none() {
-            reader = read_only(&desk.project());
+            reader = read_only(&sandbox.project());
         }
         let count = reader.as_ref().and_then(|db| {
             db.query_row("SELECT count(*) FROM vote", [], |row| row.get::<_, i64>(0))
@@ -119,22 +119,22 @@ fn assert_kept(before: &Votes, after: &Votes) {
 
 #[test]
 fn killed_runs_lose_no_vote_and_double_none() {
-    let desk = prepared();
+    let sandbox = prepared();
     let mut known = Votes::new();
     // The first is killed before it has judged anything; the others at varying progress.
     for (kill, more) in [0, 1, 400, 150, 600, 40, 300].into_iter().enumerate() {
-        let mut run = start(&desk);
+        let mut run = start(&sandbox);
         if more == 0 {
-            until("the project file is there", || desk.project().exists());
+            until("the project file is there", || sandbox.project().exists());
         } else {
-            until_voted(&desk, &mut run, known.len(), more);
+            until_voted(&sandbox, &mut run, known.len(), more);
         }
         run.0.kill().unwrap();
         assert_eq!(run.0.wait().unwrap().signal(), Some(9));
         if kill == 0 {
             continue;
         }
-        let now = votes(&desk.project());
+        let now = votes(&sandbox.project());
         assert!(now.len() >= known.len() + more, "{} votes", now.len());
         assert_kept(&known, &now);
         known = now;
@@ -143,26 +143,26 @@ fn killed_runs_lose_no_vote_and_double_none() {
             break;
         }
         assert!(
-            !desk.path("out.jsonl").exists(),
+            !sandbox.path("out.jsonl").exists(),
             "no scores from a run that did not end"
         );
     }
-    let ran = desk.done(&ARGUMENTS);
+    let ran = sandbox.done(&ARGUMENTS);
     let there = format!("{} votes were there already", known.len());
     assert!(
         ran.stderr.contains(&there),
         "{there} is not in {}",
         ran.stderr
     );
-    let end = votes(&desk.project());
+    let end = votes(&sandbox.project());
     assert_eq!(end.len(), VOTES);
     assert_kept(&known, &end);
     assert!(end.values().all(|(_, _, attempt, _)| *attempt == 1));
-    assert_eq!(desk.count("SELECT count(*) FROM failure"), 0);
-    assert_eq!(desk.count("SELECT count(*) FROM battle"), BATTLES as i64);
-    assert_eq!(integrity(&desk), "ok");
+    assert_eq!(sandbox.count("SELECT count(*) FROM failure"), 0);
+    assert_eq!(sandbox.count("SELECT count(*) FROM battle"), BATTLES as i64);
+    assert_eq!(integrity(&sandbox), "ok");
     assert!(
-        desk.read("out.jsonl") == undisturbed(),
+        sandbox.read("out.jsonl") == undisturbed(),
         "the scores differ from those of an undisturbed run"
     );
 }
@@ -182,76 +182,76 @@ fn killed_campaigns_go_on_with_the_rounds_they_were_in() {
     ];
     let sizes = [DOCUMENTS; 12];
     let calls = 12 * 2 * DOCUMENTS * JUDGES;
-    let calm = Desk::new();
+    let calm = Sandbox::new();
     calm.write("in.jsonl", dataset(sizes));
     calm.done(&arguments);
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset(sizes));
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset(sizes));
     let mut known = Votes::new();
     for more in [1, 150, 40, 220] {
-        let mut run = started(&desk, &arguments);
-        until_voted(&desk, &mut run, known.len(), more);
+        let mut run = started(&sandbox, &arguments);
+        until_voted(&sandbox, &mut run, known.len(), more);
         run.0.kill().unwrap();
         assert_eq!(run.0.wait().unwrap().signal(), Some(9));
-        let now = votes(&desk.project());
+        let now = votes(&sandbox.project());
         assert!(now.len() < calls, "{} votes", now.len());
         assert_kept(&known, &now);
         known = now;
     }
-    desk.done(&arguments);
-    let end = votes(&desk.project());
+    sandbox.done(&arguments);
+    let end = votes(&sandbox.project());
     assert_eq!(end.len(), calls);
     assert_kept(&known, &end);
     assert!(end.values().all(|(_, _, attempt, _)| *attempt == 1));
-    assert_eq!(desk.count("SELECT count(*) FROM task"), calls as i64);
-    assert_eq!(integrity(&desk), "ok");
+    assert_eq!(sandbox.count("SELECT count(*) FROM task"), calls as i64);
+    assert_eq!(integrity(&sandbox), "ok");
     assert!(
-        desk.read("out.jsonl") == calm.read("out.jsonl"),
+        sandbox.read("out.jsonl") == calm.read("out.jsonl"),
         "the scores differ from those of an undisturbed run"
     );
 }
 
-fn integrity(desk: &Desk) -> String {
-    let db = read_only(&desk.project()).unwrap();
+fn integrity(sandbox: &Sandbox) -> String {
+    let db = read_only(&sandbox.project()).unwrap();
     db.query_row("PRAGMA integrity_check", [], |row| row.get(0))
         .unwrap()
 }
 
 #[test]
 fn a_signal_stops_a_run_and_the_same_command_goes_on() {
-    let desk = prepared();
+    let sandbox = prepared();
     let mut known = 0;
     for name in ["TERM", "INT", "HUP"] {
-        let mut run = start(&desk);
-        until_voted(&desk, &mut run, known, 300);
+        let mut run = start(&sandbox);
+        until_voted(&sandbox, &mut run, known, 300);
         signal(&run, name);
         let status = run.0.wait().unwrap();
         assert_eq!(status.code(), Some(130), "SIG{name}: {status}");
-        let now = votes(&desk.project()).len();
+        let now = votes(&sandbox.project()).len();
         assert!(now >= known + 300 && now < VOTES);
         known = now;
         assert_eq!(
-            desk.count("SELECT count(*) FROM run WHERE state = 'running'"),
+            sandbox.count("SELECT count(*) FROM run WHERE state = 'running'"),
             0
         );
-        let status = desk.json(&["status", "--json"]);
+        let status = sandbox.json("status --json");
         assert_eq!(status["votes"], known);
         assert_eq!(status["votes_missing"], VOTES - known);
     }
-    desk.done(&ARGUMENTS);
-    assert_eq!(votes(&desk.project()).len(), VOTES);
+    sandbox.done(&ARGUMENTS);
+    assert_eq!(votes(&sandbox.project()).len(), VOTES);
     assert!(
-        desk.read("out.jsonl") == undisturbed(),
+        sandbox.read("out.jsonl") == undisturbed(),
         "the scores differ from those of an undisturbed run"
     );
 }
 
 #[test]
 fn a_second_run_on_the_same_project_is_refused() {
-    let desk = prepared();
-    let mut first = start(&desk);
-    until_voted(&desk, &mut first, 0, 100);
-    let rival = desk.run(&["annotate", "in.jsonl", "rival.jsonl"]);
+    let sandbox = prepared();
+    let mut first = start(&sandbox);
+    until_voted(&sandbox, &mut first, 0, 100);
+    let rival = sandbox.run("annotate in.jsonl rival.jsonl");
     assert_eq!(rival.code, Some(1), "{}", rival.stderr);
     assert!(
         rival
@@ -260,25 +260,25 @@ fn a_second_run_on_the_same_project_is_refused() {
         "{}",
         rival.stderr
     );
-    assert!(!desk.path("rival.jsonl").exists());
-    desk.done(&["status"]);
+    assert!(!sandbox.path("rival.jsonl").exists());
+    sandbox.done("status");
     assert!(
         first.0.try_wait().unwrap().is_none(),
         "the rival was to come during the run"
     );
     assert_eq!(first.0.wait().unwrap().code(), Some(0));
-    assert_eq!(votes(&desk.project()).len(), VOTES);
+    assert_eq!(votes(&sandbox.project()).len(), VOTES);
     assert!(
-        desk.read("out.jsonl") == undisturbed(),
+        sandbox.read("out.jsonl") == undisturbed(),
         "the rival changed the scores"
     );
 }
 
 #[test]
 fn verdicts_can_be_given_while_a_run_goes_on() {
-    let desk = prepared();
-    let mut run = start(&desk);
-    until_voted(&desk, &mut run, 0, 100);
+    let sandbox = prepared();
+    let mut run = start(&sandbox);
+    until_voted(&sandbox, &mut run, 0, 100);
     let verdict = [
         "override",
         "--query",
@@ -290,14 +290,14 @@ fn verdicts_can_be_given_while_a_run_goes_on() {
         "--verdict",
         "much-a",
     ];
-    desk.done(&verdict);
+    sandbox.done(&verdict);
     assert!(
         run.0.try_wait().unwrap().is_none(),
         "the verdict was to come during the run"
     );
     assert_eq!(run.0.wait().unwrap().code(), Some(0));
-    assert_eq!(votes(&desk.project()).len(), VOTES);
-    let out = desk.read("out.jsonl");
+    assert_eq!(votes(&sandbox.project()).len(), VOTES);
+    let out = sandbox.read("out.jsonl");
     let differing = out
         .lines()
         .zip(undisturbed().lines())
@@ -307,17 +307,17 @@ fn verdicts_can_be_given_while_a_run_goes_on() {
         differing, 1,
         "only the query with the verdict has other scores"
     );
-    desk.done(&["undo"]);
-    assert!(desk.done(&["export", "annotated"]).text() == undisturbed());
+    sandbox.done("undo");
+    assert!(sandbox.done("export annotated").text() == undisturbed());
 }
 
 #[test]
 fn no_scores_are_left_half_written() {
-    let desk = prepared();
-    fs::write(desk.path("out.jsonl"), "what was there before\n").unwrap();
-    let mut run = start(&desk);
-    until_voted(&desk, &mut run, 0, 50);
+    let sandbox = prepared();
+    fs::write(sandbox.path("out.jsonl"), "what was there before\n").unwrap();
+    let mut run = start(&sandbox);
+    until_voted(&sandbox, &mut run, 0, 50);
     run.0.kill().unwrap();
     run.0.wait().unwrap();
-    assert_eq!(desk.read("out.jsonl"), "what was there before\n");
+    assert_eq!(sandbox.read("out.jsonl"), "what was there before\n");
 }

@@ -1,6 +1,6 @@
 //! `overrule annotate`: in.jsonl to out.jsonl, resumable, cautious.
 
-use crate::support::{Desk, dataset};
+use crate::support::{Sandbox, dataset};
 use rstest::rstest;
 use serde_json::Value;
 use std::path::Path;
@@ -8,10 +8,10 @@ use std::path::Path;
 /// One pool of each small size, and one of nine documents.
 const SIZES: [usize; 4] = [1, 2, 3, 9];
 
-fn prepared() -> Desk {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset(SIZES));
-    desk
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset(SIZES));
+    sandbox
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -51,8 +51,8 @@ fn scores(text: &str) -> Vec<Vec<Option<f64>>> {
         .collect()
 }
 
-fn calls(desk: &Desk) -> u64 {
-    desk.json(&["status", "--json"])["calls"].as_u64().unwrap()
+fn calls(sandbox: &Sandbox) -> u64 {
+    sandbox.json("status --json")["calls"].as_u64().unwrap()
 }
 
 fn listing(folder: &Path) -> Vec<String> {
@@ -66,14 +66,14 @@ fn listing(folder: &Path) -> Vec<String> {
 
 #[test]
 fn annotate_writes_what_zbench_reads() {
-    let desk = prepared();
-    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let sandbox = prepared();
+    let ran = sandbox.done("annotate in.jsonl out.jsonl");
     assert_eq!(ran.text(), "", "the scores go to the file");
     assert!(
         ran.stderr.contains("lexical, not a language model")
             && ran.stderr.contains("wrote out.jsonl")
     );
-    let scores = scores(&desk.read("out.jsonl"));
+    let scores = scores(&sandbox.read("out.jsonl"));
     assert_eq!(scores.iter().map(Vec::len).collect::<Vec<_>>(), SIZES);
     for pool in &scores {
         assert!(
@@ -88,9 +88,9 @@ fn annotate_writes_what_zbench_reads() {
 
 #[test]
 fn each_document_of_a_pool_fights_its_share_of_battles() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let queries = desk.json(&["queries", "--json"]);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let queries = sandbox.json("queries --json");
     let battles: Vec<u64> = queries
         .as_array()
         .unwrap()
@@ -99,86 +99,81 @@ fn each_document_of_a_pool_fights_its_share_of_battles() {
         .collect();
     // One document has nobody to fight, two fight twice, three meet in three pairs twice, nine fight 4 cycles of 9.
     assert_eq!(battles, [0, 2, 6, 36]);
-    assert_eq!(calls(&desk), 3 * 44);
+    assert_eq!(calls(&sandbox), 3 * 44);
 }
 
 #[test]
 fn a_second_run_calls_nobody_and_writes_the_same() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let (first, made) = (desk.read("out.jsonl"), calls(&desk));
-    let again = desk.done(&["annotate", "in.jsonl", "again.jsonl"]);
-    assert!(
-        again.stderr.contains(": 0 votes and 0 failures"),
-        "{}",
-        again.stderr
-    );
-    assert!(
-        again.stderr.contains("132 votes were there already"),
-        "{}",
-        again.stderr
-    );
-    assert_eq!(calls(&desk), made);
-    assert_eq!(desk.read("again.jsonl"), first);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let (first, made) = (sandbox.read("out.jsonl"), calls(&sandbox));
+    let again = sandbox.done("annotate in.jsonl again.jsonl");
+    again.says(": 0 votes and 0 failures");
+    again.says("132 votes were there already");
+    assert_eq!(calls(&sandbox), made);
+    assert_eq!(sandbox.read("again.jsonl"), first);
 }
 
 #[test]
 fn more_cycles_add_calls_and_repeat_none() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "2"]);
-    let before = calls(&desk);
-    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "4"]);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl --cycles 2");
+    let before = calls(&sandbox);
+    sandbox.done("annotate in.jsonl out.jsonl --cycles 4");
     let direct = prepared();
-    direct.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "4"]);
-    assert!(before < calls(&desk));
-    assert_eq!(calls(&desk), calls(&direct));
+    direct.done("annotate in.jsonl out.jsonl --cycles 4");
+    assert!(before < calls(&sandbox));
+    assert_eq!(calls(&sandbox), calls(&direct));
 }
 
 #[test]
 fn the_output_stands_beside_the_dataset_when_it_is_not_named() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl"]);
-    assert_eq!(scores(&desk.read("in_annotated.jsonl")).len(), SIZES.len());
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl");
+    assert_eq!(
+        scores(&sandbox.read("in_annotated.jsonl")).len(),
+        SIZES.len()
+    );
 }
 
 #[test]
 fn the_output_is_a_dataset_that_can_be_annotated_again() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let made = calls(&desk);
-    desk.done(&["annotate", "out.jsonl", "twice.jsonl"]);
-    assert_eq!(calls(&desk), made);
-    assert_eq!(desk.read("twice.jsonl"), desk.read("out.jsonl"));
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let made = calls(&sandbox);
+    sandbox.done("annotate out.jsonl twice.jsonl");
+    assert_eq!(calls(&sandbox), made);
+    assert_eq!(sandbox.read("twice.jsonl"), sandbox.read("out.jsonl"));
 }
 
 #[test]
 fn a_dry_run_makes_no_project_and_no_output() {
-    let desk = prepared();
-    let before = listing(desk.project().parent().unwrap());
-    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl", "--dry-run"]);
+    let sandbox = prepared();
+    let before = listing(sandbox.project().parent().unwrap());
+    let ran = sandbox.done("annotate in.jsonl out.jsonl --dry-run");
     assert!(
         ran.text().contains("total: 132 calls, $0.0000")
             && ran.text().contains("nothing was changed")
     );
-    let estimate = desk.json(&["annotate", "in.jsonl", "--dry-run", "--json"]);
+    let estimate = sandbox.json("annotate in.jsonl --dry-run --json");
     assert_eq!(estimate["queries"], 4);
     assert_eq!(estimate["battles"], 44);
-    assert_eq!(listing(desk.project().parent().unwrap()), before);
+    assert_eq!(listing(sandbox.project().parent().unwrap()), before);
 }
 
 #[test]
 fn a_dry_run_on_a_project_changes_nothing_and_knows_what_is_there() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "1"]);
-    let state = |desk: &Desk| {
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl --cycles 1");
+    let state = |sandbox: &Sandbox| {
         (
-            desk.json(&["status", "--json"]),
-            desk.json(&["queries", "--json"]),
-            desk.read("out.jsonl"),
+            sandbox.json("status --json"),
+            sandbox.json("queries --json"),
+            sandbox.read("out.jsonl"),
         )
     };
-    let before = state(&desk);
-    let estimate = desk.json(&["annotate", "in.jsonl", "out.jsonl", "--dry-run", "--json"]);
+    let before = state(&sandbox);
+    let estimate = sandbox.json("annotate in.jsonl out.jsonl --dry-run --json");
     assert_eq!(estimate["already"], before.0["votes"]);
     let left: u64 = estimate["judges"]
         .as_array()
@@ -186,14 +181,14 @@ fn a_dry_run_on_a_project_changes_nothing_and_knows_what_is_there() {
         .iter()
         .map(|judge| judge["calls"].as_u64().unwrap())
         .sum();
-    assert_eq!(left + calls(&desk), 132);
-    assert_eq!(state(&desk), before);
+    assert_eq!(left + calls(&sandbox), 132);
+    assert_eq!(state(&sandbox), before);
 }
 
 #[test]
 fn documents_past_the_limit_have_no_score() {
-    let desk = prepared();
-    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl", "--document-limit", "3"]);
+    let sandbox = prepared();
+    let ran = sandbox.done("annotate in.jsonl out.jsonl --document-limit 3");
     assert!(
         ran.stderr
             .contains("6 documents past the limit have no score and are left out"),
@@ -201,44 +196,32 @@ fn documents_past_the_limit_have_no_score() {
         ran.stderr
     );
     assert_eq!(
-        scores(&desk.read("out.jsonl"))
+        scores(&sandbox.read("out.jsonl"))
             .iter()
             .map(Vec::len)
             .collect::<Vec<_>>(),
         [1, 2, 3, 3]
     );
 
-    desk.done(&[
-        "annotate",
-        "in.jsonl",
-        "kept.jsonl",
-        "--document-limit",
-        "3",
-        "--keep-unscored",
-    ]);
-    let kept = scores(&desk.read("kept.jsonl"));
+    sandbox.done("annotate in.jsonl kept.jsonl --document-limit 3 --keep-unscored");
+    let kept = scores(&sandbox.read("kept.jsonl"));
     assert_eq!(kept.iter().map(Vec::len).collect::<Vec<_>>(), SIZES);
     assert_eq!(kept[3].iter().flatten().count(), 3);
     assert_eq!(
-        desk.read("kept.jsonl").matches(r#""score":null"#).count(),
+        sandbox
+            .read("kept.jsonl")
+            .matches(r#""score":null"#)
+            .count(),
         6
     );
 }
 
 #[test]
 fn zbench_spellings_of_the_options_work() {
-    let desk = prepared();
-    desk.done(&[
-        "annotate",
-        "in.jsonl",
-        "out.jsonl",
-        "--cycle_num",
-        "1",
-        "--document_limit",
-        "2",
-    ]);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl --cycle_num 1 --document_limit 2");
     assert_eq!(
-        scores(&desk.read("out.jsonl"))
+        scores(&sandbox.read("out.jsonl"))
             .iter()
             .map(Vec::len)
             .collect::<Vec<_>>(),
@@ -249,26 +232,8 @@ fn zbench_spellings_of_the_options_work() {
 #[test]
 fn the_same_seed_gives_the_same_bytes_in_another_folder() {
     let (here, there) = (prepared(), prepared());
-    here.done(&[
-        "annotate",
-        "in.jsonl",
-        "out.jsonl",
-        "--seed",
-        "7",
-        "--cycles",
-        "2",
-    ]);
-    there.done(&[
-        "annotate",
-        "in.jsonl",
-        "out.jsonl",
-        "--seed",
-        "7",
-        "--cycles",
-        "2",
-        "--concurrency",
-        "1",
-    ]);
+    here.done("annotate in.jsonl out.jsonl --seed 7 --cycles 2");
+    there.done("annotate in.jsonl out.jsonl --seed 7 --cycles 2 --concurrency 1");
     assert_eq!(here.read("out.jsonl"), there.read("out.jsonl"));
     assert_eq!(pairs(&here), pairs(&there));
 }
@@ -276,30 +241,14 @@ fn the_same_seed_gives_the_same_bytes_in_another_folder() {
 #[test]
 fn another_seed_gives_another_plan() {
     let (here, there) = (prepared(), prepared());
-    here.done(&[
-        "annotate",
-        "in.jsonl",
-        "out.jsonl",
-        "--seed",
-        "7",
-        "--cycles",
-        "2",
-    ]);
-    there.done(&[
-        "annotate",
-        "in.jsonl",
-        "out.jsonl",
-        "--seed",
-        "8",
-        "--cycles",
-        "2",
-    ]);
+    here.done("annotate in.jsonl out.jsonl --seed 7 --cycles 2");
+    there.done("annotate in.jsonl out.jsonl --seed 8 --cycles 2");
     assert_ne!(pairs(&here), pairs(&there));
 }
 
 /// The pairs of the largest pool, in the order of its plan, with what each judge was shown first.
-fn pairs(desk: &Desk) -> Vec<String> {
-    let battles = desk.json(&["battles", "--query", "q3", "--json"]);
+fn pairs(sandbox: &Sandbox) -> Vec<String> {
+    let battles = sandbox.json("battles --query q3 --json");
     let battles = battles["battles"].as_array().unwrap();
     assert_eq!(battles.len(), 18);
     battles
@@ -318,15 +267,9 @@ fn pairs(desk: &Desk) -> Vec<String> {
 
 #[test]
 fn judges_are_chosen_by_name_and_in_order() {
-    let desk = prepared();
-    desk.done(&[
-        "annotate",
-        "in.jsonl",
-        "out.jsonl",
-        "--judges",
-        "ngram,bm25",
-    ]);
-    let battles = desk.json(&["battles", "--query", "q1", "--json"]);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl --judges ngram,bm25");
+    let battles = sandbox.json("battles --query q1 --json");
     let votes = battles["battles"][0]["votes"].as_array().unwrap();
     assert_eq!(
         votes
@@ -338,28 +281,28 @@ fn judges_are_chosen_by_name_and_in_order() {
 }
 
 #[rstest]
-#[case::unknown_judge(&["annotate", "in.jsonl", "out.jsonl", "--judges", "nobody"], &["\"nobody\"", "bm25, proximity, ngram"])]
-#[case::dataset_as_output(&["annotate", "in.jsonl", "in.jsonl"], &["would overwrite the dataset"])]
-#[case::no_dataset(&["annotate", "absent.jsonl", "out.jsonl"], &["absent.jsonl", "cannot be opened"])]
-#[case::a_folder(&["annotate", ".", "out.jsonl"], &["is a folder"])]
-#[case::limit_zero(&["annotate", "in.jsonl", "out.jsonl", "--document-limit", "0"], &["--document-limit"])]
-#[case::half_a_cycle(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "1.5"], &["--cycles"])]
-#[case::bad_config(&["annotate", "in.jsonl", "out.jsonl", "--config", "in.jsonl"], &["in.jsonl"])]
+#[case::unknown_judge("annotate in.jsonl out.jsonl --judges nobody", &["\"nobody\"", "bm25, proximity, ngram"])]
+#[case::dataset_as_output("annotate in.jsonl in.jsonl", &["would overwrite the dataset"])]
+#[case::no_dataset("annotate absent.jsonl out.jsonl", &["absent.jsonl", "cannot be opened"])]
+#[case::a_folder("annotate . out.jsonl", &["is a folder"])]
+#[case::limit_zero("annotate in.jsonl out.jsonl --document-limit 0", &["--document-limit"])]
+#[case::half_a_cycle("annotate in.jsonl out.jsonl --cycles 1.5", &["--cycles"])]
+#[case::bad_config("annotate in.jsonl out.jsonl --config in.jsonl", &["in.jsonl"])]
 fn what_cannot_be_done_is_refused_before_anything_is_written(
-    #[case] arguments: &[&str],
+    #[case] arguments: &str,
     #[case] words: &[&str],
 ) {
-    let desk = prepared();
-    desk.refused(arguments, 2, words);
-    assert!(!desk.path("out.jsonl").exists());
-    assert_eq!(desk.read("in.jsonl"), dataset(SIZES));
-    assert_eq!(desk.count("SELECT count(*) FROM query"), 0);
+    let sandbox = prepared();
+    sandbox.refused(arguments, 2, words);
+    assert!(!sandbox.path("out.jsonl").exists());
+    assert_eq!(sandbox.read("in.jsonl"), dataset(SIZES));
+    assert_eq!(sandbox.count("SELECT count(*) FROM query"), 0);
 }
 
 #[test]
 fn recorded_votes_are_no_dataset() {
-    let desk = Desk::new();
-    desk.refused(
+    let sandbox = Sandbox::new();
+    sandbox.refused(
         &["annotate", crate::support::AI_SCORES, "out.jsonl"],
         2,
         &["recorded votes", "overrule import"],
@@ -368,88 +311,76 @@ fn recorded_votes_are_no_dataset() {
 
 #[test]
 fn a_query_with_other_documents_than_the_project_has_is_refused() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let before = desk.json(&["status", "--json"]);
-    desk.write("other.jsonl", dataset([2]));
-    desk.refused(
-        &["annotate", "other.jsonl", "other_out.jsonl"],
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let before = sandbox.json("status --json");
+    sandbox.write("other.jsonl", dataset([2]));
+    sandbox.refused(
+        "annotate other.jsonl other_out.jsonl",
         2,
         &["\"q0\"", "1 documents instead of 2"],
     );
-    assert_eq!(desk.json(&["status", "--json"]), before);
+    assert_eq!(sandbox.json("status --json"), before);
 }
 
 #[test]
 fn bad_lines_stop_an_annotation_unless_they_are_to_be_left_out() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut lines = dataset([3]);
     lines += "{\"query\":\n";
-    desk.write("in.jsonl", &lines);
-    desk.refused(
-        &["annotate", "in.jsonl", "out.jsonl"],
+    sandbox.write("in.jsonl", &lines);
+    sandbox.refused(
+        "annotate in.jsonl out.jsonl",
         2,
         &["in.jsonl:2:", "nothing imported"],
     );
-    desk.refused(&["annotate", "in.jsonl", "--dry-run"], 2, &["in.jsonl:2:"]);
-    let ran = desk.done(&["annotate", "in.jsonl", "out.jsonl", "--skip-bad"]);
-    assert!(
-        ran.stderr.contains("1 bad lines left out"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(scores(&desk.read("out.jsonl")).len(), 1);
+    sandbox.refused("annotate in.jsonl --dry-run", 2, &["in.jsonl:2:"]);
+    let ran = sandbox.done("annotate in.jsonl out.jsonl --skip-bad");
+    ran.says("1 bad lines left out");
+    assert_eq!(scores(&sandbox.read("out.jsonl")).len(), 1);
 }
 
 #[test]
 fn scores_that_cannot_be_written_leave_the_votes_in_the_project() {
-    let desk = prepared();
-    desk.refused(
-        &["annotate", "in.jsonl", "nowhere/out.jsonl"],
+    let sandbox = prepared();
+    sandbox.refused(
+        "annotate in.jsonl nowhere/out.jsonl",
         2,
         &["nowhere/out.jsonl", "cannot be written"],
     );
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    assert_eq!(calls(&desk), 132);
+    sandbox.done("annotate in.jsonl out.jsonl");
+    assert_eq!(calls(&sandbox), 132);
 }
 
 #[test]
 fn the_dataset_is_not_overwritten_under_another_spelling_of_its_name() {
     for spelling in ["./in.jsonl", "home/../in.jsonl", "link.jsonl"] {
-        let desk = prepared();
-        std::fs::create_dir(desk.path("home")).unwrap();
-        std::os::unix::fs::symlink(desk.path("in.jsonl"), desk.path("link.jsonl")).unwrap();
-        desk.refused(
+        let sandbox = prepared();
+        std::fs::create_dir(sandbox.path("home")).unwrap();
+        std::os::unix::fs::symlink(sandbox.path("in.jsonl"), sandbox.path("link.jsonl")).unwrap();
+        sandbox.refused(
             &["annotate", "in.jsonl", spelling],
             2,
             &["would overwrite the dataset"],
         );
-        assert_eq!(desk.read("in.jsonl"), dataset(SIZES));
+        assert_eq!(sandbox.read("in.jsonl"), dataset(SIZES));
     }
 }
 
 #[test]
 fn the_project_is_not_overwritten_by_the_scores() {
-    let desk = prepared();
-    desk.refused(
-        &["annotate", "in.jsonl", "overrule.db"],
-        2,
-        &["overrule.db"],
-    );
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    desk.refused(
-        &["export", "annotated", "--out", "overrule.db"],
-        2,
-        &["overrule.db"],
-    );
-    desk.done(&["status"]);
+    let sandbox = prepared();
+    sandbox.refused("annotate in.jsonl overrule.db", 2, &["overrule.db"]);
+    sandbox.done("annotate in.jsonl out.jsonl");
+    sandbox.refused("export annotated --out overrule.db", 2, &["overrule.db"]);
+    sandbox.done("status");
 }
 
 #[test]
 fn a_judge_named_twice_is_refused() {
-    let desk = prepared();
-    desk.refused(
-        &["annotate", "in.jsonl", "out.jsonl", "--judges", "bm25,bm25"],
+    let sandbox = prepared();
+    sandbox.refused(
+        "annotate in.jsonl out.jsonl --judges bm25,bm25",
         2,
         &["\"bm25\"", "twice"],
     );
@@ -457,32 +388,28 @@ fn a_judge_named_twice_is_refused() {
 
 #[test]
 fn an_output_that_cannot_be_written_is_refused_before_the_first_call() {
-    let desk = prepared();
-    desk.refused(
-        &["annotate", "in.jsonl", "nowhere/out.jsonl"],
+    let sandbox = prepared();
+    sandbox.refused(
+        "annotate in.jsonl nowhere/out.jsonl",
         2,
         &["nowhere/out.jsonl", "cannot be written"],
     );
-    assert_eq!(desk.count("SELECT count(*) FROM vote"), 0);
-    std::fs::create_dir(desk.path("folder")).unwrap();
-    desk.refused(&["annotate", "in.jsonl", "folder"], 2, &["folder"]);
-    assert!(!desk.path("folder.part").exists());
+    assert_eq!(sandbox.count("SELECT count(*) FROM vote"), 0);
+    std::fs::create_dir(sandbox.path("folder")).unwrap();
+    sandbox.refused("annotate in.jsonl folder", 2, &["folder"]);
+    assert!(!sandbox.path("folder.part").exists());
 }
 
 #[test]
 fn a_run_of_no_cycles_is_refused() {
-    prepared().refused(
-        &["annotate", "in.jsonl", "out.jsonl", "--cycles", "0"],
-        2,
-        &["--cycles"],
-    );
+    prepared().refused("annotate in.jsonl out.jsonl --cycles 0", 2, &["--cycles"]);
 }
 
 #[test]
 fn a_project_is_one_file_after_the_command_has_ended() {
-    let desk = prepared();
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let copy = Desk::new();
-    std::fs::copy(desk.project(), copy.project()).unwrap();
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let copy = Sandbox::new();
+    std::fs::copy(sandbox.project(), copy.project()).unwrap();
     assert_eq!(calls(&copy), 132);
 }

@@ -1,44 +1,33 @@
 //! `pool build --embed`: vectors from a server on loopback, fused with BM25, and never asked for twice.
 
 use crate::fake_provider::{FakeProvider, Fault};
-use crate::support::{Desk, Ran, benchmark};
+use crate::support::{Ran, Sandbox, benchmark};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-const BUILD: [&str; 10] = [
-    "pool",
-    "build",
-    "--beir",
-    "beir",
-    "--out",
-    "pools.jsonl",
-    "--depth",
-    "4",
-    "--embed",
-    "vectors",
-];
+const BUILD: &str = "pool build --beir beir --out pools.jsonl --depth 4 --embed vectors";
 
 /// Texts that are embedded: two queries and seven documents that are not empty.
 const TEXTS: usize = 2 + 7;
 
-fn desk(server: &FakeProvider, provider: &str, more: &str) -> Desk {
-    let desk = Desk::new();
-    benchmark(&desk);
+fn sandbox(server: &FakeProvider, provider: &str, more: &str) -> Sandbox {
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
     let url = match provider {
         "ollama" => server.root(),
         _ => server.v1(),
     };
-    desk.write(
+    sandbox.write(
         "overrule.toml",
         format!(
             "[[embedder]]\nname = \"vectors\"\nprovider = {provider:?}\nmodel = \"counter\"\nbase_url = {url:?}\n{more}"
         ),
     );
-    desk
+    sandbox
 }
 
-fn build(desk: &Desk, more: &[&str]) -> Ran {
-    desk.run(&[&BUILD[..], more].concat())
+fn build(sandbox: &Sandbox, more: &str) -> Ran {
+    sandbox.run(&format!("{BUILD} {more}"))
 }
 
 /// Every text that was sent.
@@ -58,14 +47,10 @@ fn sent(server: &FakeProvider) -> Vec<String> {
 #[case::ollama("ollama", "/api/embed")]
 fn bm25_and_vectors_are_fused_by_reciprocal_rank(#[case] provider: &str, #[case] target: &str) {
     let server = FakeProvider::start();
-    let desk = desk(&server, provider, "batch = 2\nquery_prefix = \"query: \"\n");
-    let summary = desk.json(
-        &[
-            &BUILD[..],
-            &["--stage-runs", "runs", "--layout", "original", "--json"],
-        ]
-        .concat(),
-    );
+    let sandbox = sandbox(&server, provider, "batch = 2\nquery_prefix = \"query: \"\n");
+    let summary = sandbox.json(&format!(
+        "{BUILD} --stage-runs runs --layout original --json"
+    ));
     assert!(server.requests().iter().all(|call| call.target == target));
     let mut texts = sent(&server);
     assert!(texts.contains(&"query: Does aspirin lower fever?".to_owned()));
@@ -88,7 +73,7 @@ fn bm25_and_vectors_are_fused_by_reciprocal_rank(#[case] provider: &str, #[case]
     );
     assert_eq!(summary["first_stage"], summary["stages"]["hybrid"]);
 
-    let pools = desk.read("pools.jsonl");
+    let pools = sandbox.read("pools.jsonl");
     let pool: Value = serde_json::from_str(pools.lines().next().unwrap()).unwrap();
     assert_eq!(pool["pool"]["first_stage"]["embedder"], "vectors");
     let of = |id: &str| {
@@ -111,7 +96,7 @@ fn bm25_and_vectors_are_fused_by_reciprocal_rank(#[case] provider: &str, #[case]
     assert_eq!(d5["source"], "label-found");
 
     for (stage, found) in [("bm25", 6), ("dense", 14), ("hybrid", 14)] {
-        let run = desk.read(&format!("runs/{stage}.trec"));
+        let run = sandbox.read(&format!("runs/{stage}.trec"));
         assert_eq!(run.lines().count(), found, "{stage}: {run}");
         assert!(run.lines().all(|line| line.ends_with(stage)));
     }
@@ -120,27 +105,23 @@ fn bm25_and_vectors_are_fused_by_reciprocal_rank(#[case] provider: &str, #[case]
 #[test]
 fn nothing_is_embedded_twice() {
     let server = FakeProvider::start();
-    let desk = desk(&server, "openai", "");
-    let dry = build(&desk, &["--dry-run"]);
-    assert!(
-        dry.stderr.contains("would embed 9 of 9 texts"),
-        "{}",
-        dry.stderr
-    );
-    assert!(server.requests().is_empty() && !desk.path("pools.jsonl").exists());
-    assert_eq!(build(&desk, &[]).code, Some(0));
-    let (first, calls) = (desk.read("pools.jsonl"), server.requests().len());
-    let summary = desk.json(&[&BUILD[..], &["--json"]].concat());
+    let sandbox = sandbox(&server, "openai", "");
+    let dry = build(&sandbox, "--dry-run");
+    dry.says("would embed 9 of 9 texts");
+    assert!(server.requests().is_empty() && !sandbox.path("pools.jsonl").exists());
+    assert_eq!(build(&sandbox, "").code, Some(0));
+    let (first, calls) = (sandbox.read("pools.jsonl"), server.requests().len());
+    let summary = sandbox.json(&format!("{BUILD} --json"));
     assert_eq!(summary["fusion"]["texts_cached"], TEXTS);
     assert_eq!(
-        (desk.read("pools.jsonl"), server.requests().len()),
+        (sandbox.read("pools.jsonl"), server.requests().len()),
         (first, calls)
     );
     // Another prefix makes other texts.
-    let config = desk.read("overrule.toml") + "passage_prefix = \"passage: \"\n";
-    desk.write("overrule.toml", config);
+    let config = sandbox.read("overrule.toml") + "passage_prefix = \"passage: \"\n";
+    sandbox.write("overrule.toml", config);
     assert!(
-        build(&desk, &["--dry-run"])
+        build(&sandbox, "--dry-run")
             .stderr
             .contains("would embed 7 of 9")
     );
@@ -149,32 +130,35 @@ fn nothing_is_embedded_twice() {
 #[test]
 fn a_failed_call_is_an_error_that_names_the_embedder_and_keeps_what_came() {
     let server = FakeProvider::start();
-    let desk = desk(&server, "openai", "batch = 1\nconcurrency = 1\n");
+    let sandbox = sandbox(&server, "openai", "batch = 1\nconcurrency = 1\n");
     // What passes is asked again, what does not ends it.
     server.fail_next(&[Fault::RateLimited]);
-    assert_eq!(build(&desk, &["--vectors", "other.db"]).code, Some(0));
+    assert_eq!(build(&sandbox, "--vectors other.db").code, Some(0));
     assert_eq!(server.requests().len(), TEXTS + 1);
-    std::fs::remove_file(desk.path("pools.jsonl")).unwrap();
+    std::fs::remove_file(sandbox.path("pools.jsonl")).unwrap();
 
     server.fail_next(&[Fault::RateLimited, Fault::Unauthorised]);
-    let ran = build(&desk, &[]);
+    let ran = build(&sandbox, "");
     ran.refused(1, &["embedder \"vectors\": not authorised: no such key"]);
-    assert!(!desk.path("pools.jsonl").exists(), "no fall back to BM25");
+    assert!(
+        !sandbox.path("pools.jsonl").exists(),
+        "no fall back to BM25"
+    );
     let before = server.requests().len();
-    assert_eq!(build(&desk, &[]).code, Some(0));
+    assert_eq!(build(&sandbox, "").code, Some(0));
     assert_eq!(server.requests().len() - before, TEXTS);
 }
 
 #[test]
 fn a_page_instead_of_vectors_is_asked_for_once_more() {
     let server = FakeProvider::start();
-    let desk = desk(&server, "openai", "batch = 1\nconcurrency = 1\n");
+    let sandbox = sandbox(&server, "openai", "batch = 1\nconcurrency = 1\n");
     server.fail_next(&[Fault::WrongType]);
-    assert_eq!(build(&desk, &["--vectors", "other.db"]).code, Some(0));
+    assert_eq!(build(&sandbox, "--vectors other.db").code, Some(0));
     assert_eq!(server.requests().len(), TEXTS + 1);
-    std::fs::remove_file(desk.path("pools.jsonl")).unwrap();
+    std::fs::remove_file(sandbox.path("pools.jsonl")).unwrap();
     server.fail_next(&[Fault::WrongType; 4]);
-    let ran = build(&desk, &[]);
+    let ran = build(&sandbox, "");
     ran.refused(1, &["embedder \"vectors\": malformed reply"]);
     // A call that was ready may go between the two.
     let more = server.requests().len() - (TEXTS + 1);
@@ -188,28 +172,28 @@ fn a_page_instead_of_vectors_is_asked_for_once_more() {
 #[case::provider("[[embedder]]\nname = \"vectors\"\nprovider = \"anthropic\"\nmodel = \"m\"\n", &["provider \"anthropic\" does not embed; there are local, openai"])]
 #[case::limit("[[embedder]]\nname = \"vectors\"\nprovider = \"openai\"\nmodel = \"m\"\nbatch = 0\n", &["a limit of 0"])]
 fn what_is_wrong_with_an_embedder_is_said(#[case] config: &str, #[case] words: &[&str]) {
-    let desk = Desk::new();
-    benchmark(&desk);
-    desk.write("overrule.toml", config);
-    desk.refused(&BUILD, 2, words);
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    sandbox.write("overrule.toml", config);
+    sandbox.refused(&BUILD, 2, words);
 }
 
 #[cfg(not(feature = "local-embeddings"))]
 #[test]
 fn a_local_model_wants_another_build() {
-    let desk = Desk::new();
-    benchmark(&desk);
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
     let config = "[[embedder]]\nname = \"vectors\"\nprovider = \"local\"\npath = \"model\"\n";
-    desk.write("overrule.toml", config);
-    desk.refused(&BUILD, 2, &["--features local-embeddings"]);
+    sandbox.write("overrule.toml", config);
+    sandbox.refused(&BUILD, 2, &["--features local-embeddings"]);
 }
 
 #[test]
 fn a_stop_keeps_what_came_and_the_same_command_goes_on() {
     let server = FakeProvider::start();
-    let desk = desk(&server, "openai", "batch = 1\nconcurrency = 1\n");
+    let sandbox = sandbox(&server, "openai", "batch = 1\nconcurrency = 1\n");
     server.set_latency(std::time::Duration::from_millis(150));
-    let child = desk
+    let child = sandbox
         .command(&BUILD)
         .stderr(std::process::Stdio::piped())
         .spawn()
@@ -226,9 +210,9 @@ fn a_stop_keeps_what_came_and_the_same_command_goes_on() {
         told.contains("which are kept: the same command goes on"),
         "{told}"
     );
-    assert!(!desk.path("pools.jsonl").exists());
+    assert!(!sandbox.path("pools.jsonl").exists());
     server.set_latency(std::time::Duration::ZERO);
-    assert_eq!(build(&desk, &[]).code, Some(0));
+    assert_eq!(build(&sandbox, "").code, Some(0));
     assert_eq!(
         server.requests().len(),
         TEXTS,
@@ -239,9 +223,9 @@ fn a_stop_keeps_what_came_and_the_same_command_goes_on() {
 #[test]
 fn every_stage_is_a_ranking_of_the_project() {
     let server = FakeProvider::start();
-    let desk = desk(&server, "openai", "");
-    desk.done(&["pool", "build", "--beir", "beir", "--embed", "vectors"]);
-    let project = rusqlite::Connection::open(desk.project()).unwrap();
+    let sandbox = sandbox(&server, "openai", "");
+    sandbox.done("pool build --beir beir --embed vectors");
+    let project = rusqlite::Connection::open(sandbox.project()).unwrap();
     let sql = "SELECT group_concat(name, ' ') FROM (SELECT name FROM ranking ORDER BY name)";
     let names: String = project.query_row(sql, [], |row| row.get(0)).unwrap();
     assert_eq!(names, "bm25 dense hybrid");

@@ -1,6 +1,6 @@
 //! `evaluate` and `compare`: trec_eval's numbers from every form of file, and what is refused.
 
-use crate::support::Desk;
+use crate::support::Sandbox;
 use rstest::rstest;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 const TREC: &str = include_str!("../golden/metrics/trec_eval.json");
 
 /// The golden labels in both forms, the run, and the run as documents with scores.
-fn golden() -> (Desk, Value) {
+fn golden() -> (Sandbox, Value) {
     let golden: Value = serde_json::from_str(TREC).unwrap();
     let (mut qrels, mut run, mut pools) = (String::new(), String::new(), String::new());
     let mut beir = "query-id\tcorpus-id\tscore\r\n".to_owned();
@@ -27,22 +27,22 @@ fn golden() -> (Desk, Value) {
             writeln!(pools, "{line}").unwrap();
         }
     }
-    let desk = Desk::new();
-    desk.write("qrels.txt", qrels);
-    desk.write("qrels.tsv", beir);
-    desk.write("run.txt", run);
-    desk.write("run.jsonl", pools);
-    (desk, golden)
+    let sandbox = Sandbox::new();
+    sandbox.write("qrels.txt", qrels);
+    sandbox.write("qrels.tsv", beir);
+    sandbox.write("run.txt", run);
+    sandbox.write("run.jsonl", pools);
+    (sandbox, golden)
 }
 
 #[rstest]
 #[case("qrels.txt", "run.txt")]
 #[case("qrels.tsv", "run.jsonl")]
 fn every_value_is_trec_evals(#[case] truth: &str, #[case] test: &str) {
-    let (desk, golden) = golden();
+    let (sandbox, golden) = golden();
     let known = golden["metrics"].as_array().unwrap();
     let names = ["map", "mrr", "ndcg@10", "recall@10", "p@5"];
-    let found = desk.json(&[
+    let found = sandbox.json(&[
         "evaluate",
         truth,
         test,
@@ -89,29 +89,19 @@ fn every_value_is_trec_evals(#[case] truth: &str, #[case] test: &str) {
 
 #[test]
 fn levels_and_missing_queries_follow_the_flags() {
-    let (desk, golden) = golden();
+    let (sandbox, golden) = golden();
     let at = golden["metrics"]
         .as_array()
         .unwrap()
         .iter()
         .position(|name| name == "map")
         .unwrap();
-    let map = |more: &[&str]| {
-        let arguments = [
-            &[
-                "evaluate",
-                "qrels.txt",
-                "run.txt",
-                "--metrics",
-                "map",
-                "--json",
-            ],
-            more,
-        ]
-        .concat();
-        desk.json(&arguments)
+    let map = |more: &str| {
+        sandbox.json(&format!(
+            "evaluate qrels.txt run.txt --metrics map --json {more}"
+        ))
     };
-    let strict = map(&["--level", "2"]);
+    let strict = map("--level 2");
     for (query, of) in golden["queries"].as_object().unwrap() {
         if let Some(value) = of["level_2"][at].as_f64() {
             let found = strict["metrics"]["map"]["per_query"][query]
@@ -120,7 +110,7 @@ fn levels_and_missing_queries_follow_the_flags() {
             assert!((found - value).abs() <= 1e-12, "{query}");
         }
     }
-    let (some, all) = (map(&[]), map(&["--count-missing"]));
+    let (some, all) = (map(""), map("--count-missing"));
     assert_eq!(
         (&some["queries"], &all["queries"]),
         (&json!(50), &json!(51))
@@ -147,20 +137,11 @@ fn run(places: [usize; 3]) -> String {
 
 #[test]
 fn a_baseline_is_compared_query_by_query() {
-    let desk = Desk::new();
-    desk.write("qrels", QRELS);
-    desk.write("new", run([1, 1, 2]));
-    desk.write("old", run([2, 4, 2]));
-    let found = desk.json(&[
-        "evaluate",
-        "qrels",
-        "new",
-        "--metrics",
-        "mrr,p@1",
-        "--baseline",
-        "old",
-        "--json",
-    ]);
+    let sandbox = Sandbox::new();
+    sandbox.write("qrels", QRELS);
+    sandbox.write("new", run([1, 1, 2]));
+    sandbox.write("old", run([2, 4, 2]));
+    let found = sandbox.json("evaluate qrels new --metrics mrr,p@1 --baseline old --json");
     let mrr = &found["metrics"]["mrr"];
     assert_eq!(
         (
@@ -182,26 +163,9 @@ fn a_baseline_is_compared_query_by_query() {
     // Four of the eight sign patterns of (½, ¾, 0) have a sum as far from zero.
     assert_eq!(difference["p_randomisation"], 0.5);
     assert!(difference["p_t_test"].as_f64().is_some());
-    let compared = desk.json(&[
-        "compare",
-        "new",
-        "old",
-        "--truth",
-        "qrels",
-        "--metrics",
-        "mrr,p@1",
-        "--json",
-    ]);
+    let compared = sandbox.json("compare new old --truth qrels --metrics mrr,p@1 --json");
     assert_eq!(compared, found);
-    let text = desk.done(&[
-        "compare",
-        "new",
-        "old",
-        "--truth",
-        "qrels",
-        "--metrics",
-        "mrr",
-    ]);
+    let text = sandbox.done("compare new old --truth qrels --metrics mrr");
     let row = text.text().lines().nth(2).unwrap();
     assert!(
         row.starts_with("mrr") && row.contains("+0.4167") && row.ends_with("2/1/0"),
@@ -211,19 +175,11 @@ fn a_baseline_is_compared_query_by_query() {
 
 #[test]
 fn the_order_of_close_scores_is_said_to_hang_on_their_width() {
-    let desk = Desk::new();
-    desk.write("qrels", "q 0 a 1\n");
-    desk.write("run", "q Q0 a 1 1.00000001 x\nq Q0 b 2 1.0 x\n");
-    let mrr = |more: &[&str]| {
-        desk.json(
-            &[
-                &["evaluate", "qrels", "run", "--metrics", "mrr", "--json"],
-                more,
-            ]
-            .concat(),
-        )
-    };
-    let (single, double) = (mrr(&["--scores", "single"]), mrr(&[]));
+    let sandbox = Sandbox::new();
+    sandbox.write("qrels", "q 0 a 1\n");
+    sandbox.write("run", "q Q0 a 1 1.00000001 x\nq Q0 b 2 1.0 x\n");
+    let mrr = |more: &str| sandbox.json(&format!("evaluate qrels run --metrics mrr --json {more}"));
+    let (single, double) = (mrr("--scores single"), mrr(""));
     assert_eq!(
         (
             &single["metrics"]["mrr"]["mean"],
@@ -246,30 +202,23 @@ fn the_order_of_close_scores_is_said_to_hang_on_their_width() {
 
 #[test]
 fn grades_of_documents_are_labels() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let document = |id: &str, metadata: Value, score: f64| json!({"id": id, "content": id, "metadata": metadata, "score": score});
     let line = json!({"query": {"id": "q", "query": "x"}, "documents": [
         document("a", json!({"grade": 2}), 0.1), document("b", json!({"grade": null}), 0.5), document("c", json!({"grade": 0}), 0.3)]});
-    desk.write("pools.jsonl", line.to_string());
-    let found = desk.json(&[
-        "evaluate",
-        "pools.jsonl",
-        "pools.jsonl",
-        "--metrics",
-        "mrr,judged@3",
-        "--json",
-    ]);
+    sandbox.write("pools.jsonl", line.to_string());
+    let found = sandbox.json("evaluate pools.jsonl pools.jsonl --metrics mrr,judged@3 --json");
     assert_eq!(found["metrics"]["mrr"]["mean"].as_f64(), Some(1.0 / 3.0));
     assert_eq!(
         found["metrics"]["judged@3"]["mean"].as_f64(),
         Some(2.0 / 3.0)
     );
-    desk.write(
+    sandbox.write(
         "bad.jsonl",
         line.to_string().replace("{\"grade\":2}", "{\"grade\":0.5}"),
     );
-    desk.refused(
-        &["evaluate", "bad.jsonl", "pools.jsonl"],
+    sandbox.refused(
+        "evaluate bad.jsonl pools.jsonl",
         2,
         &[
             "bad.jsonl:1: documents[0].metadata.grade",
@@ -293,73 +242,54 @@ fn scored(scores: &[f64]) -> String {
 
 #[test]
 fn zbenchs_own_numbers_come_out() {
-    let desk = Desk::new();
-    desk.write("zelo.jsonl", scored(&ZELO));
-    desk.write("source.jsonl", scored(&[0.9, 0.7, 0.2]));
-    let of = |more: &[&str]| {
-        desk.json(
-            &[
-                &[
-                    "evaluate",
-                    "zelo.jsonl",
-                    "source.jsonl",
-                    "--profile",
-                    "zbench",
-                    "--json",
-                ],
-                more,
-            ]
-            .concat(),
-        )
+    let sandbox = Sandbox::new();
+    sandbox.write("zelo.jsonl", scored(&ZELO));
+    sandbox.write("source.jsonl", scored(&[0.9, 0.7, 0.2]));
+    let of = |more: &str| {
+        sandbox.json(&format!(
+            "evaluate zelo.jsonl source.jsonl --profile zbench --json {more}"
+        ))
     };
-    let found = of(&[]);
+    let found = of("");
     let mean = |name: &str| found["metrics"][name]["mean"].as_f64().unwrap();
     assert!((mean("ndcg") - 0.6316740659321393).abs() < 1e-12);
     assert_eq!((mean("accuracy"), mean("recall@5")), (2.0 / 3.0, 0.6));
-    let few = of(&["--metrics", "recall@1,recall@2/1", "--document-limit", "2"]);
+    let few = of("--metrics recall@1,recall@2/1 --document-limit 2");
     assert_eq!(few["metrics"]["recall@1"]["mean"], 0.0);
     assert_eq!(few["metrics"]["recall@2/1"]["mean"], 1.0);
-    desk.refused(
-        &[
-            "evaluate",
-            "zelo.jsonl",
-            "source.jsonl",
-            "--profile",
-            "zbench",
-            "--metrics",
-            "map",
-        ],
+    sandbox.refused(
+        "evaluate zelo.jsonl source.jsonl --profile zbench --metrics map",
         2,
         &["\"map\" is not a metric of zBench's", "recall@K/G"],
     );
-    desk.write("run", "q Q0 d0 1 1 x\n");
-    desk.refused(
-        &["evaluate", "zelo.jsonl", "run", "--profile", "zbench"],
+    sandbox.write("run", "q Q0 d0 1 1 x\n");
+    sandbox.refused(
+        "evaluate zelo.jsonl run --profile zbench",
         2,
         &["run: holds a run; --profile zbench takes datasets with scores"],
     );
 }
 
 #[rstest]
-#[case::swapped(&["run", "qrels"], &["run: is a run, not labels; the file of labels comes first"])]
-#[case::two_labels(&["qrels", "qrels"], &["qrels: holds labels, not a ranking"])]
-#[case::strange(&["qrels", "strange"], &["strange:1: begins with \"a;b\"", "6 columns"])]
-#[case::no_file(&["nowhere", "run"], &["nowhere: cannot be opened"])]
-#[case::no_scores(&["qrels", "bare.jsonl"], &["bare.jsonl: holds no scores; `overrule annotate`"])]
-#[case::no_grades(&["bare.jsonl", "run"], &["bare.jsonl: holds no labels", "--profile zbench"])]
-#[case::other_queries(&["qrels", "other"], &["other: shares no query with the labels"])]
-#[case::bad_line(&["qrels", "bad"], &["bad:2: the score \"x\" is not a number", "bad:3: document \"a\" of query \"q1\" is already on line 1", "bad: 2 problems"])]
-#[case::bad_metric(&["qrels", "run", "--metrics", "p"], &["--metrics: \"p\" is not a metric: expected ndcg[@K]"])]
-fn what_cannot_be_measured_is_refused(#[case] arguments: &[&str], #[case] words: &[&str]) {
-    let desk = Desk::new();
-    desk.write("qrels", QRELS);
-    desk.write("run", run([1, 2, 3]));
-    desk.write("other", "z Q0 a 1 1 x\n");
-    desk.write("bad", "q1 Q0 a 1 1 x\nq1 Q0 b 1 x x\nq1 Q0 a 1 1 x\n");
-    desk.write("strange", "a;b\n");
-    desk.write(
+#[case::swapped("run qrels", &["run: is a run, not labels; the file of labels comes first"])]
+#[case::two_labels("qrels qrels", &["qrels: holds labels, not a ranking"])]
+#[case::strange("qrels strange", &["strange:1: begins with \"a;b\"", "6 columns"])]
+#[case::no_file("nowhere run", &["nowhere: cannot be opened"])]
+#[case::no_scores("qrels bare.jsonl", &["bare.jsonl: holds no scores; `overrule annotate`"])]
+#[case::no_grades("bare.jsonl run", &["bare.jsonl: holds no labels", "--profile zbench"])]
+#[case::other_queries("qrels other", &["other: shares no query with the labels"])]
+#[case::bad_line("qrels bad", &["bad:2: the score \"x\" is not a number", "bad:3: document \"a\" of query \"q1\" is already on line 1", "bad: 2 problems"])]
+#[case::bad_metric("qrels run --metrics p", &["--metrics: \"p\" is not a metric: expected ndcg[@K]"])]
+fn what_cannot_be_measured_is_refused(#[case] arguments: &str, #[case] words: &[&str]) {
+    let sandbox = Sandbox::new();
+    sandbox.write("qrels", QRELS);
+    sandbox.write("run", run([1, 2, 3]));
+    sandbox.write("other", "z Q0 a 1 1 x\n");
+    sandbox.write("bad", "q1 Q0 a 1 1 x\nq1 Q0 b 1 x x\nq1 Q0 a 1 1 x\n");
+    sandbox.write("strange", "a;b\n");
+    sandbox.write(
         "bare.jsonl",
         r#"{"query":{"id":"q","query":"x"},"documents":[{"id":"a","content":"x"}]}"#,
     );
-    desk.refused(&[&["evaluate"], arguments].concat(), 2, words);
+    sandbox.refused(&format!("evaluate {arguments}"), 2, words);
 }

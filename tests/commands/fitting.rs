@@ -1,14 +1,14 @@
 //! `overrule fit`: battles in, scores out, and every refusal.
 
-use crate::support::{Desk, Ran};
+use crate::support::{Ran, Sandbox};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-fn fit(arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
-    Desk::new().with_stdin(&[&["fit"], arguments].concat(), input)
+fn fit(arguments: &str, input: impl AsRef<[u8]>) -> Ran {
+    Sandbox::new().with_stdin(&format!("fit {arguments}"), input)
 }
 
-fn fitted(arguments: &[&str], input: &Value) -> Value {
+fn fitted(arguments: &str, input: &Value) -> Value {
     let ran = fit(arguments, input.to_string());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert_eq!(ran.stderr, "");
@@ -29,7 +29,7 @@ fn notebook() -> Value {
 
 #[test]
 fn zbench_scores_are_those_of_its_notebook() {
-    let output = fitted(&["--model", "zbench"], &notebook());
+    let output = fitted("--model zbench", &notebook());
     let expected = [
         ("d1", -1.8984783374773527),
         ("d2", 4.8935459093094655),
@@ -52,7 +52,7 @@ fn zbench_scores_are_those_of_its_notebook() {
 
 #[test]
 fn the_default_model_gives_errors_and_rank_intervals() {
-    let output = fitted(&[], &notebook());
+    let output = fitted("", &notebook());
     assert_eq!(output["model"], "map");
     let scores = output["scores"].as_array().unwrap();
     assert_eq!(
@@ -90,8 +90,8 @@ fn the_default_model_gives_errors_and_rank_intervals() {
 #[test]
 fn a_larger_dispersion_widens_the_errors_and_moves_no_score() {
     let (narrow, wide) = (
-        fitted(&["--phi", "0.1"], &notebook()),
-        fitted(&["--phi", "1"], &notebook()),
+        fitted("--phi 0.1", &notebook()),
+        fitted("--phi 1", &notebook()),
     );
     for (narrow, wide) in narrow["scores"]
         .as_array()
@@ -106,7 +106,7 @@ fn a_larger_dispersion_widens_the_errors_and_moves_no_score() {
 
 #[test]
 fn maximum_likelihood_names_the_document_it_cannot_score() {
-    let ran = fit(&["--model", "mle"], notebook().to_string());
+    let ran = fit("--model mle", notebook().to_string());
     ran.refused(2, &["do not fix the scores", ": d2"]);
 }
 
@@ -116,7 +116,7 @@ fn maximum_likelihood_answers_where_everyone_wins_and_loses() {
         { "a": "x", "b": "y", "score": 0.4 }, { "a": "y", "b": "z", "score": 0.3 }, { "a": "z", "b": "x", "score": 0.6 },
     ]);
     let output = fitted(
-        &["--model", "mle"],
+        "--model mle",
         &json!({ "documents": ["x", "y", "z"], "battles": battles }),
     );
     assert_eq!(output["warnings"], json!([]));
@@ -128,7 +128,7 @@ fn groups_that_never_met_are_said_not_to_be_comparable() {
     let battles =
         json!([{ "a": "a", "b": "b", "score": 0.3 }, { "a": "c", "b": "d", "score": 0.4 }]);
     let output = fitted(
-        &[],
+        "",
         &json!({ "documents": ["a", "b", "c", "d"], "battles": battles }),
     );
     let warnings = output["warnings"].to_string();
@@ -142,7 +142,7 @@ fn groups_that_never_met_are_said_not_to_be_comparable() {
 fn a_document_without_a_battle_has_score_zero_and_a_warning() {
     let input =
         json!({ "documents": ["a", "b", "c"], "battles": [{ "a": "a", "b": "b", "score": 0.3 }] });
-    let output = fitted(&[], &input);
+    let output = fitted("", &input);
     assert_eq!(output["scores"][2]["zelo"], 0.0);
     assert!(
         output["warnings"].to_string().contains("c has no vote yet"),
@@ -151,11 +151,11 @@ fn a_document_without_a_battle_has_score_zero_and_a_warning() {
 }
 
 #[rstest]
-#[case(&[])]
-#[case(&["--model", "zbench"])]
-#[case(&["--model", "mle"])]
-#[case(&["--model", "thurstone"])]
-fn nothing_to_fit_is_no_error(#[case] arguments: &[&str]) {
+#[case("")]
+#[case("--model zbench")]
+#[case("--model mle")]
+#[case("--model thurstone")]
+fn nothing_to_fit_is_no_error(#[case] arguments: &str) {
     let output = fitted(arguments, &json!({ "documents": [], "battles": [] }));
     assert_eq!(output["scores"], json!([]));
     let output = fitted(arguments, &json!({ "documents": ["only"], "battles": [] }));
@@ -184,31 +184,29 @@ fn wrong_input_is_refused_and_the_message_names_the_place(
     #[case] input: &str,
     #[case] words: &[&str],
 ) {
-    fit(&[], input).refused(2, words);
+    fit("", input).refused(2, words);
 }
 
 #[test]
 fn input_that_is_not_text_is_refused() {
-    fit(&[], b"{\"documents\":[\"\xff\"]}").refused(2, &["stdin", "UTF-8"]);
+    fit("", b"{\"documents\":[\"\xff\"]}").refused(2, &["stdin", "UTF-8"]);
 }
 
 #[rstest]
-#[case(&["--phi", "-1"], "--phi")]
-#[case(&["--phi", "NaN"], "--phi")]
-#[case(&["--lambda", "inf"], "--lambda")]
-#[case(&["--lambda", "0"], "prior precision")]
-#[case(&["--model", "elo"], "map, mle, zbench or thurstone")]
-fn wrong_options_are_refused(#[case] arguments: &[&str], #[case] word: &str) {
-    let joined: Vec<String> = arguments.chunks(2).map(|pair| pair.join("=")).collect();
-    let joined: Vec<&str> = joined.iter().map(String::as_str).collect();
-    fit(&joined, notebook().to_string()).refused(2, &[word]);
+#[case("--phi=-1", "--phi")]
+#[case("--phi=NaN", "--phi")]
+#[case("--lambda=inf", "--lambda")]
+#[case("--lambda=0", "prior precision")]
+#[case("--model=elo", "map, mle, zbench or thurstone")]
+fn wrong_options_are_refused(#[case] arguments: &str, #[case] word: &str) {
+    fit(arguments, notebook().to_string()).refused(2, &[word]);
 }
 
 #[test]
 fn a_hostile_identifier_is_defused_in_the_message() {
     let input =
         r#"{"documents":["x"],"battles":[{"a":"x","b":"\u001b]0;owned\u0007\u202e","score":0}]}"#;
-    let ran = fit(&[], input);
+    let ran = fit("", input);
     ran.refused(2, &["battles[0]"]);
     assert!(
         !ran.stderr.contains(['\u{1b}', '\u{7}', '\u{202e}']),

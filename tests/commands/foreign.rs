@@ -1,6 +1,6 @@
 //! `overrule import votes`: other systems' judgments become battles, votes and verdicts that can be audited.
 
-use crate::support::{AI_SCORES, Desk, Ran, dataset};
+use crate::support::{AI_SCORES, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -27,13 +27,13 @@ fn human(a: &str, b: &str, by: &str, score: f64) -> String {
     vote(a, b, by, "human", score, json!({}))
 }
 
-fn take_in(desk: &Desk, lines: &[String]) -> Value {
-    desk.write("votes.jsonl", lines.concat());
-    desk.json(&["import", "votes", "votes.jsonl", "--json"])[0].clone()
+fn take_in(sandbox: &Sandbox, lines: &[String]) -> Value {
+    sandbox.write("votes.jsonl", lines.concat());
+    sandbox.json("import votes votes.jsonl --json")[0].clone()
 }
 
-fn battles(desk: &Desk) -> Vec<Value> {
-    let output = desk.json(&["battles", "--query", "q", "--json"]);
+fn battles(sandbox: &Sandbox) -> Vec<Value> {
+    let output = sandbox.json("battles --query q --json");
     output["battles"].as_array().unwrap().clone()
 }
 
@@ -51,9 +51,9 @@ fn votes(battle: &Value) -> Vec<(String, f64, bool)> {
 
 #[test]
 fn votes_in_both_orders_are_two_games_that_judges_share() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let report = take_in(
-        &desk,
+        &sandbox,
         &[
             llm("x", "y", "m1", -0.5, "ba"),
             llm("x", "y", "m1", 0.25, "ab"),
@@ -68,7 +68,7 @@ fn votes_in_both_orders_are_two_games_that_judges_share() {
     assert_eq!(report["battles"], 4);
     assert_eq!(report["votes"], 6);
     assert_eq!(report["judges"], json!(["m1", "m2"]));
-    let battles = battles(&desk);
+    let battles = battles(&sandbox);
     let told: Vec<_> = battles
         .iter()
         .map(|battle| {
@@ -102,12 +102,12 @@ fn votes_in_both_orders_are_two_games_that_judges_share() {
     assert_eq!(first["reasoning"], "m1 on x and y, ba");
     assert_eq!(first["provider"], "import");
     assert!(first["cost_usd"].is_null() && first["latency_ms"].is_null());
-    let status = desk.json(&["status", "--json"]);
+    let status = sandbox.json("status --json");
     assert_eq!(status["calls_without_price"], 6);
     assert_eq!(status["judges"][0]["judges"], json!(["m1", "m2"]));
 }
 
-fn contents(desk: &Desk) -> Vec<String> {
+fn contents(sandbox: &Sandbox) -> Vec<String> {
     let commands: [&[&str]; 5] = [
         &["status", "--json"],
         &["matrix", "--query", "q", "--json"],
@@ -115,7 +115,7 @@ fn contents(desk: &Desk) -> Vec<String> {
         &["export", "verdicts", "--format", "jsonl"],
         &["queries", "--json"],
     ];
-    let text = |command: &[&str]| desk.done(command).text().to_owned();
+    let text = |command: &[&str]| sandbox.done(command).text().to_owned();
     commands.into_iter().map(text).collect()
 }
 
@@ -134,40 +134,40 @@ fn mixed() -> Vec<String> {
 
 #[test]
 fn importing_again_changes_nothing_and_a_longer_file_adds_what_is_new() {
-    let desk = Desk::new();
-    let report = take_in(&desk, &mixed());
+    let sandbox = Sandbox::new();
+    let report = take_in(&sandbox, &mixed());
     assert_eq!(
         (&report["votes"], &report["verdicts"], &report["unchanged"]),
         (&json!(4), &json!(4), &json!(0))
     );
-    let before = contents(&desk);
-    let revisions = desk.count("SELECT sum(revision) FROM query");
-    let report = take_in(&desk, &mixed());
+    let before = contents(&sandbox);
+    let revisions = sandbox.count("SELECT sum(revision) FROM query");
+    let report = take_in(&sandbox, &mixed());
     assert_eq!(
         (&report["votes"], &report["verdicts"], &report["unchanged"]),
         (&json!(0), &json!(0), &json!(8))
     );
-    assert_eq!(contents(&desk), before);
-    assert_eq!(desk.count("SELECT sum(revision) FROM query"), revisions);
+    assert_eq!(contents(&sandbox), before);
+    assert_eq!(sandbox.count("SELECT sum(revision) FROM query"), revisions);
 
     let mut longer = mixed();
     longer.push(llm("x", "y", "m1", -0.5, "ab"));
     longer.push(human("x", "y", "ada", -1.0));
-    let report = take_in(&desk, &longer);
+    let report = take_in(&sandbox, &longer);
     assert_eq!(
         (&report["votes"], &report["verdicts"], &report["unchanged"]),
         (&json!(1), &json!(1), &json!(8))
     );
-    assert_eq!(desk.count("SELECT count(*) FROM battle"), 5);
+    assert_eq!(sandbox.count("SELECT count(*) FROM battle"), 5);
 }
 
 #[test]
 fn a_persons_votes_are_verdicts_in_the_order_of_the_file() {
-    let desk = Desk::new();
-    let report = take_in(&desk, &mixed());
+    let sandbox = Sandbox::new();
+    let report = take_in(&sandbox, &mixed());
     assert_eq!(report["annotators"], json!(["ada", "eve"]));
     assert_eq!(report["conflicts"], 1);
-    let of_pair = battles(&desk)[0].clone();
+    let of_pair = battles(&sandbox)[0].clone();
     let said: Vec<_> = of_pair["said"]
         .as_array()
         .unwrap()
@@ -187,27 +187,23 @@ fn a_persons_votes_are_verdicts_in_the_order_of_the_file() {
     assert!(said.contains(&("eve", "tie")));
     assert_eq!(of_pair["conflict"], true);
     assert_eq!(
-        desk.count(
+        sandbox.count(
             "SELECT count(*) FROM verdict WHERE blind AND role = 'import' AND inclusion IS NULL"
         ),
         4
     );
     // A plain step, however strong the score.
     assert_eq!(
-        desk.count("SELECT count(*) FROM verdict WHERE decision LIKE 'much%'"),
+        sandbox.count("SELECT count(*) FROM verdict WHERE decision LIKE 'much%'"),
         0
     );
-    let ran = desk.done(&["import", "votes", "votes.jsonl"]);
-    assert!(
-        ran.stderr.contains("people differ on 1 pairs"),
-        "{}",
-        ran.stderr
-    );
+    let ran = sandbox.done("import votes votes.jsonl");
+    ran.says("people differ on 1 pairs");
 }
 
 #[test]
 fn a_time_in_the_file_decides_what_is_latest() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let at = |score: f64, ms: i64| {
         vote(
             "x",
@@ -218,8 +214,8 @@ fn a_time_in_the_file_decides_what_is_latest() {
             json!({ "created_ms": ms, "shown": "ba" }),
         )
     };
-    take_in(&desk, &[at(1.0, 2_000), at(-1.0, 1_000)]);
-    let lines = desk.done(&["export", "verdicts", "--format", "jsonl"]);
+    take_in(&sandbox, &[at(1.0, 2_000), at(-1.0, 1_000)]);
+    let lines = sandbox.done("export verdicts --format jsonl");
     let row: Value = serde_json::from_str(lines.text().trim()).unwrap();
     assert_eq!(
         (&row["created_ms"], &row["in_force"]),
@@ -234,59 +230,56 @@ fn a_time_in_the_file_decides_what_is_latest() {
 
 #[test]
 fn votes_join_a_dataset_and_stay_apart_from_its_run() {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([5]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let scores = |desk: &Desk| desk.done(&["export", "annotated"]).text().to_owned();
-    let before = scores(&desk);
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([5]));
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let scores = |sandbox: &Sandbox| sandbox.done("export annotated").text().to_owned();
+    let before = scores(&sandbox);
     let mut line: Value = serde_json::from_str(llm("d0", "d4", "m1", 1.0, "ab").trim()).unwrap();
     line["query"] = json!({ "id": "q0" });
     for side in ["a", "b"] {
         line[side].as_object_mut().unwrap().remove("content");
     }
-    desk.write("votes.jsonl", line.to_string());
-    let ran = desk.done(&["import", "votes", "votes.jsonl"]);
+    sandbox.write("votes.jsonl", line.to_string());
+    let ran = sandbox.done("import votes votes.jsonl");
     assert!(
         ran.stderr
             .contains("1 queries keep the judges that counted there"),
         "{}",
         ran.stderr
     );
-    assert_eq!(scores(&desk), before, "what a run paid for is not moved");
+    assert_eq!(scores(&sandbox), before, "what a run paid for is not moved");
     assert_eq!(
-        desk.count(
+        sandbox.count(
             "SELECT count(*) FROM vote JOIN judge ON judge.id = judge WHERE provider = 'import'"
         ),
         1
     );
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    assert_eq!(scores(&desk), before);
+    sandbox.done("annotate in.jsonl out.jsonl");
+    assert_eq!(scores(&sandbox), before);
 
     // Other imports are joined: their judges count together.
-    let desk = Desk::new();
-    desk.done(&["import", AI_SCORES]);
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
     let mut line: Value = serde_json::from_str(llm("d1", "d9", "m1", 1.0, "ab").trim()).unwrap();
     line["query"] = json!({ "id": "capital-of-france" });
     line["a"] = json!({ "id": "d1" });
-    desk.write("votes.jsonl", line.to_string());
-    let report = desk.json(&["import", "votes", "votes.jsonl", "--json"])[0].clone();
+    sandbox.write("votes.jsonl", line.to_string());
+    let report = sandbox.json("import votes votes.jsonl --json")[0].clone();
     assert_eq!(report["documents_added"], 1);
-    let judges = desk.json(&["status", "--json"])["judges"][0]["judges"].clone();
+    let judges = sandbox.json("status --json")["judges"][0]["judges"].clone();
     assert_eq!(judges, json!(["openai", "gemini", "anthropic", "m1"]));
 
     // One name is one judge: another of the same name does not count.
     line["by"] = json!("openai");
-    desk.write("votes.jsonl", line.to_string());
-    let report = desk.json(&["import", "votes", "votes.jsonl", "--json"])[0].clone();
+    sandbox.write("votes.jsonl", line.to_string());
+    let report = sandbox.json("import votes votes.jsonl --json")[0].clone();
     assert_eq!(
         (&report["votes"], &report["queries_keeping_their_judges"]),
         (&json!(1), &json!(1))
     );
-    assert_eq!(
-        desk.json(&["status", "--json"])["judges"][0]["judges"],
-        judges
-    );
-    let lines = desk.done(&["export", "votes", "--format", "jsonl"]);
+    assert_eq!(sandbox.json("status --json")["judges"][0]["judges"], judges);
+    let lines = sandbox.done("export votes --format jsonl");
     let uncounted = lines
         .text()
         .lines()
@@ -308,17 +301,13 @@ fn votes_join_a_dataset_and_stay_apart_from_its_run() {
     "score: \"-1.01\" is outside -1..1"
 )]
 fn a_bad_line_is_named_and_nothing_is_imported(#[case] lines: Vec<String>, #[case] words: &str) {
-    let desk = Desk::new();
-    desk.write("votes.jsonl", lines.concat());
-    let arguments = ["import", "votes", "votes.jsonl"];
+    let sandbox = Sandbox::new();
+    sandbox.write("votes.jsonl", lines.concat());
     let told = ["votes.jsonl:2: ", words, "nothing imported"];
-    desk.refused(&arguments, 2, &told);
-    desk.refused(&[&arguments[..], &["--dry-run"]].concat(), 2, &told);
-    assert!(!desk.project().exists());
-    let skipping = [&arguments[..], &["--skip-bad", "--json"]].concat();
-    let ran: Ran = desk.run(&skipping);
-    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    let report: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    sandbox.refused("import votes votes.jsonl", 2, &told);
+    sandbox.refused("import votes votes.jsonl --dry-run", 2, &told);
+    assert!(!sandbox.project().exists());
+    let report = sandbox.json("import votes votes.jsonl --skip-bad --json");
     assert_eq!(
         (&report[0]["votes"], &report[0]["skipped"]),
         (&json!(1), &json!(1))
@@ -327,8 +316,8 @@ fn a_bad_line_is_named_and_nothing_is_imported(#[case] lines: Vec<String>, #[cas
 
 #[test]
 fn a_text_that_contradicts_the_project_is_refused_before_anything_changes() {
-    let desk = Desk::new();
-    take_in(&desk, &[llm("x", "y", "m", 1.0, "ab")]);
+    let sandbox = Sandbox::new();
+    take_in(&sandbox, &[llm("x", "y", "m", 1.0, "ab")]);
     let other = vote(
         "x",
         "z",
@@ -338,49 +327,49 @@ fn a_text_that_contradicts_the_project_is_refused_before_anything_changes() {
         json!({ "a": { "id": "x", "content": "other" } }),
     );
     let good = llm("y", "z", "m", 1.0, "ab");
-    desk.write("more.jsonl", [good, other].concat());
-    let before = contents(&desk);
-    desk.refused(
-        &["import", "votes", "more.jsonl"],
+    sandbox.write("more.jsonl", [good, other].concat());
+    let before = contents(&sandbox);
+    sandbox.refused(
+        "import votes more.jsonl",
         2,
         &[
             "more.jsonl:2: a.content: \"x\" has another text",
             "nothing imported",
         ],
     );
-    assert_eq!(contents(&desk), before);
+    assert_eq!(contents(&sandbox), before);
 }
 
 #[test]
 fn later_files_may_lean_on_the_texts_of_earlier_ones() {
-    let desk = Desk::new();
-    desk.write("1.jsonl", llm("x", "y", "m1", 1.0, "ab"));
+    let sandbox = Sandbox::new();
+    sandbox.write("1.jsonl", llm("x", "y", "m1", 1.0, "ab"));
     let bare = json!({ "query": { "id": "q" }, "a": { "id": "x" }, "b": { "id": "y" } });
-    desk.write("2.jsonl", vote("x", "y", "m2", "llm", -1.0, bare));
-    desk.refused(
-        &["import", "votes", "2.jsonl"],
+    sandbox.write("2.jsonl", vote("x", "y", "m2", "llm", -1.0, bare));
+    sandbox.refused(
+        "import votes 2.jsonl",
         2,
         &["2.jsonl:1: query.query: is missing"],
     );
-    desk.done(&["import", "votes", "1.jsonl", "2.jsonl", "--dry-run"]);
-    assert!(!desk.project().exists());
-    desk.done(&["import", "votes", "1.jsonl", "2.jsonl"]);
-    let battles = battles(&desk);
+    sandbox.done("import votes 1.jsonl 2.jsonl --dry-run");
+    assert!(!sandbox.project().exists());
+    sandbox.done("import votes 1.jsonl 2.jsonl");
+    let battles = battles(&sandbox);
     assert_eq!(battles.len(), 1);
     assert_eq!(battles[0]["score"], 0.5);
 }
 
 #[test]
 fn a_dry_run_says_what_would_come_and_keeps_nothing() {
-    let desk = Desk::new();
-    desk.write("1.jsonl", llm("x", "y", "m1", 1.0, "ab"));
-    desk.write(
+    let sandbox = Sandbox::new();
+    sandbox.write("1.jsonl", llm("x", "y", "m1", 1.0, "ab"));
+    sandbox.write(
         "2.jsonl",
         llm("x", "y", "m1", 1.0, "ab")
             + &llm("x", "z", "m2", 1.0, "ba")
             + &human("x", "y", "ada", 1.0),
     );
-    let import = ["import", "votes", "1.jsonl", "2.jsonl", "--json"];
+    let import = "import votes 1.jsonl 2.jsonl --json";
     let counts = |told: &Value| {
         [
             "queries_added",
@@ -392,46 +381,44 @@ fn a_dry_run_says_what_would_come_and_keeps_nothing() {
         ]
         .map(|name| told[1][name].as_u64().unwrap())
     };
-    let dry = [&import[..], &["--dry-run"]].concat();
-    let told = desk.json(&dry);
+    let told = sandbox.json(&format!("{import} --dry-run"));
     assert_eq!(
         (counts(&told), &told[1]["dry_run"]),
         ([0, 1, 1, 1, 1, 1], &true.into())
     );
-    assert!(!desk.project().exists());
-    let done = desk.json(&import);
+    assert!(!sandbox.project().exists());
+    let done = sandbox.json(import);
     assert_eq!(
         (counts(&done), &done[1]["dry_run"]),
         (counts(&told), &false.into())
     );
 
-    desk.write("2.jsonl", llm("y", "z", "m1", -1.0, "ab"));
-    let before = desk.json(&["status", "--json"]);
-    assert_eq!(counts(&desk.json(&dry)), [0, 0, 1, 1, 0, 0]);
-    assert_eq!(desk.json(&["status", "--json"]), before);
-    let text = desk.done(&["import", "votes", "2.jsonl", "--dry-run"]);
-    assert!(
-        text.text().contains("1 battles and 1 votes of m1"),
-        "{}",
-        text.text()
+    sandbox.write("2.jsonl", llm("y", "z", "m1", -1.0, "ab"));
+    let before = sandbox.json("status --json");
+    assert_eq!(
+        counts(&sandbox.json(&format!("{import} --dry-run"))),
+        [0, 0, 1, 1, 0, 0]
     );
+    assert_eq!(sandbox.json("status --json"), before);
+    let text = sandbox.done("import votes 2.jsonl --dry-run");
+    text.prints("1 battles and 1 votes of m1");
 }
 
 #[test]
 fn a_file_called_votes_is_still_a_file() {
-    let desk = Desk::new();
-    desk.write("votes", dataset([3]));
-    desk.done(&["import", "./votes"]);
-    assert_eq!(desk.count("SELECT count(*) FROM query"), 1);
-    desk.write("other.jsonl", dataset([3]));
-    desk.done(&["import", "other.jsonl", "votes"]);
-    let refused = desk.run(&["import", "votes"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("votes", dataset([3]));
+    sandbox.done("import ./votes");
+    assert_eq!(sandbox.count("SELECT count(*) FROM query"), 1);
+    sandbox.write("other.jsonl", dataset([3]));
+    sandbox.done("import other.jsonl votes");
+    let refused = sandbox.run("import votes");
     assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("<PATHS>"), "{}", refused.stderr);
-    desk.write("help", dataset([3]));
-    desk.done(&["import", "help"]);
-    desk.refused(
-        &["import", "votes", "other.jsonl"],
+    refused.says("<PATHS>");
+    sandbox.write("help", dataset([3]));
+    sandbox.done("import help");
+    sandbox.refused(
+        "import votes other.jsonl",
         2,
         &["other.jsonl:1: a: is missing"],
     );
@@ -439,7 +426,7 @@ fn a_file_called_votes_is_still_a_file() {
 
 #[test]
 fn hostile_names_reach_no_terminal() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let evil = "m\u{1b}[2J\u{202e}";
     let lines = [
         vote(
@@ -460,19 +447,19 @@ fn hostile_names_reach_no_terminal() {
         ),
         vote("x", "y", "bob\u{9b}", "human", -1.0, json!({})),
     ];
-    desk.write("votes.jsonl", lines.concat());
+    sandbox.write("votes.jsonl", lines.concat());
     for arguments in [
-        &["import", "votes", "votes.jsonl"][..],
-        &["import", "votes", "votes.jsonl", "--json"],
-        &["battles", "--query", "q"],
-        &["battles", "--query", "q", "--json"],
-        &["export", "verdicts"],
-        &["export", "verdicts", "--format", "jsonl"],
-        &["status"],
+        "import votes votes.jsonl",
+        "import votes votes.jsonl --json",
+        "battles --query q",
+        "battles --query q --json",
+        "export verdicts",
+        "export verdicts --format jsonl",
+        "status",
     ] {
-        let ran = desk.done(arguments);
+        let ran = sandbox.done(arguments);
         for text in [ran.text(), &ran.stderr] {
-            let csv = arguments == ["export", "verdicts"];
+            let csv = arguments == "export verdicts";
             let bad = text
                 .chars()
                 .find(|ch| (ch.is_control() && *ch != '\n') || (*ch == '\u{202e}' && !csv));

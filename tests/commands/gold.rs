@@ -10,26 +10,26 @@ use serde_json::{Value, json};
     "{\"query\":\"q0\",\"a\":\"d0\",\"b\":\"d1\",\"decision\":\"a\",\"note\":\"clear\"}\n{\"query\":\"q0\",\"a\":\"d3\",\"b\":\"d2\",\"decision\":\"much-b\"}"
 )]
 fn people_are_measured_on_known_answers(#[case] file: &str) {
-    let desk = annotated();
-    desk.write("gold", file);
-    let checked = desk.json(&["gold", "import", "gold", "--dry-run", "--json"]);
+    let sandbox = annotated();
+    sandbox.write("gold", file);
+    let checked = sandbox.json("gold import gold --dry-run --json");
     assert_eq!(
         (&checked["added"], &checked["dry_run"]),
         (&json!(2), &json!(true))
     );
-    assert_eq!(desk.count("SELECT count(*) FROM gold"), 0);
-    assert_eq!(desk.json(&["gold", "import", "gold", "--json"])["added"], 2);
-    let again = desk.json(&["gold", "import", "gold", "--json"]);
+    assert_eq!(sandbox.count("SELECT count(*) FROM gold"), 0);
+    assert_eq!(sandbox.json("gold import gold --json")["added"], 2);
+    let again = sandbox.json("gold import gold --json");
     assert_eq!(
         (&again["added"], &again["unchanged"]),
         (&json!(0), &json!(2))
     );
 
-    says(&desk, "ada", "d1", "d0", "much-b");
-    says(&desk, "ada", "d2", "d3", "b");
-    says(&desk, "ada", "d4", "d5", "b");
-    says(&desk, "eve", "d0", "d1", "cannot-tell");
-    let listed = desk.json(&["gold", "list", "--json"]);
+    says(&sandbox, "ada", "d1", "d0", "much-b");
+    says(&sandbox, "ada", "d2", "d3", "b");
+    says(&sandbox, "ada", "d4", "d5", "b");
+    says(&sandbox, "eve", "d0", "d1", "cannot-tell");
+    let listed = sandbox.json("gold list --json");
     assert_eq!(
         listed["items"],
         json!([
@@ -55,7 +55,7 @@ fn people_are_measured_on_known_answers(#[case] file: &str) {
         (&people[1]["cannot_tell"], &people[1]["share"]),
         (&json!(1), &Value::Null)
     );
-    let text = desk.done(&["gold", "list"]);
+    let text = sandbox.done("gold list");
     assert!(
         text.text()
             .contains("ada: 1 of 2 right: 50.0 % (95 %: 9.5–90.5 %)"),
@@ -73,20 +73,20 @@ fn people_are_measured_on_known_answers(#[case] file: &str) {
     "gold:3: the pair's known answer is b, not a; keep one of the two lines"
 )]
 fn a_wrong_gold_item_is_named_and_none_is_kept(#[case] line: &str, #[case] words: &str) {
-    let desk = annotated();
-    desk.write("gold", format!("query,a,b,decision\nq0,d0,d1,a\n{line}\n"));
-    desk.refused(&["gold", "import", "gold"], 2, &[words, "nothing imported"]);
-    assert_eq!(desk.count("SELECT count(*) FROM gold"), 0);
+    let sandbox = annotated();
+    sandbox.write("gold", format!("query,a,b,decision\nq0,d0,d1,a\n{line}\n"));
+    sandbox.refused("gold import gold", 2, &[words, "nothing imported"]);
+    assert_eq!(sandbox.count("SELECT count(*) FROM gold"), 0);
 }
 
 #[test]
 fn a_known_answer_gives_way_only_when_asked_to() {
-    let desk = annotated();
-    desk.write("gold", "query,a,b,decision\nq0,d0,d1,a\n");
-    desk.done(&["gold", "import", "gold"]);
-    desk.write("other", "query,a,b,decision\nq0,d1,d0,tie\n");
-    desk.refused(
-        &["gold", "import", "other"],
+    let sandbox = annotated();
+    sandbox.write("gold", "query,a,b,decision\nq0,d0,d1,a\n");
+    sandbox.done("gold import gold");
+    sandbox.write("other", "query,a,b,decision\nq0,d1,d0,tie\n");
+    sandbox.refused(
+        "gold import other",
         2,
         &[
             "other:2: the pair's known answer is b, not tie",
@@ -94,11 +94,11 @@ fn a_known_answer_gives_way_only_when_asked_to() {
         ],
     );
     assert_eq!(
-        desk.json(&["gold", "import", "other", "--replace", "--json"])["replaced"],
+        sandbox.json("gold import other --replace --json")["replaced"],
         1
     );
     assert_eq!(
-        desk.json(&["gold", "list", "--json"])["items"][0]["decision"],
+        sandbox.json("gold list --json")["items"][0]["decision"],
         "tie"
     );
 }

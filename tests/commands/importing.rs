@@ -1,20 +1,20 @@
 //! `overrule import` and `overrule export`: files in, files out, and what is refused.
 
-use crate::support::{AI_SCORES, Desk, dataset};
+use crate::support::{AI_SCORES, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::{Value, json};
 use std::fs;
 
 const GOOD: &str = r#"{"query":{"id":"good","query":"red apples"},"documents":[{"id":"a","content":"apples"},{"id":"b","content":"pears"}]}"#;
 
-fn queries(desk: &Desk) -> i64 {
-    desk.count("SELECT count(*) FROM query")
+fn queries(sandbox: &Sandbox) -> i64 {
+    sandbox.count("SELECT count(*) FROM query")
 }
 
 #[test]
 fn recorded_votes_come_back_out_byte_for_byte() {
-    let desk = Desk::new();
-    let ran = desk.done(&["import", AI_SCORES]);
+    let sandbox = Sandbox::new();
+    let ran = sandbox.done(&["import", AI_SCORES]);
     assert!(
         ran.text()
             .contains("8 battles with 24 votes and 0 failed calls"),
@@ -22,41 +22,34 @@ fn recorded_votes_come_back_out_byte_for_byte() {
         ran.text()
     );
     let input = fs::read_to_string(AI_SCORES).unwrap();
-    assert_eq!(desk.done(&["export", "ai-scores"]).text(), input);
-    desk.done(&["export", "ai-scores", "--out", "again.json"]);
-    assert_eq!(desk.read("again.json"), input);
+    assert_eq!(sandbox.done("export ai-scores").text(), input);
+    sandbox.done("export ai-scores --out again.json");
+    assert_eq!(sandbox.read("again.json"), input);
 }
 
 #[test]
 fn importing_twice_changes_nothing() {
-    let desk = Desk::new();
-    desk.done(&["import", AI_SCORES]);
-    let state = |desk: &Desk| {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
+    let state = |sandbox: &Sandbox| {
         (
-            desk.json(&["status", "--json"]),
-            desk.done(&["export", "ai-scores"]).text().to_owned(),
+            sandbox.json("status --json"),
+            sandbox.done("export ai-scores").text().to_owned(),
         )
     };
-    let before = state(&desk);
-    let report = desk.json(&["import", AI_SCORES, "--json"]);
+    let before = state(&sandbox);
+    let report = sandbox.json(&["import", AI_SCORES, "--json"]);
     assert_eq!(report[0]["queries_added"], 0);
     assert_eq!(report[0]["queries_unchanged"], 1);
     assert_eq!(report[0]["votes"], 0);
-    assert_eq!(state(&desk), before);
+    assert_eq!(state(&sandbox), before);
 }
 
 #[test]
 fn the_battles_of_a_document_carry_every_vote_and_its_reasoning() {
-    let desk = Desk::new();
-    desk.done(&["import", AI_SCORES]);
-    let output = desk.json(&[
-        "battles",
-        "--query",
-        "capital-of-france",
-        "--document",
-        "d2",
-        "--json",
-    ]);
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
+    let output = sandbox.json("battles --query capital-of-france --document d2 --json");
     let battles = output["battles"].as_array().unwrap();
     assert_eq!(battles.len(), 8);
     for battle in battles {
@@ -79,8 +72,8 @@ fn the_battles_of_a_document_carry_every_vote_and_its_reasoning() {
 
 #[test]
 fn a_dataset_and_its_recorded_votes_unite() {
-    let desk = Desk::new();
-    desk.done(&["import", AI_SCORES]);
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
     let recorded: Value = serde_json::from_slice(&fs::read(AI_SCORES).unwrap()).unwrap();
     let mut documents = Vec::new();
     for pair in recorded["scored_pairs"].as_array().unwrap() {
@@ -97,22 +90,15 @@ fn a_dataset_and_its_recorded_votes_unite() {
     documents.sort_by_key(|document| document["id"].to_string());
     let pair = &recorded["scored_pairs"][0]["pair"];
     let line = json!({ "query": { "id": pair["query_id"], "query": pair["query"] }, "documents": documents });
-    let fresh = Desk::new();
+    let fresh = Sandbox::new();
     fresh.write("in.jsonl", line.to_string());
     fresh.done(&["import", "in.jsonl", AI_SCORES]);
-    assert_eq!(fresh.json(&["status", "--json"])["votes"], 24);
+    assert_eq!(fresh.json("status --json")["votes"], 24);
     assert_eq!(
-        fresh.done(&["export", "ai-scores"]).text(),
+        fresh.done("export ai-scores").text(),
         fs::read_to_string(AI_SCORES).unwrap()
     );
-    let matrix = fresh.json(&[
-        "matrix",
-        "--query",
-        "capital-of-france",
-        "--order",
-        "hybrid",
-        "--json",
-    ]);
+    let matrix = fresh.json("matrix --query capital-of-france --order hybrid --json");
     let order: Vec<_> = matrix["documents"]
         .as_array()
         .unwrap()
@@ -126,53 +112,53 @@ fn a_dataset_and_its_recorded_votes_unite() {
     );
 
     // The other way round the pool's order is known only from the votes, so the dataset is another pool.
-    desk.write("in.jsonl", line.to_string());
-    let before = desk.json(&["status", "--json"]);
-    desk.refused(&["import", "in.jsonl"], 2, &["capital-of-france"]);
-    assert_eq!(desk.json(&["status", "--json"]), before);
+    sandbox.write("in.jsonl", line.to_string());
+    let before = sandbox.json("status --json");
+    sandbox.refused("import in.jsonl", 2, &["capital-of-france"]);
+    assert_eq!(sandbox.json("status --json"), before);
 }
 
 #[test]
 fn an_annotated_dataset_exports_as_it_was_annotated() {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([3, 5]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([3, 5]));
+    sandbox.done("annotate in.jsonl out.jsonl");
     assert_eq!(
-        desk.done(&["export", "annotated"]).text(),
-        desk.read("out.jsonl")
+        sandbox.done("export annotated").text(),
+        sandbox.read("out.jsonl")
     );
-    let one = desk.done(&["export", "annotated", "--query", "q1"]);
+    let one = sandbox.done("export annotated --query q1");
     assert_eq!(one.text().lines().count(), 1);
-    desk.refused(&["export", "annotated", "--query", "q9"], 2, &["\"q9\""]);
+    sandbox.refused("export annotated --query q9", 2, &["\"q9\""]);
 }
 
 #[test]
 fn exported_votes_re_import_to_the_same_scores() {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([6]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    desk.done(&["export", "ai-scores", "--out", "votes.json"]);
-    let other = Desk::new();
-    fs::copy(desk.path("in.jsonl"), other.path("in.jsonl")).unwrap();
-    fs::copy(desk.path("votes.json"), other.path("votes.json")).unwrap();
-    other.done(&["import", "in.jsonl", "votes.json"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([6]));
+    sandbox.done("annotate in.jsonl out.jsonl");
+    sandbox.done("export ai-scores --out votes.json");
+    let other = Sandbox::new();
+    fs::copy(sandbox.path("in.jsonl"), other.path("in.jsonl")).unwrap();
+    fs::copy(sandbox.path("votes.json"), other.path("votes.json")).unwrap();
+    other.done("import in.jsonl votes.json");
     assert_eq!(
-        other.done(&["export", "annotated"]).text(),
-        desk.read("out.jsonl")
+        other.done("export annotated").text(),
+        sandbox.read("out.jsonl")
     );
     assert_eq!(
-        other.done(&["export", "ai-scores"]).text(),
-        desk.read("votes.json")
+        other.done("export ai-scores").text(),
+        sandbox.read("votes.json")
     );
 }
 
 #[test]
 fn votes_export_one_row_a_vote() {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([4]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let votes = desk.json(&["status", "--json"])["votes"].as_u64().unwrap() as usize;
-    let lines = desk.done(&["export", "votes", "--format", "jsonl"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([4]));
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let votes = sandbox.json("status --json")["votes"].as_u64().unwrap() as usize;
+    let lines = sandbox.done("export votes --format jsonl");
     let rows: Vec<Value> = lines
         .text()
         .lines()
@@ -182,7 +168,7 @@ fn votes_export_one_row_a_vote() {
     assert!(rows.iter().all(|row| row["failure"].is_null()
         && row["provider"] == "offline"
         && row["attempt"] == 1));
-    let table = desk.done(&["export", "votes"]);
+    let table = sandbox.done("export votes");
     let mut reader = csv::Reader::from_reader(table.stdout.as_slice());
     assert_eq!(&reader.headers().unwrap()[0], "query");
     let records: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
@@ -250,31 +236,23 @@ fn with_good_first(bad: &[u8]) -> Vec<u8> {
 )]
 #[case::an_array_of_pools(b"[]", "expected an object, found an array")]
 fn a_bad_line_is_named_and_nothing_is_imported(#[case] bad: &[u8], #[case] word: &str) {
-    let desk = Desk::new();
-    desk.write("in.jsonl", with_good_first(bad));
-    desk.refused(
-        &["import", "in.jsonl"],
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", with_good_first(bad));
+    sandbox.refused(
+        "import in.jsonl",
         2,
         &["in.jsonl:2: ", word, "nothing imported"],
     );
-    desk.refused(
-        &["import", "in.jsonl", "--dry-run"],
-        2,
-        &["in.jsonl:2: ", word],
-    );
-    assert_eq!(queries(&desk), 0);
+    sandbox.refused("import in.jsonl --dry-run", 2, &["in.jsonl:2: ", word]);
+    assert_eq!(queries(&sandbox), 0);
 
-    let report = desk.json(&["import", "in.jsonl", "--skip-bad", "--json"]);
+    let report = sandbox.json("import in.jsonl --skip-bad --json");
     assert_eq!(report[0]["queries_added"], 1);
     assert_eq!(report[0]["skipped"], 1);
-    assert_eq!(queries(&desk), 1);
-    let again = desk.done(&["import", "in.jsonl", "--skip-bad"]);
-    assert!(
-        again.text().contains("1 bad parts left out"),
-        "{}",
-        again.text()
-    );
-    assert!(again.stderr.contains("in.jsonl:2: "), "{}", again.stderr);
+    assert_eq!(queries(&sandbox), 1);
+    let again = sandbox.done("import in.jsonl --skip-bad");
+    again.prints("1 bad parts left out");
+    again.says("in.jsonl:2: ");
 }
 
 #[rstest]
@@ -284,10 +262,10 @@ fn a_bad_line_is_named_and_nothing_is_imported(#[case] bad: &[u8], #[case] word:
 #[case::blank_lines(["\n\n", GOOD, "\n\n"].concat())]
 #[case::unknown_members(GOOD.replace(r#""content""#, r#""lang":"en","content""#))]
 fn harmless_irregularities_are_read(#[case] content: String) {
-    let desk = Desk::new();
-    desk.write("in.jsonl", content);
-    desk.done(&["import", "in.jsonl"]);
-    let queries = desk.json(&["queries", "--json"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", content);
+    sandbox.done("import in.jsonl");
+    let queries = sandbox.json("queries --json");
     assert_eq!(queries[0]["query"], "good");
     assert_eq!(queries[0]["documents"], 2);
 }
@@ -300,14 +278,14 @@ fn harmless_irregularities_are_read(#[case] content: String) {
 #[case::utf_16("wide.jsonl", "UTF-16")]
 #[case::a_database("other.db", "not a text file")]
 fn what_is_no_dataset_is_refused(#[case] name: &str, #[case] word: &str) {
-    let desk = Desk::new();
-    fs::create_dir(desk.path("folder")).unwrap();
-    desk.write("empty.jsonl", "");
-    desk.write("packed.jsonl", b"\x1f\x8b\x08\x00");
-    desk.write("wide.jsonl", b"\xff\xfe{\x00");
-    desk.write("other.db", b"SQLite format 3\0");
-    desk.refused(&["import", name], 2, &[name, word]);
-    assert_eq!(queries(&desk), 0);
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("folder")).unwrap();
+    sandbox.write("empty.jsonl", "");
+    sandbox.write("packed.jsonl", b"\x1f\x8b\x08\x00");
+    sandbox.write("wide.jsonl", b"\xff\xfe{\x00");
+    sandbox.write("other.db", b"SQLite format 3\0");
+    sandbox.refused(&["import", name], 2, &[name, word]);
+    assert_eq!(queries(&sandbox), 0);
 }
 
 #[rstest]
@@ -320,14 +298,10 @@ fn bad_recorded_votes_are_refused_with_their_line(
     #[case] spoil: fn(&str) -> String,
     #[case] word: &str,
 ) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let text = fs::read_to_string(AI_SCORES).unwrap();
-    desk.write("ai_scores.json", spoil(&text));
-    let ran = desk.refused(
-        &["import", "ai_scores.json"],
-        2,
-        &[word, "nothing imported"],
-    );
+    sandbox.write("ai_scores.json", spoil(&text));
+    let ran = sandbox.refused("import ai_scores.json", 2, &[word, "nothing imported"]);
     let place = ran
         .stderr
         .strip_prefix("ai_scores.json:")
@@ -335,18 +309,18 @@ fn bad_recorded_votes_are_refused_with_their_line(
         .unwrap()
         .0;
     assert!(place.parse::<u32>().is_ok(), "{}", ran.stderr);
-    assert_eq!(queries(&desk), 0);
+    assert_eq!(queries(&sandbox), 0);
 }
 
 #[test]
 fn good_pairs_of_a_bad_file_are_imported_when_asked() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let text = fs::read_to_string(AI_SCORES).unwrap();
-    desk.write(
+    sandbox.write(
         "ai_scores.json",
         text.replacen("\"score\": -1.0", "\"score\": -1.5", 1),
     );
-    let report = desk.json(&["import", "ai_scores.json", "--skip-bad", "--json"]);
+    let report = sandbox.json("import ai_scores.json --skip-bad --json");
     assert_eq!(report[0]["battles"], 7);
     assert_eq!(report[0]["votes"], 21);
     assert_eq!(report[0]["skipped"], 1);
@@ -354,15 +328,15 @@ fn good_pairs_of_a_bad_file_are_imported_when_asked() {
 
 #[test]
 fn a_recorded_failure_is_a_failure_and_not_a_tie() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let mut recorded: Value = serde_json::from_slice(&fs::read(AI_SCORES).unwrap()).unwrap();
     recorded["scored_pairs"][0]["openai_score"] = json!({ "thought": "", "score": 0.0 });
-    desk.write(
+    sandbox.write(
         "ai_scores.json",
         serde_json::to_string_pretty(&recorded).unwrap(),
     );
-    desk.done(&["import", "ai_scores.json"]);
-    let status = desk.json(&["status", "--json"]);
+    sandbox.done("import ai_scores.json");
+    let status = sandbox.json("status --json");
     assert_eq!(
         (
             &status["votes"],
@@ -375,47 +349,47 @@ fn a_recorded_failure_is_a_failure_and_not_a_tie() {
 
 #[test]
 fn a_bad_file_among_good_ones_imports_none_of_them() {
-    let desk = Desk::new();
-    desk.write("good.jsonl", GOOD);
-    desk.write("bad.jsonl", "{");
-    desk.refused(
-        &["import", "good.jsonl", "bad.jsonl"],
+    let sandbox = Sandbox::new();
+    sandbox.write("good.jsonl", GOOD);
+    sandbox.write("bad.jsonl", "{");
+    sandbox.refused(
+        "import good.jsonl bad.jsonl",
         2,
         &["bad.jsonl:1: ", "nothing imported"],
     );
-    assert_eq!(queries(&desk), 0);
+    assert_eq!(queries(&sandbox), 0);
 }
 
 #[test]
 fn recorded_votes_are_taken_over_after_an_annotation_too() {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([5]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    let recorded = desk
-        .done(&["export", "ai-scores"])
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([5]));
+    sandbox.done("annotate in.jsonl out.jsonl");
+    let recorded = sandbox
+        .done("export ai-scores")
         .text()
         .replace("bm25_score", "openai_score");
     let recorded = recorded
         .replace("proximity_score", "gemini_score")
         .replace("ngram_score", "anthropic_score");
-    desk.write("ai_scores.json", &recorded);
-    let report = desk.json(&["import", "ai_scores.json", "--json"]);
+    sandbox.write("ai_scores.json", &recorded);
+    let report = sandbox.json("import ai_scores.json --json");
     assert_eq!(report[0]["votes"], 60);
-    assert_eq!(desk.done(&["export", "ai-scores"]).text(), recorded);
+    assert_eq!(sandbox.done("export ai-scores").text(), recorded);
 }
 
 #[rstest]
 #[case::query("What is the capital of France?", "query")]
 #[case::document("Paris is the capital of France.", "d2")]
 fn one_identifier_with_two_texts_is_refused(#[case] text: &str, #[case] word: &str) {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let recorded = fs::read_to_string(AI_SCORES).unwrap();
     let member = |text: &str| format!(": \"{text}\"");
     let spoiled = recorded.replacen(&member(text), &member("Another text"), 1);
     assert_ne!(spoiled, recorded);
-    desk.write("ai_scores.json", spoiled);
-    desk.refused(
-        &["import", "ai_scores.json"],
+    sandbox.write("ai_scores.json", spoiled);
+    sandbox.refused(
+        "import ai_scores.json",
         2,
         &["ai_scores.json:", word, "nothing imported"],
     );

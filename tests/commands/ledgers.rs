@@ -22,16 +22,16 @@ fn what_a_queue_showed_and_whom_a_sampler_wanted_come_along() {
              INSERT INTO task SELECT max(battle), min(judge), 1 FROM vote",
         )
         .unwrap();
-    let merged = merge(&ada, &eve, &[]);
+    let merged = merge(&ada, &eve, "");
     assert_eq!(merged["verdicts"], 2);
     let united = rows(&ada.project());
-    assert_eq!(merge(&ada, &eve, &[])["verdicts"], 0);
+    assert_eq!(merge(&ada, &eve, "")["verdicts"], 0);
     assert_eq!(rows(&ada.project()), united);
     let told = "SELECT count(*) FROM verdict JOIN shown ON shown.uid = verdict.shown WHERE role = 'control'";
     assert_eq!(ada.count(told), eve.count(told));
     assert_eq!(ada.count(told), 2);
     assert_eq!(ada.count("SELECT count(*) FROM task"), 1);
-    let said = ada.done(&["export", "verdicts", "--format", "jsonl"]);
+    let said = ada.done("export verdicts --format jsonl");
     let said: Value = serde_json::from_str(said.text().trim()).unwrap();
     assert_eq!(
         (&said["verdict"], &said["in_force"], &said["inclusion"]),

@@ -1,6 +1,6 @@
 //! `overrule merge`: two analysts' files become one, as often as one likes, and neither loses anything.
 
-use crate::support::{AI_SCORES, Desk, dataset};
+use crate::support::{AI_SCORES, Sandbox, dataset};
 use rusqlite::types::Value as Cell;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
@@ -28,22 +28,22 @@ pub(crate) fn rows(path: &Path) -> Vec<(String, Vec<Vec<Cell>>)> {
         .collect()
 }
 
-pub(crate) fn merge(desk: &Desk, other: &Desk, more: &[&str]) -> Value {
+pub(crate) fn merge(sandbox: &Sandbox, other: &Sandbox, more: &str) -> Value {
     let path = other.project();
-    desk.json(&[&["merge", path.to_str().unwrap(), "--json"], more].concat())
+    sandbox.json(&format!("merge {} --json {more}", path.display()))
 }
 
-/// Two desks with the same dataset, judged by the same judges up to different depths.
-pub(crate) fn two() -> (Desk, Desk) {
-    let (ada, eve) = (Desk::new(), Desk::new());
-    for (desk, cycles) in [(&ada, "2"), (&eve, "3")] {
-        desk.write("in.jsonl", dataset([8, 5]));
-        desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", cycles]);
+/// Two sandboxes with the same dataset, judged by the same judges up to different depths.
+pub(crate) fn two() -> (Sandbox, Sandbox) {
+    let (ada, eve) = (Sandbox::new(), Sandbox::new());
+    for (sandbox, cycles) in [(&ada, "2"), (&eve, "3")] {
+        sandbox.write("in.jsonl", dataset([8, 5]));
+        sandbox.done(&format!("annotate in.jsonl out.jsonl --cycles {cycles}"));
     }
     (ada, eve)
 }
 
-fn says(desk: &Desk, who: &str, a: &str, b: &str, verdict: &str) {
+fn says(sandbox: &Sandbox, who: &str, a: &str, b: &str, verdict: &str) {
     let arguments = [
         "override",
         "--query",
@@ -57,12 +57,12 @@ fn says(desk: &Desk, who: &str, a: &str, b: &str, verdict: &str) {
         "--verdict",
         verdict,
     ];
-    desk.done(&arguments);
+    sandbox.done(&arguments);
 }
 
 /// What two projects with the same facts have in common, whatever their rows are called.
-fn facts(desk: &Desk) -> [String; 5] {
-    let text = |arguments: &[&str]| desk.done(arguments).text().to_owned();
+fn facts(sandbox: &Sandbox) -> [String; 5] {
+    let text = |arguments: &[&str]| sandbox.done(arguments).text().to_owned();
     let mut votes: Vec<String> = text(&["export", "votes", "--format", "jsonl"])
         .lines()
         .map(|line| {
@@ -89,21 +89,21 @@ fn either_way_round_the_union_is_the_same_and_a_second_merge_changes_nothing() {
     says(&ada, "ada", "d2", "d3", "much-b");
     says(&eve, "eve", "d1", "d0", "a");
     says(&eve, "eve", "d4", "d5", "tie");
-    eve.done(&["undo", "--annotator", "eve"]);
+    eve.done("undo --annotator eve");
     eve.write("gold", "query,a,b,decision\nq0,d6,d7,tie\n");
-    eve.done(&["gold", "import", "gold"]);
+    eve.done("gold import gold");
     let (of_ada, of_eve) = (rows(&ada.project()), rows(&eve.project()));
-    let third = Desk::new();
+    let third = Sandbox::new();
     fs::copy(ada.project(), third.project()).unwrap();
 
-    let tried = merge(&ada, &eve, &["--dry-run"]);
+    let tried = merge(&ada, &eve, "--dry-run");
     assert_eq!(
         (&tried["dry_run"], &tried["verdicts"]),
         (&json!(true), &json!(2))
     );
     assert_eq!(rows(&ada.project()), of_ada, "a dry run changes nothing");
 
-    let merged = merge(&ada, &eve, &[]);
+    let merged = merge(&ada, &eve, "");
     for what in ["votes", "battles", "verdicts", "undos", "gold"] {
         assert_eq!(merged[what], tried[what]);
         assert!(merged[what].as_u64().unwrap() > 0, "{what}");
@@ -114,7 +114,7 @@ fn either_way_round_the_union_is_the_same_and_a_second_merge_changes_nothing() {
     );
     assert_eq!(merged["conflicts"], 1);
     let united = rows(&ada.project());
-    let again = merge(&ada, &eve, &[]);
+    let again = merge(&ada, &eve, "");
     for what in [
         "queries_added",
         "documents_added",
@@ -130,12 +130,12 @@ fn either_way_round_the_union_is_the_same_and_a_second_merge_changes_nothing() {
     assert_eq!(rows(&ada.project()), united, "not a row, not a revision");
     assert_eq!(rows(&eve.project()), of_eve, "the other file is as it was");
 
-    merge(&eve, &third, &[]);
+    merge(&eve, &third, "");
     for (eves, adas) in facts(&eve).iter().zip(&facts(&ada)) {
         assert_eq!(eves, adas);
     }
     // And back again: there is nothing left to take.
-    let back = merge(&ada, &eve, &[]);
+    let back = merge(&ada, &eve, "");
     assert_eq!((&back["votes"], &back["verdicts"]), (&json!(0), &json!(0)));
     assert_eq!(rows(&ada.project()), united);
 }
@@ -147,19 +147,16 @@ fn a_merge_needs_no_second_purchase() {
         .unwrap()
         .execute_batch("UPDATE vote SET cost_usd = 0.25")
         .unwrap();
-    let merged = merge(&ada, &eve, &[]);
+    let merged = merge(&ada, &eve, "");
     let votes = merged["votes"].as_u64().unwrap();
     assert!(votes > 0);
     assert_eq!(merged["spent_usd"], 0.25 * votes as f64);
-    assert_eq!(
-        ada.json(&["status", "--json"])["spent_usd"],
-        0.25 * votes as f64
-    );
+    assert_eq!(ada.json("status --json")["spent_usd"], 0.25 * votes as f64);
     // What the other had judged is not asked for again.
     let before = ada.count("SELECT count(*) FROM vote");
-    ada.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "3"]);
+    ada.done("annotate in.jsonl out.jsonl --cycles 3");
     assert_eq!(ada.count("SELECT count(*) FROM vote"), before);
-    eve.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "3"]);
+    eve.done("annotate in.jsonl out.jsonl --cycles 3");
     assert_eq!(ada.read("out.jsonl"), eve.read("out.jsonl"));
 }
 
@@ -174,7 +171,7 @@ fn foreign(query: &str, a: &str, b: &str, by: &str, score: f64) -> String {
 
 #[test]
 fn pools_in_another_order_are_matched_by_name() {
-    let (ada, eve) = (Desk::new(), Desk::new());
+    let (ada, eve) = (Sandbox::new(), Sandbox::new());
     ada.write(
         "v.jsonl",
         [
@@ -193,23 +190,13 @@ fn pools_in_another_order_are_matched_by_name() {
         ]
         .concat(),
     );
-    for desk in [&ada, &eve] {
-        desk.done(&["import", "votes", "v.jsonl"]);
+    for sandbox in [&ada, &eve] {
+        sandbox.done("import votes v.jsonl");
     }
     eve.write("gold", "query,a,b,decision\nq,y,x,b\n");
-    eve.done(&["gold", "import", "gold"]);
-    eve.done(&[
-        "override",
-        "--query",
-        "q",
-        "--a",
-        "w",
-        "--b",
-        "x",
-        "--verdict",
-        "much-a",
-    ]);
-    let merged = merge(&ada, &eve, &[]);
+    eve.done("gold import gold");
+    eve.done("override --query q --a w --b x --verdict much-a");
+    let merged = merge(&ada, &eve, "");
     assert_eq!(
         (
             &merged["queries_added"],
@@ -219,7 +206,7 @@ fn pools_in_another_order_are_matched_by_name() {
         ),
         (&json!(1), &json!(3), &json!(2), &json!(3))
     );
-    let battles = ada.json(&["battles", "--query", "q", "--json"]);
+    let battles = ada.json("battles --query q --json");
     let first = &battles["battles"][0];
     assert_eq!((&first["a"], &first["b"]), (&json!("x"), &json!("y")));
     let votes: Vec<_> = first["votes"]
@@ -236,10 +223,7 @@ fn pools_in_another_order_are_matched_by_name() {
             (&json!("m2"), &json!(-0.75), &json!(true)),
         ]
     );
-    assert_eq!(
-        ada.json(&["gold", "list", "--json"])["items"][0]["decision"],
-        "a"
-    );
+    assert_eq!(ada.json("gold list --json")["items"][0]["decision"], "a");
     let verdict = &battles["judged_without_battle"][0];
     assert_eq!(
         (
@@ -249,7 +233,7 @@ fn pools_in_another_order_are_matched_by_name() {
         ),
         (&json!("x"), &json!("w"), &json!("much-b"))
     );
-    let judges = ada.json(&["status", "--json"])["judges"].clone();
+    let judges = ada.json("status --json")["judges"].clone();
     assert_eq!(
         judges[0]["judges"],
         json!(["m1", "m2"]),
@@ -259,27 +243,17 @@ fn pools_in_another_order_are_matched_by_name() {
 
 #[test]
 fn one_name_for_two_texts_leaves_the_query_out_and_takes_the_rest() {
-    let (ada, eve) = (Desk::new(), Desk::new());
+    let (ada, eve) = (Sandbox::new(), Sandbox::new());
     ada.write("v.jsonl", foreign("q", "x", "y", "m", 1.0));
     let spoiled = foreign("q", "x", "v", "m", 1.0).replace("text of x", "another text");
     eve.write(
         "v.jsonl",
         [spoiled, foreign("good", "x", "y", "m", 1.0)].concat(),
     );
-    for desk in [&ada, &eve] {
-        desk.done(&["import", "votes", "v.jsonl"]);
+    for sandbox in [&ada, &eve] {
+        sandbox.done("import votes v.jsonl");
     }
-    eve.done(&[
-        "override",
-        "--query",
-        "q",
-        "--a",
-        "x",
-        "--b",
-        "v",
-        "--verdict",
-        "a",
-    ]);
+    eve.done("override --query q --a x --b v --verdict a");
     let path = eve.project();
     let ran = ada.run(&["merge", path.to_str().unwrap(), "--json"]);
     assert_eq!(ran.code, Some(3), "{}", ran.stderr);
@@ -304,7 +278,7 @@ fn one_name_for_two_texts_leaves_the_query_out_and_takes_the_rest() {
 
 #[test]
 fn two_votes_of_one_judge_on_one_battle_are_a_clash_and_ours_stays() {
-    let (ada, eve) = (Desk::new(), Desk::new());
+    let (ada, eve) = (Sandbox::new(), Sandbox::new());
     ada.write(
         "v.jsonl",
         [
@@ -321,8 +295,8 @@ fn two_votes_of_one_judge_on_one_battle_are_a_clash_and_ours_stays() {
         ]
         .concat(),
     );
-    for desk in [&ada, &eve] {
-        desk.done(&["import", "votes", "v.jsonl"]);
+    for sandbox in [&ada, &eve] {
+        sandbox.done("import votes v.jsonl");
     }
     // All but the log of imports, which gets hers too.
     let votes = || -> Vec<_> {
@@ -338,7 +312,7 @@ fn two_votes_of_one_judge_on_one_battle_are_a_clash_and_ours_stays() {
             (&merged["votes"], &merged["vote_clashes"]),
             (&json!(0), &json!(1))
         );
-        assert!(ran.stderr.contains("1 votes differ"), "{}", ran.stderr);
+        ran.says("1 votes differ");
         assert_eq!(votes(), before);
         assert_eq!(ada.count("SELECT count(*) FROM import"), 2);
     }
@@ -346,31 +320,31 @@ fn two_votes_of_one_judge_on_one_battle_are_a_clash_and_ours_stays() {
 
 #[test]
 fn failures_come_once_and_stay_failures() {
-    let (ada, eve) = (Desk::new(), Desk::new());
+    let (ada, eve) = (Sandbox::new(), Sandbox::new());
     let mut recorded: Value = serde_json::from_slice(&fs::read(AI_SCORES).unwrap()).unwrap();
     recorded["scored_pairs"][0]["openai_score"] = json!({ "thought": "", "score": 0.0 });
     eve.write("ai_scores.json", recorded.to_string());
-    eve.done(&["import", "ai_scores.json"]);
+    eve.done("import ai_scores.json");
     ada.write("in.jsonl", dataset([3]));
-    ada.done(&["import", "in.jsonl"]);
-    assert_eq!(merge(&ada, &eve, &[])["failures"], 1);
-    assert_eq!(merge(&ada, &eve, &[])["failures"], 0);
-    let status = ada.json(&["status", "--json"]);
+    ada.done("import in.jsonl");
+    assert_eq!(merge(&ada, &eve, "")["failures"], 1);
+    assert_eq!(merge(&ada, &eve, "")["failures"], 0);
+    let status = ada.json("status --json");
     assert_eq!(
         (&status["votes"], &status["failures"]),
         (&json!(23), &json!(1))
     );
     assert_eq!(
-        ada.done(&["export", "ai-scores"]).text(),
-        eve.done(&["export", "ai-scores"]).text()
+        ada.done("export ai-scores").text(),
+        eve.done("export ai-scores").text()
     );
 }
 
 #[test]
 fn what_calls_cost_beside_votes_comes_once_and_what_is_owed_stays_owed() {
     let (ada, eve) = two();
-    let change = |desk: &Desk, sql: &str| {
-        Connection::open(desk.project())
+    let change = |sandbox: &Sandbox, sql: &str| {
+        Connection::open(sandbox.project())
             .unwrap()
             .execute_batch(sql)
             .unwrap();
@@ -386,16 +360,16 @@ fn what_calls_cost_beside_votes_comes_once_and_what_is_owed_stays_owed() {
          INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input, tokens_output, created_ms, again)
          SELECT battle, judge, swapped, 'malformed', 'asked once more', 1, 0, 0, 7, 1 FROM vote LIMIT 1",
     );
-    let dry = merge(&ada, &eve, &["--dry-run"]);
+    let dry = merge(&ada, &eve, "--dry-run");
     assert_eq!(
         (&dry["assumed_usd"], &dry["spent_usd"]),
         (&json!(1.0), &json!(0.25))
     );
     assert_eq!(ada.count("SELECT count(*) FROM call"), 0);
-    let merged = merge(&ada, &eve, &[]);
+    let merged = merge(&ada, &eve, "");
     assert_eq!(merged["assumed_usd"], 1.0);
     let united = rows(&ada.project());
-    let again = merge(&ada, &eve, &[]);
+    let again = merge(&ada, &eve, "");
     assert_eq!(
         (&again["assumed_usd"], &again["spent_usd"]),
         (&json!(0.0), &json!(0.0))
@@ -420,16 +394,16 @@ fn the_other_file_may_be_in_use_older_or_write_protected() {
              INSERT INTO verdict SELECT * FROM live",
         )
         .unwrap();
-    assert_eq!(merge(&ada, &eve, &[])["verdicts"], 2);
+    assert_eq!(merge(&ada, &eve, "")["verdicts"], 2);
     drop(store);
 
     let before = fs::read(eve.project()).unwrap();
     let mut permissions = fs::metadata(eve.project()).unwrap().permissions();
     permissions.set_readonly(true);
     fs::set_permissions(eve.project(), permissions).unwrap();
-    let third = Desk::new();
+    let third = Sandbox::new();
     third.write("v.jsonl", foreign("q0", "x", "y", "m", 1.0));
-    third.done(&["import", "votes", "v.jsonl"]);
+    third.done("import votes v.jsonl");
     let path = eve.project();
     let ran = third.run(&["merge", path.to_str().unwrap(), "--json"]);
     assert_eq!(
@@ -450,7 +424,7 @@ fn the_other_file_may_be_in_use_older_or_write_protected() {
         "{names:?}"
     );
 
-    let old = Desk::new();
+    let old = Sandbox::new();
     let schema = include_str!("../../assets/migrations/0001.sql");
     let db = Connection::open(old.project()).unwrap();
     db.execute_batch(schema).unwrap();
@@ -462,7 +436,7 @@ fn the_other_file_may_be_in_use_older_or_write_protected() {
         .unwrap();
     drop(db);
     let before = fs::read(old.project()).unwrap();
-    assert_eq!(merge(&ada, &old, &[])["queries_added"], 1);
+    assert_eq!(merge(&ada, &old, "")["queries_added"], 1);
     assert_eq!(fs::read(old.project()).unwrap(), before);
 }
 
@@ -486,10 +460,10 @@ fn what_is_no_other_project_is_refused_by_name() {
     }
     let whole = fs::read(ada.project()).unwrap();
     ada.write("cut.db", &whole[..whole.len() / 2]);
-    let ran = ada.run(&["merge", "cut.db"]);
+    let ran = ada.run("merge cut.db");
     assert_ne!(ran.code, Some(0));
-    assert!(ran.stderr.contains("cut.db"), "{}", ran.stderr);
+    ran.says("cut.db");
     assert_eq!(rows(&ada.project()), before);
     fs::remove_file(ada.path("overrule.db")).unwrap();
-    ada.refused(&["merge", "cut.db"], 2, &["no such project"]);
+    ada.refused("merge cut.db", 2, &["no such project"]);
 }

@@ -1,20 +1,18 @@
 //! `overrule override` and `undo`: a person's verdict, and taking it back to the last bit.
 
-use crate::support::{AI_SCORES, Desk, dataset};
+use crate::support::{AI_SCORES, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-fn annotated() -> Desk {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([12]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "2"]);
-    desk
+fn annotated() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([12]));
+    sandbox.done("annotate in.jsonl out.jsonl --cycles 2");
+    sandbox
 }
 
-fn matrix(desk: &Desk) -> String {
-    desk.done(&["matrix", "--query", "q0", "--json"])
-        .text()
-        .to_owned()
+fn matrix(sandbox: &Sandbox) -> String {
+    sandbox.done("matrix --query q0 --json").text().to_owned()
 }
 
 fn verdict<'a>(a: &'a str, b: &'a str, verdict: &'a str) -> Vec<&'a str> {
@@ -32,8 +30,8 @@ fn verdict<'a>(a: &'a str, b: &'a str, verdict: &'a str) -> Vec<&'a str> {
 }
 
 /// Two documents whose pair has, or has not, been fought.
-fn pair(desk: &Desk, fought: bool) -> (String, String) {
-    let matrix: Value = serde_json::from_str(&matrix(desk)).unwrap();
+fn pair(sandbox: &Sandbox, fought: bool) -> (String, String) {
+    let matrix: Value = serde_json::from_str(&matrix(sandbox)).unwrap();
     let name = |at: usize| {
         matrix["documents"][at]["document"]
             .as_str()
@@ -51,11 +49,11 @@ fn pair(desk: &Desk, fought: bool) -> (String, String) {
 #[case::fought(true)]
 #[case::never_fought(false)]
 fn a_verdict_moves_the_scores_and_undo_restores_them_byte_for_byte(#[case] fought: bool) {
-    let desk = annotated();
-    let before = matrix(&desk);
-    let (better, worse) = pair(&desk, fought);
+    let sandbox = annotated();
+    let before = matrix(&sandbox);
+    let (better, worse) = pair(&sandbox, fought);
     for decision in ["much-b", "b", "tie", "a", "much-a"] {
-        let ran = desk.done(&verdict(&better, &worse, decision));
+        let ran = sandbox.done(&verdict(&better, &worse, decision));
         let said = ["replaces the judges' votes", "confirms the judges' votes"];
         let said = if fought {
             said
@@ -67,48 +65,48 @@ fn a_verdict_moves_the_scores_and_undo_restores_them_byte_for_byte(#[case] fough
             "{}",
             ran.text()
         );
-        assert_ne!(matrix(&desk), before, "{decision}");
-        assert_eq!(desk.json(&["status", "--json"])["verdicts"], 1);
-        let ran = desk.done(&["undo"]);
+        assert_ne!(matrix(&sandbox), before, "{decision}");
+        assert_eq!(sandbox.json("status --json")["verdicts"], 1);
+        let ran = sandbox.done("undo");
         assert!(ran.text().starts_with("q0: taken back: "), "{}", ran.text());
-        assert_eq!(matrix(&desk), before, "{decision}");
+        assert_eq!(matrix(&sandbox), before, "{decision}");
     }
-    desk.refused(&["undo"], 2, &["no verdict by \"tester\" to take back"]);
+    sandbox.refused("undo", 2, &["no verdict by \"tester\" to take back"]);
 }
 
 #[test]
 fn cannot_tell_is_stored_and_moves_no_score() {
-    let desk = annotated();
-    let scores = |desk: &Desk| {
-        let matrix: Value = serde_json::from_str(&matrix(desk)).unwrap();
+    let sandbox = annotated();
+    let scores = |sandbox: &Sandbox| {
+        let matrix: Value = serde_json::from_str(&matrix(sandbox)).unwrap();
         matrix["documents"].clone()
     };
-    let before = scores(&desk);
-    let (a, b) = pair(&desk, true);
-    let ran = desk.done(&verdict(&a, &b, "cannot-tell"));
-    assert!(
-        ran.text().contains("the judges' votes stay as they are"),
-        "{}",
-        ran.text()
-    );
-    assert_eq!(scores(&desk), before);
-    assert_eq!(desk.json(&["status", "--json"])["verdicts"], 1);
+    let before = scores(&sandbox);
+    let (a, b) = pair(&sandbox, true);
+    let ran = sandbox.done(&verdict(&a, &b, "cannot-tell"));
+    ran.prints("the judges' votes stay as they are");
+    assert_eq!(scores(&sandbox), before);
+    assert_eq!(sandbox.json("status --json")["verdicts"], 1);
 }
 
 #[test]
 fn the_latest_verdict_on_a_pair_counts_in_either_orientation() {
-    let desk = annotated();
-    let (a, b) = pair(&desk, true);
-    desk.done(&verdict(&a, &b, "much-a"));
-    let once = matrix(&desk);
-    desk.done(&verdict(&b, &a, "much-a"));
-    assert_ne!(matrix(&desk), once);
-    assert_eq!(desk.json(&["status", "--json"])["verdicts"], 1);
-    desk.done(&["undo"]);
-    assert_eq!(matrix(&desk), once, "the earlier verdict is in force again");
-    desk.done(&verdict(&b, &a, "much-b"));
+    let sandbox = annotated();
+    let (a, b) = pair(&sandbox, true);
+    sandbox.done(&verdict(&a, &b, "much-a"));
+    let once = matrix(&sandbox);
+    sandbox.done(&verdict(&b, &a, "much-a"));
+    assert_ne!(matrix(&sandbox), once);
+    assert_eq!(sandbox.json("status --json")["verdicts"], 1);
+    sandbox.done("undo");
     assert_eq!(
-        matrix(&desk),
+        matrix(&sandbox),
+        once,
+        "the earlier verdict is in force again"
+    );
+    sandbox.done(&verdict(&b, &a, "much-b"));
+    assert_eq!(
+        matrix(&sandbox),
         once,
         "the same verdict said the other way round"
     );
@@ -116,19 +114,19 @@ fn the_latest_verdict_on_a_pair_counts_in_either_orientation() {
 
 #[test]
 fn undo_takes_back_only_ones_own_verdicts() {
-    let desk = annotated();
-    let (a, b) = pair(&desk, true);
-    desk.done(&[verdict(&a, &b, "a"), vec!["--annotator", "ada"]].concat());
-    desk.refused(&["undo"], 2, &["\"tester\""]);
-    let undone = desk.json(&["undo", "--annotator", "ada", "--json"]);
+    let sandbox = annotated();
+    let (a, b) = pair(&sandbox, true);
+    sandbox.done(&[verdict(&a, &b, "a"), vec!["--annotator", "ada"]].concat());
+    sandbox.refused("undo", 2, &["\"tester\""]);
+    let undone = sandbox.json("undo --annotator ada --json");
     assert_eq!(undone["verdict"], "a");
     assert_eq!((&undone["a"], &undone["b"]), (&json!(a), &json!(b)));
 }
 
 #[test]
 fn a_verdict_is_shown_with_its_battle() {
-    let desk = Desk::new();
-    desk.done(&["import", AI_SCORES]);
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
     let arguments = [
         "override",
         "--query",
@@ -140,18 +138,11 @@ fn a_verdict_is_shown_with_its_battle() {
         "--verdict",
         "much-a",
     ];
-    let output = desk.json(&[&arguments[..], &["--note", "a joke", "--json"]].concat());
+    let output = sandbox.json(&[&arguments[..], &["--note", "a joke", "--json"]].concat());
     assert_eq!(output["verdict"], "much-a");
     let moved = output["moved"].as_array().unwrap();
     assert!(moved.iter().any(|row| row["document"] == "d3"), "{output}");
-    let battles = desk.json(&[
-        "battles",
-        "--query",
-        "capital-of-france",
-        "--document",
-        "d3",
-        "--json",
-    ]);
+    let battles = sandbox.json("battles --query capital-of-france --document d3 --json");
     for battle in battles["battles"].as_array().unwrap() {
         let expected = if battle["a"] == "d3" {
             "much-a"
@@ -170,7 +161,7 @@ fn a_verdict_is_shown_with_its_battle() {
             "the votes stay visible"
         );
     }
-    let text = desk.done(&["battles", "--query", "capital-of-france"]);
+    let text = sandbox.done("battles --query capital-of-france");
     assert!(text.text().contains("overruled by tester: "));
 }
 
@@ -181,21 +172,21 @@ fn a_verdict_is_shown_with_its_battle() {
 #[case::same_document(&["override", "--query", "q0", "--a", "d1", "--b", "d1", "--verdict", "a"], &["same document"])]
 #[case::verdict(&["override", "--query", "q0", "--a", "d1", "--b", "d2", "--verdict", "better"], &["cannot-tell"])]
 fn a_verdict_on_what_is_not_there_is_refused(#[case] arguments: &[&str], #[case] words: &[&str]) {
-    let desk = annotated();
-    let before = matrix(&desk);
-    desk.refused(arguments, 2, words);
-    assert_eq!(matrix(&desk), before);
-    assert_eq!(desk.count("SELECT count(*) FROM verdict"), 0);
+    let sandbox = annotated();
+    let before = matrix(&sandbox);
+    sandbox.refused(arguments, 2, words);
+    assert_eq!(matrix(&sandbox), before);
+    assert_eq!(sandbox.count("SELECT count(*) FROM verdict"), 0);
 }
 
 #[test]
 fn verdicts_export_as_lines_and_as_a_table() {
-    let desk = annotated();
-    desk.done(&[verdict("d0", "d1", "a"), vec!["--note", "names the trial"]].concat());
-    desk.done(&verdict("d2", "d3", "tie"));
-    desk.done(&verdict("d4", "d5", "b"));
-    desk.done(&["undo"]);
-    let lines = desk.done(&["export", "verdicts", "--format", "jsonl"]);
+    let sandbox = annotated();
+    sandbox.done(&[verdict("d0", "d1", "a"), vec!["--note", "names the trial"]].concat());
+    sandbox.done(&verdict("d2", "d3", "tie"));
+    sandbox.done(&verdict("d4", "d5", "b"));
+    sandbox.done("undo");
+    let lines = sandbox.done("export verdicts --format jsonl");
     let rows: Vec<Value> = lines
         .text()
         .lines()
@@ -209,7 +200,7 @@ fn verdicts_export_as_lines_and_as_a_table() {
     assert_eq!(rows[0]["note"], "names the trial");
     assert_eq!(rows[0]["annotator"], "tester");
     assert!(rows[1]["note"].is_null());
-    let table = desk.done(&["export", "verdicts"]);
+    let table = sandbox.done("export verdicts");
     let mut reader = csv::Reader::from_reader(table.stdout.as_slice());
     let headers = [
         "uid",
@@ -241,14 +232,14 @@ fn verdicts_export_as_lines_and_as_a_table() {
 
 #[test]
 fn no_cell_of_a_table_is_a_formula() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let document = |id: &str| json!({ "id": id, "content": format!("apples {id}") });
     let documents = ["=cmd|'/C calc'!A0", "@SUM(1)", "+1+1", "-2+3"].map(document);
     let line = json!({ "query": { "id": "=q()", "query": "apples" }, "documents": documents });
-    desk.write("in.jsonl", line.to_string());
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
+    sandbox.write("in.jsonl", line.to_string());
+    sandbox.done("annotate in.jsonl out.jsonl");
     let note = "=HYPERLINK(\"http://x\",\"y\")";
-    desk.done(&[
+    sandbox.done(&[
         "override",
         "--query",
         "=q()",
@@ -261,11 +252,11 @@ fn no_cell_of_a_table_is_a_formula() {
         note,
     ]);
     for arguments in [
-        &["export", "verdicts"][..],
-        &["export", "votes"],
-        &["matrix", "--query", "=q()", "--format", "csv"],
+        "export verdicts",
+        "export votes",
+        "matrix --query =q() --format csv",
     ] {
-        let table = desk.done(arguments);
+        let table = sandbox.done(arguments);
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .from_reader(table.stdout.as_slice());

@@ -1,44 +1,33 @@
 //! Several people on one project: whose verdict counts, who said what, the log, and the known answers.
 
-use crate::support::{AI_SCORES, Desk, dataset};
+use crate::support::{AI_SCORES, Arguments as _, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 /// A query of eight documents, all of them judged by the offline judges.
-pub(crate) fn annotated() -> Desk {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([8]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl", "--cycles", "3"]);
-    desk
+pub(crate) fn annotated() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([8]));
+    sandbox.done("annotate in.jsonl out.jsonl --cycles 3");
+    sandbox
 }
 
-pub(crate) fn says(desk: &Desk, who: &str, a: &str, b: &str, verdict: &str) -> Value {
-    desk.json(&[
-        "override",
-        "--annotator",
-        who,
-        "--query",
-        "q0",
-        "--a",
-        a,
-        "--b",
-        b,
-        "--verdict",
-        verdict,
-        "--json",
-    ])
+pub(crate) fn says(sandbox: &Sandbox, who: &str, a: &str, b: &str, verdict: &str) -> Value {
+    sandbox.json(&format!(
+        "override --annotator {who} --query q0 --a {a} --b {b} --verdict {verdict} --json"
+    ))
 }
 
-fn scores(desk: &Desk) -> Value {
-    desk.json(&["matrix", "--query", "q0", "--json"])["documents"].clone()
+fn scores(sandbox: &Sandbox) -> Value {
+    sandbox.json("matrix --query q0 --json")["documents"].clone()
 }
 
-fn follow(desk: &Desk, rule: &[&str]) {
-    desk.done(&[&["config", "project", "--final"], rule].concat());
+fn follow(sandbox: &Sandbox, rule: &str) {
+    sandbox.done(&format!("config project --final {rule}"));
 }
 
-fn verdicts(desk: &Desk) -> Vec<Value> {
-    let lines = desk.done(&["export", "verdicts", "--format", "jsonl"]);
+fn verdicts(sandbox: &Sandbox) -> Vec<Value> {
+    let lines = sandbox.done("export verdicts --format jsonl");
     let rows = lines.text().lines();
     rows.map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -46,21 +35,21 @@ fn verdicts(desk: &Desk) -> Vec<Value> {
 
 #[test]
 fn the_rule_decides_whose_verdict_moves_the_scores() {
-    let desk = annotated();
-    let judges_alone = scores(&desk);
-    says(&desk, "ada", "d0", "d1", "much-a");
-    let of_ada = scores(&desk);
-    says(&desk, "eve", "d1", "d0", "much-a");
-    let of_eve = scores(&desk);
+    let sandbox = annotated();
+    let judges_alone = scores(&sandbox);
+    says(&sandbox, "ada", "d0", "d1", "much-a");
+    let of_ada = scores(&sandbox);
+    says(&sandbox, "eve", "d1", "d0", "much-a");
+    let of_eve = scores(&sandbox);
     assert_ne!(of_ada, of_eve);
 
-    follow(&desk, &["majority"]);
+    follow(&sandbox, "majority");
     assert_eq!(
-        scores(&desk),
+        scores(&sandbox),
         judges_alone,
         "one against one is no majority"
     );
-    let status = desk.json(&["status", "--json"]);
+    let status = sandbox.json("status --json");
     assert_eq!(
         (
             &status["verdicts"],
@@ -70,97 +59,74 @@ fn the_rule_decides_whose_verdict_moves_the_scores() {
         (&json!(0), &json!(1), &json!("majority"))
     );
 
-    follow(&desk, &["adjudicator", "--adjudicator", "ada"]);
-    assert_eq!(scores(&desk), of_ada);
-    let settings = desk.json(&["config", "project", "--json"]);
+    follow(&sandbox, "adjudicator --adjudicator ada");
+    assert_eq!(scores(&sandbox), of_ada);
+    let settings = sandbox.json("config project --json");
     assert_eq!(
         (&settings["final"], &settings["adjudicator"]),
         (&json!("adjudicator"), &json!("ada"))
     );
-    follow(&desk, &["adjudicator", "--adjudicator", "bob"]);
+    follow(&sandbox, "adjudicator --adjudicator bob");
     assert_eq!(
-        scores(&desk),
+        scores(&sandbox),
         judges_alone,
         "bob says nothing, and the others differ"
     );
 
-    follow(&desk, &["latest"]);
-    assert_eq!(scores(&desk), of_eve);
-    follow(&desk, &["majority"]);
-    let told = says(&desk, "bob", "d0", "d1", "a");
+    follow(&sandbox, "latest");
+    assert_eq!(scores(&sandbox), of_eve);
+    follow(&sandbox, "majority");
+    let told = says(&sandbox, "bob", "d0", "d1", "a");
     assert_eq!(told["in_force"], true, "two of three, and not both by far");
-    desk.done(&["undo", "--annotator", "bob"]);
-    says(&desk, "bob", "d0", "d1", "cannot-tell");
-    assert_eq!(scores(&desk), judges_alone, "who cannot tell does not vote");
-    desk.done(&["undo", "--annotator", "bob"]);
-    desk.done(&["undo", "--annotator", "eve"]);
-    assert_eq!(scores(&desk), of_ada);
+    sandbox.done("undo --annotator bob");
+    says(&sandbox, "bob", "d0", "d1", "cannot-tell");
+    assert_eq!(
+        scores(&sandbox),
+        judges_alone,
+        "who cannot tell does not vote"
+    );
+    sandbox.done("undo --annotator bob");
+    sandbox.done("undo --annotator eve");
+    assert_eq!(scores(&sandbox), of_ada);
 }
 
 #[test]
 fn a_verdict_that_does_not_count_is_said_not_to() {
-    let desk = annotated();
-    follow(&desk, &["adjudicator", "--adjudicator", "ada"]);
-    says(&desk, "ada", "d0", "d1", "a");
-    let arguments = ["--query", "q0", "--a", "d0", "--b", "d1", "--verdict", "b"];
-    let ran = desk.done(&[&["override"], &arguments[..]].concat());
-    assert!(
-        ran.text().contains(
-            "d1 is better: stored; in force is the verdict of ada (adjudicator): d0 is better"
-        ),
-        "{}",
-        ran.text()
-    );
-    let ran = desk.done(&["undo"]);
-    assert!(
-        ran.text().contains("in force now: d0 is better"),
-        "{}",
-        ran.text()
-    );
+    let sandbox = annotated();
+    follow(&sandbox, "adjudicator --adjudicator ada");
+    says(&sandbox, "ada", "d0", "d1", "a");
+    let ran = sandbox.done("override --query q0 --a d0 --b d1 --verdict b");
+    ran.prints("d1 is better: stored; in force is the verdict of ada (adjudicator): d0 is better");
+    let ran = sandbox.done("undo");
+    ran.prints("in force now: d0 is better");
 }
 
 #[rstest]
-#[case::nobody(&["--final", "adjudicator"], "--adjudicator NAME")]
-#[case::empty(&["--final", "adjudicator", "--adjudicator", " "], "--adjudicator is empty")]
-#[case::needless(&["--final", "majority", "--adjudicator", "ada"], "goes with --final adjudicator")]
-#[case::unknown(&["--final", "vote"], "possible values")]
-fn a_rule_that_makes_no_sense_is_refused(#[case] rule: &[&str], #[case] words: &str) {
-    let desk = annotated();
-    let before = desk.json(&["config", "project", "--json"]);
-    desk.refused(&[&["config", "project"], rule].concat(), 2, &[words]);
-    assert_eq!(desk.json(&["config", "project", "--json"]), before);
+#[case::nobody("--final adjudicator", "--adjudicator NAME")]
+#[case::empty("--final adjudicator --adjudicator=\t", "--adjudicator is empty")]
+#[case::needless("--final majority --adjudicator ada", "goes with --final adjudicator")]
+#[case::unknown("--final vote", "possible values")]
+fn a_rule_that_makes_no_sense_is_refused(#[case] rule: &str, #[case] words: &str) {
+    let sandbox = annotated();
+    let before = sandbox.json("config project --json");
+    sandbox.refused(&format!("config project {rule}"), 2, &[words]);
+    assert_eq!(sandbox.json("config project --json"), before);
 }
 
 #[test]
 fn who_said_what_is_told_with_the_battle() {
-    let desk = Desk::new();
-    desk.done(&["import", AI_SCORES]);
-    let give = |who: &str, a: &str, b: &str, verdict: &str, more: &[&str]| {
-        let arguments = [
-            "override",
-            "--annotator",
-            who,
-            "--query",
-            "capital-of-france",
-            "--a",
-            a,
-            "--b",
-            b,
-            "--verdict",
-            verdict,
-        ];
-        desk.done(&[&arguments[..], more].concat());
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
+    let give = |who: &str, verdict: &str, more: &[&str]| {
+        let arguments = format!("override --query capital-of-france --annotator {who} {verdict}");
+        sandbox.done(&[&arguments.list(), more].concat());
     };
-    give(
-        "ada",
-        "d2",
-        "d3",
-        "a",
-        &["--confidence", "high", "--cause", "judge-wrong"],
-    );
-    give("eve", "d3", "d2", "much-a", &["--note", "it rhymes"]);
-    give("eve", "d1", "d3", "tie", &[]);
-    let output = desk.json(&["battles", "--query", "capital-of-france", "--json"]);
+    let sure = ["--confidence", "high", "--cause", "judge-wrong"];
+    give("ada", "--a d2 --b d3 --verdict a", &sure);
+    let note = ["--note", "it rhymes"];
+    give("eve", "--a d3 --b d2 --verdict much-a", &note);
+    give("eve", "--a d1 --b d3 --verdict tie", &[]);
+    let output = sandbox.json("battles --query capital-of-france --json");
     let of_pair = |battle: &&Value| battle["a"] == "d2" && battle["b"] == "d3";
     let battles = output["battles"].as_array().unwrap();
     assert!(battles.iter().any(|battle| of_pair(&battle)));
@@ -206,7 +172,7 @@ fn who_said_what_is_told_with_the_battle() {
         (&json!("d3"), &json!("d1"))
     );
     assert_eq!(alone[0]["verdict"]["decision"], "tie");
-    let text = desk.done(&["battles", "--query", "capital-of-france"]);
+    let text = sandbox.done("battles --query capital-of-france");
     for words in [
         "overruled by eve: d3 is much better",
         "ada: d2 is better (sure; the judges are wrong)",
@@ -216,40 +182,17 @@ fn who_said_what_is_told_with_the_battle() {
     ] {
         assert!(text.text().contains(words), "{words}: {}", text.text());
     }
-    let one = desk.json(&[
-        "battles",
-        "--query",
-        "capital-of-france",
-        "--document",
-        "d2",
-        "--json",
-    ]);
+    let one = sandbox.json("battles --query capital-of-france --document d2 --json");
     assert_eq!(one["judged_without_battle"], json!([]));
 }
 
 #[test]
 fn every_annotators_verdict_is_exported_with_all_that_is_known_of_it() {
-    let desk = annotated();
-    says(&desk, "ada", "d0", "d1", "a");
-    says(&desk, "eve", "d0", "d1", "b");
-    desk.done(&[
-        "override",
-        "--annotator",
-        "ada",
-        "--query",
-        "q0",
-        "--a",
-        "d1",
-        "--b",
-        "d0",
-        "--verdict",
-        "b",
-        "--confidence",
-        "low",
-        "--cause",
-        "query-unclear",
-    ]);
-    let rows = verdicts(&desk);
+    let sandbox = annotated();
+    says(&sandbox, "ada", "d0", "d1", "a");
+    says(&sandbox, "eve", "d0", "d1", "b");
+    sandbox.done("override --annotator ada --query q0 --a d1 --b d0 --verdict b --confidence low --cause query-unclear");
+    let rows = verdicts(&sandbox);
     let told: Vec<_> = rows
         .iter()
         .map(|row| {
@@ -286,35 +229,23 @@ fn every_annotators_verdict_is_exported_with_all_that_is_known_of_it() {
         "a reason for what she said before"
     );
     // Taking it back takes both back.
-    desk.done(&["undo", "--annotator", "ada"]);
-    assert_eq!(verdicts(&desk).len(), 1);
-    desk.refused(&["undo", "--annotator", "ada"], 2, &["\"ada\""]);
-    desk.refused(
-        &[
-            "override",
-            "--query",
-            "q0",
-            "--a",
-            "d0",
-            "--b",
-            "d1",
-            "--verdict",
-            "a",
-            "--cause",
-            "tired",
-        ],
+    sandbox.done("undo --annotator ada");
+    assert_eq!(verdicts(&sandbox).len(), 1);
+    sandbox.refused("undo --annotator ada", 2, &["\"ada\""]);
+    sandbox.refused(
+        "override --query q0 --a d0 --b d1 --verdict a --cause tired",
         2,
         &["judge-wrong"],
     );
-    desk.refused(&["undo", "--annotator", ""], 2, &["--annotator"]);
+    sandbox.refused(&["undo", "--annotator", ""], 2, &["--annotator"]);
 }
 
 #[test]
 fn the_annotator_is_the_options_then_the_environments() {
-    let desk = annotated();
-    desk.write("config.toml", "annotator = \"from the file\"\n");
-    let who = |options: &[&str], variable: Option<&str>| {
-        let mut command = desk.command(&[options, &["config", "show", "--json"]].concat());
+    let sandbox = annotated();
+    sandbox.write("config.toml", "annotator = \"from the file\"\n");
+    let who = |options: &str, variable: Option<&str>| {
+        let mut command = sandbox.command(&format!("{options} config show --json"));
         command.env_remove("OVERRULE_ANNOTATOR");
         if let Some(name) = variable {
             command.env("OVERRULE_ANNOTATOR", name);
@@ -322,24 +253,21 @@ fn the_annotator_is_the_options_then_the_environments() {
         let shown: Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
         shown["annotator"].as_str().unwrap().to_owned()
     };
-    let file = ["--config", "config.toml"];
-    assert_eq!(who(&file, None), "from the file");
-    assert_eq!(who(&file, Some("env")), "env");
-    assert_eq!(
-        who(&[&file[..], &["--annotator", "me"]].concat(), Some("env")),
-        "me"
-    );
+    let file = "--config config.toml";
+    assert_eq!(who(file, None), "from the file");
+    assert_eq!(who(file, Some("env")), "env");
+    assert_eq!(who(&format!("{file} --annotator me"), Some("env")), "me");
 }
 
 #[test]
 fn imports_are_in_the_log_and_come_along() {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([3, 2]));
-    desk.done(&["import", "in.jsonl", "--annotator", "ada"]);
-    desk.done(&["import", "in.jsonl", "--dry-run"]);
-    desk.write("qrels.tsv", "query-id\tcorpus-id\tscore\nq0\td1\t1\n");
-    desk.done(&["import", "qrels.tsv", "--annotator", "eve"]);
-    let rows = log(&desk, &[]);
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([3, 2]));
+    sandbox.done("import in.jsonl --annotator ada");
+    sandbox.done("import in.jsonl --dry-run");
+    sandbox.write("qrels.tsv", "query-id\tcorpus-id\tscore\nq0\td1\t1\n");
+    sandbox.done("import qrels.tsv --annotator eve");
+    let rows = log(&sandbox, "");
     let told: Vec<_> = rows
         .iter()
         .map(|row| ["event", "who", "about"].map(|name| row[name].as_str().unwrap().to_owned()))
@@ -354,38 +282,37 @@ fn imports_are_in_the_log_and_come_along() {
         ]
     );
     assert!(told[1][2].starts_with("qrels.tsv: ") && told[1][1] == "eve");
-    assert_eq!(log(&desk, &["--annotator", "eve"]), rows[1..]);
-    assert_eq!(log(&desk, &["--query", "q0"]), [] as [Value; 0]);
+    assert_eq!(log(&sandbox, "--annotator eve"), rows[1..]);
+    assert_eq!(log(&sandbox, "--query q0"), [] as [Value; 0]);
 
-    std::fs::rename(desk.project(), desk.path("other.db")).unwrap();
-    desk.done(&["import", "in.jsonl", "--annotator", "bob"]);
+    std::fs::rename(sandbox.project(), sandbox.path("other.db")).unwrap();
+    sandbox.done("import in.jsonl --annotator bob");
     for _ in 0..2 {
-        desk.done(&["merge", "other.db"]);
-        let merged = log(&desk, &[]);
+        sandbox.done("merge other.db");
+        let merged = log(&sandbox, "");
         assert_eq!((&merged[..2], merged.len()), (&rows[..], 3));
     }
 }
 
 #[test]
 fn the_project_tells_of_its_guideline_and_of_an_unknown_adjudicator() {
-    let desk = annotated();
-    let project = ["config", "project"];
+    let sandbox = annotated();
     assert_eq!(
-        desk.json(&["config", "project", "--json"])["guideline"],
+        sandbox.json("config project --json")["guideline"],
         Value::Null
     );
-    desk.write("guide.md", "\n# Helpful or not?\n\nPréfère what answers.\n");
-    let text = desk.done(&[&project[..], &["--guideline", "guide.md"]].concat());
+    sandbox.write("guide.md", "\n# Helpful or not?\n\nPréfère what answers.\n");
+    let text = sandbox.done("config project --guideline guide.md");
     assert!(
         text.text()
             .contains("[guideline]\nfirst_line = \"# Helpful or not?\"\ncharacters = 42\n"),
         "{}",
         text.text()
     );
-    says(&desk, "ada", "d0", "d1", "a");
+    says(&sandbox, "ada", "d0", "d1", "a");
     let name = |name: &str| {
-        let options = ["--final", "adjudicator", "--adjudicator", name];
-        desk.done(&[&project[..], &options].concat()).stderr
+        let rule = format!("config project --final adjudicator --adjudicator {name}");
+        sandbox.done(&rule).stderr
     };
     let note = name("eve");
     assert!(
@@ -395,19 +322,19 @@ fn the_project_tells_of_its_guideline_and_of_an_unknown_adjudicator() {
     assert_eq!(name("ada"), "");
 }
 
-fn log(desk: &Desk, more: &[&str]) -> Vec<Value> {
-    let rows = desk.json(&[&["log", "--json"], more].concat());
+fn log(sandbox: &Sandbox, more: &str) -> Vec<Value> {
+    let rows = sandbox.json(&format!("log --json {more}"));
     rows.as_array().unwrap().clone()
 }
 
 #[test]
 fn the_log_has_every_verdict_and_undo_with_before_and_after() {
-    let desk = annotated();
-    says(&desk, "ada", "d0", "d1", "a");
-    says(&desk, "eve", "d0", "d1", "tie");
-    says(&desk, "ada", "d1", "d0", "a");
-    desk.done(&["undo", "--annotator", "ada"]);
-    desk.done(&[
+    let sandbox = annotated();
+    says(&sandbox, "ada", "d0", "d1", "a");
+    says(&sandbox, "eve", "d0", "d1", "tie");
+    says(&sandbox, "ada", "d1", "d0", "a");
+    sandbox.done("undo --annotator ada");
+    sandbox.done(&[
         "override",
         "--query",
         "q0",
@@ -420,7 +347,7 @@ fn the_log_has_every_verdict_and_undo_with_before_and_after() {
         "--note",
         "both say it",
     ]);
-    let rows = log(&desk, &[]);
+    let rows = log(&sandbox, "");
     let told: Vec<_> = rows
         .iter()
         .map(|row| {
@@ -462,19 +389,15 @@ fn the_log_has_every_verdict_and_undo_with_before_and_after() {
     }
     assert!(rows.is_sorted_by_key(|row| row["when"].as_str().unwrap().to_owned()));
 
-    assert_eq!(log(&desk, &["--annotator", "ada"]).len(), 3);
-    assert_eq!(log(&desk, &["--query", "q0"]).len(), 5);
-    assert_eq!(log(&desk, &["--limit", "2"]), rows[5..]);
-    assert_eq!(log(&desk, &["--limit", "0"]), [] as [Value; 0]);
-    desk.refused(&["log", "--query", "q9"], 2, &["\"q9\""]);
-    let table = desk.done(&["log", "--csv"]);
+    assert_eq!(log(&sandbox, "--annotator ada").len(), 3);
+    assert_eq!(log(&sandbox, "--query q0").len(), 5);
+    assert_eq!(log(&sandbox, "--limit 2"), rows[5..]);
+    assert_eq!(log(&sandbox, "--limit 0"), [] as [Value; 0]);
+    sandbox.refused("log --query q9", 2, &["\"q9\""]);
+    let table = sandbox.done("log --csv");
     let mut reader = csv::Reader::from_reader(table.stdout.as_slice());
     assert_eq!(&reader.headers().unwrap()[0], "when");
     assert_eq!(reader.records().count(), 7);
-    let text = desk.done(&["log", "--limit", "1"]);
-    assert!(
-        text.text().contains("cannot-tell  both say it"),
-        "{}",
-        text.text()
-    );
+    let text = sandbox.done("log --limit 1");
+    text.prints("cannot-tell  both say it");
 }

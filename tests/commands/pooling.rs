@@ -1,28 +1,19 @@
 //! `pool build`: a benchmark's folder in, a run and pools out.
 
-use crate::support::{Desk, benchmark};
+use crate::support::{Sandbox, benchmark};
 use rstest::rstest;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-const BUILD: [&str; 8] = [
-    "pool",
-    "build",
-    "--beir",
-    "beir",
-    "--out",
-    "pools.jsonl",
-    "--depth",
-    "4",
-];
+const BUILD: &str = "pool build --beir beir --out pools.jsonl --depth 4";
 
-fn build(desk: &Desk, more: &[&str]) -> Vec<Value> {
-    desk.done(&[&BUILD[..], more].concat());
-    lines(desk)
+fn build(sandbox: &Sandbox, more: &str) -> Vec<Value> {
+    sandbox.done(&format!("{BUILD} {more}"));
+    lines(sandbox)
 }
 
-fn lines(desk: &Desk) -> Vec<Value> {
-    let text = desk.read("pools.jsonl");
+fn lines(sandbox: &Sandbox) -> Vec<Value> {
+    let text = sandbox.read("pools.jsonl");
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -48,9 +39,9 @@ fn shown(pool: &Value) -> Vec<(&str, &str, Option<u64>)> {
 
 #[test]
 fn the_original_layout_has_the_labelled_documents_first() {
-    let desk = Desk::new();
-    benchmark(&desk);
-    let pools = build(&desk, &["--layout", "original", "--run-out", "run.trec"]);
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    let pools = build(&sandbox, "--layout original --run-out run.trec");
     let ids: Vec<&str> = pools
         .iter()
         .map(|pool| pool["query"]["id"].as_str().unwrap())
@@ -74,7 +65,7 @@ fn the_original_layout_has_the_labelled_documents_first() {
         first["metadata"].to_string(),
         r#"{"title":"Aspirin","grade":2,"label":"SUPPORT","evidence_sentences":[0,2],"source":"label-found","first_stage_rank":1,"slot":1,"corpus":{"year":1.5}}"#
     );
-    let text = desk.read("pools.jsonl");
+    let text = sandbox.read("pools.jsonl");
     assert!(
         text.contains(r#""corpus":{"year":1.50}}"#),
         "digits are kept"
@@ -92,21 +83,14 @@ fn the_original_layout_has_the_labelled_documents_first() {
         pools[0]["pool"],
         json!({"layout": "original", "positives": 2})
     );
-    let run = desk.read("run.trec");
+    let run = sandbox.read("run.trec");
     let columns: Vec<&str> = run.lines().next().unwrap().split(' ').collect();
     assert_eq!(
         [columns[0], columns[1], columns[2], columns[3], columns[5]],
         ["2", "Q0", "d1", "1", "bm25-overrule"]
     );
-    let found = desk.json(&[
-        "evaluate",
-        "beir/qrels/test.tsv",
-        "run.trec",
-        "--metrics",
-        "recall@4",
-        "--json",
-    ]);
-    let summary = desk.json(&[&BUILD[..], &["--json"]].concat());
+    let found = sandbox.json("evaluate beir/qrels/test.tsv run.trec --metrics recall@4 --json");
+    let summary = sandbox.json(&format!("{BUILD} --json"));
     assert_eq!(
         found["metrics"]["recall@4"]["mean"],
         summary["first_stage"]["recall@4"]["mean"]
@@ -115,8 +99,8 @@ fn the_original_layout_has_the_labelled_documents_first() {
 
 #[test]
 fn slots_are_shuffled_by_a_recorded_seed() {
-    let desk = Desk::new();
-    benchmark(&desk);
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
     let order = |pools: &[Value]| -> Vec<Vec<String>> {
         let ids = |pool| {
             shown(pool)
@@ -128,7 +112,7 @@ fn slots_are_shuffled_by_a_recorded_seed() {
     };
     let seeds: Vec<Vec<Vec<String>>> = (0..12)
         .map(|seed: u64| {
-            let pools = build(&desk, &["--seed", &seed.to_string()]);
+            let pools = build(&sandbox, &format!("--seed {seed}"));
             assert_eq!(
                 pools[0]["pool"]["layout"],
                 json!({"shuffled": {"seed": seed}})
@@ -136,7 +120,7 @@ fn slots_are_shuffled_by_a_recorded_seed() {
             order(&pools)
         })
         .collect();
-    assert_eq!(order(&build(&desk, &["--seed", "3"])), seeds[3]);
+    assert_eq!(order(&build(&sandbox, "--seed 3")), seeds[3]);
     let firsts: BTreeMap<&str, usize> = seeds.iter().fold(BTreeMap::new(), |mut counts, pools| {
         *counts.entry(pools[0][0].as_str()).or_default() += 1;
         counts
@@ -152,30 +136,23 @@ fn slots_are_shuffled_by_a_recorded_seed() {
 
 #[test]
 fn pools_are_a_dataset_that_can_be_annotated() {
-    let desk = Desk::new();
-    benchmark(&desk);
-    build(&desk, &[]);
-    desk.done(&["annotate", "pools.jsonl", "zelo.jsonl", "--judges", "bm25"]);
-    let found = desk.json(&[
-        "evaluate",
-        "pools.jsonl",
-        "zelo.jsonl",
-        "--metrics",
-        "ndcg@4",
-        "--json",
-    ]);
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    build(&sandbox, "");
+    sandbox.done("annotate pools.jsonl zelo.jsonl --judges bm25");
+    let found = sandbox.json("evaluate pools.jsonl zelo.jsonl --metrics ndcg@4 --json");
     assert_eq!(found["queries"], 2);
-    let other = Desk::new();
+    let other = Sandbox::new();
     benchmark(&other);
-    let ran = other.done(&["pool", "build", "--beir", "beir", "--depth", "4"]);
+    let ran = other.done("pool build --beir beir --depth 4");
     assert!(
         ran.text()
             .contains("2 pools with 7 documents: 3 labelled relevant"),
         "{}",
         ran.text()
     );
-    other.write("pools.jsonl", desk.read("pools.jsonl"));
-    let again = other.done(&["import", "pools.jsonl"]);
+    other.write("pools.jsonl", sandbox.read("pools.jsonl"));
+    let again = other.done("import pools.jsonl");
     assert!(
         again
             .text()
@@ -185,15 +162,15 @@ fn pools_are_a_dataset_that_can_be_annotated() {
 
 #[test]
 fn what_is_missing_is_said_and_left_out() {
-    let desk = Desk::new();
-    benchmark(&desk);
-    let labels = desk.read("beir/qrels/test.tsv");
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    let labels = sandbox.read("beir/qrels/test.tsv");
     // A document that is nowhere, one that is empty, a query that is nowhere.
-    desk.write(
+    sandbox.write(
         "beir/qrels/test.tsv",
         format!("{labels}2\tnowhere\t1\n2\tempty\t1\n99\td1\t1\n"),
     );
-    let summary = desk.json(&[&BUILD[..], &["--json"]].concat());
+    let summary = sandbox.json(&format!("{BUILD} --json"));
     assert_eq!(summary["pools"]["positives"], 3);
     let warnings = summary["warnings"].to_string();
     for words in [
@@ -211,13 +188,13 @@ fn what_is_missing_is_said_and_left_out() {
 
 #[test]
 fn another_first_stage_may_be_given() {
-    let desk = Desk::new();
-    benchmark(&desk);
-    desk.write(
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    sandbox.write(
         "c.tsv",
         "query-id\tcorpus-id\n2\td4\n2\tempty\n2\td2\n10\td1\n",
     );
-    let pools = build(&desk, &["--candidates", "c.tsv", "--layout", "original"]);
+    let pools = build(&sandbox, "--candidates c.tsv --layout original");
     let expected = [
         ("d1", "label-missed", None),
         ("d5", "label-missed", None),
@@ -225,8 +202,8 @@ fn another_first_stage_may_be_given() {
         ("d2", "fill", Some(2)),
     ];
     assert_eq!(shown(&pools[0]), expected);
-    desk.write("run.trec", "2 Q0 d2 1 0.5 x\n2 Q0 d4 2 0.7 x\n");
-    let pools = build(&desk, &["--candidates", "run.trec", "--layout", "original"]);
+    sandbox.write("run.trec", "2 Q0 d2 1 0.5 x\n2 Q0 d4 2 0.7 x\n");
+    let pools = build(&sandbox, "--candidates run.trec --layout original");
     assert_eq!(
         shown(&pools[0]),
         expected,
@@ -235,15 +212,15 @@ fn another_first_stage_may_be_given() {
 }
 
 #[rstest]
-#[case::split(&["--split", "dev"], &["beir/qrels/dev.tsv: is not there; --split is one of test"])]
-#[case::overwrite(&["--run-out", "beir/corpus.jsonl"], &["would overwrite the corpus"])]
-#[case::depth(&["--depth", "0"], &["--depth"])]
-fn bad_usage_is_refused(#[case] more: &[&str], #[case] words: &[&str]) {
-    let desk = Desk::new();
-    benchmark(&desk);
-    let fixed = ["pool", "build", "--beir", "beir", "--out", "pools.jsonl"];
-    desk.refused(&[&fixed[..], more].concat(), 2, words);
-    assert!(!desk.path("pools.jsonl").exists());
+#[case::split("--split dev", &["beir/qrels/dev.tsv: is not there; --split is one of test"])]
+#[case::overwrite("--run-out beir/corpus.jsonl", &["would overwrite the corpus"])]
+#[case::depth("--depth 0", &["--depth"])]
+fn bad_usage_is_refused(#[case] more: &str, #[case] words: &[&str]) {
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    let fixed = "pool build --beir beir --out pools.jsonl";
+    sandbox.refused(&format!("{fixed} {more}"), 2, words);
+    assert!(!sandbox.path("pools.jsonl").exists());
 }
 
 #[rstest]
@@ -258,9 +235,9 @@ fn broken_files_name_file_and_line(
     #[case] content: &str,
     #[case] words: &[&str],
 ) {
-    let desk = Desk::new();
-    benchmark(&desk);
-    desk.write(&format!("beir/{file}"), content);
-    desk.refused(&BUILD, 2, words);
-    assert!(!desk.path("pools.jsonl").exists());
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    sandbox.write(&format!("beir/{file}"), content);
+    sandbox.refused(&BUILD, 2, words);
+    assert!(!sandbox.path("pools.jsonl").exists());
 }

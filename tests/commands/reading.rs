@@ -1,17 +1,17 @@
 //! Commands that only read: matrix, queries, status, keys, config, doctor, help, and where their output goes.
 
-use crate::support::{AI_SCORES, Desk, Ran, dataset};
+use crate::support::{AI_SCORES, Ran, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::json;
 use std::fs::OpenOptions;
 
-fn imported() -> Desk {
-    let desk = Desk::new();
-    desk.done(&["import", AI_SCORES]);
-    desk
+fn imported() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
+    sandbox
 }
 
-const MATRIX: [&str; 3] = ["matrix", "--query", "capital-of-france"];
+const MATRIX: &str = "matrix --query capital-of-france";
 
 #[test]
 fn the_matrix_is_told_in_text() {
@@ -34,7 +34,7 @@ fn the_matrix_is_told_in_text() {
 
 #[test]
 fn the_matrix_in_json_is_square_and_its_shares_mirror() {
-    let matrix = imported().json(&[&MATRIX[..], &["--json"]].concat());
+    let matrix = imported().json(&format!("{MATRIX} --json"));
     let documents = matrix["documents"].as_array().unwrap();
     assert_eq!(
         documents
@@ -60,7 +60,7 @@ fn the_matrix_in_json_is_square_and_its_shares_mirror() {
 
 #[test]
 fn the_matrix_as_a_table_has_a_column_a_document() {
-    let table = imported().done(&[&MATRIX[..], &["--format", "csv", "--order", "hybrid"]].concat());
+    let table = imported().done(&format!("{MATRIX} --format csv --order hybrid"));
     let mut reader = csv::Reader::from_reader(table.stdout.as_slice());
     let header = [
         "rank",
@@ -79,9 +79,9 @@ fn the_matrix_as_a_table_has_a_column_a_document() {
 
 #[test]
 fn the_matrix_as_a_picture_is_one_svg_element() {
-    let desk = imported();
-    desk.done(&[&MATRIX[..], &["--format", "svg", "--out", "matrix.svg"]].concat());
-    let svg = desk.read("matrix.svg");
+    let sandbox = imported();
+    sandbox.done(&format!("{MATRIX} --format svg --out matrix.svg"));
+    let svg = sandbox.read("matrix.svg");
     assert!(
         svg.trim_start().starts_with("<svg") && svg.trim_end().ends_with("</svg>"),
         "{svg}"
@@ -91,8 +91,8 @@ fn the_matrix_as_a_picture_is_one_svg_element() {
 
 #[test]
 fn queries_and_status_count_what_was_imported() {
-    let desk = imported();
-    let queries = desk.json(&["queries", "--json"]);
+    let sandbox = imported();
+    let queries = sandbox.json("queries --json");
     assert_eq!(queries.as_array().unwrap().len(), 1);
     assert_eq!(queries[0]["text"], "What is the capital of France?");
     assert_eq!(
@@ -100,19 +100,15 @@ fn queries_and_status_count_what_was_imported() {
         (&json!(8), &json!(8))
     );
     assert_eq!(queries[0]["offline"], false);
-    let status = desk.json(&["status", "--json"]);
+    let status = sandbox.json("status --json");
     assert_eq!(
         (&status["votes"], &status["calls"]),
         (&json!(24), &json!(24))
     );
     assert_eq!(status["calls_without_price"], 24);
-    assert!(desk.done(&["queries"]).text().contains("capital-of-france"));
-    let text = desk.done(&["status"]);
-    assert!(
-        text.text().contains("24 there, 0 missing, 0 failed"),
-        "{}",
-        text.text()
-    );
+    assert!(sandbox.done("queries").text().contains("capital-of-france"));
+    let text = sandbox.done("status");
+    text.prints("24 there, 0 missing, 0 failed");
     assert!(
         !text.text().contains("lexical"),
         "language models voted here"
@@ -121,15 +117,11 @@ fn queries_and_status_count_what_was_imported() {
 
 #[test]
 fn votes_of_offline_judges_are_said_to_be_lexical() {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset([3]));
-    desk.done(&["annotate", "in.jsonl", "out.jsonl"]);
-    for arguments in [
-        &["status"][..],
-        &["matrix", "--query", "q0"],
-        &["battles", "--query", "q0"],
-    ] {
-        let ran = desk.done(arguments);
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset([3]));
+    sandbox.done("annotate in.jsonl out.jsonl");
+    for arguments in ["status", "matrix --query q0", "battles --query q0"] {
+        let ran = sandbox.done(arguments);
         assert!(
             ran.text()
                 .contains("offline judges: lexical, not a language model"),
@@ -141,31 +133,31 @@ fn votes_of_offline_judges_are_said_to_be_lexical() {
 
 #[test]
 fn the_keys_are_one_table_in_three_forms() {
-    let desk = Desk::new();
-    let rows = desk.json(&["keys", "--json"]);
+    let sandbox = Sandbox::new();
+    let rows = sandbox.json("keys --json");
     let rows = rows.as_array().unwrap();
     assert!(rows.len() > 10);
-    let markdown = desk.done(&["keys", "--markdown"]);
+    let markdown = sandbox.done("keys --markdown");
     assert!(
         markdown.text().lines().any(|line| line.starts_with('|')),
         "{}",
         markdown.text()
     );
-    assert!(desk.done(&["keys"]).text().lines().count() >= rows.len());
+    assert!(sandbox.done("keys").text().lines().count() >= rows.len());
 }
 
 #[test]
 fn the_default_configuration_is_a_configuration() {
-    let desk = Desk::new();
-    let default = desk.done(&["config", "default"]).text().to_owned();
-    desk.write("config.toml", default);
-    let (bare, own) = (desk.json(&["config", "show", "--json"]), {
-        desk.json(&["--config", "config.toml", "config", "show", "--json"])
+    let sandbox = Sandbox::new();
+    let default = sandbox.done("config default").text().to_owned();
+    sandbox.write("config.toml", default);
+    let (bare, own) = (sandbox.json("config show --json"), {
+        sandbox.json("--config config.toml config show --json")
     });
     assert_eq!(bare["config"], own["config"]);
     assert!(bare["file"].is_null());
     assert_eq!(own["file"], "config.toml");
-    let shown = desk.done(&["config", "show"]).text().to_owned();
+    let shown = sandbox.done("config show").text().to_owned();
     assert!(
         shown.contains("# verdicts are stored as given by: ") && shown.contains("[run]"),
         "{shown}"
@@ -174,41 +166,34 @@ fn the_default_configuration_is_a_configuration() {
 
 #[test]
 fn rating_settings_stay_with_the_project() {
-    let desk = imported();
-    let before = desk.json(&["config", "project", "--json"]);
+    let sandbox = imported();
+    let before = sandbox.json("config project --json");
     assert_eq!(before["model"], "map");
-    desk.done(&[
-        "config",
-        "project",
-        "--model",
-        "zbench",
-        "--override-weight",
-        "1.5",
-    ]);
-    let after = desk.json(&["config", "project", "--json"]);
+    sandbox.done("config project --model zbench --override-weight 1.5");
+    let after = sandbox.json("config project --json");
     assert_eq!(
         (&after["model"], &after["override_weight"]),
         (&json!("zbench"), &json!(1.5))
     );
-    assert_eq!(desk.json(&["status", "--json"])["rating"], after);
-    let matrix = desk.json(&[&MATRIX[..], &["--json"]].concat());
+    assert_eq!(sandbox.json("status --json")["rating"], after);
+    let matrix = sandbox.json(&format!("{MATRIX} --json"));
     assert!(
         matrix["documents"][0]["se"].is_null(),
         "the scores follow the settings"
     );
-    desk.refused(
-        &["config", "project", "--override-weight", "4"],
+    sandbox.refused(
+        "config project --override-weight 4",
         2,
         &["--override-weight", "up to 3"],
     );
-    desk.refused(&["config", "project", "--lambda", "NaN"], 2, &["--lambda"]);
-    assert_eq!(desk.json(&["config", "project", "--json"]), after);
+    sandbox.refused("config project --lambda NaN", 2, &["--lambda"]);
+    assert_eq!(sandbox.json("config project --json"), after);
 }
 
 #[test]
 fn the_doctor_finds_the_judges_well() {
-    let desk = Desk::new();
-    let checks = desk.json(&["doctor", "--json"]);
+    let sandbox = Sandbox::new();
+    let checks = sandbox.json("doctor --json");
     let names: Vec<&str> = checks
         .as_array()
         .unwrap()
@@ -233,18 +218,14 @@ fn the_doctor_finds_the_judges_well() {
             .all(|check| check["ok"] == true),
         "{checks}"
     );
-    assert!(!desk.project().exists(), "looking makes no project");
-    desk.write(
+    assert!(!sandbox.project().exists(), "looking makes no project");
+    sandbox.write(
         "overrule.db",
         "not a database, but long enough to be taken for one at first sight",
     );
-    let ran = desk.run(&["doctor"]);
+    let ran = sandbox.run("doctor");
     assert_eq!(ran.code, Some(3));
-    assert!(
-        ran.text().contains("not an Overrule project"),
-        "{}",
-        ran.text()
-    );
+    ran.prints("not an Overrule project");
 }
 
 #[rstest]
@@ -252,20 +233,16 @@ fn the_doctor_finds_the_judges_well() {
 #[case("zsh", "#compdef overrule")]
 #[case("fish", "complete -c overrule")]
 fn completions_are_for_the_shell_that_was_named(#[case] shell: &str, #[case] word: &str) {
-    let script = Desk::new().done(&["completions", shell]);
+    let script = Sandbox::new().done(&["completions", shell]);
     assert!(script.text().contains(word) && script.text().contains("annotate"));
 }
 
 #[test]
 fn the_manual_page_and_the_help_name_every_command() {
-    let desk = Desk::new();
-    let (man, help) = (desk.done(&["man"]), desk.done(&["--help"]));
-    assert!(man.text().contains(".TH overrule 1"), "{}", man.text());
-    assert!(
-        help.text().contains("Exit codes: 0 done"),
-        "{}",
-        help.text()
-    );
+    let sandbox = Sandbox::new();
+    let (man, help) = (sandbox.done("man"), sandbox.done("--help"));
+    man.prints(".TH overrule 1");
+    help.prints("Exit codes: 0 done");
     for command in [
         "demo",
         "annotate",
@@ -292,84 +269,84 @@ fn the_manual_page_and_the_help_name_every_command() {
             "{command}"
         );
         assert!(
-            desk.done(&[command, "--help"]).text().contains("Usage:"),
+            sandbox.done(&[command, "--help"]).text().contains("Usage:"),
             "{command}"
         );
     }
-    assert!(desk.done(&["--version"]).text().starts_with("overrule "));
+    assert!(sandbox.done("--version").text().starts_with("overrule "));
 }
 
 #[rstest]
-#[case(&["status"])]
-#[case(&["queries", "--json"])]
-#[case(&["matrix", "--query", "q"])]
-#[case(&["battles", "--query", "q"])]
-#[case(&["export", "votes"])]
-#[case(&["undo"])]
-#[case(&["config", "project"])]
-fn reading_a_project_that_is_not_there_is_refused_and_makes_none(#[case] arguments: &[&str]) {
-    let desk = Desk::new();
-    desk.refused(arguments, 2, &["overrule.db", "no such project"]);
-    assert!(!desk.project().exists());
+#[case("status")]
+#[case("queries --json")]
+#[case("matrix --query q")]
+#[case("battles --query q")]
+#[case("export votes")]
+#[case("undo")]
+#[case("config project")]
+fn reading_a_project_that_is_not_there_is_refused_and_makes_none(#[case] arguments: &str) {
+    let sandbox = Sandbox::new();
+    sandbox.refused(arguments, 2, &["overrule.db", "no such project"]);
+    assert!(!sandbox.project().exists());
 }
 
 #[rstest]
-#[case(&["matrix", "--query", "q9"], "\"q9\"")]
-#[case(&["battles", "--query", "q9"], "\"q9\"")]
-#[case(&["battles", "--query", "capital-of-france", "--document", "d9"], "\"d9\"")]
-#[case(&["export", "ai-scores", "--query", "q9"], "\"q9\"")]
-#[case(&["export", "everything"], "everything")]
-#[case(&["rate"], "rate")]
-fn what_is_not_there_is_named(#[case] arguments: &[&str], #[case] word: &str) {
+#[case("matrix --query q9", "\"q9\"")]
+#[case("battles --query q9", "\"q9\"")]
+#[case("battles --query capital-of-france --document d9", "\"d9\"")]
+#[case("export ai-scores --query q9", "\"q9\"")]
+#[case("export everything", "everything")]
+#[case("rate", "rate")]
+fn what_is_not_there_is_named(#[case] arguments: &str, #[case] word: &str) {
     imported().refused(arguments, 2, &[word]);
 }
 
 #[test]
 fn the_workbench_needs_a_terminal_and_says_so() {
-    let desk = imported();
-    desk.refused(&[], 2, &["needs a terminal", "overrule status"]);
+    let sandbox = imported();
+    sandbox.refused("", 2, &["needs a terminal", "overrule status"]);
 }
 
 #[test]
 fn the_sample_can_be_made_without_a_screen() {
-    let desk = Desk::new();
-    desk.done(&["demo", "--no-screen"]);
-    let queries = desk.json(&["queries", "--json"]);
+    let sandbox = Sandbox::new();
+    sandbox.done("demo --no-screen");
+    let queries = sandbox.json("queries --json");
     assert_eq!(queries.as_array().unwrap().len(), 9);
-    desk.done(&["demo", "--no-screen"]);
-    assert_eq!(desk.json(&["queries", "--json"]), queries);
+    sandbox.done("demo --no-screen");
+    assert_eq!(sandbox.json("queries --json"), queries);
 }
 
 #[test]
 fn a_log_goes_to_its_file_and_nowhere_else() {
-    let desk = imported();
-    let plain = desk.done(&["status"]);
-    let logged = desk.done(&["--log-file", "overrule.log", "status"]);
+    let sandbox = imported();
+    let plain = sandbox.done("status");
+    let logged = sandbox.done("--log-file overrule.log status");
     assert_eq!(logged.stdout, plain.stdout);
     assert_eq!(logged.stderr, "");
-    assert!(desk.path("overrule.log").exists());
+    assert!(sandbox.path("overrule.log").exists());
 }
 
 /// Every command that prints, on a project with votes.
-const PRINTING: [&[&str]; 12] = [
-    &["status"],
-    &["status", "--json"],
-    &["queries"],
-    &["queries", "--json"],
-    &["matrix", "--query", "capital-of-france"],
-    &["battles", "--query", "capital-of-france"],
-    &["battles", "--query", "capital-of-france", "--json"],
-    &["export", "ai-scores"],
-    &["keys"],
-    &["man"],
-    &["--help"],
-    &["config", "default"],
+const PRINTING: [&str; 12] = [
+    "status",
+    "status --json",
+    "queries",
+    "queries --json",
+    "matrix --query capital-of-france",
+    "battles --query capital-of-france",
+    "battles --query capital-of-france --json",
+    "export ai-scores",
+    "keys",
+    "man",
+    "--help",
+    "config default",
 ];
 
-fn into_closed_pipe(desk: &Desk, arguments: &[&str]) -> Ran {
+fn into_closed_pipe(sandbox: &Sandbox, arguments: &str) -> Ran {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
-    let mut command = desk.command(arguments);
+    let mut command = sandbox.command(arguments);
     let child = command
         .stdout(writer)
         .stderr(std::process::Stdio::piped())
@@ -386,9 +363,9 @@ fn into_closed_pipe(desk: &Desk, arguments: &[&str]) -> Ran {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let desk = imported();
+    let sandbox = imported();
     for arguments in PRINTING {
-        let ran = into_closed_pipe(&desk, arguments);
+        let ran = into_closed_pipe(&sandbox, arguments);
         assert_eq!(
             (ran.code, ran.stderr.as_str()),
             (Some(0), ""),
@@ -402,12 +379,9 @@ fn output_that_is_lost_is_an_error() {
     let Ok(full) = OpenOptions::new().write(true).open("/dev/full") else {
         return;
     };
-    let desk = imported();
-    for arguments in PRINTING
-        .iter()
-        .filter(|arguments| **arguments != ["--help"])
-    {
-        let mut command = desk.command(arguments);
+    let sandbox = imported();
+    for arguments in PRINTING.iter().filter(|arguments| **arguments != "--help") {
+        let mut command = sandbox.command(arguments);
         let status = command
             .stdout(full.try_clone().unwrap())
             .stderr(std::process::Stdio::null())
@@ -418,10 +392,10 @@ fn output_that_is_lost_is_an_error() {
 }
 
 #[rstest]
-#[case::csv(&["export", "votes"])]
-#[case::csv_of_verdicts(&["export", "verdicts"])]
-#[case::completions(&["completions", "bash"])]
-fn a_reader_of_tables_and_completions_that_goes_away_is_no_error(#[case] arguments: &[&str]) {
+#[case::csv("export votes")]
+#[case::csv_of_verdicts("export verdicts")]
+#[case::completions("completions bash")]
+fn a_reader_of_tables_and_completions_that_goes_away_is_no_error(#[case] arguments: &str) {
     let ran = into_closed_pipe(&imported(), arguments);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
 }
@@ -430,26 +404,26 @@ fn a_reader_of_tables_and_completions_that_goes_away_is_no_error(#[case] argumen
 #[case::newer("PRAGMA user_version = 99", "newer version")]
 #[case::foreign("PRAGMA application_id = 7", "another program's")]
 fn a_file_that_is_no_project_is_bad_input(#[case] sql: &str, #[case] word: &str) {
-    let desk = imported();
-    rusqlite::Connection::open(desk.project())
+    let sandbox = imported();
+    rusqlite::Connection::open(sandbox.project())
         .unwrap()
         .execute_batch(sql)
         .unwrap();
-    desk.refused(&["status"], 2, &["overrule.db", word]);
+    sandbox.refused("status", 2, &["overrule.db", word]);
 }
 
 #[rstest]
 #[case::newer("PRAGMA user_version = 99", "newer version")]
 #[case::foreign("PRAGMA application_id = 7", "another program's")]
 fn a_file_that_is_not_understood_is_left_as_it_is(#[case] sql: &str, #[case] word: &str) {
-    let desk = imported();
+    let sandbox = imported();
     {
-        let db = rusqlite::Connection::open(desk.project()).unwrap();
+        let db = rusqlite::Connection::open(sandbox.project()).unwrap();
         db.execute_batch(sql).unwrap();
     }
-    let before = std::fs::read(desk.project()).unwrap();
+    let before = std::fs::read(sandbox.project()).unwrap();
     for arguments in [&["status"][..], &["import", AI_SCORES], &["doctor"]] {
-        let ran = desk.run(arguments);
+        let ran = sandbox.run(arguments);
         assert_ne!(ran.code, Some(0), "{arguments:?}");
         assert!(
             format!("{}{}", ran.stderr, ran.text()).contains(word),
@@ -457,7 +431,7 @@ fn a_file_that_is_not_understood_is_left_as_it_is(#[case] sql: &str, #[case] wor
             ran.stderr
         );
     }
-    assert_eq!(std::fs::read(desk.project()).unwrap(), before);
+    assert_eq!(std::fs::read(sandbox.project()).unwrap(), before);
 }
 
 #[rstest]
@@ -466,19 +440,19 @@ fn a_file_that_is_not_understood_is_left_as_it_is(#[case] sql: &str, #[case] wor
 #[case::no_prior("0.0")]
 #[case::negative("-1.0")]
 fn rating_settings_that_are_no_settings_are_refused(#[case] lambda: &str) {
-    let desk = Desk::new();
-    desk.write("config.toml", format!("[rating]\nlambda = {lambda}\n"));
+    let sandbox = Sandbox::new();
+    sandbox.write("config.toml", format!("[rating]\nlambda = {lambda}\n"));
     let arguments = ["--config", "config.toml", "import", AI_SCORES];
-    desk.refused(&arguments, 2, &["config.toml", "lambda"]);
-    desk.done(&["import", AI_SCORES]);
-    desk.refused(&["config", "project", "--lambda", lambda], 2, &["--lambda"]);
+    sandbox.refused(&arguments, 2, &["config.toml", "lambda"]);
+    sandbox.done(&["import", AI_SCORES]);
+    sandbox.refused(&["config", "project", "--lambda", lambda], 2, &["--lambda"]);
 }
 
 #[test]
 fn a_matrix_without_scores_names_the_documents_to_blame() {
-    let desk = imported();
-    desk.done(&["config", "project", "--model", "mle"]);
-    let matrix = desk.done(&MATRIX);
+    let sandbox = imported();
+    sandbox.done("config project --model mle");
+    let matrix = sandbox.done(&MATRIX);
     let reason = matrix
         .text()
         .lines()

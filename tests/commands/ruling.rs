@@ -1,45 +1,32 @@
-//! `rule`, `export qrels` and `court` after them: rulings that are only ever added, and what they make of labels and rankings.
+//! `rule`, `export qrels` and `adjudication` after them: rulings that are only ever added, and what they make of labels and rankings.
 
-use crate::support::{Desk, benchmark};
+use crate::support::{Sandbox, benchmark};
 use rstest::rstest;
 use serde_json::{Value, json};
 
 /// Pools in the project, picked from by one judge: query 2 has d5 missed and d3 picked for it.
-fn in_court() -> Desk {
-    let desk = Desk::new();
-    benchmark(&desk);
-    desk.done(&[
-        "pool", "build", "--beir", "beir", "--depth", "4", "--layout", "original",
-    ]);
-    desk.done(&["pick", "--judges", "bm25"]);
-    desk
+fn picked() -> Sandbox {
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    sandbox.done("pool build --beir beir --depth 4 --layout original");
+    sandbox.done("pick --judges bm25");
+    sandbox
 }
 
-fn rule(desk: &Desk, document: &str, ruling: &str, more: &[&str]) -> Value {
-    let fixed = [
-        "rule",
-        "--query",
-        "2",
-        "--document",
-        document,
-        "--ruling",
-        ruling,
-        "--json",
-    ];
-    desk.json(&[&fixed[..], more].concat())
+fn rule(sandbox: &Sandbox, document: &str, ruling: &str, more: &str) -> Value {
+    sandbox.json(&format!(
+        "rule --query 2 --document {document} --ruling {ruling} --json {more}"
+    ))
 }
 
 #[test]
 fn disagreements_come_in_the_order_of_what_they_move() {
-    let desk = in_court();
-    let list = |more: &[&str]| -> Vec<Value> {
-        let fixed = ["court", "--disagreements", "--json"];
-        desk.json(&[&fixed[..], more].concat())
-            .as_array()
-            .unwrap()
-            .clone()
+    let sandbox = picked();
+    let list = |more: &str| -> Vec<Value> {
+        let found = sandbox.json(&format!("adjudication --disagreements --json {more}"));
+        found.as_array().unwrap().clone()
     };
-    let found = list(&[]);
+    let found = list("");
     let named: Vec<(&str, &str)> = found
         .iter()
         .map(|row| {
@@ -54,14 +41,14 @@ fn disagreements_come_in_the_order_of_what_they_move() {
     let impact = |row: &Value| row["impact_ndcg_at_10"].as_f64().unwrap();
     assert!(found.iter().all(|row| impact(row) > 0.0), "{found:?}");
     assert!(
-        list(&["--order", "random"])
+        list("--order random")
             .iter()
             .all(|row| row["control"] == true)
     );
-    rule(&desk, "d3", "not", &[]);
-    let left = list(&[]);
+    rule(&sandbox, "d3", "not", "");
+    let left = list("");
     assert_eq!((left.len(), &left[0]["document"]), (1, &json!("d5")));
-    let other = desk.json(&["court", "--disagreements", "--json", "--annotator", "ada"]);
+    let other = sandbox.json("adjudication --disagreements --json --annotator ada");
     assert_eq!(
         other.as_array().unwrap().len(),
         2,
@@ -71,12 +58,12 @@ fn disagreements_come_in_the_order_of_what_they_move() {
 
 #[test]
 fn rulings_correct_labels_and_rankings_and_are_taken_back() {
-    let desk = in_court();
+    let sandbox = picked();
     let ruled = rule(
-        &desk,
+        &sandbox,
         "d3",
         "relevant",
-        &["--cause", "label-missing", "--note", "=1+1"],
+        "--cause label-missing --note =1+1",
     );
     assert_eq!(
         (
@@ -87,8 +74,8 @@ fn rulings_correct_labels_and_rankings_and_are_taken_back() {
         (&json!(null), &json!(2), &json!(true)),
         "the labels have a grade 2"
     );
-    rule(&desk, "d5", "not", &["--cause", "label-wrong"]);
-    let found = desk.json(&["court", "--json"]);
+    rule(&sandbox, "d5", "not", "--cause label-wrong");
+    let found = sandbox.json("adjudication --json");
     assert_eq!(found["rulings"]["labels_changed"], 2);
     assert_eq!(found["rulings"]["causes"]["label-wrong"], 1);
     let ranking = &found["rankings"][0];
@@ -99,19 +86,19 @@ fn rulings_correct_labels_and_rankings_and_are_taken_back() {
     assert_eq!(recall["after"]["mean"], 1.0);
     assert_eq!(recall["difference"]["mean"], 0.25);
 
-    desk.done(&["export", "qrels", "--corrected", "--out", "c.tsv"]);
+    sandbox.done("export qrels --corrected --out c.tsv");
     assert_eq!(
-        desk.read("c.tsv"),
+        sandbox.read("c.tsv"),
         "query-id\tcorpus-id\tscore\n10\td6\t1\n2\td1\t2\n2\td2\t0\n2\td3\t2\n2\td5\t0\n"
     );
-    let side = desk.read("c_rulings.csv");
+    let side = sandbox.read("c_rulings.csv");
     assert!(
         side.contains("2,d3,,2,relevant,label-missing,'=1+1,"),
         "{side}"
     );
-    let diff = desk.done(&["export", "qrels", "--diff"]);
+    let diff = sandbox.done("export qrels --diff");
     assert_eq!(diff.text(), "+ 2 0 d3 2\n- 2 0 d5 1\n+ 2 0 d5 0\n");
-    let graded = desk.done(&["export", "qrels", "--diff", "--grades", "1,3"]);
+    let graded = sandbox.done("export qrels --diff --grades 1,3");
     assert!(
         graded.text().starts_with("+ 2 0 d3 3\n"),
         "{}",
@@ -130,18 +117,11 @@ fn rulings_correct_labels_and_rankings_and_are_taken_back() {
         "--run-out",
         "r.trec",
     ];
-    desk.done(&run);
+    sandbox.done(&run);
     let truth = "beir/qrels/test.tsv";
-    let measured = desk.json(&[
-        "evaluate",
-        "c.tsv",
-        "r.trec",
-        "--before",
-        truth,
-        "--metrics",
-        "recall@10",
-        "--json",
-    ]);
+    let measured = sandbox.json(&format!(
+        "evaluate c.tsv r.trec --before {truth} --metrics recall@10 --json"
+    ));
     let measured = &measured["metrics"]["recall@10"];
     assert_eq!(
         (&measured["before"], &measured["mean"]),
@@ -149,13 +129,10 @@ fn rulings_correct_labels_and_rankings_and_are_taken_back() {
     );
     assert_eq!(measured["difference"]["mean"], 0.25);
 
-    let taken = desk.json(&["undo", "--ruling", "--json"]);
+    let taken = sandbox.json("undo --ruling --json");
     assert_eq!(taken["document"], "d5");
-    assert_eq!(
-        desk.done(&["export", "qrels", "--diff"]).text(),
-        "+ 2 0 d3 2\n"
-    );
-    let log = desk.json(&["log", "--query", "2", "--json"]);
+    assert_eq!(sandbox.done("export qrels --diff").text(), "+ 2 0 d3 2\n");
+    let log = sandbox.json("log --query 2 --json");
     let events: Vec<&str> = log
         .as_array()
         .unwrap()
@@ -163,25 +140,25 @@ fn rulings_correct_labels_and_rankings_and_are_taken_back() {
         .map(|row| row["event"].as_str().unwrap())
         .collect();
     assert_eq!(events, ["ruling", "ruling", "ruling undo"]);
-    desk.done(&["undo", "--ruling"]);
-    desk.refused(&["undo", "--ruling"], 2, &["no ruling by"]);
-    let labels = desk.done(&["export", "qrels", "--form", "beir", "--corrected"]);
+    sandbox.done("undo --ruling");
+    sandbox.refused("undo --ruling", 2, &["no ruling by"]);
+    let labels = sandbox.done("export qrels --form beir --corrected");
     assert_eq!(
         labels.text(),
-        desk.done(&["export", "qrels", "--form", "beir"]).text()
+        sandbox.done("export qrels --form beir").text()
     );
 }
 
 #[test]
 fn several_people_rule_and_their_files_are_united() {
-    let desk = in_court();
-    let ada = in_court();
-    rule(&desk, "d3", "relevant", &["--annotator", "bob"]);
-    rule(&ada, "d3", "not", &["--annotator", "ada"]);
-    rule(&ada, "d5", "not", &["--annotator", "ada"]);
-    ada.done(&["undo", "--ruling", "--annotator", "ada"]);
-    std::fs::copy(ada.path("overrule.db"), desk.path("ada.db")).unwrap();
-    let merged = desk.json(&["merge", "ada.db", "--json"]);
+    let sandbox = picked();
+    let ada = picked();
+    rule(&sandbox, "d3", "relevant", "--annotator bob");
+    rule(&ada, "d3", "not", "--annotator ada");
+    rule(&ada, "d5", "not", "--annotator ada");
+    ada.done("undo --ruling --annotator ada");
+    std::fs::copy(ada.path("overrule.db"), sandbox.path("ada.db")).unwrap();
+    let merged = sandbox.json("merge ada.db --json");
     assert_eq!(
         [
             &merged["rulings"],
@@ -192,9 +169,9 @@ fn several_people_rule_and_their_files_are_united() {
         [&json!(2), &json!(1), &json!(2), &json!(0)],
         "answers came at another time, so they are others"
     );
-    let again = desk.json(&["merge", "ada.db", "--json"]);
+    let again = sandbox.json("merge ada.db --json");
     assert_eq!([&again["rulings"], &again["undos"]], [&json!(0), &json!(0)]);
-    let found = desk.json(&["court", "--json"]);
+    let found = sandbox.json("adjudication --json");
     assert_eq!(
         [
             &found["rulings"]["standing"],
@@ -203,16 +180,16 @@ fn several_people_rule_and_their_files_are_united() {
         ],
         [&json!(2), &json!(1), &json!(1)]
     );
-    desk.done(&["config", "project", "--final", "majority"]);
-    let found = desk.json(&["court", "--json"]);
+    sandbox.done("config project --final majority");
+    let found = sandbox.json("adjudication --json");
     assert_eq!(found["rulings"]["in_force"], 0, "nobody has a majority");
-    desk.done(&["merge", "ada.db"]);
+    sandbox.done("merge ada.db");
     // A project that has nothing yet gets everything.
-    let new = Desk::new();
+    let new = Sandbox::new();
     benchmark(&new);
-    new.done(&["import", "beir/qrels/test.tsv"]);
-    std::fs::copy(desk.path("overrule.db"), new.path("other.db")).unwrap();
-    let all = new.json(&["merge", "other.db", "--json"]);
+    new.done("import beir/qrels/test.tsv");
+    std::fs::copy(sandbox.path("overrule.db"), new.path("other.db")).unwrap();
+    let all = new.json("merge other.db --json");
     assert_eq!(
         [
             &all["picks"],
@@ -225,45 +202,40 @@ fn several_people_rule_and_their_files_are_united() {
 }
 
 #[rstest]
-#[case::document(&["--document", "nowhere", "--ruling", "not"], &["no document \"nowhere\""])]
-#[case::finding(&["--document", "d1", "--ruling", "maybe"], &["is not a ruling: expected relevant"])]
-#[case::cause(&["--document", "d1", "--ruling", "not", "--cause", "other"], &["label-wrong"])]
-fn bad_rulings_are_refused(#[case] more: &[&str], #[case] words: &[&str]) {
-    let desk = in_court();
-    desk.refused(&[&["rule", "--query", "2"], more].concat(), 2, words);
-    assert_eq!(desk.json(&["court", "--json"])["rulings"]["standing"], 0);
+#[case::document("--document nowhere --ruling not", &["no document \"nowhere\""])]
+#[case::finding("--document d1 --ruling maybe", &["is not a ruling: expected relevant"])]
+#[case::cause("--document d1 --ruling not --cause other", &["label-wrong"])]
+fn bad_rulings_are_refused(#[case] more: &str, #[case] words: &[&str]) {
+    let sandbox = picked();
+    sandbox.refused(&format!("rule --query 2 {more}"), 2, words);
+    assert_eq!(
+        sandbox.json("adjudication --json")["rulings"]["standing"],
+        0
+    );
 }
 
 #[test]
 fn labels_that_contradict_are_refused_and_nothing_is_lost() {
-    let desk = in_court();
-    desk.write(
+    let sandbox = picked();
+    sandbox.write(
         "other.tsv",
         "query-id\tcorpus-id\tscore\n9\td1\t1\n2\td1\t1\n",
     );
-    desk.refused(
-        &["import", "other.tsv"],
+    sandbox.refused(
+        "import other.tsv",
         2,
         &["query \"2\", document \"d1\": labelled 1 here and 2 in the project"],
     );
-    assert!(!desk.done(&["export", "qrels"]).text().contains("9 0 d1"));
-    let same = desk.done(&["import", "beir/qrels/test.tsv"]);
-    assert!(
-        same.text().contains("4 labels, 0 new, 4 there already"),
-        "{}",
-        same.text()
-    );
-    desk.write(
+    assert!(!sandbox.done("export qrels").text().contains("9 0 d1"));
+    let same = sandbox.done("import beir/qrels/test.tsv");
+    same.prints("4 labels, 0 new, 4 there already");
+    sandbox.write(
         "run.csv",
         "query_id,corpus_id,rank,score\n2,d5,1,3.5\n2,d1,2,1.5\n",
     );
-    let run = desk.done(&["import", "run.csv", "--name", "mine"]);
-    assert!(
-        run.text().contains("ranking mine of 1 query, new"),
-        "{}",
-        run.text()
-    );
-    let found = desk.json(&["court", "--json"]);
+    let run = sandbox.done("import run.csv --name mine");
+    run.prints("ranking mine of 1 query, new");
+    let found = sandbox.json("adjudication --json");
     let names: Vec<&str> = found["rankings"]
         .as_array()
         .unwrap()
@@ -275,23 +247,16 @@ fn labels_that_contradict_are_refused_and_nothing_is_lost() {
 
 #[test]
 fn a_folder_is_imported_as_pools_with_labels() {
-    let desk = Desk::new();
-    benchmark(&desk);
-    let summary = desk.json(&["import", "beir", "--json"]);
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    let summary = sandbox.json("import beir --json");
     assert_eq!(summary["pools"]["count"], 2);
-    assert_eq!(
-        desk.json(&["queries", "--json"]).as_array().unwrap().len(),
-        2
-    );
-    assert!(
-        desk.done(&["export", "qrels"])
-            .text()
-            .contains("2 0 d5 1\n")
-    );
+    assert_eq!(sandbox.json("queries --json").as_array().unwrap().len(), 2);
+    assert!(sandbox.done("export qrels").text().contains("2 0 d5 1\n"));
     // Without picks there are rankings to measure, and rulings to measure them by.
-    desk.refused(&["court", "--disagreements"], 2, &["no judge has picked"]);
-    rule(&desk, "d5", "not", &[]);
-    let found = desk.json(&["court", "--json"]);
+    sandbox.refused("adjudication --disagreements", 2, &["no judge has picked"]);
+    rule(&sandbox, "d5", "not", "");
+    let found = sandbox.json("adjudication --json");
     assert_eq!(
         (&found["judges"], &found["rulings"]["labels_changed"]),
         (&json!([]), &json!(1))
@@ -302,24 +267,22 @@ fn a_folder_is_imported_as_pools_with_labels() {
 
 #[test]
 fn a_ranking_keeps_the_queries_of_another_split_and_those_without_a_hit() {
-    let desk = Desk::new();
-    benchmark(&desk);
-    desk.write(
+    let sandbox = Sandbox::new();
+    benchmark(&sandbox);
+    sandbox.write(
         "beir/qrels/dev.tsv",
         "query-id\tcorpus-id\tscore\nnone\td1\t1\n",
     );
-    let queries = desk.read("beir/queries.jsonl");
-    desk.write(
+    let queries = sandbox.read("beir/queries.jsonl");
+    sandbox.write(
         "beir/queries.jsonl",
         format!("{queries}{{\"_id\":\"none\",\"text\":\"zzz\"}}\n"),
     );
     for split in ["test", "dev"] {
-        desk.done(&[
-            "pool", "build", "--beir", "beir", "--depth", "4", "--split", split,
-        ]);
+        sandbox.done(&format!("pool build --beir beir --depth 4 --split {split}"));
     }
-    desk.done(&["pick", "--judges", "bm25"]);
-    let found = desk.json(&["court", "--json"]);
+    sandbox.done("pick --judges bm25");
+    let found = sandbox.json("adjudication --json");
     assert_eq!(found["rankings"][0]["ranking"], "bm25-overrule");
     // Half and all of the two of test, and nothing of the one of dev.
     let recall = &found["rankings"][0]["metrics"]["recall@10"];
@@ -329,11 +292,11 @@ fn a_ranking_keeps_the_queries_of_another_split_and_those_without_a_hit() {
 
 #[test]
 fn the_log_says_what_a_ruling_and_its_undo_changed() {
-    let desk = in_court();
-    rule(&desk, "d3", "relevant", &[]);
-    rule(&desk, "d3", "not", &[]);
-    desk.done(&["undo", "--ruling"]);
-    let log = desk.json(&["log", "--query", "2", "--json"]);
+    let sandbox = picked();
+    rule(&sandbox, "d3", "relevant", "");
+    rule(&sandbox, "d3", "not", "");
+    sandbox.done("undo --ruling");
+    let log = sandbox.json("log --query 2 --json");
     let changes: Vec<(Value, Value)> = log
         .as_array()
         .unwrap()
@@ -353,7 +316,7 @@ fn the_log_says_what_a_ruling_and_its_undo_changed() {
 
 #[test]
 fn a_ruling_keeps_the_grades_of_its_own_benchmark() {
-    let plain = Desk::new();
+    let plain = Sandbox::new();
     let pool = |query: &str, grade: i64| {
         json!({"query": {"id": query, "query": "bread"}, "documents": [
             {"id": "a", "content": "bread", "metadata": {"grade": grade}}, {"id": "b", "content": "a tin of bread"},
@@ -362,41 +325,25 @@ fn a_ruling_keeps_the_grades_of_its_own_benchmark() {
     };
     plain.write("plain.jsonl", pool("q1", 1));
     plain.write("graded.jsonl", pool("q2", 3));
-    plain.done(&["pick", "plain.jsonl", "--judges", "bm25"]);
-    plain.done(&[
-        "rule",
-        "--query",
-        "q1",
-        "--document",
-        "b",
-        "--ruling",
-        "relevant",
-    ]);
-    plain.done(&["import", "graded.jsonl"]);
-    plain.done(&[
-        "rule",
-        "--query",
-        "q2",
-        "--document",
-        "b",
-        "--ruling",
-        "relevant",
-    ]);
-    let diff = plain.done(&["export", "qrels", "--diff"]);
+    plain.done("pick plain.jsonl --judges bm25");
+    plain.done("rule --query q1 --document b --ruling relevant");
+    plain.done("import graded.jsonl");
+    plain.done("rule --query q2 --document b --ruling relevant");
+    let diff = plain.done("export qrels --diff");
     assert_eq!(diff.text(), "+ q1 0 b 1\n+ q2 0 b 2\n");
-    let one = plain.done(&["export", "qrels", "--diff", "--query", "q2"]);
+    let one = plain.done("export qrels --diff --query q2");
     assert_eq!(one.text(), "+ q2 0 b 2\n");
 }
 
 #[test]
 fn identifiers_that_a_terminal_would_obey_are_not_written() {
-    let desk = Desk::new();
-    desk.write("qrels", "q 0 d\u{1b}[31m 1\n");
-    desk.done(&["import", "qrels"]);
+    let sandbox = Sandbox::new();
+    sandbox.write("qrels", "q 0 d\u{1b}[31m 1\n");
+    sandbox.done("import qrels");
     for form in ["trec", "beir"] {
-        let ran = desk.run(&["export", "qrels", "--form", form]);
+        let ran = sandbox.run(&["export", "qrels", "--form", form]);
         assert_eq!(ran.code, Some(1));
-        assert!(ran.stderr.contains("control characters"), "{}", ran.stderr);
+        ran.says("control characters");
         assert!(!ran.text().contains('\u{1b}'));
     }
 }

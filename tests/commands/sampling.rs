@@ -1,83 +1,54 @@
 //! `overrule annotate --sampler …` and `bench-sampler`: runs in rounds, their budgets, and what they are worth.
 
-use crate::support::{Desk, dataset};
+use crate::support::{Sandbox, dataset};
 use rstest::rstest;
 use serde_json::Value;
 
 const SIZES: [usize; 3] = [12, 1, 9];
 
-fn prepared() -> Desk {
-    let desk = Desk::new();
-    desk.write("in.jsonl", dataset(SIZES));
-    desk
+fn prepared() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox.write("in.jsonl", dataset(SIZES));
+    sandbox
 }
 
 #[test]
 fn a_run_in_rounds_keeps_its_budget_and_is_done() {
-    let desk = prepared();
-    let arguments = [
-        "annotate",
-        "in.jsonl",
-        "out.jsonl",
-        "--sampler",
-        "top",
-        "--judging",
-        "escalate",
-        "--battles",
-        "1.5",
-    ];
-    let dry = desk.done(&[&arguments[..], &["--dry-run"]].concat());
-    assert!(
-        dry.text().contains("total: at most 94 calls"),
-        "{}",
-        dry.text()
-    );
-    assert!(!desk.project().exists());
+    let sandbox = prepared();
+    let arguments = "annotate in.jsonl out.jsonl --sampler top --judging escalate --battles 1.5";
+    let dry = sandbox.done(&format!("{arguments} --dry-run"));
+    dry.prints("total: at most 94 calls");
+    assert!(!sandbox.project().exists());
 
-    let ran = desk.done(&arguments);
-    assert!(
-        ran.stderr.contains("94 votes and 0 failures"),
-        "{}",
-        ran.stderr
-    );
-    let status = desk.json(&["status", "--json"]);
+    let ran = sandbox.done(arguments);
+    ran.says("94 votes and 0 failures");
+    let status = sandbox.json("status --json");
     assert_eq!(
         (&status["votes"], &status["votes_missing"]),
         (&94.into(), &0.into())
     );
-    let out = desk.read("out.jsonl");
+    let out = sandbox.read("out.jsonl");
     assert_eq!(
         out.matches("\"score\":").count(),
         SIZES.iter().sum::<usize>()
     );
 
-    let dry = desk.done(&[&arguments[..], &["--dry-run", "--json"]].concat());
+    let dry = sandbox.done(&format!("{arguments} --dry-run --json"));
     let dry: Value = serde_json::from_slice(&dry.stdout).unwrap();
     assert_eq!(
         (&dry["rounds"], &dry["already"], &dry["judges"][0]["calls"]),
         (&true.into(), &94.into(), &0.into())
     );
-    let again = desk.done(&arguments);
-    assert!(
-        again.stderr.contains(": 0 votes and 0 failures"),
-        "{}",
-        again.stderr
-    );
-    assert_eq!(desk.read("out.jsonl"), out);
+    let again = sandbox.done(arguments);
+    again.says(": 0 votes and 0 failures");
+    assert_eq!(sandbox.read("out.jsonl"), out);
 }
 
 #[test]
 fn the_battles_say_who_was_asked() {
-    let desk = prepared();
-    desk.done(&[
-        "annotate",
-        "in.jsonl",
-        "--judging",
-        "rotate",
-        "--battles",
-        "1",
-    ]);
-    let told = desk.json(&["battles", "--query", "q0", "--json"]);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl --judging rotate --battles 1");
+    let told = sandbox.json("battles --query q0 --json");
     let battles = told["battles"].as_array().unwrap();
     assert_eq!(battles.len(), 36);
     for battle in battles {
@@ -92,7 +63,7 @@ fn the_battles_say_who_was_asked() {
 
 #[test]
 fn a_total_is_shared_out_by_documents() {
-    let desk = prepared();
+    let sandbox = prepared();
     // 50 calls for 22 documents: 27 for the pool of 12, 20 for the one of 9, and 2 for the one with nobody to fight.
     let arguments = [
         "annotate",
@@ -104,8 +75,8 @@ fn a_total_is_shared_out_by_documents() {
         "--max-calls",
         "50",
     ];
-    desk.done(&arguments);
-    let queries = desk.json(&["queries", "--json"]);
+    sandbox.done(&arguments);
+    let queries = sandbox.json("queries --json");
     let votes: Vec<u64> = queries
         .as_array()
         .unwrap()
@@ -117,96 +88,70 @@ fn a_total_is_shared_out_by_documents() {
 
 #[test]
 fn a_merge_brings_tasks_and_campaign_along() {
-    let desk = prepared();
-    desk.done(&[
-        "annotate",
-        "in.jsonl",
-        "--judging",
-        "rotate",
-        "--battles",
-        "1",
-    ]);
-    let other = desk.path("other.db");
-    std::fs::rename(desk.project(), &other).unwrap();
-    desk.done(&["import", "in.jsonl"]);
-    desk.done(&["merge", "other.db"]);
-    let status = desk.json(&["status", "--json"]);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl --judging rotate --battles 1");
+    let other = sandbox.path("other.db");
+    std::fs::rename(sandbox.project(), &other).unwrap();
+    sandbox.done("import in.jsonl");
+    sandbox.done("merge other.db");
+    let status = sandbox.json("status --json");
     assert_eq!(
         (&status["votes"], &status["votes_missing"]),
         (&63.into(), &0.into())
     );
-    assert_eq!(desk.count("SELECT count(*) FROM task"), 63);
+    assert_eq!(sandbox.count("SELECT count(*) FROM task"), 63);
     assert_eq!(
-        desk.count("SELECT count(*) FROM run WHERE campaign IS NOT NULL"),
+        sandbox.count("SELECT count(*) FROM run WHERE campaign IS NOT NULL"),
         1
     );
-    let again = desk.done(&[
-        "annotate",
-        "in.jsonl",
-        "--judging",
-        "rotate",
-        "--battles",
-        "1",
-    ]);
-    assert!(
-        again.stderr.contains(": 0 votes and 0 failures"),
-        "{}",
-        again.stderr
-    );
+    let again = sandbox.done("annotate in.jsonl --judging rotate --battles 1");
+    again.says(": 0 votes and 0 failures");
 }
 
 #[test]
 fn the_plain_plan_knows_nothing_of_rounds() {
-    let desk = prepared();
-    desk.done(&[
-        "annotate",
-        "in.jsonl",
-        "--sampler",
-        "cycles",
-        "--judging",
-        "all",
-    ]);
-    assert_eq!(desk.count("SELECT count(*) FROM task"), 0);
+    let sandbox = prepared();
+    sandbox.done("annotate in.jsonl --sampler cycles --judging all");
+    assert_eq!(sandbox.count("SELECT count(*) FROM task"), 0);
     assert_eq!(
-        desk.count("SELECT count(*) FROM run WHERE campaign IS NULL"),
+        sandbox.count("SELECT count(*) FROM run WHERE campaign IS NULL"),
         1
     );
     assert_eq!(
-        desk.count("SELECT count(*) FROM battle WHERE origin = 'plan'"),
+        sandbox.count("SELECT count(*) FROM battle WHERE origin = 'plan'"),
         4 * 21
     );
 }
 
 #[rstest]
-#[case(&["--sampler", "best"], "expected cycles, swiss, eig or top")]
-#[case(&["--sampler", "swiss", "--judging", "escalate"], "use eig or top")]
-#[case(&["--sampler", "swiss", "--focus", "0.5"], "--focus goes with --sampler top")]
-#[case(&["--top", "5"], "--top goes with --sampler top")]
-#[case(&["--sampler", "top", "--focus", "2"], "expected a number from 0 to 1")]
-#[case(&["--sampler", "top", "--round", "0"], "expected a number of pairs from 1")]
-#[case(&["--sampler", "top", "--battles", "0"], "expected a number above 0")]
-#[case(&["--sampler", "top", "--max-calls", "0"], "max-calls")]
-#[case(&["--sampler", "top", "--batch"], "each round waits for the votes")]
-fn what_makes_no_sense_is_refused(#[case] options: &[&str], #[case] why: &str) {
-    let desk = prepared();
-    desk.refused(&[&["annotate", "in.jsonl"], options].concat(), 2, &[why]);
-    assert!(!desk.project().exists());
+#[case("--sampler best", "expected cycles, swiss, eig or top")]
+#[case("--sampler swiss --judging escalate", "use eig or top")]
+#[case("--sampler swiss --focus 0.5", "--focus goes with --sampler top")]
+#[case("--top 5", "--top goes with --sampler top")]
+#[case("--sampler top --focus 2", "expected a number from 0 to 1")]
+#[case("--sampler top --round 0", "expected a number of pairs from 1")]
+#[case("--sampler top --battles 0", "expected a number above 0")]
+#[case("--sampler top --max-calls 0", "max-calls")]
+#[case("--sampler top --batch", "each round waits for the votes")]
+fn what_makes_no_sense_is_refused(#[case] options: &str, #[case] why: &str) {
+    let sandbox = prepared();
+    sandbox.refused(&format!("annotate in.jsonl {options}"), 2, &[why]);
+    assert!(!sandbox.project().exists());
 }
 
 #[test]
 fn the_configuration_says_how_runs_choose() {
-    let desk = prepared();
-    desk.write(
+    let sandbox = prepared();
+    sandbox.write(
         "own.toml",
         "[run]\ncycles = 2\nsampler = \"top\"\njudging = \"escalate\"\nfocus = 0.5\nround = 5\n",
     );
-    let annotate = |options: &[&str]| {
-        let arguments = ["--config", "own.toml", "annotate", "in.jsonl"];
-        desk.done(&[&arguments[..], options].concat());
+    let annotate = |options: &str| {
+        sandbox.done(&format!("--config own.toml annotate in.jsonl {options}"));
     };
-    annotate(&[]);
+    annotate("");
     let campaign = |of: &str| {
-        desk.count(&format!(
+        sandbox.count(&format!(
             "SELECT count(*) FROM run WHERE campaign IS NOT NULL AND {of}"
         ))
     };
@@ -218,14 +163,14 @@ fn the_configuration_says_how_runs_choose() {
         1
     );
     // The command line overrules it, option by option.
-    annotate(&["--focus", "0.1", "--judging", "rotate"]);
+    annotate("--focus 0.1 --judging rotate");
     assert_eq!(
         campaign("campaign ->> 'judging' = 'rotate' AND campaign ->> 'floor' = 0.1"),
         1
     );
-    annotate(&["--sampler", "cycles", "--judging", "all"]);
+    annotate("--sampler cycles --judging all");
     assert_eq!(
-        desk.count("SELECT count(*) FROM run WHERE campaign IS NULL"),
+        sandbox.count("SELECT count(*) FROM run WHERE campaign IS NULL"),
         1
     );
     let swiss = [
@@ -236,22 +181,22 @@ fn the_configuration_says_how_runs_choose() {
         "--sampler",
         "swiss",
     ];
-    desk.refused(&swiss, 2, &["use eig or top", "--judging overrules"]);
+    sandbox.refused(&swiss, 2, &["use eig or top", "--judging overrules"]);
 }
 
 #[test]
 fn the_help_says_which_sampler_is_for_training() {
-    let desk = Desk::new();
-    let help = desk.done(&["annotate", "--help"]);
+    let sandbox = Sandbox::new();
+    let help = sandbox.done("annotate --help");
     let words = help.text().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains("When scores are to be training targets, use swiss or eig"));
 }
 
 #[test]
 fn a_simulation_depends_on_its_seed_and_not_on_threads() {
-    let desk = Desk::new();
+    let sandbox = Sandbox::new();
     let simulate = |threads: &str, seed: &str| {
-        desk.json(&[
+        sandbox.json(&[
             "bench-sampler",
             "--documents",
             "16",
@@ -290,29 +235,18 @@ fn a_simulation_depends_on_its_seed_and_not_on_threads() {
 
 #[test]
 fn the_projects_own_judges_can_be_simulated() {
-    let desk = prepared();
-    desk.refused(&["bench-sampler", "--resample"], 2, &["no such project"]);
-    desk.done(&["import", "in.jsonl"]);
-    desk.refused(&["bench-sampler", "--resample"], 2, &["no query has votes"]);
-    desk.done(&["annotate", "in.jsonl"]);
-    let arguments = [
-        "bench-sampler",
-        "--resample",
-        "--queries",
-        "5",
-        "--strategies",
-        "cycles:2,swiss:2",
-    ];
-    let ran = desk.done(&arguments);
-    assert!(
-        ran.text().contains("drawn from 2 of the project"),
-        "{}",
-        ran.text()
-    );
+    let sandbox = prepared();
+    sandbox.refused("bench-sampler --resample", 2, &["no such project"]);
+    sandbox.done("import in.jsonl");
+    sandbox.refused("bench-sampler --resample", 2, &["no query has votes"]);
+    sandbox.done("annotate in.jsonl");
+    let arguments = "bench-sampler --resample --queries 5 --strategies cycles:2,swiss:2";
+    let ran = sandbox.done(arguments);
+    ran.prints("drawn from 2 of the project");
     assert!(ran.text().contains("no model was asked"));
-    assert!(ran.text().contains("hold the true rank"), "{}", ran.text());
-    assert!(ran.stderr.contains("1 query left out"), "{}", ran.stderr);
-    let told = desk.json(&[&arguments[..], &["--json"]].concat());
+    ran.prints("hold the true rank");
+    ran.says("1 query left out");
+    let told = sandbox.json(&format!("{arguments} --json"));
     assert_eq!(told["noise"]["judges"].as_array().unwrap().len(), 3);
 }
 
@@ -321,5 +255,5 @@ fn the_projects_own_judges_can_be_simulated() {
 #[case("best:2", "expected cycles, swiss, eig or top")]
 #[case("top:-1", "expected a number above 0")]
 fn a_strategy_that_is_none_is_refused(#[case] strategy: &str, #[case] why: &str) {
-    Desk::new().refused(&["bench-sampler", "--strategies", strategy], 2, &[why]);
+    Sandbox::new().refused(&["bench-sampler", "--strategies", strategy], 2, &[why]);
 }

@@ -18,8 +18,49 @@ pub(crate) const AI_SCORES: &str = concat!(
     "/data/zbench_example.ai_scores.json"
 );
 
+/// What is typed after the command's name: one line, or a list where an argument holds spaces.
+pub(crate) trait Arguments: std::fmt::Debug {
+    fn list(&self) -> Vec<&str>;
+}
+
+impl Arguments for str {
+    fn list(&self) -> Vec<&str> {
+        self.split(' ').filter(|word| !word.is_empty()).collect()
+    }
+}
+
+impl Arguments for String {
+    fn list(&self) -> Vec<&str> {
+        self.as_str().list()
+    }
+}
+
+impl Arguments for [&str] {
+    fn list(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Arguments for [&str; N] {
+    fn list(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Arguments for Vec<&str> {
+    fn list(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
+
+impl<A: Arguments + ?Sized> Arguments for &A {
+    fn list(&self) -> Vec<&str> {
+        (**self).list()
+    }
+}
+
 /// A folder of one test: project, inputs, outputs, and the home of whoever runs the binary.
-pub(crate) struct Desk {
+pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
@@ -30,7 +71,7 @@ pub(crate) struct Ran {
     pub(crate) stderr: String,
 }
 
-impl Desk {
+impl Sandbox {
     pub(crate) fn new() -> Self {
         Self {
             folder: tempfile::tempdir().unwrap(),
@@ -56,7 +97,7 @@ impl Desk {
     }
 
     /// The binary in this folder, with this folder as home and nothing of the tester's environment that it reads.
-    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &(impl Arguments + ?Sized)) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
         command.current_dir(self.folder.path()).stdin(Stdio::null());
         for name in [
@@ -85,23 +126,23 @@ impl Desk {
             .env("OVERRULE_ANNOTATOR", "tester")
             .arg("--project")
             .arg(self.project())
-            .args(arguments);
+            .args(arguments.list());
         command
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &(impl Arguments + ?Sized)) -> Ran {
         Ran::of(self.command(arguments))
     }
 
     /// Runs a command that must succeed.
-    pub(crate) fn done(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn done(&self, arguments: &(impl Arguments + ?Sized)) -> Ran {
         let ran = self.run(arguments);
         assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
         ran
     }
 
     /// Runs a command that must succeed and print JSON.
-    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+    pub(crate) fn json(&self, arguments: &(impl Arguments + ?Sized)) -> Value {
         let ran = self.done(arguments);
         serde_json::from_slice(&ran.stdout)
             .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", ran.text()))
@@ -109,13 +150,22 @@ impl Desk {
 
     /// Runs a command that must end with `code` and say each of `words` on stderr.
     #[track_caller]
-    pub(crate) fn refused(&self, arguments: &[&str], code: i32, words: &[&str]) -> Ran {
+    pub(crate) fn refused(
+        &self,
+        arguments: &(impl Arguments + ?Sized),
+        code: i32,
+        words: &[&str],
+    ) -> Ran {
         let ran = self.run(arguments);
         ran.refused(code, words);
         ran
     }
 
-    pub(crate) fn with_stdin(&self, arguments: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    pub(crate) fn with_stdin(
+        &self,
+        arguments: &(impl Arguments + ?Sized),
+        input: impl AsRef<[u8]>,
+    ) -> Ran {
         let mut command = self.command(arguments);
         command
             .stdin(Stdio::piped())
@@ -149,6 +199,38 @@ impl Ran {
 
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.stdout).unwrap()
+    }
+
+    /// Asserts that nothing was printed that steers a terminal, and nothing that reorders or hides text.
+    #[track_caller]
+    pub(crate) fn is_harmless(&self) {
+        for text in [self.text(), &self.stderr] {
+            let found = text.chars().find(|ch| {
+                (ch.is_control() && *ch != '\n')
+                    || matches!(ch, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}' | '\u{feff}')
+            });
+            assert_eq!(found, None, "{text:?}");
+        }
+    }
+
+    /// Asserts that stdout holds this.
+    #[track_caller]
+    pub(crate) fn prints(&self, words: &str) {
+        assert!(
+            self.text().contains(words),
+            "no {words:?} in {}",
+            self.text()
+        );
+    }
+
+    /// Asserts that stderr holds this.
+    #[track_caller]
+    pub(crate) fn says(&self, words: &str) {
+        assert!(
+            self.stderr.contains(words),
+            "no {words:?} in {}",
+            self.stderr
+        );
     }
 
     #[track_caller]
@@ -227,9 +309,9 @@ pub(crate) fn dataset(sizes: impl IntoIterator<Item = usize>) -> String {
 }
 
 /// A benchmark in BEIR's form, in the folder `beir`: two queries with labels, of which the first stage misses one.
-pub(crate) fn benchmark(desk: &Desk) {
-    std::fs::create_dir_all(desk.path("beir/qrels")).unwrap();
-    desk.write(
+pub(crate) fn benchmark(sandbox: &Sandbox) {
+    std::fs::create_dir_all(sandbox.path("beir/qrels")).unwrap();
+    sandbox.write(
         "beir/corpus.jsonl",
         r#"{"_id":"d1","title":"Aspirin","text":"Aspirin lowers fever in adults.","metadata":{"year":1.50}}
 {"_id":"d2","title":"","text":"Fever is common among children in winter, and most of it passes by itself."}
@@ -241,14 +323,14 @@ pub(crate) fn benchmark(desk: &Desk) {
 {"_id":"empty","title":"","text":""}
 "#,
     );
-    desk.write(
+    sandbox.write(
         "beir/queries.jsonl",
         r#"{"_id":"10","text":"How is bread made in a warm kitchen?","metadata":{}}
 {"_id":"7","text":"Nobody labelled anything for this one."}
 {"_id":"2","text":"Does aspirin lower fever?","metadata":{"d1":[{"sentences":[2],"label":"SUPPORT"},{"sentences":[0],"label":"SUPPORT"}]}}
 "#,
     );
-    desk.write(
+    sandbox.write(
         "beir/qrels/test.tsv",
         "query-id\tcorpus-id\tscore\n2\td5\t1\n2\td1\t2\n2\td2\t0\n10\td6\t1\n",
     );

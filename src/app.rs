@@ -3,11 +3,14 @@
 
 pub mod adjudication;
 pub mod annotate;
+pub mod battles;
 pub mod choose_judges;
 pub mod embeddings;
 pub mod error;
 pub mod evaluate;
 pub mod export;
+pub mod fit;
+pub mod gold;
 pub mod import;
 pub mod input_files;
 pub mod intervals;
@@ -21,6 +24,7 @@ pub mod pool;
 pub mod project;
 pub mod review;
 pub mod run_lock;
+pub mod settings;
 pub mod simulate;
 pub mod status;
 pub mod wording;

@@ -4,6 +4,7 @@ pub mod data;
 mod effect;
 mod evidence;
 mod report;
+pub mod rule;
 pub mod sheets;
 
 use super::wording::counted;

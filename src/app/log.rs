@@ -1,6 +1,8 @@
 //! The audit log: every verdict and ruling, every one that was taken back, every file taken in and every run, as facts from
 //! rows that are never changed.
 
+pub mod rows;
+
 use crate::domain::adjudication::Finding;
 use crate::domain::verdict::{DecisionChange, VerdictEvent, decision_changes};
 use crate::store::corpus::QueryKey;

@@ -1,10 +1,13 @@
 //! How far a project is, and what it has spent.
 
+mod project_status;
+
 use crate::app::run_lock::RunLock;
 use crate::store::corpus::QueryInfo;
 use crate::store::ledger::Spent;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::{Result, Store};
+pub use project_status::{PartOf, ProjectStatus};
 
 /// Every query with its summary, computed and kept where it was out of date.
 pub fn summaries(store: &Store) -> Result<Vec<(QueryInfo, QuerySummary)>> {

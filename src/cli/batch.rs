@@ -1,15 +1,15 @@
 //! `overrule batch`: what became of the calls that were handed to the providers' batch endpoints.
 
-use crate::app::annotate::batch::{self, PolledBatch};
+use crate::app::annotate::batch::{self, PolledBatch, by_number};
 use crate::app::run_lock::RunLock;
-use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
+use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::cli::signals::runtime;
 use crate::client::now_ms;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
-use crate::store::batches::{BatchId, BatchRow, BatchStage};
+use crate::store::batches::{BatchRow, BatchStage};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -85,37 +85,16 @@ impl BatchCommand {
             }
             BatchAction::Fetch { wait, json } => fetch(context, &store, wait, json),
             BatchAction::Cancel { ids } => cancel(context, &store, &ids),
-            BatchAction::Adopt { number, name } => {
-                let row = open_batch(&store, number)?;
-                if let Some(remote) = row.remote.filter(|_| row.left < row.calls) {
-                    return Err(usage!(
-                        "batch {number} is {remote:?} at the provider already"
-                    ));
-                }
-                store.write_blocking(move |db| db.name_batch(BatchId(number), &name))?;
-                Ok(())
-            }
+            BatchAction::Adopt { number, name } => Ok(by_number::adopt(&store, number, name)?),
             BatchAction::Forget { number } => {
-                let row = open_batch(&store, number)?;
-                store.write_blocking(move |db| {
-                    db.note_batch(row.id, BatchStage::Forgotten, row.told, None, now_ms())
-                })?;
+                let calls = by_number::forget(&store, number)?;
                 output::message(&format!(
-                    "{} calls of batch {number} count as not made; if the provider made them, they are charged all the same",
-                    row.left
+                    "{calls} calls of batch {number} count as not made; if the provider made them, they are charged all the same"
                 ));
                 Ok(())
             }
         }
     }
-}
-
-fn open_batch(store: &Store, number: i64) -> Result<BatchRow, CommandFailure> {
-    let open = store.read_blocking(|db| db.batches(true))?;
-    let found = open.into_iter().find(|row| row.id == BatchId(number));
-    found.ok_or_else(|| {
-        usage!("there is no open batch {number}; `overrule batch status --all` lists them")
-    })
 }
 
 /// The judges that the open batches want, as they are configured now.
@@ -132,8 +111,7 @@ fn status(
 ) -> CommandResult {
     let ask = !offline && !store.read_blocking(|db| db.batches(true))?.is_empty();
     let known = if ask {
-        let lock = RunLock::take(store.path()).ok();
-        runtime()?.block_on(batch::refresh(store, &ensemble(context)?, lock.is_some()))?
+        runtime()?.block_on(by_number::poll(store, &ensemble(context)?))?
     } else {
         Vec::new()
     };
@@ -284,14 +262,7 @@ fn fetch(context: &CommandContext, store: &Store, wait: bool, as_json: bool) -> 
 }
 
 fn cancel(context: &CommandContext, store: &Store, ids: &[i64]) -> CommandResult {
-    let mut rows = store.read_blocking(|db| db.batches(true))?;
-    if let Some(number) = ids
-        .iter()
-        .find(|id| rows.iter().all(|row| row.id.0 != **id))
-    {
-        open_batch(store, *number)?;
-    }
-    rows.retain(|row| ids.is_empty() || ids.contains(&row.id.0));
+    let rows = by_number::open_batches(store, ids)?;
     let (ensemble, runtime) = (ensemble(context)?, runtime()?);
     let mut failed = false;
     for row in &rows {

@@ -1,15 +1,12 @@
 //! `overrule battles`: battles with every vote and its reasoning.
 
-use crate::app::review::pair_verdicts::PairVerdicts;
+use crate::app::battles::QueryBattles;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
-use crate::cli::output::clean;
+use crate::cli::output::{clean, or_dash};
 use crate::domain::battle::Pair;
-use crate::domain::ranking::View;
 use crate::domain::sanitise;
-use crate::domain::vote::JudgeId;
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
-use crate::store::corpus::DocumentInfo;
 use crate::store::votes::VoteDetail;
 use clap::Args;
 use serde_json::{Value, json};
@@ -34,55 +31,12 @@ pub(super) struct BattlesCommand {
     json: bool,
 }
 
-struct LoadedBattles {
-    documents: Vec<DocumentInfo>,
-    judges: Vec<(JudgeId, JudgeSpec)>,
-    view: View,
-    battles: Vec<(usize, Vec<VoteDetail>)>,
-    said: PairVerdicts,
-    /// Pairs that somebody judged and that never fought.
-    unfought: Vec<Pair>,
-}
-
 impl BattlesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let (id, document) = (self.query.clone(), self.document.clone());
-        let loaded = store.read_blocking(move |db| {
-            let key = db.find_query(&id)?;
-            let document = document.map(|id| db.find_document(key, &id)).transpose()?;
-            let view = db.view(key)?;
-            let judges = db.judges_of(key)?;
-            let seats: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
-            let wanted = match document {
-                Some(document) => view.battles_with(document),
-                None => (0..view.battles.len()).collect(),
-            };
-            let battles = wanted
-                .into_iter()
-                .map(|index| {
-                    Ok((
-                        index,
-                        db.battle_votes(view.rows().battles[index].battle.id, &seats)?,
-                    ))
-                })
-                .collect::<Result<_, crate::store::StoreError>>()?;
-            let said = PairVerdicts::load(db, key)?;
-            let unfought = said
-                .pairs()
-                .into_iter()
-                .filter(|pair| view.battles_of(*pair).is_empty())
-                .filter(|pair| document.is_none_or(|document| pair.other(document).is_some()))
-                .collect();
-            Ok(LoadedBattles {
-                documents: db.documents(key)?,
-                judges,
-                view,
-                battles,
-                said,
-                unfought,
-            })
-        })?;
+        let (query, document) = (self.query.clone(), self.document.clone());
+        let loaded =
+            store.read_blocking(move |db| QueryBattles::load(db, &query, document.as_deref()))?;
         if self.json {
             let battles: Vec<Value> = loaded
                 .battles
@@ -107,15 +61,7 @@ impl BattlesCommand {
     }
 }
 
-fn judge(loaded: &LoadedBattles, id: JudgeId) -> Option<&JudgeSpec> {
-    loaded
-        .judges
-        .iter()
-        .find(|(judge, _)| *judge == id)
-        .map(|(_, spec)| spec)
-}
-
-fn battle_json(loaded: &LoadedBattles, index: usize, votes: &[VoteDetail]) -> Value {
+fn battle_json(loaded: &QueryBattles, index: usize, votes: &[VoteDetail]) -> Value {
     let record = &loaded.view.rows().battles[index];
     let (battle, numbers) = (record.battle, loaded.view.battles[index]);
     let asked = loaded.judges.iter().filter(|(id, _)| record.is_asked(*id));
@@ -126,7 +72,7 @@ fn battle_json(loaded: &LoadedBattles, index: usize, votes: &[VoteDetail]) -> Va
     let votes: Vec<Value> = votes
         .iter()
         .map(|vote| {
-            let spec = judge(loaded, vote.judge);
+            let spec = loaded.judge(vote.judge);
             json!({
                 "judge": spec.map(|spec| &spec.name),
                 "provider": spec.map(|spec| &spec.provider),
@@ -166,14 +112,14 @@ fn battle_json(loaded: &LoadedBattles, index: usize, votes: &[VoteDetail]) -> Va
 }
 
 /// The verdict in force on a pair, as seen with document `a` first.
-fn in_force(loaded: &LoadedBattles, pair: Pair, a: usize) -> Value {
+fn in_force(loaded: &QueryBattles, pair: Pair, a: usize) -> Value {
     loaded.view.verdict(pair).map_or(Value::Null, |verdict| {
         let decision = verdict.seen_from(a).name();
         json!({ "decision": decision, "note": verdict.note, "annotator": verdict.annotator })
     })
 }
 
-fn pair_json(loaded: &LoadedBattles, pair: Pair) -> Value {
+fn pair_json(loaded: &QueryBattles, pair: Pair) -> Value {
     let (said, conflict) = loaded.said.json(pair, pair.low());
     json!({
         "a": loaded.documents[pair.low()].id,
@@ -185,7 +131,7 @@ fn pair_json(loaded: &LoadedBattles, pair: Pair) -> Value {
 }
 
 /// The verdict in force on a pair and who said what, indented.
-fn people_text(loaded: &LoadedBattles, pair: Pair, name: impl Fn(usize) -> String) -> String {
+fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String) -> String {
     let mut text = String::new();
     if let Some(verdict) = loaded.view.verdict(pair) {
         let words = verdict.decision.words(&name(verdict.a), &name(verdict.b));
@@ -195,9 +141,9 @@ fn people_text(loaded: &LoadedBattles, pair: Pair, name: impl Fn(usize) -> Strin
     text + &loaded.said.lines(pair, name)
 }
 
-fn as_text(loaded: &LoadedBattles) -> String {
+fn as_text(loaded: &QueryBattles) -> String {
     let name = |at: usize| clean(loaded.documents[at].id.as_str());
-    let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.3}"));
+    let number = |value| or_dash(value, |value: f64| format!("{value:.3}"));
     let mut text = String::new();
     let mut offline = false;
     for (index, votes) in &loaded.battles {
@@ -209,15 +155,13 @@ fn as_text(loaded: &LoadedBattles) -> String {
             name(battle.b),
             number(numbers.score),
             number(numbers.expected),
-            numbers
-                .surprise
-                .map_or("–".to_owned(), |surprise| format!("{surprise:+.1} σ")),
+            or_dash(numbers.surprise, |surprise| format!("{surprise:+.1} σ")),
         ));
         if let Some(pair) = Pair::new(battle.a, battle.b) {
             text.push_str(&people_text(loaded, pair, name));
         }
         for vote in votes {
-            let spec = judge(loaded, vote.judge);
+            let spec = loaded.judge(vote.judge);
             offline |= spec.is_some_and(JudgeSpec::is_offline);
             let who = spec.map_or(String::new(), |spec| clean(&spec.name));
             let shown = if vote.swapped {

@@ -1,12 +1,11 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
-use crate::app::judge_report::rater_data::rater_data;
+use crate::app::settings::{ProjectSettings, fit_judges};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::basis;
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::config::{DEFAULT, user_file};
-use crate::domain::judge_report::judge_model;
 use crate::domain::ranking::{JudgeWeights, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
@@ -14,12 +13,9 @@ use crate::domain::verdict::{FinalRule, OverrideMode};
 use crate::domain::vote::VoteRule;
 use crate::formats::file;
 use crate::judge::ensemble;
-use crate::store::Store;
-use anyhow::anyhow;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -196,46 +192,49 @@ impl ConfigCommand {
 impl ProjectOptions {
     fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let (before, rule) = store.read_blocking(|db| Ok((db.settings()?, db.final_rule()?)))?;
-        let after = self.apply(before)?;
-        let wanted = self.rule(&rule)?;
-        if let Some(path) = &self.guideline {
-            set_guideline(&store, path)?;
-        }
+        let before = store.read_blocking(|db| ProjectSettings::read(db))?;
+        let after = ProjectSettings {
+            ranking: self.apply(before.ranking)?,
+            rule: self.rule(&before.rule)?,
+            guideline: match &self.guideline {
+                Some(path) => guideline(path)?,
+                None => before.guideline.clone(),
+            },
+        };
         if self.judge_weights == Some(JudgeWeightsName::Joint) {
-            fit_judges(&store, after.lambda)?;
+            for judge in fit_judges(&store, after.ranking.lambda)? {
+                output::message(&format!(
+                    "{}: beta {:.2}, gamma {:.2} from {} votes ({})",
+                    judge.name,
+                    judge.beta,
+                    judge.gamma,
+                    judge.votes,
+                    basis(judge.basis)
+                ));
+            }
         }
-        if after != before {
-            store.write_blocking(move |db| db.set_settings(&after))?;
-        }
-        if wanted != rule {
-            let wanted = wanted.clone();
-            store.write_blocking(move |db| db.set_final_rule(&wanted))?;
-        }
-        let (guideline, people) =
-            store.read_blocking(|db| Ok((db.guideline()?, db.annotators()?)))?;
-        if let (true, FinalRule::Adjudicator(name)) = (wanted != rule, &wanted)
-            && !people.contains(name)
-        {
-            output::message(&format!(
-                "note: nobody called {} has judged in this project yet; until then the majority's verdict counts{}",
-                sanitise::line(name),
-                match people.is_empty() {
-                    true => String::new(),
-                    false => format!(" (known: {})", sanitise::line(&people.join(", "))),
-                }
-            ));
+        after.store(&store, &before)?;
+        if let (true, FinalRule::Adjudicator(name)) = (after.rule != before.rule, &after.rule) {
+            let people = store.read_blocking(|db| db.annotators())?;
+            if !people.contains(name) {
+                output::message(&format!(
+                    "note: nobody called {} has judged in this project yet; until then the majority's verdict counts{}",
+                    sanitise::line(name),
+                    match people.is_empty() {
+                        true => String::new(),
+                        false => format!(" (known: {})", sanitise::line(&people.join(", "))),
+                    }
+                ));
+            }
         }
         let shown = SettingsWithGuideline {
-            shown: RatingSettings::new(after, &wanted),
-            guideline: guideline.as_deref().map(GuidelineExcerpt::of),
+            shown: RatingSettings::new(after.ranking, &after.rule),
+            guideline: after.guideline.as_deref().map(GuidelineExcerpt::of),
         };
-        if self.json {
-            output::json(&shown)?;
-        } else {
-            output::text(&toml::to_string(&shown)?)?;
+        match self.json {
+            true => output::json(&shown),
+            false => output::text(&toml::to_string(&shown)?),
         }
-        Ok(())
     }
 
     fn rule(&self, now: &FinalRule) -> Result<FinalRule, CommandFailure> {
@@ -288,44 +287,12 @@ impl ProjectOptions {
     }
 }
 
-fn set_guideline(store: &Store, path: &Path) -> CommandResult {
-    let text = if path == Path::new("-") {
-        None
-    } else {
-        let text = file::read_to_string(path)
-            .map_err(|error| usage!("--guideline {}: {error}", path.display()))?;
-        Some(text)
-    };
-    store.write_blocking(move |db| db.set_guideline(text.as_deref()))?;
-    Ok(())
-}
-
-/// Fits documents and judges together and keeps what it says of the judges.
-fn fit_judges(store: &Store, lambda: f64) -> CommandResult {
-    let rater_data = store.read_blocking(|db| rater_data(db, None))?;
-    let fitted = judge_model(&rater_data.ratings, lambda)
-        .map_err(|error| anyhow!("judges and documents cannot be fitted together: {error}"))?;
-    let responses: BTreeMap<i64, (f64, f64)> = fitted
-        .judges
-        .iter()
-        .filter_map(|judge| {
-            let (id, _) = rater_data.judges.get(judge.judge)?;
-            Some((id.0, (judge.beta, judge.gamma)))
-        })
-        .collect();
-    for judge in &fitted.judges {
-        let name = rater_data
-            .judges
-            .get(judge.judge)
-            .map_or("", |(_, spec)| spec.name.as_str());
-        output::message(&format!(
-            "{name}: beta {:.2}, gamma {:.2} from {} votes ({})",
-            judge.beta,
-            judge.gamma,
-            judge.votes,
-            basis(judge.basis)
-        ));
+/// The guideline in a file; none for `-`.
+fn guideline(path: &Path) -> Result<Option<String>, CommandFailure> {
+    if path == Path::new("-") {
+        return Ok(None);
     }
-    store.write_blocking(move |db| db.set_judge_responses(&responses))?;
-    Ok(())
+    let text = file::read_to_string(path)
+        .map_err(|error| usage!("--guideline {}: {error}", path.display()))?;
+    Ok(Some(text))
 }

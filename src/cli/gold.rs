@@ -1,18 +1,13 @@
 //! `overrule gold`: pairs with a known answer, to measure people by.
 
+use crate::app::gold::{GoldReport, NamedGoldItem, import_gold};
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
+use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
-use crate::domain::verdict::GoldItem;
-use crate::formats::file;
-use crate::formats::gold::{GoldLine, read_gold};
-use crate::formats::problem::Problem;
-use crate::store::gold::GoldAdded;
-use crate::store::{Db, StoreError};
 use clap::{Args, Subcommand};
 use serde_json::json;
-use std::io::BufReader;
 use std::path::PathBuf;
 
 /// Problems printed before the rest is only counted.
@@ -63,14 +58,6 @@ struct GoldListCommand {
     json: bool,
 }
 
-#[derive(Debug, Default)]
-struct GoldImportCounts {
-    new: usize,
-    same: usize,
-    replaced: usize,
-    problems: Vec<Problem>,
-}
-
 impl GoldCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         match self.action {
@@ -84,37 +71,7 @@ impl GoldImportCommand {
     fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let name = self.path.display().to_string();
-        let file =
-            file::open(&self.path).map_err(|error| usage!("{name}: cannot be opened: {error}"))?;
-        let (items, problems) = read_gold(BufReader::new(file), &name);
-        if items.is_empty() && problems.is_empty() {
-            return Err(usage!(
-                "{name}: holds no item; expected query, a, b and decision a line"
-            ));
-        }
-        let (replace, file) = (self.replace, name.clone());
-        let keep = problems.is_empty() && !self.dry_run;
-        // What cannot be kept whole is not kept at all.
-        let work = move |db: &mut Db| -> Result<GoldImportCounts, StoreError> {
-            let mut added = None;
-            let tried = db.atomically(|db| {
-                let all = add(db, &items, &file, replace)?;
-                let good = all.problems.is_empty() && keep;
-                added = Some(all);
-                match good {
-                    true => Ok(()),
-                    false => Err(StoreError::Conflict("not kept".to_owned())),
-                }
-            });
-            match (added, tried) {
-                (Some(added), _) => Ok(added),
-                (None, Err(error)) => Err(error),
-                (None, Ok(())) => Ok(GoldImportCounts::default()),
-            }
-        };
-        let mut added = store.write_blocking(work)?;
-        added.problems.splice(0..0, problems);
-        added.problems.sort_by_key(|problem| problem.line);
+        let added = import_gold(&store, &self.path, self.replace, self.dry_run)?;
         for problem in added.problems.iter().take(SHOWN) {
             output::message(&problem.to_string());
         }
@@ -148,77 +105,14 @@ impl GoldImportCommand {
     }
 }
 
-fn add(
-    db: &Db,
-    items: &[GoldLine],
-    file: &str,
-    replace: bool,
-) -> Result<GoldImportCounts, StoreError> {
-    let mut added = GoldImportCounts::default();
-    // Within one file nothing gives way.
-    let mut own = std::collections::HashSet::new();
-    for line in items {
-        let problem = |what: &str| Problem::new(file, Some(line.line), what);
-        let found = db.find_query(line.query.as_str()).and_then(|query| {
-            let a = db.find_document(query, line.a.as_str())?;
-            Ok((query, a, db.find_document(query, line.b.as_str())?))
-        });
-        let (query, a, b) = match found {
-            Ok(found) => found,
-            Err(StoreError::NotFound(what)) => {
-                added.problems.push(problem(&what));
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
-        let item = GoldItem {
-            a,
-            b,
-            decision: line.decision,
-            note: line.note.clone(),
-        };
-        let first = own.insert((query, a.min(b), a.max(b)));
-        match db.add_gold(query, &item, replace && first)? {
-            GoldAdded::New => added.new += 1,
-            GoldAdded::Same => added.same += 1,
-            GoldAdded::Replaced => added.replaced += 1,
-            GoldAdded::Contradicts(other) => {
-                let remedy = match first {
-                    true => "use --replace to let this one count",
-                    false => "keep one of the two lines",
-                };
-                added.problems.push(problem(&format!(
-                    "the pair's known answer is {other}, not {}; {remedy}",
-                    line.decision
-                )));
-            }
-        }
-    }
-    Ok(added)
-}
-
 impl GoldListCommand {
     fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let (items, people) = store.read_blocking(|db| {
-            let mut items = Vec::new();
-            let mut documents = Vec::new();
-            let mut last = None;
-            for (key, item) in db.gold(None)? {
-                if last != Some(key) {
-                    documents = db.documents(key)?;
-                    last = Some(key);
-                }
-                let name = |at: usize| documents.get(at).map(|document| document.id.to_string());
-                let (a, b) = (name(item.a), name(item.b));
-                items.push((db.query(key)?.id, a, b, item));
-            }
-            Ok((items, db.gold_scores()?))
-        })?;
+        let GoldReport { items, people } = store.read_blocking(|db| GoldReport::read(db))?;
         if self.json {
             let items: Vec<_> = items
                 .iter()
-                .map(|(query, a, b, item)| {
+                .map(|NamedGoldItem { query, a, b, item }| {
                     json!({ "query": query, "a": a, "b": b, "decision": item.decision.name(), "note": item.note })
                 })
                 .collect();
@@ -237,16 +131,19 @@ impl GoldListCommand {
                 .collect();
             return output::json(&json!({ "items": items, "people": people }));
         }
-        let plain = |id: &Option<String>| clean(id.as_deref().unwrap_or_default());
+        let plain = |id: &Option<DocId>| {
+            id.as_ref()
+                .map_or_else(String::new, |id| clean(id.as_str()))
+        };
         let rows: Vec<Vec<String>> = items
             .iter()
-            .map(|(query, a, b, item)| {
+            .map(|NamedGoldItem { query, a, b, item }| {
                 vec![
                     clean(query.as_str()),
                     plain(a),
                     plain(b),
                     item.decision.to_string(),
-                    plain(&item.note),
+                    clean(item.note.as_deref().unwrap_or_default()),
                 ]
             })
             .collect();

@@ -1,15 +1,11 @@
 //! `overrule rule`: a person's ruling on a label.
 
-use crate::app::adjudication::data::ruling_context;
+use crate::app::adjudication::rule::{LabelRuling, rule_on_label};
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
-use crate::client::now_ms;
-use crate::domain::adjudication::{
-    DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
-};
+use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
-use crate::store::rulings::NewRuling;
 use clap::Args;
 use serde_json::json;
 
@@ -49,51 +45,38 @@ pub(super) struct RuleCommand {
 impl RuleCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let (name, document) = (self.query.clone(), DocId::new(self.document.as_str()));
-        let (finding, fault, note) = (self.ruling, self.cause, self.note.clone());
-        let (annotator, level) = (context.annotator(), self.level);
-        let (uid, correction, rule) = store.write_blocking(move |db| {
-            let query = db.find_query(&name)?;
-            let about = ruling_context(db, query, &document, level)?;
-            let before = about.grade;
-            let uid = db.add_ruling(&NewRuling {
-                query,
-                document: document.clone(),
+        let (finding, cause) = (self.ruling, self.cause);
+        let ruled = rule_on_label(
+            &store,
+            LabelRuling {
+                query: self.query.clone(),
+                document: DocId::new(self.document.as_str()),
                 finding,
-                fault,
-                note,
-                annotator,
-                created_ms: now_ms(),
-                about,
-                after_reveal: false,
-            })?;
-            let rule = db.final_rule()?;
-            let standing = db.rulings_on(query, &document)?.into_iter();
-            let standing: Vec<Ruling> = standing.map(|row| row.ruling).collect();
-            let in_force = rulings_in_force(&rule, &standing).0.pop();
-            let correction = in_force.map(|ruling| LabelCorrection::of(ruling, before));
-            Ok((uid, correction, rule))
-        })?;
-        let in_force = correction.as_ref().is_some_and(|one| one.ruling.uid == uid);
+                cause,
+                note: self.note,
+                annotator: context.annotator(),
+                level: self.level,
+            },
+        )?;
+        let in_force = ruled.is_in_force();
         let label = |grade: Option<i32>| grade.map_or("none".to_owned(), |grade| grade.to_string());
-        let (before, after) = match &correction {
-            Some(one) => (one.before, one.after),
-            None => (None, None),
-        };
+        let correction = ruled.correction.as_ref();
+        let before = correction.and_then(|one| one.before);
+        let after = correction.and_then(|one| one.after);
         if self.json {
             return output::json(&json!({
-                "uid": uid,
+                "uid": ruled.uid,
                 "query": self.query,
                 "document": self.document,
                 "ruling": finding,
-                "cause": fault,
-                "final": rule.name(),
+                "cause": cause,
+                "final": ruled.rule.name(),
                 "in_force": in_force,
                 "label_before": before,
                 "label_after": after,
             }));
         }
-        let effect = match &correction {
+        let effect = match correction {
             Some(one) if in_force && one.changes() => {
                 format!("label {} → {}", label(before), label(after))
             }
@@ -101,23 +84,21 @@ impl RuleCommand {
             Some(one) => format!(
                 "stored; in force is the ruling of {} ({}): {}",
                 sanitise::line(&one.ruling.annotator),
-                rule.name(),
+                ruled.rule.name(),
                 one.ruling.finding.words()
             ),
             None => "stored; people differ and no side has a majority: the label stays".to_owned(),
         };
-        let (query, document) = (sanitise::line(&self.query), sanitise::line(&self.document));
-        let words = finding.words();
-        if fault == Some(DisagreementCause::LabelMissing)
-            && before.is_some_and(|grade| grade >= level)
-        {
+        let label_missing = cause == Some(DisagreementCause::LabelMissing);
+        if label_missing && before.is_some_and(|grade| grade >= self.level) {
             output::message(
                 "note: the document is labelled relevant; label-missing says that nobody labelled it",
             );
         }
+        let (query, document) = (sanitise::line(&self.query), sanitise::line(&self.document));
         output::text(&format!(
-            "query {query}, document {document}: {words}; {effect}\n"
-        ))?;
-        Ok(())
+            "query {query}, document {document}: {}; {effect}\n",
+            finding.words()
+        ))
     }
 }

@@ -4,6 +4,7 @@
 //! cut short, no call is bought twice. What became of a batch is asked for later, by any process that has the project
 //! and the keys.
 
+pub mod by_number;
 mod fetch;
 mod submit;
 mod trouble;

@@ -1,0 +1,73 @@
+//! A person's ruling on a label, and what the label is by the rulings in force.
+
+use super::data::ruling_context;
+use crate::client::now_ms;
+use crate::domain::adjudication::{
+    DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
+};
+use crate::domain::corpus::DocId;
+use crate::domain::verdict::FinalRule;
+use crate::store::rulings::NewRuling;
+use crate::store::{Result, Store};
+
+/// What a person says of a document's label.
+#[derive(Clone, Debug)]
+pub struct LabelRuling {
+    pub query: String,
+    pub document: DocId,
+    pub finding: Finding,
+    pub cause: Option<DisagreementCause>,
+    pub note: Option<String>,
+    pub annotator: String,
+    /// The grade from which on a document counts as labelled relevant.
+    pub level: i32,
+}
+
+/// What came of a ruling.
+#[derive(Debug)]
+pub struct RuledLabel {
+    pub uid: String,
+    /// What the rulings in force make of the label; `None` where people differ and no side has a majority.
+    pub correction: Option<LabelCorrection>,
+    /// Whose ruling counts.
+    pub rule: FinalRule,
+}
+
+impl RuledLabel {
+    /// Whether this ruling is the one that counts.
+    pub fn is_in_force(&self) -> bool {
+        let correction = self.correction.as_ref();
+        correction.is_some_and(|one| one.ruling.uid == self.uid)
+    }
+}
+
+/// Adds a ruling, given with label and picks in sight.
+pub fn rule_on_label(store: &Store, ruling: LabelRuling) -> Result<RuledLabel> {
+    store.write_blocking(move |db| {
+        let LabelRuling { document, .. } = ruling;
+        let query = db.find_query(&ruling.query)?;
+        let about = ruling_context(db, query, &document, ruling.level)?;
+        let before = about.grade;
+        let uid = db.add_ruling(&NewRuling {
+            query,
+            document: document.clone(),
+            finding: ruling.finding,
+            fault: ruling.cause,
+            note: ruling.note,
+            annotator: ruling.annotator,
+            created_ms: now_ms(),
+            about,
+            after_reveal: false,
+        })?;
+        let rule = db.final_rule()?;
+        let standing = db.rulings_on(query, &document)?.into_iter();
+        let standing: Vec<Ruling> = standing.map(|row| row.ruling).collect();
+        let in_force = rulings_in_force(&rule, &standing).0.pop();
+        let correction = in_force.map(|ruling| LabelCorrection::of(ruling, before));
+        Ok(RuledLabel {
+            uid,
+            correction,
+            rule,
+        })
+    })
+}

@@ -1,0 +1,59 @@
+//! What a person decides about one open batch: which one it is at the provider, or that it is given up.
+
+use super::{PolledBatch, refresh};
+use crate::app::annotate::error::RunError;
+use crate::app::error::{AppError, invalid};
+use crate::app::run_lock::RunLock;
+use crate::client::now_ms;
+use crate::judge::JudgeEnsemble;
+use crate::store::Store;
+use crate::store::batches::{BatchId, BatchRow, BatchStage};
+
+/// The open batch with this number.
+fn open_batch(store: &Store, number: i64) -> Result<BatchRow, AppError> {
+    let open = store.read_blocking(|db| db.batches(true))?;
+    let found = open.into_iter().find(|row| row.id == BatchId(number));
+    found.ok_or_else(|| no_open_batch(number))
+}
+
+fn no_open_batch(number: i64) -> AppError {
+    invalid!("there is no open batch {number}; `overrule batch status --all` lists them")
+}
+
+/// The open batches with these numbers, or all of them.
+pub fn open_batches(store: &Store, numbers: &[i64]) -> Result<Vec<BatchRow>, AppError> {
+    let mut open = store.read_blocking(|db| db.batches(true))?;
+    let known = |number: &&i64| open.iter().any(|row| row.id.0 == **number);
+    if let Some(unknown) = numbers.iter().find(|number| !known(number)) {
+        return Err(no_open_batch(*unknown));
+    }
+    open.retain(|row| numbers.is_empty() || numbers.contains(&row.id.0));
+    Ok(open)
+}
+
+/// Says what a batch whose submission was cut short is called at the provider.
+pub fn adopt(store: &Store, number: i64, name: String) -> Result<(), AppError> {
+    let row = open_batch(store, number)?;
+    if let Some(remote) = row.remote.filter(|_| row.left < row.calls) {
+        return Err(invalid!(
+            "batch {number} is {remote:?} at the provider already"
+        ));
+    }
+    Ok(store.write_blocking(move |db| db.name_batch(row.id, &name))?)
+}
+
+/// Gives a batch up and says how many of its calls count as not made from now on.
+pub fn forget(store: &Store, number: i64) -> Result<usize, AppError> {
+    let row = open_batch(store, number)?;
+    store.write_blocking(move |db| {
+        db.note_batch(row.id, BatchStage::Forgotten, row.told, None, now_ms())
+    })?;
+    Ok(row.left)
+}
+
+/// Asks the providers about every open batch. A run that is going on keeps its lock: then a batch that the provider does
+/// not know may still be on its way.
+pub async fn poll(store: &Store, ensemble: &JudgeEnsemble) -> Result<Vec<PolledBatch>, RunError> {
+    let lock = RunLock::take(store.path()).ok();
+    refresh(store, ensemble, lock.is_some()).await
+}

@@ -1,0 +1,149 @@
+//! Pairs with a known answer: taken in from a file, and how people do on them.
+
+use crate::app::error::{AppError, invalid};
+use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::verdict::{GoldItem, GoldScore};
+use crate::formats::file;
+use crate::formats::gold::{GoldLine, read_gold};
+use crate::formats::problem::Problem;
+use crate::store::gold::GoldAdded;
+use crate::store::{Db, Result, Store, StoreError};
+use std::collections::HashSet;
+use std::io::BufReader;
+use std::path::Path;
+
+/// What a file of gold items brought. Where it has problems, nothing was kept.
+#[derive(Debug, Default)]
+pub struct GoldImport {
+    pub new: usize,
+    pub same: usize,
+    pub replaced: usize,
+    /// In the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+/// Takes a file in, whole or not at all; `replace` lets its answers take the place of others that are there, and a dry
+/// run only counts.
+pub fn import_gold(
+    store: &Store,
+    path: &Path,
+    replace: bool,
+    dry_run: bool,
+) -> std::result::Result<GoldImport, AppError> {
+    let name = path.display().to_string();
+    let file = file::open(path)
+        .map_err(|error| AppError::file(path, format!("cannot be opened: {error}")))?;
+    let (items, problems) = read_gold(BufReader::new(file), &name);
+    if items.is_empty() && problems.is_empty() {
+        return Err(invalid!(
+            "{name}: holds no item; expected query, a, b and decision a line"
+        ));
+    }
+    let keep = problems.is_empty() && !dry_run;
+    let work = move |db: &mut Db| -> Result<GoldImport> {
+        let mut tried = GoldImport::default();
+        let kept = db.atomically(|db| {
+            tried = add(db, &items, &name, replace)?;
+            match tried.problems.is_empty() && keep {
+                true => Ok(()),
+                false => Err(StoreError::Conflict(NOT_KEPT.to_owned())),
+            }
+        });
+        match kept {
+            Err(StoreError::Conflict(why)) if why == NOT_KEPT => Ok(tried),
+            kept => kept.map(|()| tried),
+        }
+    };
+    let mut import = store.write_blocking(work)?;
+    import.problems.splice(0..0, problems);
+    import.problems.sort_by_key(|problem| problem.line);
+    Ok(import)
+}
+
+/// Why a transaction was undone on purpose.
+const NOT_KEPT: &str = "not kept";
+
+fn add(db: &Db, items: &[GoldLine], file: &str, replace: bool) -> Result<GoldImport> {
+    let mut import = GoldImport::default();
+    // Within one file nothing gives way.
+    let mut own = HashSet::new();
+    for line in items {
+        let problem = |what: &str| Problem::new(file, Some(line.line), what);
+        let found = db.find_query(line.query.as_str()).and_then(|query| {
+            let a = db.find_document(query, line.a.as_str())?;
+            Ok((query, a, db.find_document(query, line.b.as_str())?))
+        });
+        let (query, a, b) = match found {
+            Ok(found) => found,
+            Err(StoreError::NotFound(what)) => {
+                import.problems.push(problem(&what));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let item = GoldItem {
+            a,
+            b,
+            decision: line.decision,
+            note: line.note.clone(),
+        };
+        let first = own.insert((query, a.min(b), a.max(b)));
+        match db.add_gold(query, &item, replace && first)? {
+            GoldAdded::New => import.new += 1,
+            GoldAdded::Same => import.same += 1,
+            GoldAdded::Replaced => import.replaced += 1,
+            GoldAdded::Contradicts(other) => {
+                let remedy = match first {
+                    true => "use --replace to let this one count",
+                    false => "keep one of the two lines",
+                };
+                import.problems.push(problem(&format!(
+                    "the pair's known answer is {other}, not {}; {remedy}",
+                    line.decision
+                )));
+            }
+        }
+    }
+    Ok(import)
+}
+
+/// A gold item with its names.
+#[derive(Debug)]
+pub struct NamedGoldItem {
+    pub query: QueryId,
+    pub a: Option<DocId>,
+    pub b: Option<DocId>,
+    pub item: GoldItem,
+}
+
+/// Every gold item, and how each annotator does on them.
+#[derive(Debug)]
+pub struct GoldReport {
+    pub items: Vec<NamedGoldItem>,
+    pub people: Vec<(String, GoldScore)>,
+}
+
+impl GoldReport {
+    pub fn read(db: &Db) -> Result<Self> {
+        let mut items = Vec::new();
+        let mut documents = Vec::new();
+        let mut last = None;
+        for (key, item) in db.gold(None)? {
+            if last != Some(key) {
+                documents = db.documents(key)?;
+                last = Some(key);
+            }
+            let name = |at: usize| documents.get(at).map(|document| document.id.clone());
+            items.push(NamedGoldItem {
+                query: db.query(key)?.id,
+                a: name(item.a),
+                b: name(item.b),
+                item,
+            });
+        }
+        Ok(Self {
+            items,
+            people: db.gold_scores()?,
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! The audit log as a table: what happened in the names that people know.
+
+use super::{LogEntry, LogEvent, log_entries};
+use crate::domain::adjudication::{DisagreementCause, Finding};
+use crate::domain::corpus::DocId;
+use crate::domain::verdict::{Confidence, Decision, ErrorCause};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, Result};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// Which entries are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct LogFilter {
+    pub query: Option<String>,
+    pub annotator: Option<String>,
+    /// Only the latest so many.
+    pub limit: Option<usize>,
+}
+
+/// One entry. A ruling's document stands under `a`.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct LogRow {
+    /// RFC 3339 in UTC.
+    pub when: String,
+    pub event: &'static str,
+    pub who: Option<String>,
+    pub query: Option<String>,
+    pub a: Option<DocId>,
+    pub b: Option<DocId>,
+    /// What its annotator said of the pair or document before.
+    pub before: Option<&'static str>,
+    pub after: Option<&'static str>,
+    pub confidence: Option<&'static str>,
+    pub cause: Option<&'static str>,
+    pub note: Option<String>,
+    pub role: Option<String>,
+    pub uid: String,
+    /// The verdict or ruling that was taken back or replaced, or what an import or a run did.
+    pub about: Option<String>,
+}
+
+/// The log, earliest first.
+pub fn log_rows(db: &Db, filter: &LogFilter) -> Result<Vec<LogRow>> {
+    let query = filter.query.as_deref();
+    let query = query.map(|id| db.find_query(id)).transpose()?;
+    let mut entries = log_entries(db, query)?;
+    if let Some(who) = &filter.annotator {
+        entries.retain(|entry| entry.who() == Some(who.as_str()));
+    }
+    let limit = filter.limit.unwrap_or(entries.len());
+    entries.drain(..entries.len().saturating_sub(limit));
+    let mut names = DocumentNames {
+        db,
+        known: HashMap::new(),
+    };
+    entries.iter().map(|entry| row(&mut names, entry)).collect()
+}
+
+/// What queries and documents are called.
+struct DocumentNames<'a> {
+    db: &'a Db,
+    known: HashMap<QueryKey, (String, Vec<DocId>)>,
+}
+
+impl DocumentNames<'_> {
+    fn of(&mut self, query: QueryKey) -> Result<&(String, Vec<DocId>)> {
+        if !self.known.contains_key(&query) {
+            let documents = self.db.documents(query)?.into_iter();
+            let named = (
+                self.db.query(query)?.id.to_string(),
+                documents.map(|document| document.id).collect(),
+            );
+            self.known.insert(query, named);
+        }
+        Ok(&self.known[&query])
+    }
+}
+
+fn row(names: &mut DocumentNames<'_>, entry: &LogEntry) -> Result<LogRow> {
+    let mut row = LogRow {
+        when: moment(entry.when_ms),
+        who: entry.who().map(str::to_owned),
+        uid: entry.uid.clone(),
+        ..LogRow::default()
+    };
+    if let Some((stored, change)) = entry.verdict() {
+        let (query, documents) = names.of(stored.query)?;
+        let verdict = &stored.verdict;
+        row.query = Some(query.clone());
+        row.a = documents.get(verdict.a).cloned();
+        row.b = documents.get(verdict.b).cloned();
+        row.before = change.before.map(Decision::name);
+        row.after = change.after.map(Decision::name);
+        row.confidence = stored.confidence.map(Confidence::name);
+        row.cause = stored.cause.map(ErrorCause::name);
+        row.note = verdict.note.clone();
+        row.role = stored.role.clone();
+        row.about = stored.replaces.clone();
+    }
+    if let Some((stored, change)) = entry.ruling() {
+        let ruling = &stored.ruling;
+        row.query = Some(ruling.query.to_string());
+        row.a = Some(ruling.document.clone());
+        row.before = change.before.map(Finding::name);
+        row.after = change.after.map(Finding::name);
+        row.cause = ruling.fault.map(DisagreementCause::name);
+        row.note = ruling.note.clone();
+        let role = |of| if of == 0 { "priority" } else { "control" };
+        row.role = stored.about.control_of.map(|of| role(of).to_owned());
+        row.about = stored.replaces.clone();
+    }
+    row.event = match &entry.event {
+        LogEvent::Verdict(..) => "verdict",
+        LogEvent::Undo { verdict, .. } => {
+            row.about = Some(verdict.verdict.uid.clone());
+            "undo"
+        }
+        LogEvent::Ruling(..) => "ruling",
+        LogEvent::RulingUndo { ruling, .. } => {
+            row.about = Some(ruling.ruling.uid.clone());
+            "ruling undo"
+        }
+        LogEvent::Import(import) => {
+            row.about = Some(import.told.clone());
+            "import"
+        }
+        LogEvent::RunBegun {
+            seed,
+            cycles,
+            judges,
+        } => {
+            let judges = judges.join(", ");
+            row.about = Some(format!("{cycles} cycles, seed {seed}, judges {judges}"));
+            "run begun"
+        }
+        LogEvent::RunEnded(state) => {
+            row.about = Some(state.clone());
+            "run ended"
+        }
+    };
+    Ok(row)
+}
+
+/// RFC 3339 in UTC, to the millisecond; the number itself where no calendar has it.
+fn moment(ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(time) => format!("{time:.3}"),
+        Err(_) => ms.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_spelled_as_rfc_3339_has_it() {
+        assert_eq!(moment(0), "1970-01-01T00:00:00.000Z");
+        assert_eq!(moment(1_700_000_000_123), "2023-11-14T22:13:20.123Z");
+        assert_eq!(moment(i64::MAX), i64::MAX.to_string());
+    }
+}

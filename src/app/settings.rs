@@ -1,0 +1,87 @@
+//! A project's settings: what its scores are made with, whose verdict counts, and how people are to judge.
+
+use crate::app::error::AppError;
+use crate::app::judge_report::rater_data::rater_data;
+use crate::domain::judge_report::{ParameterBasis, judge_model};
+use crate::domain::ranking::RankingSettings;
+use crate::domain::verdict::FinalRule;
+use crate::store::{Db, Result, Store};
+use std::collections::BTreeMap;
+
+/// The settings of a project.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProjectSettings {
+    pub ranking: RankingSettings,
+    pub rule: FinalRule,
+    /// Markdown that one key shows while judging.
+    pub guideline: Option<String>,
+}
+
+impl ProjectSettings {
+    pub fn read(db: &Db) -> Result<Self> {
+        Ok(Self {
+            ranking: db.settings()?,
+            rule: db.final_rule()?,
+            guideline: db.guideline()?,
+        })
+    }
+
+    /// Stores what differs from `before`.
+    pub fn store(&self, store: &Store, before: &Self) -> Result<()> {
+        if self == before {
+            return Ok(());
+        }
+        let (after, before) = (self.clone(), before.clone());
+        store.write_blocking(move |db| {
+            if after.guideline != before.guideline {
+                db.set_guideline(after.guideline.as_deref())?;
+            }
+            if after.ranking != before.ranking {
+                db.set_settings(&after.ranking)?;
+            }
+            if after.rule != before.rule {
+                db.set_final_rule(&after.rule)?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What a fit of judges together with documents says of one judge.
+#[derive(Clone, Debug)]
+pub struct FittedJudge {
+    pub name: String,
+    /// Sharpness.
+    pub beta: f64,
+    /// Position bias.
+    pub gamma: f64,
+    pub votes: usize,
+    pub basis: ParameterBasis,
+}
+
+/// Fits documents and judges together and keeps what that says of the judges.
+pub fn fit_judges(store: &Store, lambda: f64) -> std::result::Result<Vec<FittedJudge>, AppError> {
+    let raters = store.read_blocking(|db| rater_data(db, None))?;
+    let fitted = judge_model(&raters.ratings, lambda).map_err(|error| {
+        AppError::Failed(format!(
+            "judges and documents cannot be fitted together: {error}"
+        ))
+    })?;
+    let mut responses = BTreeMap::new();
+    let mut judges = Vec::new();
+    for judge in &fitted.judges {
+        let known = raters.judges.get(judge.judge);
+        if let Some((id, _)) = known {
+            responses.insert(id.0, (judge.beta, judge.gamma));
+        }
+        judges.push(FittedJudge {
+            name: known.map_or_else(String::new, |(_, spec)| spec.name.clone()),
+            beta: judge.beta,
+            gamma: judge.gamma,
+            votes: judge.votes,
+            basis: judge.basis,
+        });
+    }
+    store.write_blocking(move |db| db.set_judge_responses(&responses))?;
+    Ok(judges)
+}

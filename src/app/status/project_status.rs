@@ -1,0 +1,91 @@
+//! How far a project is, all its queries taken together.
+
+use super::{Spending, summaries};
+use crate::domain::ranking::RankingSettings;
+use crate::domain::verdict::FinalRule;
+use crate::store::corpus::QueryInfo;
+use crate::store::labels::AdjudicationCounts;
+use crate::store::summary_cache::QuerySummary;
+use crate::store::{Result, Store};
+
+/// A part of a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartOf {
+    pub part: usize,
+    pub whole: usize,
+}
+
+/// How far a project is.
+#[derive(Debug)]
+pub struct ProjectStatus {
+    pub queries: Vec<(QueryInfo, QuerySummary)>,
+    pub documents: usize,
+    /// Battles with a vote, of all that are planned.
+    pub fought: PartOf,
+    pub votes: usize,
+    pub votes_missing: usize,
+    pub failures: usize,
+    /// Battles with two votes or more on which all agree.
+    pub unanimous: PartOf,
+    /// Decided triads that are cyclic.
+    pub cyclic: PartOf,
+    /// Queries whose top is settled at 95 %, of those for which that can be said.
+    pub settled: PartOf,
+    /// Verdicts in force.
+    pub verdicts: usize,
+    /// Pairs on which people differ.
+    pub conflicts: usize,
+    pub spending: Spending,
+    /// Calls that batches are making, and what they may cost at most.
+    pub batched: (usize, f64),
+    /// Whose votes count, and for how many queries.
+    pub judges: Vec<(Vec<String>, usize)>,
+    /// Whether votes of offline judges count somewhere.
+    pub offline: bool,
+    pub adjudication: AdjudicationCounts,
+    pub settings: RankingSettings,
+    pub rule: FinalRule,
+    /// What a battle has cost so far, where that is known.
+    pub usd_per_battle: Option<f64>,
+}
+
+impl ProjectStatus {
+    /// Reads it; summaries that are out of date are computed.
+    pub fn read(store: &Store) -> Result<Self> {
+        let queries = summaries(store)?;
+        let spending = Spending::read(store)?;
+        store.read_blocking(move |db| {
+            let sum = |of: fn(&QuerySummary) -> usize| {
+                queries.iter().map(|(_, query)| of(query)).sum::<usize>()
+            };
+            let of = |part, whole| PartOf {
+                part: sum(part),
+                whole: sum(whole),
+            };
+            Ok(Self {
+                documents: sum(|query| query.documents),
+                fought: of(|query| query.fought, |query| query.battles),
+                votes: sum(|query| query.votes),
+                votes_missing: sum(|query| query.missing),
+                failures: sum(|query| query.failures),
+                unanimous: of(|query| query.unanimous, |query| query.judged),
+                cyclic: of(|query| query.cyclic, |query| query.triads),
+                settled: of(
+                    |query| usize::from(query.stop),
+                    |query| usize::from(query.settled.is_some()),
+                ),
+                verdicts: sum(|query| query.verdicts),
+                conflicts: db.conflicts(None)?.len(),
+                spending,
+                batched: db.committed()?,
+                judges: db.judges_in_force()?,
+                offline: queries.iter().any(|(_, query)| query.offline),
+                adjudication: db.adjudication_counts()?,
+                settings: db.settings()?,
+                rule: db.final_rule()?,
+                usd_per_battle: db.usd_per_battle()?,
+                queries,
+            })
+        })
+    }
+}

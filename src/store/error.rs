@@ -90,14 +90,21 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         // Where the room for the log's index is missing, SQLite speaks of an error of input and output.
         let extended = error.sqlite_error().map(|error| error.extended_code);
-        if let rusqlite::Error::FromSqlConversionFailure(_, _, error) = &error {
-            return Self::Corrupt(error.to_string());
-        }
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Self::DiskFull,
+        match &error {
+            rusqlite::Error::FromSqlConversionFailure(_, _, why) => Self::Corrupt(why.to_string()),
+            // A number that is out of range, and nothing where something must be: a row, not a statement, is wrong.
+            rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::InvalidColumnType(..) => Self::Corrupt(error.to_string()),
+            _ if error.sqlite_error_code() == Some(ErrorCode::DiskFull) => Self::DiskFull,
             _ if extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE) => Self::DiskFull,
             _ => Self::Sql(error),
         }
+    }
+}
+
+impl From<serde_json::Error> for StoreError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Corrupt(error.to_string())
     }
 }
 
@@ -122,3 +129,47 @@ impl StoreError {
 
 /// The result of asking the project.
 pub type Result<T> = std::result::Result<T, StoreError>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Db;
+    use crate::store::labels::tests::pool;
+    use crate::store::verdicts::NewVerdict;
+
+    #[test]
+    fn a_row_that_no_version_wrote_is_told_from_a_statement_that_failed() {
+        let db = Db::scratch().unwrap();
+        let query = db.add_pool(&pool(&["{}", "{}"]), "set").unwrap().key();
+        db.add_verdict(&NewVerdict {
+            query,
+            b: 1,
+            ..NewVerdict::default()
+        })
+        .unwrap();
+        for (damage, mend) in [
+            ("decision = 'perhaps'", "decision = 'a'"),
+            ("cause = 'weather'", "cause = NULL"),
+            ("confidence = 'none at all'", "confidence = NULL"),
+            ("b = -1", "b = 1"),
+        ] {
+            let set = |what: &str| {
+                db.connection
+                    .execute(&format!("UPDATE verdict SET {what}"), [])
+            };
+            set(damage).unwrap();
+            let error = db.standing_verdicts(None).unwrap_err();
+            assert!(
+                matches!(error, StoreError::Corrupt(_)),
+                "{damage}: {error:?}"
+            );
+            set(mend).unwrap();
+            assert_eq!(db.standing_verdicts(None).unwrap().len(), 1, "{mend}");
+        }
+        let missing = db
+            .connection
+            .execute("SELECT * FROM nowhere", [])
+            .unwrap_err();
+        assert!(matches!(StoreError::from(missing), StoreError::Sql(_)));
+    }
+}

@@ -23,6 +23,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0006.sql"),
     include_str!("../../assets/migrations/0007.sql"),
     include_str!("../../assets/migrations/0008.sql"),
+    include_str!("../../assets/migrations/0009.sql"),
 ];
 
 /// Opens the file for writing, creating or upgrading it where that is safe.
@@ -38,7 +39,6 @@ pub(super) fn open(path: &Path) -> Result<Connection> {
     prepare(connection, version)
 }
 
-/// A project in memory.
 pub(super) fn open_in_memory() -> Result<Connection> {
     let connection = Connection::open_in_memory()?;
     file::harden(&connection)?;

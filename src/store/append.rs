@@ -5,13 +5,11 @@ use super::{Db, Result};
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::Document;
 use crate::domain::vote::{JudgeId, Vote};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use std::collections::HashMap;
 
-/// A battle of a pair with its votes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BattleVotes {
-    /// The battle.
     pub battle: BattleId,
     /// Position of its document A.
     pub a: usize,
@@ -24,9 +22,7 @@ pub struct BattleVotes {
 /// The texts of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryTexts {
-    /// The query's row.
     pub key: QueryKey,
-    /// The query text.
     pub query: String,
     /// The SHA-256 of each document's text, by identifier.
     pub documents: HashMap<String, [u8; 32]>,
@@ -35,21 +31,20 @@ pub struct QueryTexts {
 impl Db {
     /// The texts of a query by its identifier; `None` for a query that is not there.
     pub fn texts(&self, query: &str) -> Result<Option<QueryTexts>> {
-        let found: Option<(i64, String)> = self
-            .connection
-            .prepare_cached("SELECT id, text FROM query WHERE name = ?1")?
-            .query_row([query], |row| row.try_into())
-            .optional()?;
+        let found: Option<(i64, String)> = self.maybe(
+            "SELECT id, text FROM query WHERE name = ?1",
+            [query],
+            |row| row.try_into(),
+        )?;
         let Some((key, query)) = found else {
             return Ok(None);
         };
-        let mut statement = self.connection.prepare_cached(
+        let documents = self.all(
             "SELECT document.name, content.hash FROM document JOIN content ON content.id = document.content
              WHERE query = ?1",
+            [key],
+            |row| row.try_into(),
         )?;
-        let documents = statement
-            .query_map([key], |row| row.try_into())?
-            .collect::<rusqlite::Result<_>>()?;
         Ok(Some(QueryTexts {
             key: QueryKey(key),
             query,
@@ -59,42 +54,37 @@ impl Db {
 
     /// Adds a document at the end of a pool and returns its position.
     pub fn add_document(&self, query: QueryKey, document: &Document) -> Result<usize> {
-        let position: usize = self
-            .connection
-            .prepare_cached("SELECT documents FROM query WHERE id = ?1")?
-            .query_row([query.0], |row| row.get(0))?;
+        let position: usize = self.value("SELECT documents FROM query WHERE id = ?1", [query.0])?;
         self.put_document(query, position, document)?;
-        self.connection
-            .prepare_cached(
-                "UPDATE query SET documents = documents + 1, revision = revision + 1 WHERE id = ?1",
-            )?
-            .execute([query.0])?;
+        self.change(
+            "UPDATE query SET documents = documents + 1, revision = revision + 1 WHERE id = ?1",
+            [query.0],
+        )?;
         Ok(position)
     }
 
     /// Whether a plan of this project decides whose votes count for a query.
     pub fn is_planned(&self, query: QueryKey) -> Result<bool> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT depth IS NOT NULL FROM query WHERE id = ?1")?
-            .query_row([query.0], |row| row.get(0))?)
+        self.value(
+            "SELECT depth IS NOT NULL FROM query WHERE id = ?1",
+            [query.0],
+        )
     }
 
     /// Every battle of a pair with its votes, in order of its games.
     pub fn games(&self, query: QueryKey, x: usize, y: usize) -> Result<Vec<BattleVotes>> {
-        let mut statement = self.connection.prepare_cached(
+        let mut games: Vec<BattleVotes> = self.all(
             "SELECT id, a, game FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 ORDER BY game",
-        )?;
-        let mut games: Vec<BattleVotes> = statement
-            .query_map(params![query.0, x.min(y), x.max(y)], |row| {
+            params![query.0, x.min(y), x.max(y)],
+            |row| {
                 Ok(BattleVotes {
                     battle: BattleId(row.get(0)?),
                     a: row.get(1)?,
                     game: row.get(2)?,
                     votes: Vec::new(),
                 })
-            })?
-            .collect::<rusqlite::Result<_>>()?;
+            },
+        )?;
         let mut statement = self.connection.prepare_cached(
             "SELECT judge, margin, swapped, reasoning FROM vote WHERE battle = ?1 ORDER BY id",
         )?;

@@ -5,16 +5,14 @@ use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::priority::{Assignment, DrawReason, PairKey, Policy};
 use crate::domain::verdict::Decision;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 /// A pair that a queue has laid before a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewAssignment {
-    /// The policy.
     pub policy: Policy,
-    /// Why this pair.
     pub draw: DrawReason,
 }
 
@@ -23,11 +21,9 @@ pub struct NewAssignment {
 pub struct AssignmentRow {
     /// Globally unique.
     pub uid: String,
-    /// The query.
     pub query: QueryKey,
     /// Its number, and the pair.
     pub shown: Assignment,
-    /// The policy.
     pub policy: Policy,
     /// Whether a verdict on it stands.
     pub judged: bool,
@@ -76,19 +72,13 @@ impl Db {
         new: &NewAssignment,
         now_ms: i64,
     ) -> Result<String> {
-        let waiting: Option<String> = self
-            .connection
-            .prepare_cached(
-                "SELECT uid FROM shown WHERE annotator = ?1 AND query = ?2 AND a = ?3 AND b = ?4
-                 AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.shown = shown.uid
-                                 AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid))
-                 ORDER BY shown_ms DESC LIMIT 1",
-            )?
-            .query_row(
-                params![annotator, query.0, pair.low(), pair.high()],
-                |row| row.get(0),
-            )
-            .optional()?;
+        let waiting: Option<String> = self.maybe_value(
+            "SELECT uid FROM shown WHERE annotator = ?1 AND query = ?2 AND a = ?3 AND b = ?4
+             AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.shown = shown.uid
+                             AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid))
+             ORDER BY shown_ms DESC LIMIT 1",
+            params![annotator, query.0, pair.low(), pair.high()],
+        )?;
         if let Some(uid) = waiting {
             return Ok(uid);
         }
@@ -98,12 +88,10 @@ impl Db {
             DrawReason::Control { of } => Some(of),
             DrawReason::Priority | DrawReason::Repeat => None,
         };
-        self.connection
-            .prepare_cached(
-                "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            )?
-            .execute(params![
+        self.change(
+            "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
                 uid,
                 annotator,
                 query.0,
@@ -113,7 +101,8 @@ impl Db {
                 draw,
                 of,
                 now_ms
-            ])?;
+            ],
+        )?;
         Ok(uid)
     }
 
@@ -127,9 +116,10 @@ impl Db {
         now_ms: i64,
     ) -> Result<()> {
         let uid = self.add_assignment(annotator, query, pair, new, now_ms)?;
-        self.connection
-            .prepare_cached("UPDATE shown SET later_ms = ?2 WHERE uid = ?1")?
-            .execute(params![uid, now_ms])?;
+        self.change(
+            "UPDATE shown SET later_ms = ?2 WHERE uid = ?1",
+            params![uid, now_ms],
+        )?;
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::{Db, Result, StoreError};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use serde::Serialize;
 
 /// A batch's row in the project.
@@ -15,12 +15,10 @@ use serde::Serialize;
 #[serde(transparent)]
 pub struct BatchId(pub i64);
 
-/// A call to be made by a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchCall {
     /// What the provider sends back with the result.
     pub number: usize,
-    /// The battle.
     pub battle: BattleId,
     /// Whether the judge is shown B first.
     pub swapped: bool,
@@ -80,24 +78,18 @@ impl BatchStage {
     }
 }
 
-/// A batch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BatchRow {
-    /// The row.
     pub id: BatchId,
     /// Globally unique; the name under which it was handed over.
     pub uid: String,
-    /// Who judges.
     pub judge: JudgeId,
     /// Who that was when the batch was made.
     pub spec: JudgeSpec,
-    /// The run that made it.
     pub run: RunId,
     /// The provider's name for it, once confirmed.
     pub remote: Option<String>,
-    /// How far it is.
     pub stage: BatchStage,
-    /// Its calls.
     pub calls: usize,
     /// Its calls whose results are not in the project.
     pub left: usize,
@@ -125,11 +117,16 @@ impl Db {
         calls: &[BatchCall],
         submitted_ms: i64,
     ) -> Result<BatchId> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO batch (uid, judge, run, state, submitted_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![uid, judge.0, run.0, BatchStage::Submitting.name(), submitted_ms])?;
+        self.change(
+            "INSERT INTO batch (uid, judge, run, state, submitted_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                uid,
+                judge.0,
+                run.0,
+                BatchStage::Submitting.name(),
+                submitted_ms
+            ],
+        )?;
         let id = BatchId(self.connection.last_insert_rowid());
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO batch_call (batch, number, battle, swapped, attempt, truncated, call_key, worst_usd)
@@ -152,11 +149,10 @@ impl Db {
 
     /// Notes what the provider calls the batch.
     pub fn name_batch(&self, batch: BatchId, remote: &str) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "UPDATE batch SET remote = ?2, state = ?3, closed_ms = NULL WHERE id = ?1",
-            )?
-            .execute(params![batch.0, remote, BatchStage::Running.name()])?;
+        self.change(
+            "UPDATE batch SET remote = ?2, state = ?3, closed_ms = NULL WHERE id = ?1",
+            params![batch.0, remote, BatchStage::Running.name()],
+        )?;
         Ok(())
     }
 
@@ -169,13 +165,11 @@ impl Db {
         message: Option<&str>,
         now_ms: i64,
     ) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message),
-                     checked_ms = ?6, closed_ms = CASE WHEN ?7 THEN ?6 END
-                 WHERE id = ?1",
-            )?
-            .execute(params![
+        self.change(
+            "UPDATE batch SET state = ?2, ended = ?3, failed = ?4, message = coalesce(?5, message),
+                 checked_ms = ?6, closed_ms = CASE WHEN ?7 THEN ?6 END
+             WHERE id = ?1",
+            params![
                 batch.0,
                 stage.name(),
                 told.0,
@@ -183,19 +177,18 @@ impl Db {
                 message,
                 now_ms,
                 stage.is_closed()
-            ])?;
+            ],
+        )?;
         Ok(())
     }
 
     /// A call of a batch whose result is not in the project yet.
     pub fn batch_call(&self, batch: BatchId, number: usize) -> Result<Option<BatchCall>> {
-        let call = self
-            .connection
-            .prepare_cached(
-                "SELECT battle, swapped, attempt, truncated, call_key, worst_usd FROM batch_call
-                 WHERE batch = ?1 AND number = ?2 AND done = 0",
-            )?
-            .query_row(params![batch.0, number], |row| {
+        let call = self.maybe(
+            "SELECT battle, swapped, attempt, truncated, call_key, worst_usd FROM batch_call
+             WHERE batch = ?1 AND number = ?2 AND done = 0",
+            params![batch.0, number],
+            |row| {
                 Ok(BatchCall {
                     number,
                     battle: BattleId(row.get(0)?),
@@ -205,27 +198,27 @@ impl Db {
                     call_key: row.get(4)?,
                     worst_usd: row.get(5)?,
                 })
-            })
-            .optional()?;
+            },
+        )?;
         Ok(call)
     }
 
     /// Notes that the result of a call is in the project.
     pub fn batch_call_done(&self, batch: BatchId, number: usize) -> Result<()> {
-        self.connection
-            .prepare_cached("UPDATE batch_call SET done = 1 WHERE batch = ?1 AND number = ?2")?
-            .execute(params![batch.0, number])?;
+        self.change(
+            "UPDATE batch_call SET done = 1 WHERE batch = ?1 AND number = ?2",
+            params![batch.0, number],
+        )?;
         Ok(())
     }
 
-    /// The queries that a batch is about.
     pub fn batch_queries(&self, batch: BatchId) -> Result<Vec<QueryKey>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT DISTINCT battle.query FROM batch_call JOIN battle ON battle.id = batch_call.battle
              WHERE batch_call.batch = ?1 ORDER BY 1",
-        )?;
-        let rows = statement.query_map([batch.0], |row| Ok(QueryKey(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [batch.0],
+            |row| Ok(QueryKey(row.get(0)?)),
+        )
     }
 
     /// Every batch, or those that are open, oldest first.
@@ -249,24 +242,25 @@ impl Db {
 
     /// Whether an open batch is to make a call that is the same.
     pub fn is_being_made(&self, key: &[u8; 32]) -> Result<bool> {
-        Ok(self
-            .connection
-            .prepare_cached(&format!(
+        self.value(
+            &format!(
                 "SELECT EXISTS (SELECT 1 FROM batch_call JOIN batch ON batch.id = batch_call.batch
                  WHERE call_key = ?1 AND {OPEN})"
-            ))?
-            .query_row([&key[..]], |row| row.get(0))?)
+            ),
+            [&key[..]],
+        )
     }
 
     /// Calls that open batches still owe, and what they may cost at the very most in US dollars.
     pub fn committed(&self) -> Result<(usize, f64)> {
-        Ok(self
-            .connection
-            .prepare_cached(&format!(
+        self.one(
+            &format!(
                 "SELECT count(*), coalesce(sum(worst_usd), 0.0) FROM batch_call
                  JOIN batch ON batch.id = batch_call.batch WHERE {OPEN}"
-            ))?
-            .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+            ),
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
     }
 }
 

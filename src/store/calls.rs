@@ -7,21 +7,18 @@ use crate::domain::battle::BattleId;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{FailureCause, JudgeSpec, Usage};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use std::collections::HashMap;
 
 /// How a call went, whether or not it led to a vote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRecord {
-    /// The battle.
     pub battle: BattleId,
-    /// The judge.
     pub judge: JudgeId,
     /// Whether the judge was shown B first.
     pub swapped: bool,
     /// 1 for the first call on this battle by this judge.
     pub attempt: u32,
-    /// Tokens.
     pub usage: Usage,
     /// US dollars, where the price is known.
     pub cost_usd: Option<f64>,
@@ -41,10 +38,8 @@ pub struct CallRecord {
     pub result: CallOutcome,
 }
 
-/// The end of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallOutcome {
-    /// The judge voted.
     Vote {
         /// The preference, oriented to the battle's A and B.
         margin: Margin,
@@ -52,16 +47,12 @@ pub enum CallOutcome {
         reasoning: String,
         /// The model that answered, as it names itself.
         model: Option<String>,
-        /// Why it stopped.
         stop_reason: Option<String>,
         /// The provider's identifier of the call.
         request_id: Option<String>,
     },
-    /// It did not.
     Failure {
-        /// The class.
         cause: FailureCause,
-        /// In words.
         message: String,
     },
 }
@@ -69,7 +60,6 @@ pub enum CallOutcome {
 /// A call that a plan still needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutstandingCall {
-    /// The battle.
     pub battle: BattleId,
     /// Position of document A in the pool.
     pub a: usize,
@@ -88,7 +78,6 @@ pub struct OutstandingCall {
 /// What became of a call that was to be recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
-    /// It has its row.
     Kept,
     /// The judge had voted on the battle already: the second vote is kept as a failure.
     Duplicate,
@@ -97,7 +86,6 @@ pub enum Recorded {
 /// The failed calls of a judge on a battle.
 struct FailedCalls {
     count: u32,
-    /// Whether one of them was the last word.
     last: bool,
     /// Why the question was to be asked once more.
     again: Option<FailureCause>,
@@ -238,12 +226,11 @@ impl Db {
         Ok(calls.filter(|call| open.contains_key(call)).count())
     }
 
-    /// Whether a judge has voted on a battle.
     pub fn has_voted(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT EXISTS (SELECT 1 FROM vote WHERE battle = ?1 AND judge = ?2)")?
-            .query_row(params![battle.0, judge.0], |row| row.get(0))?)
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM vote WHERE battle = ?1 AND judge = ?2)",
+            params![battle.0, judge.0],
+        )
     }
 
     /// Records a call. A second vote of the same judge on the same battle does not count: it is kept as a failure, with
@@ -263,17 +250,14 @@ impl Db {
                 stop_reason,
                 request_id,
             } => {
-                let added = self
-                    .connection
-                    .prepare_cached(
-                        "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
-                             tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
-                             model, stop_reason, request_id, reasoning, raw)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-                             ?19, ?20)
-                         ON CONFLICT DO NOTHING",
-                    )?
-                    .execute(params![
+                let added = self.change(
+                    "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                         tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                         model, stop_reason, request_id, reasoning, raw)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                         ?19, ?20)
+                     ON CONFLICT DO NOTHING",
+                    params![
                         call.battle.0,
                         call.judge.0,
                         call.swapped,
@@ -294,7 +278,8 @@ impl Db {
                         request_id,
                         reasoning,
                         call.raw,
-                    ])?;
+                    ],
+                )?;
                 if added == 0 {
                     let second = CallRecord {
                         result: CallOutcome::Failure {
@@ -308,13 +293,11 @@ impl Db {
                 }
             }
             CallOutcome::Failure { cause, message } => {
-                self.connection
-                    .prepare_cached(
-                        "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
-                             tokens_output, cost_usd, latency_ms, run, created_ms, raw, again)
-                         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-                    )?
-                    .execute(params![
+                self.change(
+                    "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
+                         tokens_output, cost_usd, latency_ms, run, created_ms, raw, again)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                    params![
                         call.battle.0,
                         call.judge.0,
                         call.swapped,
@@ -329,15 +312,21 @@ impl Db {
                         call.created_ms,
                         call.raw,
                         again,
-                    ])?;
+                    ],
+                )?;
             }
         }
-        self.connection
-            .prepare_cached(
-                "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
-            )?
-            .execute([call.battle.0])?;
+        self.touch_query_of(call.battle)?;
         Ok(Recorded::Kept)
+    }
+
+    /// Marks the numbers of a battle's query as changed.
+    fn touch_query_of(&self, battle: BattleId) -> Result<()> {
+        self.change(
+            "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
+            [battle.0],
+        )?;
+        Ok(())
     }
 
     /// The votes that identical calls have led to, by call.
@@ -353,11 +342,10 @@ impl Db {
 
     /// A vote that an identical call has led to.
     pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<i64>> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT id FROM vote WHERE call_key = ?1 LIMIT 1")?
-            .query_row([&key[..]], |row| row.get(0))
-            .optional()?)
+        self.maybe_value(
+            "SELECT id FROM vote WHERE call_key = ?1 LIMIT 1",
+            [&key[..]],
+        )
     }
 
     /// Lets a vote count for another battle too, at no cost. Both calls would have shown the judge the same texts in the
@@ -373,22 +361,17 @@ impl Db {
         run: RunId,
         created_ms: i64,
     ) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
-                     tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
-                     model, stop_reason, request_id, reasoning, raw)
-                 SELECT ?2, ?3, ?4, CASE WHEN swapped = ?4 THEN margin ELSE 0.0 - margin END, ?5, 0, 0, 0, 0, 0.0,
-                     NULL, truncated, ?6, ?7, call_key, model, stop_reason, request_id, reasoning, raw
-                 FROM vote WHERE id = ?1
-                 ON CONFLICT DO NOTHING",
-            )?
-            .execute(params![known, battle.0, judge.0, swapped, attempt, run.0, created_ms])?;
-        self.connection
-            .prepare_cached(
-                "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
-            )?
-            .execute([battle.0])?;
+        self.change(
+            "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                 tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                 model, stop_reason, request_id, reasoning, raw)
+             SELECT ?2, ?3, ?4, CASE WHEN swapped = ?4 THEN margin ELSE 0.0 - margin END, ?5, 0, 0, 0, 0, 0.0,
+                 NULL, truncated, ?6, ?7, call_key, model, stop_reason, request_id, reasoning, raw
+             FROM vote WHERE id = ?1
+             ON CONFLICT DO NOTHING",
+            params![known, battle.0, judge.0, swapped, attempt, run.0, created_ms],
+        )?;
+        self.touch_query_of(battle)?;
         Ok(())
     }
 
@@ -400,15 +383,13 @@ impl Db {
         y: usize,
         game: u32,
     ) -> Result<Option<(BattleId, usize)>> {
-        Ok(self
-            .connection
-            .prepare_cached(
-                "SELECT id, a FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4",
-            )?
-            .query_row(params![query.0, x.min(y), x.max(y), game], |row| {
+        self.maybe(
+            "SELECT id, a FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4",
+            params![query.0, x.min(y), x.max(y), game],
+            |row| {
                 Ok((BattleId(row.get(0)?), row.get(1)?))
-            })
-            .optional()?)
+            },
+        )
     }
 
     /// Adds a battle that was fought elsewhere, as a certain game of its pair.
@@ -419,66 +400,60 @@ impl Db {
         b: usize,
         game: u32,
     ) -> Result<BattleId> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')",
-            )?
-            .execute(params![query.0, a, b, game])?;
+        self.change(
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')",
+            params![query.0, a, b, game],
+        )?;
         Ok(BattleId(self.connection.last_insert_rowid()))
     }
 
     /// A judge's vote on a battle: its margin and reasoning.
     pub fn vote_on(&self, battle: BattleId, judge: JudgeId) -> Result<Option<(Margin, String)>> {
-        Ok(self
-            .connection
-            .prepare_cached("SELECT margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2")?
-            .query_row(params![battle.0, judge.0], |row| row.try_into())
-            .optional()?)
+        self.maybe(
+            "SELECT margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2",
+            params![battle.0, judge.0],
+            |row| row.try_into(),
+        )
     }
 
-    /// Whether a call of a judge on a battle has failed.
     pub fn has_failed(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {
-        Ok(self
-            .connection
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2)",
-            )?
-            .query_row(params![battle.0, judge.0], |row| row.get(0))?)
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2)",
+            params![battle.0, judge.0],
+        )
     }
 
     /// Row and orientation of each battle by (low, high, game); true where A is the later document of the pool.
     fn battle_index(&self, query: QueryKey) -> Result<BattleIndex> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT id, a, b, game FROM battle WHERE query = ?1")?;
-        let rows = statement.query_map([query.0], |row| {
-            let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
-            Ok(((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a > b)))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            "SELECT id, a, b, game FROM battle WHERE query = ?1",
+            [query.0],
+            |row| {
+                let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+                Ok(((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a > b)))
+            },
+        )
     }
 
     fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), FailedCalls>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT failure.battle, failure.judge, count(*), max(again = 0), max(cause) FILTER (WHERE again)
              FROM failure JOIN battle ON battle.id = failure.battle WHERE query = ?1 GROUP BY 1, 2",
-        )?;
-        let rows = statement.query_map([query.0], |row| {
+            [query.0],
+            |row| {
             let found = FailedCalls {
                 count: row.get(2)?,
                 last: row.get(3)?,
                 again: row.get(4)?,
             };
             Ok(((row.get(0)?, row.get(1)?), found))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        },
+        )
     }
 
     fn pairs_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), u32>> {
-        let mut statement = self.connection.prepare_cached(sql)?;
-        let rows = statement.query_map([query.0], |row| {
+        self.all(sql, [query.0], |row| {
             Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        })
     }
 }

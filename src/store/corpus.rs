@@ -57,30 +57,26 @@ pub struct QueryInfo {
 impl Db {
     /// Adds a pool. A query that is already there must have the same text and the same documents in the same order.
     pub fn add_pool(&self, pool: &Pool, dataset: &str) -> Result<Imported> {
-        if let Some((key, text)) = self
-            .connection
-            .prepare_cached("SELECT id, text FROM query WHERE name = ?1")?
-            .query_row([pool.query.id.as_str()], |row| {
-                Ok((QueryKey(row.get(0)?), row.get::<_, String>(1)?))
-            })
-            .optional()?
-        {
+        if let Some((key, text)) = self.maybe(
+            "SELECT id, text FROM query WHERE name = ?1",
+            [pool.query.id.as_str()],
+            |row| Ok((QueryKey(row.get(0)?), row.get::<_, String>(1)?)),
+        )? {
             self.same_pool(key, &text, pool)?;
             self.put_grades(pool)?;
             return Ok(Imported::Unchanged(key));
         }
-        self.connection
-            .prepare_cached(
-                "INSERT INTO query (name, text, extra, line, dataset, documents) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
+        self.change(
+            "INSERT INTO query (name, text, extra, line, dataset, documents) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
                 pool.query.id.as_str(),
                 pool.query.text,
                 pool.query.extra.as_str(),
                 pool.extra.as_str(),
                 dataset,
                 pool.documents.len(),
-            ])?;
+            ],
+        )?;
         let key = QueryKey(self.connection.last_insert_rowid());
         for (position, document) in pool.documents.iter().enumerate() {
             self.put_document(key, position, document)?;
@@ -109,12 +105,10 @@ impl Db {
         document: &Document,
     ) -> Result<()> {
         let content = self.add_content(&document.content)?;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO document (query, position, name, title, content, metadata, extra, score)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            )?
-            .execute(params![
+        self.change(
+            "INSERT INTO document (query, position, name, title, content, metadata, extra, score)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            params![
                 query.0,
                 position,
                 document.id.as_str(),
@@ -123,23 +117,20 @@ impl Db {
                 document.metadata.as_str(),
                 document.extra.as_str(),
                 document.input_score,
-            ])?;
+            ],
+        )?;
         Ok(())
     }
 
     fn add_content(&self, text: &str) -> Result<i64> {
         let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-        if let Some(id) = self
-            .connection
-            .prepare_cached("SELECT id FROM content WHERE hash = ?1")?
-            .query_row([&hash[..]], |row| row.get(0))
-            .optional()?
-        {
+        if let Some(id) = self.maybe_value("SELECT id FROM content WHERE hash = ?1", [&hash[..]])? {
             return Ok(id);
         }
-        self.connection
-            .prepare_cached("INSERT INTO content (hash, text) VALUES (?1, ?2)")?
-            .execute(params![&hash[..], text])?;
+        self.change(
+            "INSERT INTO content (hash, text) VALUES (?1, ?2)",
+            params![&hash[..], text],
+        )?;
         Ok(self.connection.last_insert_rowid())
     }
 
@@ -153,13 +144,12 @@ impl Db {
         if text != pool.query.text {
             return conflict("another text".to_owned());
         }
-        let mut statement = self.connection.prepare_cached(
+        let stored: Vec<(String, Vec<u8>)> = self.all(
             "SELECT document.name, content.hash FROM document JOIN content ON content.id = document.content
              WHERE query = ?1 ORDER BY position",
+            [key.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let stored: Vec<(String, Vec<u8>)> = statement
-            .query_map([key.0], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
         if stored.len() != pool.documents.len() {
             return conflict(format!(
                 "{} documents instead of {}",
@@ -183,27 +173,27 @@ impl Db {
 
     /// All queries in the order of their import.
     pub fn queries(&self) -> Result<Vec<QueryInfo>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT id, name, text, documents FROM query ORDER BY id")?;
-        let rows = statement.query_map([], |row| {
-            Ok(QueryInfo {
-                key: QueryKey(row.get(0)?),
-                id: row.get(1)?,
-                text: row.get(2)?,
-                documents: row.get(3)?,
-            })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            "SELECT id, name, text, documents FROM query ORDER BY id",
+            [],
+            |row| {
+                Ok(QueryInfo {
+                    key: QueryKey(row.get(0)?),
+                    id: row.get(1)?,
+                    text: row.get(2)?,
+                    documents: row.get(3)?,
+                })
+            },
+        )
     }
 
     /// The names of the datasets that the queries came from.
     pub fn datasets(&self) -> Result<Vec<String>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT DISTINCT dataset FROM query ORDER BY dataset")?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            "SELECT DISTINCT dataset FROM query ORDER BY dataset",
+            [],
+            |row| row.get(0),
+        )
     }
 
     /// One query's row.
@@ -226,81 +216,79 @@ impl Db {
 
     /// The row of a query by its identifier.
     pub fn find_query(&self, id: &str) -> Result<QueryKey> {
-        self.connection
-            .prepare_cached("SELECT id FROM query WHERE name = ?1")?
-            .query_row([id], |row| Ok(QueryKey(row.get(0)?)))
-            .optional()?
-            .ok_or_else(|| {
-                StoreError::NotFound(format!(
-                    "no query {id:?} in the project; `overrule queries` lists them"
-                ))
-            })
+        self.maybe("SELECT id FROM query WHERE name = ?1", [id], |row| {
+            Ok(QueryKey(row.get(0)?))
+        })?
+        .ok_or_else(|| {
+            StoreError::NotFound(format!(
+                "no query {id:?} in the project; `overrule queries` lists them"
+            ))
+        })
     }
 
     /// Position of a document in a query's pool by its identifier.
     pub fn find_document(&self, key: QueryKey, id: &str) -> Result<usize> {
-        self.connection
-            .prepare_cached("SELECT position FROM document WHERE query = ?1 AND name = ?2")?
-            .query_row(params![key.0, id], |row| row.get(0))
-            .optional()?
-            .ok_or_else(|| {
-                StoreError::NotFound(format!(
-                    "no document {id:?} in this query; `overrule matrix --query` lists them"
-                ))
-            })
+        self.maybe_value(
+            "SELECT position FROM document WHERE query = ?1 AND name = ?2",
+            params![key.0, id],
+        )?
+        .ok_or_else(|| {
+            StoreError::NotFound(format!(
+                "no document {id:?} in this query; `overrule matrix --query` lists them"
+            ))
+        })
     }
 
     /// A query's documents without their texts, in pool order. Snippets have at most 160 characters.
     pub fn documents(&self, key: QueryKey) -> Result<Vec<DocumentInfo>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT document.name, title, substr(content.text, 1, 160), metadata
              FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
-        )?;
-        let rows = statement.query_map([key.0], |row| {
+            [key.0],
+            |row| {
             Ok(DocumentInfo {
                 id: row.get(0)?,
                 title: row.get(1)?,
                 snippet: row.get(2)?,
                 metadata: row.get(3)?,
             })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        },
+        )
     }
 
     /// The text of one document.
     pub fn document_text(&self, key: QueryKey, position: usize) -> Result<Arc<str>> {
-        self.connection
-            .prepare_cached(
-                "SELECT content.text FROM document JOIN content ON content.id = document.content
-                 WHERE query = ?1 AND position = ?2",
-            )?
-            .query_row(params![key.0, position], |row| row.get::<_, String>(0))
-            .optional()?
-            .map(Arc::from)
-            .ok_or_else(|| StoreError::NotFound("no such document".to_owned()))
+        self.maybe(
+            "SELECT content.text FROM document JOIN content ON content.id = document.content
+             WHERE query = ?1 AND position = ?2",
+            params![key.0, position],
+            |row| row.get::<_, String>(0),
+        )?
+        .map(Arc::from)
+        .ok_or_else(|| StoreError::NotFound("no such document".to_owned()))
     }
 
     /// A query with its documents, as imported.
     pub fn pool(&self, key: QueryKey) -> Result<Pool> {
         let (query, extra) = self
-            .connection
-            .prepare_cached("SELECT name, text, extra, line FROM query WHERE id = ?1")?
-            .query_row([key.0], |row| {
-                let query = Query {
-                    id: row.get(0)?,
-                    text: row.get(1)?,
-                    extra: row.get(2)?,
-                };
-                Ok((query, row.get(3)?))
-            })
-            .optional()?
+            .maybe(
+                "SELECT name, text, extra, line FROM query WHERE id = ?1",
+                [key.0],
+                |row| {
+                    let query = Query {
+                        id: row.get(0)?,
+                        text: row.get(1)?,
+                        extra: row.get(2)?,
+                    };
+                    Ok((query, row.get(3)?))
+                },
+            )?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
-        let mut statement = self.connection.prepare_cached(
+        let documents = self.all(
             "SELECT document.name, title, content.text, metadata, extra, score
              FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
-        )?;
-        let documents = statement
-            .query_map([key.0], |row| {
+            [key.0],
+            |row| {
                 Ok(Document {
                     id: row.get(0)?,
                     title: row.get(1)?,
@@ -309,8 +297,8 @@ impl Db {
                     extra: row.get(4)?,
                     input_score: row.get(5)?,
                 })
-            })?
-            .collect::<rusqlite::Result<_>>()?;
+            },
+        )?;
         Ok(Pool {
             query,
             documents,
@@ -320,21 +308,19 @@ impl Db {
 
     /// Every query's key and name.
     pub fn query_names(&self) -> Result<Vec<(QueryKey, String)>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT id, name FROM query ORDER BY id")?;
-        let rows = statement.query_map([], |row| Ok((QueryKey(row.get(0)?), row.get(1)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all("SELECT id, name FROM query ORDER BY id", [], |row| {
+            Ok((QueryKey(row.get(0)?), row.get(1)?))
+        })
     }
 
     /// Characters of each document of a query.
     pub(crate) fn document_lengths(&self, query: QueryKey) -> Result<Vec<usize>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT length(content.text) FROM document JOIN content ON content.id = document.content
              WHERE query = ?1 ORDER BY position",
-        )?;
-        let rows = statement.query_map([query.0], |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [query.0],
+            |row| row.get(0),
+        )
     }
 }
 

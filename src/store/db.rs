@@ -2,7 +2,8 @@
 
 use super::error::{Result, StoreError};
 use super::schema;
-use rusqlite::Connection;
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, OptionalExtension, Params, Row};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// One connection to the project.
@@ -12,6 +13,61 @@ pub struct Db {
 }
 
 impl Db {
+    /// Changes rows and says how many.
+    pub(super) fn change(&self, sql: &str, values: impl Params) -> Result<usize> {
+        Ok(self.connection.prepare_cached(sql)?.execute(values)?)
+    }
+
+    /// The row that is there.
+    pub(super) fn one<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T> {
+        Ok(self
+            .connection
+            .prepare_cached(sql)?
+            .query_row(values, read)?)
+    }
+
+    /// The first row, where there is one.
+    pub(super) fn maybe<T>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        Ok(statement.query_row(values, read).optional()?)
+    }
+
+    /// The first column of [`Db::one`].
+    pub(super) fn value<T: FromSql>(&self, sql: &str, values: impl Params) -> Result<T> {
+        self.one(sql, values, |row| row.get(0))
+    }
+
+    /// The first column of [`Db::maybe`].
+    pub(super) fn maybe_value<T: FromSql>(
+        &self,
+        sql: &str,
+        values: impl Params,
+    ) -> Result<Option<T>> {
+        self.maybe(sql, values, |row| row.get(0))
+    }
+
+    /// All rows.
+    pub(super) fn all<T, C: FromIterator<T>>(
+        &self,
+        sql: &str,
+        values: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<C> {
+        let mut statement = self.connection.prepare_cached(sql)?;
+        let rows = statement.query_map(values, read)?;
+        Ok(rows.collect::<rusqlite::Result<C>>()?)
+    }
+
     /// [`Db::atomically`] for work that may panic: the thread and the connection outlive it.
     pub(super) fn guarded<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let result = catch_unwind(AssertUnwindSafe(|| self.atomically(work)));

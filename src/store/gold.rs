@@ -4,15 +4,13 @@ use super::corpus::QueryKey;
 use super::{Db, Result};
 use crate::domain::battle::Pair;
 use crate::domain::verdict::{Decision, GoldItem, GoldScore, gold_score};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use std::collections::{BTreeMap, HashMap};
 
 /// What became of a gold item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoldAdded {
-    /// It was new.
     New,
-    /// The same answer is there.
     Same,
     /// Another answer was there and has given way.
     Replaced,
@@ -28,23 +26,21 @@ impl Db {
         let turned = item.a > item.b;
         let turn = |decision: Decision| if turned { decision.flipped() } else { decision };
         let decision = turn(item.decision);
-        let stored: Option<Decision> = self
-            .connection
-            .prepare_cached("SELECT decision FROM gold WHERE query = ?1 AND a = ?2 AND b = ?3")?
-            .query_row(params![query.0, a, b], |row| row.get(0))
-            .optional()?;
+        let stored: Option<Decision> = self.maybe_value(
+            "SELECT decision FROM gold WHERE query = ?1 AND a = ?2 AND b = ?3",
+            params![query.0, a, b],
+        )?;
         let outcome = match stored {
             None => GoldAdded::New,
             Some(stored) if stored == decision => return Ok(GoldAdded::Same),
             Some(_) if replace => GoldAdded::Replaced,
             Some(stored) => return Ok(GoldAdded::Contradicts(turn(stored))),
         };
-        self.connection
-            .prepare_cached(
-                "INSERT INTO gold (query, a, b, decision, note) VALUES (?1, ?2, ?3, ?4, ?5)
-                 ON CONFLICT (query, a, b) DO UPDATE SET decision = excluded.decision, note = excluded.note",
-            )?
-            .execute(params![query.0, a, b, decision.name(), item.note])?;
+        self.change(
+            "INSERT INTO gold (query, a, b, decision, note) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (query, a, b) DO UPDATE SET decision = excluded.decision, note = excluded.note",
+            params![query.0, a, b, decision.name(), item.note],
+        )?;
         Ok(outcome)
     }
 

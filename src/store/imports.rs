@@ -9,7 +9,6 @@ use uuid::Uuid;
 pub struct ImportRow {
     /// Globally unique.
     pub uid: String,
-    /// Who took it in.
     pub by: String,
     /// Which file, and what came of it, in one sentence.
     pub told: String,
@@ -18,7 +17,6 @@ pub struct ImportRow {
 }
 
 impl ImportRow {
-    /// One that is new.
     pub fn new(by: &str, told: &str, now_ms: i64) -> Self {
         Self {
             uid: Uuid::now_v7().to_string(),
@@ -32,43 +30,36 @@ impl ImportRow {
 impl Db {
     /// Keeps an import, and says whether it was new.
     pub fn add_import(&self, import: &ImportRow) -> Result<bool> {
-        let added = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO import (uid, annotator, told, imported_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (uid) DO NOTHING",
-            )?
-            .execute(params![
-                import.uid,
-                import.by,
-                import.told,
-                import.imported_ms
-            ])?;
+        let added = self.change(
+            "INSERT INTO import (uid, annotator, told, imported_ms) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (uid) DO NOTHING",
+            params![import.uid, import.by, import.told, import.imported_ms],
+        )?;
         Ok(added > 0)
     }
 
     /// Every import, earliest first.
     pub fn imports(&self) -> Result<Vec<ImportRow>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT uid, annotator, told, imported_ms FROM import ORDER BY imported_ms, uid",
-        )?;
-        let rows = statement.query_map([], |row| {
-            Ok(ImportRow {
-                uid: row.get(0)?,
-                by: row.get(1)?,
-                told: row.get(2)?,
-                imported_ms: row.get(3)?,
-            })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [],
+            |row| {
+                Ok(ImportRow {
+                    uid: row.get(0)?,
+                    by: row.get(1)?,
+                    told: row.get(2)?,
+                    imported_ms: row.get(3)?,
+                })
+            },
+        )
     }
 
     /// Everyone who has given a verdict, by name.
     pub fn annotators(&self) -> Result<Vec<String>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT DISTINCT annotator FROM verdict ORDER BY annotator")?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            "SELECT DISTINCT annotator FROM verdict ORDER BY annotator",
+            [],
+            |row| row.get(0),
+        )
     }
 }

@@ -6,7 +6,6 @@ use crate::judge::FailureCause;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Calls of a judge.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeCalls {
     /// Failed calls not made good, by cause.
@@ -15,9 +14,7 @@ pub struct JudgeCalls {
     pub latency_p50_ms: Option<f64>,
     /// 95 % of the calls took no longer than this, in milliseconds.
     pub latency_p95_ms: Option<f64>,
-    /// Input tokens.
     pub tokens_input: u64,
-    /// Output tokens.
     pub tokens_output: u64,
     /// US dollars a thousand votes, failed calls included; `None` where a price is unknown.
     pub usd_per_1000: Option<f64>,

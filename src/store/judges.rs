@@ -5,7 +5,7 @@ use super::corpus::QueryKey;
 use super::{Db, Result};
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 /// An ensemble's row in the project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,11 +17,10 @@ impl Db {
         if let Some(known) = self.known_judge(spec)? {
             return Ok(known);
         }
-        self.connection
-            .prepare_cached(
-                "INSERT INTO judge (name, provider, model, prompt_hash, params) VALUES (?1, ?2, ?3, ?4, ?5)",
-            )?
-            .execute(params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params])?;
+        self.change(
+            "INSERT INTO judge (name, provider, model, prompt_hash, params) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params],
+        )?;
         Ok(JudgeId(self.connection.last_insert_rowid()))
     }
 
@@ -32,14 +31,17 @@ impl Db {
     }
 
     fn known_judge(&self, spec: &JudgeSpec) -> Result<Option<JudgeId>> {
-        let id = self
-            .connection
-            .prepare_cached(
-                "SELECT id FROM judge
-                 WHERE name = ?1 AND provider = ?2 AND model = ?3 AND prompt_hash = ?4 AND params = ?5",
-            )?
-            .query_row(params![spec.name, spec.provider, spec.model, spec.prompt_hash, spec.params], |row| row.get(0))
-            .optional()?;
+        let id = self.maybe_value(
+            "SELECT id FROM judge
+             WHERE name = ?1 AND provider = ?2 AND model = ?3 AND prompt_hash = ?4 AND params = ?5",
+            params![
+                spec.name,
+                spec.provider,
+                spec.model,
+                spec.prompt_hash,
+                spec.params
+            ],
+        )?;
         Ok(id.map(JudgeId))
     }
 
@@ -53,46 +55,43 @@ impl Db {
                 .collect::<Vec<_>>()
                 .join(",")
         );
-        self.connection
-            .prepare_cached("INSERT INTO ensemble (judges) VALUES (?1) ON CONFLICT DO NOTHING")?
-            .execute([&list])?;
-        let id = self
-            .connection
-            .prepare_cached("SELECT id FROM ensemble WHERE judges = ?1")?
-            .query_row([&list], |row| row.get(0))?;
+        self.change(
+            "INSERT INTO ensemble (judges) VALUES (?1) ON CONFLICT DO NOTHING",
+            [&list],
+        )?;
+        let id = self.value("SELECT id FROM ensemble WHERE judges = ?1", [&list])?;
         Ok(EnsembleId(id))
     }
 
     /// The judges of an ensemble, in order.
     pub fn ensemble_judges(&self, ensemble: EnsembleId) -> Result<Vec<(JudgeId, JudgeSpec)>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT judge.id, judge.name, provider, model, prompt_hash, params
              FROM ensemble, json_each(ensemble.judges) AS member JOIN judge ON judge.id = member.value
              WHERE ensemble.id = ?1 ORDER BY member.key",
-        )?;
-        let rows = statement.query_map([ensemble.0], |row| {
+            [ensemble.0],
+            |row| {
             Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        },
+        )
     }
 
     /// The ensembles whose votes count for some query.
     pub fn ensembles_in_force(&self) -> Result<Vec<EnsembleId>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT DISTINCT ensemble FROM query WHERE ensemble IS NOT NULL ORDER BY 1",
-        )?;
-        let rows = statement.query_map([], |row| Ok(EnsembleId(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [],
+            |row| Ok(EnsembleId(row.get(0)?)),
+        )
     }
 
     /// Which judges count where: their names in order, and how many queries they count for.
     pub fn judges_in_force(&self) -> Result<Vec<(Vec<String>, usize)>> {
-        let mut statement = self.connection.prepare_cached(
+        let counted: Vec<(i64, usize)> = self.all(
             "SELECT ensemble, count(*) FROM query WHERE ensemble IS NOT NULL GROUP BY ensemble ORDER BY ensemble",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
-        let counted: Vec<(i64, usize)> = statement
-            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-            .collect::<rusqlite::Result<_>>()?;
         counted
             .into_iter()
             .map(|(ensemble, queries)| {
@@ -107,29 +106,26 @@ impl Db {
 
     /// Every judge of the project, those whose votes do not count now included.
     pub fn all_judges(&self) -> Result<Vec<(JudgeId, JudgeSpec)>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT id, name, provider, model, prompt_hash, params FROM judge ORDER BY id",
-        )?;
-        let rows =
-            statement.query_map([], |row| Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [],
+            |row| Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?)),
+        )
     }
 
     /// The judges that count for a query, in order; empty before any plan or import.
     pub fn judges_of(&self, query: QueryKey) -> Result<Vec<(JudgeId, JudgeSpec)>> {
-        let ensemble: Option<i64> = self
-            .connection
-            .prepare_cached("SELECT ensemble FROM query WHERE id = ?1")?
-            .query_row([query.0], |row| row.get(0))?;
+        let ensemble: Option<i64> =
+            self.value("SELECT ensemble FROM query WHERE id = ?1", [query.0])?;
         ensemble.map_or(Ok(Vec::new()), |id| self.ensemble_judges(EnsembleId(id)))
     }
 
     /// The queries whose votes come from an ensemble.
     pub fn queries_of(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT id FROM query WHERE ensemble = ?1 ORDER BY id")?;
-        let rows = statement.query_map([ensemble.0], |row| Ok(QueryKey(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            "SELECT id FROM query WHERE ensemble = ?1 ORDER BY id",
+            [ensemble.0],
+            |row| Ok(QueryKey(row.get(0)?)),
+        )
     }
 }

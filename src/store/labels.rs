@@ -11,15 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How much there is to adjudicate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AdjudicationCounts {
-    /// Labels.
     pub labels: usize,
-    /// Rankings.
     pub rankings: usize,
     /// Answers of judges on pools, invalid and failed ones included.
     pub picks: usize,
     /// Dollars that those have cost, as far as that is known.
     pub spent_usd: f64,
-    /// Rulings that stand.
     pub rulings: usize,
 }
 
@@ -49,9 +46,10 @@ impl Db {
                 ))),
             };
         }
-        self.connection
-            .prepare_cached("INSERT INTO label (query, document, grade) VALUES (?1, ?2, ?3)")?
-            .execute(params![query, document, grade])?;
+        self.change(
+            "INSERT INTO label (query, document, grade) VALUES (?1, ?2, ?3)",
+            params![query, document, grade],
+        )?;
         Ok(true)
     }
 
@@ -64,7 +62,6 @@ impl Db {
         Ok(found.optional()?)
     }
 
-    /// Every label.
     pub fn labels(&self) -> Result<Qrels> {
         let mut labels = Qrels::new();
         let mut statement = self
@@ -81,11 +78,11 @@ impl Db {
 
     /// Enters a ranking. Of one of that name its queries are replaced, the others stay; says whether there was one.
     pub fn put_ranking(&self, name: &str, run: &RankedRun, created_ms: i64) -> Result<bool> {
-        let known: Option<(i64, String)> = self
-            .connection
-            .prepare_cached("SELECT id, empty FROM ranking WHERE name = ?1")?
-            .query_row([name], |row| row.try_into())
-            .optional()?;
+        let known: Option<(i64, String)> = self.maybe(
+            "SELECT id, empty FROM ranking WHERE name = ?1",
+            [name],
+            |row| row.try_into(),
+        )?;
         let mut empty: BTreeSet<QueryId> = match &known {
             Some((_, empty)) => queries(empty)?,
             None => BTreeSet::new(),
@@ -98,17 +95,17 @@ impl Db {
         })?;
         let id = match known {
             Some((id, _)) => {
-                self.connection
-                    .prepare_cached("UPDATE ranking SET empty = ?2 WHERE id = ?1")?
-                    .execute(params![id, empty])?;
+                self.change(
+                    "UPDATE ranking SET empty = ?2 WHERE id = ?1",
+                    params![id, empty],
+                )?;
                 id
             }
             None => {
-                self.connection
-                    .prepare_cached(
-                        "INSERT INTO ranking (name, empty, created_ms) VALUES (?1, ?2, ?3)",
-                    )?
-                    .execute(params![name, empty, created_ms])?;
+                self.change(
+                    "INSERT INTO ranking (name, empty, created_ms) VALUES (?1, ?2, ?3)",
+                    params![name, empty, created_ms],
+                )?;
                 self.connection.last_insert_rowid()
             }
         };

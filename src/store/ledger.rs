@@ -34,11 +34,9 @@ impl CallPurpose {
 pub struct Attempt {
     /// Globally unique.
     pub uid: [u8; 16],
-    /// What it is for.
     pub purpose: CallPurpose,
     /// The judge's or embedder's name.
     pub service: String,
-    /// The run that makes it.
     pub run: Option<RunId>,
     /// Dollars at the very most, `None` where the price is not known.
     pub worst_usd: Option<f64>,
@@ -100,7 +98,6 @@ impl Spent {
 /// Why an attempt led to nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttemptFailure {
-    /// It failed.
     Failed(FailureCause),
     /// Nobody waited for its end.
     Abandoned,
@@ -118,26 +115,23 @@ impl ToSql for AttemptFailure {
 impl Db {
     /// Writes down an attempt that is about to be sent.
     pub fn begin_call(&self, attempt: &Attempt) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?
-            .execute(params![
+        self.change(
+            "INSERT INTO call (uid, purpose, service, run, worst_usd, sent_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![
                 &attempt.uid[..],
                 attempt.purpose.name(),
                 attempt.service,
                 attempt.run.map(|run| run.0),
                 attempt.worst_usd,
                 attempt.sent_ms,
-            ])?;
+            ],
+        )?;
         Ok(())
     }
 
     /// Takes back an attempt that was never sent.
     pub fn forget_call(&self, uid: &[u8; 16]) -> Result<()> {
-        self.connection
-            .prepare_cached("DELETE FROM call WHERE uid = ?1")?
-            .execute([&uid[..]])?;
+        self.change("DELETE FROM call WHERE uid = ?1", [&uid[..]])?;
         Ok(())
     }
 
@@ -155,11 +149,10 @@ impl Db {
             Charge::Assumed(usd) => (None, Some(usd)),
             Charge::Known(_) | Charge::Unpriced => return self.forget_call(uid),
         };
-        self.connection
-            .prepare_cached(
-                "UPDATE call SET ended_ms = ?2, cost_usd = ?3, assumed_usd = ?4, cause = ?5, kept = ?6 WHERE uid = ?1",
-            )?
-            .execute(params![&uid[..], now_ms, known, assumed, failure, kept])?;
+        self.change(
+            "UPDATE call SET ended_ms = ?2, cost_usd = ?3, assumed_usd = ?4, cause = ?5, kept = ?6 WHERE uid = ?1",
+            params![&uid[..], now_ms, known, assumed, failure, kept],
+        )?;
         Ok(())
     }
 
@@ -175,7 +168,7 @@ impl Db {
 
     /// What was spent, by purpose and service, the dearest first.
     pub fn spent(&self) -> Result<Vec<Spent>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT purpose, service, sum(calls), sum(known), sum(assumed), sum(assumed_calls), sum(open_calls), sum(open),
                  max(sum(nulls) - sum(kept), 0)
              FROM (
@@ -194,8 +187,8 @@ impl Db {
                      coalesce(sum(CASE WHEN ended_ms IS NULL THEN worst_usd END), 0.0), 0, sum(kept)
                  FROM call GROUP BY purpose, service
              ) GROUP BY purpose, service ORDER BY sum(known) + sum(assumed) + sum(open) DESC, purpose, service",
-        )?;
-        let rows = statement.query_map([], |row| {
+            [],
+            |row| {
             Ok(Spent {
                 purpose: row.get(0)?,
                 service: row.get(1)?,
@@ -207,8 +200,8 @@ impl Db {
                 open_usd: row.get(7)?,
                 unpriced: row.get(8)?,
             })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        },
+        )
     }
 
     /// Dollars that count against a budget: known, assumed, in flight, and what open batches may cost.

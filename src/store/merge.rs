@@ -19,7 +19,7 @@ use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::vote::JudgeId;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 use std::collections::HashMap;
 
 /// What copies rows of one project into another.
@@ -30,14 +30,12 @@ pub(crate) struct Merger<'a> {
     /// Judges and runs of the other file that are known here.
     judges: HashMap<i64, (JudgeId, String)>,
     runs: HashMap<i64, i64>,
-    /// What has been done so far.
     pub(crate) merged: MergeCounts,
 }
 
 /// A query of the other file, and how its documents are numbered here.
 pub(crate) struct MatchedQuery {
     theirs: i64,
-    /// Its row here.
     pub(crate) ours: QueryKey,
     /// Where each of its documents stands here.
     pub(crate) places: Vec<usize>,
@@ -103,8 +101,7 @@ impl<'a> Merger<'a> {
             .from
             .prepare_cached("SELECT judges FROM ensemble WHERE id = ?1")?
             .query_row([theirs], |row| row.get(0))?;
-        let members: Vec<i64> = serde_json::from_str(&members)
-            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        let members: Vec<i64> = serde_json::from_str(&members)?;
         let members = members.into_iter();
         members.map(|judge| self.named_judge(judge)).collect()
     }
@@ -138,34 +135,22 @@ impl<'a> Merger<'a> {
             .map(|seat| seat.0)
             .collect();
         let EnsembleId(ensemble) = self.db.ensemble(&seats)?;
-        self.db
-            .connection
-            .prepare_cached(
-                "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-                 ON CONFLICT (uid) DO UPDATE SET ended_ms = excluded.ended_ms, state = excluded.state
-                 WHERE run.ended_ms IS NULL AND excluded.ended_ms IS NOT NULL",
-            )?
-            .execute(params![
+        self.db.change(
+            "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+             ON CONFLICT (uid) DO UPDATE SET ended_ms = excluded.ended_ms, state = excluded.state
+             WHERE run.ended_ms IS NULL AND excluded.ended_ms IS NOT NULL",
+            params![
  uid, seed, cycles, depth, ensemble, started_ms, ended_ms, state, campaign
-])?;
-        let run = self
-            .db
-            .connection
-            .prepare_cached("SELECT id FROM run WHERE uid = ?1")?
-            .query_row([&uid], |row| row.get(0))?;
+],
+        )?;
+        let run = self.db.value("SELECT id FROM run WHERE uid = ?1", [&uid])?;
         self.runs.insert(theirs, run);
         Ok(run)
     }
 
-    /// Whether a row is there.
     fn exists(&self, sql: &str, values: impl rusqlite::Params) -> Result<bool> {
-        let found = self
-            .db
-            .connection
-            .prepare_cached(sql)?
-            .query_row(values, |_| Ok(()))
-            .optional()?;
+        let found = self.db.maybe(sql, values, |_| Ok(()))?;
         Ok(found.is_some())
     }
 }

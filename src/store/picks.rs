@@ -14,20 +14,18 @@ impl Db {
         let query = self.find_query(record.query.as_str())?;
         let text = serde_json::to_string(record)
             .map_err(|error| StoreError::Corrupt(format!("a pick cannot be written: {error}")))?;
-        let added = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO pick (query, permutation, call, attempt, created_ms, record)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
-            )?
-            .execute(params![
+        let added = self.change(
+            "INSERT INTO pick (query, permutation, call, attempt, created_ms, record)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING",
+            params![
                 query.0,
                 record.permutation,
                 record.call,
                 record.attempt,
                 record.created_ms,
                 text
-            ])?;
+            ],
+        )?;
         Ok(added > 0)
     }
 

@@ -5,7 +5,7 @@ use super::{Db, Result, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::priority::{self, PairKey, Policy, QueueCandidate, Scoring};
 use crate::domain::ranking::View;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 /// The policies that have numbers of their own; `Random` has none and `Mixed` uses those of `Value`.
@@ -107,15 +107,13 @@ impl Db {
 
     /// A query's urgencies and the revision they are of, from the cache where it is good.
     pub fn priorities_now(&self, query: QueryKey) -> Result<(i64, QueryPriorities)> {
-        let (revision, cached): (i64, Option<Vec<u8>>) = self
-            .connection
-            .prepare_cached(
-                "SELECT query.revision, urgency.value
-                 FROM query LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
-                 WHERE query.id = ?1",
-            )?
-            .query_row([query.0], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?
+        let (revision, cached): (i64, Option<Vec<u8>>) = self.maybe(
+            "SELECT query.revision, urgency.value
+             FROM query LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
+             WHERE query.id = ?1",
+            [query.0],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
         if let Some(priorities) = cached.and_then(|bytes| postcard::from_bytes(&bytes).ok()) {
             return Ok((revision, priorities));
@@ -132,13 +130,12 @@ impl Db {
     ) -> Result<()> {
         let bytes = postcard::to_stdvec(priorities)
             .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO urgency (query, revision, value)
-                 SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
-                 ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
-            )?
-            .execute(params![query.0, bytes, revision])?;
+        self.change(
+            "INSERT INTO urgency (query, revision, value)
+             SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
+             ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
+            params![query.0, bytes, revision],
+        )?;
         Ok(())
     }
 }

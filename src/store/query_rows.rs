@@ -6,17 +6,17 @@ use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingError;
 use crate::domain::vote::{JudgeId, Vote};
-use rusqlite::OptionalExtension;
 use std::collections::HashMap;
 
 impl Db {
     /// Everything that a query's view is computed from.
     pub fn rows(&self, query: QueryKey) -> Result<QueryRows> {
         let (documents, depth): (usize, Option<usize>) = self
-            .connection
-            .prepare_cached("SELECT documents, depth FROM query WHERE id = ?1")?
-            .query_row([query.0], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?
+            .maybe(
+                "SELECT documents, depth FROM query WHERE id = ?1",
+                [query.0],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
         let judges: Vec<JudgeId> = self
             .judges_of(query)?
@@ -156,18 +156,11 @@ impl Db {
 
     /// The dispersion estimated for the judges of a query, and the battles behind it.
     fn estimated_phi(&self, query: QueryKey) -> Result<Option<(f64, usize)>> {
-        let stored: Option<String> = self
-            .connection
-            .prepare_cached(
-                "SELECT value FROM setting JOIN query ON setting.name = 'phi:' || query.ensemble
-                 WHERE query.id = ?1",
-            )?
-            .query_row([query.0], |row| row.get(0))
-            .optional()?;
-        stored
-            .map(|text| {
-                serde_json::from_str(&text).map_err(|error| StoreError::Corrupt(error.to_string()))
-            })
-            .transpose()
+        let stored: Option<String> = self.maybe_value(
+            "SELECT value FROM setting JOIN query ON setting.name = 'phi:' || query.ensemble
+             WHERE query.id = ?1",
+            [query.0],
+        )?;
+        Ok(stored.map(|text| serde_json::from_str(&text)).transpose()?)
     }
 }

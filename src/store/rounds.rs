@@ -22,7 +22,6 @@ pub struct RoundHistory {
     /// What was asked, one entry a battle, by pair and game. A call that failed, that a batch is to make or that a round
     /// has entered counts as asked.
     pub asked: Vec<AskedPair>,
-    /// Rounds entered.
     pub rounds: usize,
 }
 
@@ -32,7 +31,6 @@ impl RoundHistory {
         self.asked.iter().map(|entry| entry.judges.len()).sum()
     }
 
-    /// Votes.
     pub fn votes(&self) -> usize {
         self.asked.iter().map(|entry| entry.votes.len()).sum()
     }
@@ -53,7 +51,6 @@ impl RoundHistory {
 pub struct TaskRow {
     /// The pair's first battle, its round for the cycle.
     pub battle: PlannedBattle,
-    /// The judge.
     pub judge: JudgeId,
 }
 
@@ -165,30 +162,25 @@ impl Db {
         let mut added = 0;
         for task in tasks {
             let (low, high) = (task.pair.low(), task.pair.high());
-            added += self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, 0, ?4, 'adaptive')
-                     ON CONFLICT DO NOTHING",
-                )?
-                .execute(params![query.0, low, high, round])?;
+            added += self.change(
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, 0, ?4, 'adaptive')
+                 ON CONFLICT DO NOTHING",
+                params![query.0, low, high, round],
+            )?;
             for judge in task
                 .judges
                 .iter()
                 .filter_map(|judge_index| judges.get(judge_index))
             {
-                self.connection
-                    .prepare_cached(
-                        "INSERT INTO task (battle, judge, round) SELECT id, ?4, ?5 FROM battle
-                         WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = 0
-                         ON CONFLICT (battle, judge) DO UPDATE SET round = excluded.round",
-                    )?
-                    .execute(params![query.0, low, high, judge.0, round])?;
+                self.change(
+                    "INSERT INTO task (battle, judge, round) SELECT id, ?4, ?5 FROM battle
+                     WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = 0
+                     ON CONFLICT (battle, judge) DO UPDATE SET round = excluded.round",
+                    params![query.0, low, high, judge.0, round],
+                )?;
             }
         }
-        self.connection
-            .prepare_cached("UPDATE query SET revision = revision + 1 WHERE id = ?1")?
-            .execute([query.0])?;
+        self.touch(query)?;
         Ok(added)
     }
 
@@ -204,23 +196,21 @@ impl Db {
             return Ok(added);
         }
         for battle in planned {
-            added += self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO task (battle, judge, round)
-                     SELECT battle.id, member.value, ?6 FROM battle, ensemble, json_each(ensemble.judges) AS member
-                     WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4 AND ensemble.id = ?5
-                         AND EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)
-                     ON CONFLICT DO NOTHING",
-                )?
-                .execute(params![
+            added += self.change(
+                "INSERT INTO task (battle, judge, round)
+                 SELECT battle.id, member.value, ?6 FROM battle, ensemble, json_each(ensemble.judges) AS member
+                 WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4 AND ensemble.id = ?5
+                     AND EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)
+                 ON CONFLICT DO NOTHING",
+                params![
                     query.0,
                     battle.pair.low(),
                     battle.pair.high(),
                     battle.game,
                     ensemble.0,
                     PLAIN
-                ])?;
+                ],
+            )?;
         }
         Ok(added)
     }
@@ -233,23 +223,19 @@ impl Db {
         if !self.has_tasks(query)? {
             return Ok(HashMap::new());
         }
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT min(a, b), max(a, b), vote.judge, swapped != (a > b) FROM battle
              JOIN vote ON vote.battle = battle.id
              WHERE query = ?1 AND EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)",
-        )?;
-        let rows = statement.query_map([query.0], |row| {
-            Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [query.0],
+            |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)),
+        )
     }
 
     fn has_tasks(&self, query: QueryKey) -> Result<bool> {
-        Ok(self
-            .connection
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM battle JOIN task ON task.battle = battle.id WHERE query = ?1)",
-            )?
-            .query_row([query.0], |row| row.get(0))?)
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM battle JOIN task ON task.battle = battle.id WHERE query = ?1)",
+            [query.0],
+        )
     }
 }

@@ -4,24 +4,19 @@ use super::corpus::QueryKey;
 use super::{Db, Result};
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling, RulingGrades};
 use crate::domain::corpus::DocId;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use std::collections::HashSet;
 use uuid::Uuid;
 
-/// A ruling to be stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NewRuling {
-    /// The query.
     pub query: QueryKey,
-    /// The document.
     pub document: DocId,
-    /// What was found.
     pub finding: Finding,
     /// Why pick and label differ.
     pub fault: Option<DisagreementCause>,
     /// Why, in the person's words.
     pub note: Option<String>,
-    /// Who ruled.
     pub annotator: String,
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,
@@ -48,14 +43,10 @@ pub struct RulingContext {
     pub control_of: Option<usize>,
 }
 
-/// A ruling as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredRuling {
-    /// The query.
     pub query: QueryKey,
-    /// The ruling.
     pub ruling: Ruling,
-    /// How it came about.
     pub about: RulingContext,
     /// When label and picks were shown, in milliseconds since the Unix epoch.
     pub revealed_ms: Option<i64>,
@@ -63,14 +54,11 @@ pub struct StoredRuling {
     pub replaces: Option<String>,
 }
 
-/// A ruling that was taken back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulingUndo {
     /// Globally unique.
     pub uid: String,
-    /// The ruling.
     pub ruling: String,
-    /// Who took it back.
     pub annotator: String,
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,
@@ -135,26 +123,22 @@ impl Db {
 
     /// The grade that *relevant* puts into the labels of the dataset that a query came from.
     fn grade_of_relevant(&self, query: QueryKey) -> Result<i32> {
-        let highest = self
-            .connection
-            .prepare_cached(
-                "SELECT max(label.grade) FROM label JOIN query ON query.name = label.query
-                 WHERE query.dataset = (SELECT dataset FROM query WHERE id = ?1)",
-            )?
-            .query_row([query.0], |row| row.get(0))?;
+        let highest = self.value(
+            "SELECT max(label.grade) FROM label JOIN query ON query.name = label.query
+             WHERE query.dataset = (SELECT dataset FROM query WHERE id = ?1)",
+            [query.0],
+        )?;
         Ok(RulingGrades::of(highest).relevant)
     }
 
     /// When the annotator's next ruling or undo counts as given: now, or right after the latest one, where the clock has
     /// been set back since.
     fn next_ruling_ms(&self, annotator: &str, now_ms: i64) -> Result<i64> {
-        let latest: Option<i64> = self
-            .connection
-            .prepare_cached(
-                "SELECT max(created_ms) FROM (SELECT created_ms FROM ruling WHERE annotator = ?1
-                     UNION ALL SELECT created_ms FROM ruling_undo WHERE annotator = ?1)",
-            )?
-            .query_row([annotator], |row| row.get(0))?;
+        let latest: Option<i64> = self.value(
+            "SELECT max(created_ms) FROM (SELECT created_ms FROM ruling WHERE annotator = ?1
+             UNION ALL SELECT created_ms FROM ruling_undo WHERE annotator = ?1)",
+            [annotator],
+        )?;
         Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
     }
 
@@ -165,15 +149,12 @@ impl Db {
             0 => "priority",
             _ => "control",
         });
-        let added = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO ruling (uid, query, document, finding, fault, note, annotator, created_ms, blind, active_ms,
-                     grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
-                 ON CONFLICT (uid) DO NOTHING",
-            )?
-            .execute(params![
+        let added = self.change(
+            "INSERT INTO ruling (uid, query, document, finding, fault, note, annotator, created_ms, blind, active_ms,
+                 grade, against, answers, draw, drawn_of, revealed_ms, replaces, relevant)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+             ON CONFLICT (uid) DO NOTHING",
+            params![
                 ruling.uid,
                 row.query.0,
                 ruling.document.as_str(),
@@ -192,21 +173,22 @@ impl Db {
                 row.revealed_ms,
                 row.replaces,
                 ruling.relevant,
-            ])?;
+            ],
+        )?;
         Ok(added > 0)
     }
 
     /// Takes back the annotator's latest ruling that is not undone yet, with those that it stands for, and returns it;
     /// `None` where there is none.
     pub fn undo_ruling(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredRuling>> {
-        let latest = self
-            .connection
-            .prepare_cached(&format!(
+        let latest = self.maybe(
+            &format!(
                 "SELECT {COLUMNS} {FROM} WHERE ruling.annotator = ?1 AND {NOT_UNDONE}
                  ORDER BY ruling.created_ms DESC, ruling.uid DESC LIMIT 1"
-            ))?
-            .query_row([annotator], stored)
-            .optional()?;
+            ),
+            [annotator],
+            stored,
+        )?;
         let Some(latest) = latest else {
             return Ok(None);
         };
@@ -222,45 +204,35 @@ impl Db {
             if !self.add_ruling_undo(&undo)? {
                 break;
             }
-            back = self
-                .connection
-                .prepare_cached("SELECT replaces FROM ruling WHERE uid = ?1")?
-                .query_row([&ruling], |row| row.get(0))?;
+            back = self.value("SELECT replaces FROM ruling WHERE uid = ?1", [&ruling])?;
         }
         Ok(Some(latest))
     }
 
     /// Takes a ruling back, unless it has been taken back before, which it says.
     pub(crate) fn add_ruling_undo(&self, undo: &RulingUndo) -> Result<bool> {
-        let added = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO NOTHING",
-            )?
-            .execute(params![
-                undo.uid,
-                undo.ruling,
-                undo.annotator,
-                undo.created_ms
-            ])?;
+        let added = self.change(
+            "INSERT INTO ruling_undo (uid, ruling, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO NOTHING",
+            params![undo.uid, undo.ruling, undo.annotator, undo.created_ms],
+        )?;
         Ok(added > 0)
     }
 
     /// Every ruling that was taken back, earliest first.
     pub fn ruling_undos(&self) -> Result<Vec<RulingUndo>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT uid, ruling, annotator, created_ms FROM ruling_undo ORDER BY created_ms, uid",
-        )?;
-        let rows = statement.query_map([], |row| {
-            Ok(RulingUndo {
-                uid: row.get(0)?,
-                ruling: row.get(1)?,
-                annotator: row.get(2)?,
-                created_ms: row.get(3)?,
-            })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [],
+            |row| {
+                Ok(RulingUndo {
+                    uid: row.get(0)?,
+                    ruling: row.get(1)?,
+                    annotator: row.get(2)?,
+                    created_ms: row.get(3)?,
+                })
+            },
+        )
     }
 
     /// Every ruling that is neither undone nor replaced, earliest first.
@@ -288,11 +260,11 @@ impl Db {
         condition: &str,
         values: impl rusqlite::Params,
     ) -> Result<Vec<StoredRuling>> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} {FROM} {condition} ORDER BY ruling.created_ms, ruling.uid"
-        ))?;
-        let rows = statement.query_map(values, stored)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            &format!("SELECT {COLUMNS} {FROM} {condition} ORDER BY ruling.created_ms, ruling.uid"),
+            values,
+            stored,
+        )
     }
 
     /// Whether a ruling of this identifier was ever made.

@@ -2,7 +2,7 @@
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use rusqlite::params;
@@ -11,39 +11,30 @@ use rusqlite::params;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RunId(pub i64);
 
-/// What a run was asked to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
     /// Globally unique.
     pub uid: String,
-    /// The seed of plan and presentations.
     pub seed: u64,
-    /// Cycles a query.
     pub cycles: usize,
     /// Documents a query at most.
     pub depth: Option<usize>,
     /// How the battles were chosen where that was done in rounds.
     pub campaign: Option<AdaptivePlan>,
-    /// The judges.
     pub ensemble: EnsembleId,
     /// Milliseconds since the Unix epoch.
     pub started_ms: i64,
 }
 
-/// A run as it went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PastRun {
     /// Globally unique.
     pub uid: String,
-    /// The seed of plan and presentations.
     pub seed: u64,
-    /// Cycles a query.
     pub cycles: usize,
-    /// The judges.
     pub ensemble: EnsembleId,
     /// When it began, in milliseconds since the Unix epoch.
     pub started_ms: i64,
-    /// When it ended, and how.
     pub ended: Option<(i64, String)>,
 }
 
@@ -51,21 +42,18 @@ impl Db {
     /// Notes that a run has begun. Runs that never said how they ended, and cannot be going on while this one starts,
     /// were killed.
     pub fn start_run(&self, run: &RunRow) -> Result<RunId> {
-        self.connection
-            .prepare_cached("UPDATE run SET state = 'killed' WHERE state = 'running'")?
-            .execute([])?;
+        self.change(
+            "UPDATE run SET state = 'killed' WHERE state = 'running'",
+            [],
+        )?;
         let campaign = run
             .campaign
             .map(|campaign| serde_json::to_string(&campaign));
-        let campaign = campaign
-            .transpose()
-            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, campaign, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running')",
-            )?
-            .execute(params![
+        let campaign = campaign.transpose()?;
+        self.change(
+            "INSERT INTO run (uid, seed, cycles, depth, ensemble, started_ms, campaign, state)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'running')",
+            params![
                 run.uid,
                 run.seed.cast_signed(),
                 run.cycles,
@@ -73,15 +61,16 @@ impl Db {
                 run.ensemble.0,
                 run.started_ms,
                 campaign
-            ])?;
+            ],
+        )?;
         Ok(RunId(self.connection.last_insert_rowid()))
     }
 
-    /// Notes how a run ended.
     pub fn end_run(&self, run: RunId, state: &str, ended_ms: i64) -> Result<()> {
-        self.connection
-            .prepare_cached("UPDATE run SET state = ?2, ended_ms = ?3 WHERE id = ?1")?
-            .execute(params![run.0, state, ended_ms])?;
+        self.change(
+            "UPDATE run SET state = ?2, ended_ms = ?3 WHERE id = ?1",
+            params![run.0, state, ended_ms],
+        )?;
         Ok(())
     }
 
@@ -103,18 +92,18 @@ impl Db {
             depth: row.get(3)?,
             ensemble: EnsembleId(row.get(4)?),
             started_ms: row.get(5)?,
-            campaign: campaign.map_err(|error| StoreError::Corrupt(error.to_string()))?,
+            campaign: campaign?,
         }))
     }
 
     /// The queries that a run over the whole project is about: all but those that came with recorded votes, whose
     /// judges are somebody else's.
     pub fn runnable_queries(&self) -> Result<Vec<QueryKey>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT id FROM query WHERE ensemble IS NULL OR depth IS NOT NULL ORDER BY id",
-        )?;
-        let rows = statement.query_map([], |row| Ok(QueryKey(row.get(0)?)))?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [],
+            |row| Ok(QueryKey(row.get(0)?)),
+        )
     }
 
     /// Enters a plan for a query: battles that are already there stay and want all judges, the depth grows, the ensemble
@@ -128,21 +117,18 @@ impl Db {
     ) -> Result<()> {
         let mut added = 0;
         for battle in planned {
-            added += self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, 'plan')
-                     ON CONFLICT DO NOTHING",
-                )?
-                .execute(params![query.0, battle.pair.low(), battle.pair.high(), battle.game, battle.cycle])?;
+            added += self.change(
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, 'plan')
+                 ON CONFLICT DO NOTHING",
+                params![query.0, battle.pair.low(), battle.pair.high(), battle.game, battle.cycle],
+            )?;
         }
         added += self.widen(query, planned, ensemble)?;
-        self.connection
-            .prepare_cached(
-                "UPDATE query SET depth = max(coalesce(depth, 0), ?2), ensemble = ?3, revision = revision + 1
-                 WHERE id = ?1 AND (depth IS NULL OR depth < ?2 OR ensemble IS NOT ?3 OR ?4)",
-            )?
-            .execute(params![query.0, depth, ensemble.0, added > 0])?;
+        self.change(
+            "UPDATE query SET depth = max(coalesce(depth, 0), ?2), ensemble = ?3, revision = revision + 1
+             WHERE id = ?1 AND (depth IS NULL OR depth < ?2 OR ensemble IS NOT ?3 OR ?4)",
+            params![query.0, depth, ensemble.0, added > 0],
+        )?;
         Ok(())
     }
 
@@ -153,11 +139,10 @@ impl Db {
         ensemble: EnsembleId,
         depth: Option<usize>,
     ) -> Result<()> {
-        self.connection
-            .prepare_cached(
-                "UPDATE query SET ensemble = ?2, depth = coalesce(?3, depth), revision = revision + 1 WHERE id = ?1",
-            )?
-            .execute(params![query.0, ensemble.0, depth])?;
+        self.change(
+            "UPDATE query SET ensemble = ?2, depth = coalesce(?3, depth), revision = revision + 1 WHERE id = ?1",
+            params![query.0, ensemble.0, depth],
+        )?;
         Ok(())
     }
 
@@ -172,22 +157,22 @@ impl Db {
 
     /// Every run, earliest first.
     pub fn runs(&self) -> Result<Vec<PastRun>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT uid, seed, cycles, ensemble, started_ms, ended_ms, state FROM run ORDER BY id",
-        )?;
-        let rows = statement.query_map([], |row| {
-            let ended_ms: Option<i64> = row.get(5)?;
-            Ok(PastRun {
-                uid: row.get(0)?,
-                seed: row.get::<_, i64>(1)?.cast_unsigned(),
-                cycles: row.get(2)?,
-                ensemble: EnsembleId(row.get(3)?),
-                started_ms: row.get(4)?,
-                ended: ended_ms
-                    .map(|ms| row.get(6).map(|state| (ms, state)))
-                    .transpose()?,
-            })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+            [],
+            |row| {
+                let ended_ms: Option<i64> = row.get(5)?;
+                Ok(PastRun {
+                    uid: row.get(0)?,
+                    seed: row.get::<_, i64>(1)?.cast_unsigned(),
+                    cycles: row.get(2)?,
+                    ensemble: EnsembleId(row.get(3)?),
+                    started_ms: row.get(4)?,
+                    ended: ended_ms
+                        .map(|ms| row.get(6).map(|state| (ms, state)))
+                        .transpose()?,
+                })
+            },
+        )
     }
 }

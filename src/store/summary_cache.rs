@@ -3,37 +3,32 @@
 use super::corpus::{QueryInfo, QueryKey};
 use super::judges::EnsembleId;
 use super::priority_cache::QueryPriorities;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::priority;
 use crate::domain::ranking::View;
 use crate::domain::rating::Dispersion;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 /// What the list of queries shows of one query; a pure function of its rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QuerySummary {
-    /// Documents in the pool.
     pub documents: usize,
     /// Documents entered into battle.
     pub entered: usize,
     /// Battles with at least one vote.
     pub fought: usize,
-    /// Battles planned.
     pub battles: usize,
-    /// Votes of the ensemble that are there.
     pub votes: usize,
     /// Votes of the ensemble that are missing.
     pub missing: usize,
     /// Calls that failed and have not been made good.
     pub failures: usize,
-    /// Verdicts in force.
     pub verdicts: usize,
     /// Battles whose judges are of one mind.
     pub unanimous: usize,
     /// Battles with two votes or more.
     pub judged: usize,
-    /// Cyclic triads.
     pub cyclic: usize,
     /// Triads whose three pairs are decided.
     pub triads: usize,
@@ -69,7 +64,6 @@ const SURE: f64 = 0.95;
 pub const ENOUGH_BATTLES: usize = 2_000;
 
 impl QuerySummary {
-    /// Summarises a view.
     pub fn of(view: &View, offline: bool) -> Self {
         let rows = view.rows();
         let (fought, battles) = view.progress();
@@ -114,8 +108,7 @@ impl Db {
         let mut rows = statement.query([ensemble.0])?;
         while let Some(row) = rows.next()? {
             let text: String = row.get(0)?;
-            let summary: QuerySummary = serde_json::from_str(&text)
-                .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+            let summary: QuerySummary = serde_json::from_str(&text)?;
             pooled = pooled.pooled(summary.dispersion.unwrap_or_default());
         }
         let Some(phi) = pooled.phi().filter(|_| pooled.battles >= ENOUGH_BATTLES) else {
@@ -123,31 +116,27 @@ impl Db {
         };
         let name = format!("phi:{}", ensemble.0);
         let value = serde_json::json!([phi, pooled.battles]).to_string();
-        let changed = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO setting (name, value) VALUES (?1, ?2)
-                 ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value",
-            )?
-            .execute([name, value])?;
+        let changed = self.change(
+            "INSERT INTO setting (name, value) VALUES (?1, ?2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE value != excluded.value",
+            [name, value],
+        )?;
         if changed > 0 {
-            self.connection
-                .prepare_cached("UPDATE query SET revision = revision + 1 WHERE ensemble = ?1")?
-                .execute([ensemble.0])?;
+            self.change(
+                "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
+                [ensemble.0],
+            )?;
         }
         Ok(changed > 0)
     }
 
     /// A query's summary, from the cache where it is still good.
     fn summary(&self, query: QueryKey) -> Result<QueryNumbers> {
-        let cached: Option<String> = self
-            .connection
-            .prepare_cached(
-                "SELECT value FROM summary JOIN query ON query.id = summary.query
-                 WHERE query.id = ?1 AND query.revision = summary.revision",
-            )?
-            .query_row([query.0], |row| row.get(0))
-            .optional()?;
+        let cached: Option<String> = self.maybe_value(
+            "SELECT value FROM summary JOIN query ON query.id = summary.query
+             WHERE query.id = ?1 AND query.revision = summary.revision",
+            [query.0],
+        )?;
         if let Some(text) = cached
             && let Ok(summary) = serde_json::from_str(&text)
         {
@@ -167,10 +156,7 @@ impl Db {
 
     /// A query's summary and the revision it is of. May be computed on any connection.
     pub fn summary_now(&self, query: QueryKey) -> Result<(i64, QueryNumbers)> {
-        let revision = self
-            .connection
-            .prepare_cached("SELECT revision FROM query WHERE id = ?1")?
-            .query_row([query.0], |row| row.get(0))?;
+        let revision = self.value("SELECT revision FROM query WHERE id = ?1", [query.0])?;
         Ok((revision, self.summary(query)?))
     }
 
@@ -184,15 +170,13 @@ impl Db {
         if let Some(priorities) = &numbers.priorities {
             self.keep_priorities(query, revision, priorities)?;
         }
-        let text = serde_json::to_string(&numbers.summary)
-            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
-        self.connection
-            .prepare_cached(
-                "INSERT INTO summary (query, revision, value)
-                 SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
-                 ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
-            )?
-            .execute(params![query.0, text, revision])?;
+        let text = serde_json::to_string(&numbers.summary)?;
+        self.change(
+            "INSERT INTO summary (query, revision, value)
+             SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
+             ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
+            params![query.0, text, revision],
+        )?;
         Ok(())
     }
 
@@ -205,12 +189,12 @@ impl Db {
 
     /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good.
     pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT query.id, query.name, query.text, query.documents, summary.value
              FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision
              ORDER BY query.id",
-        )?;
-        let rows = statement.query_map([], |row| {
+            [],
+            |row| {
             let info = QueryInfo {
                 key: QueryKey(row.get(0)?),
                 id: row.get(1)?,
@@ -222,7 +206,7 @@ impl Db {
                 info,
                 summary.and_then(|text| serde_json::from_str(&text).ok()),
             ))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        },
+        )
     }
 }

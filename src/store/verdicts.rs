@@ -7,24 +7,19 @@ use crate::domain::battle::Pair;
 use crate::domain::verdict::{
     AnnotatorVerdicts, Confidence, Decision, ErrorCause, FinalRule, Verdict,
 };
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 use std::collections::HashSet;
 use uuid::Uuid;
 
-/// A verdict to be stored.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewVerdict {
-    /// The query.
     pub query: QueryKey,
     /// Position of document A in the pool.
     pub a: usize,
     /// Position of document B in the pool.
     pub b: usize,
-    /// What was decided.
     pub decision: Decision,
-    /// Why.
     pub note: Option<String>,
-    /// Who decided.
     pub annotator: String,
     /// Whether the judges' votes were hidden.
     pub blind: bool,
@@ -32,7 +27,6 @@ pub struct NewVerdict {
     pub active_ms: Option<i64>,
     /// Milliseconds since the Unix epoch.
     pub created_ms: i64,
-    /// How sure the person is.
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ, where they do.
     pub cause: Option<ErrorCause>,
@@ -69,18 +63,14 @@ impl NewVerdict {
     }
 }
 
-/// A verdict as stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredVerdict {
-    /// The query.
     pub query: QueryKey,
-    /// The verdict.
     pub verdict: Verdict,
     /// Whether the judges' votes were hidden.
     pub blind: bool,
     /// Time spent looking, in milliseconds.
     pub active_ms: Option<i64>,
-    /// How sure the person was.
     pub confidence: Option<Confidence>,
     /// Why the judges' votes differ.
     pub cause: Option<ErrorCause>,
@@ -98,14 +88,11 @@ pub struct StoredVerdict {
     pub replaces: Option<String>,
 }
 
-/// A verdict that was taken back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VerdictUndo {
     /// Globally unique.
     pub uid: String,
-    /// The verdict.
     pub verdict: String,
-    /// Who took it back.
     pub annotator: String,
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,
@@ -158,13 +145,11 @@ impl Db {
     /// When the annotator's next verdict or undo counts as given: now, or right after the latest one, where the clock has
     /// been set back since. Otherwise the older verdict would win, and undoing would take back the wrong one.
     fn next_verdict_ms(&self, annotator: &str, now_ms: i64) -> Result<i64> {
-        let latest: Option<i64> = self
-            .connection
-            .prepare_cached(
-                "SELECT max(created_ms) FROM (SELECT created_ms FROM verdict WHERE annotator = ?1
-                     UNION ALL SELECT created_ms FROM undo WHERE annotator = ?1)",
-            )?
-            .query_row([annotator], |row| row.get(0))?;
+        let latest: Option<i64> = self.value(
+            "SELECT max(created_ms) FROM (SELECT created_ms FROM verdict WHERE annotator = ?1
+             UNION ALL SELECT created_ms FROM undo WHERE annotator = ?1)",
+            [annotator],
+        )?;
         Ok(latest.map_or(now_ms, |latest| now_ms.max(latest.saturating_add(1))))
     }
 
@@ -181,15 +166,12 @@ impl Db {
 
     /// Stores a verdict that came with its identifier, as it is, and says whether it was new.
     pub fn add_verdict_as(&self, uid: &str, verdict: &NewVerdict) -> Result<bool> {
-        let added = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms,
-                     confidence, cause, policy, role, inclusion, revealed_ms, shown, replaces)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
-                 ON CONFLICT (uid) DO NOTHING",
-            )?
-            .execute(params![
+        let added = self.change(
+            "INSERT INTO verdict (uid, query, a, b, decision, note, annotator, blind, active_ms, created_ms,
+                 confidence, cause, policy, role, inclusion, revealed_ms, shown, replaces)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)
+             ON CONFLICT (uid) DO NOTHING",
+            params![
                 uid,
                 verdict.query.0,
                 verdict.a,
@@ -208,7 +190,8 @@ impl Db {
                 verdict.revealed_ms,
                 verdict.shown,
                 verdict.replaces,
-            ])?;
+            ],
+        )?;
         if added > 0 {
             self.touch(verdict.query)?;
         }
@@ -229,14 +212,14 @@ impl Db {
 
     /// Takes back the annotator's latest verdict that is not undone yet, and returns it; `None` where there is none.
     pub fn undo_verdict(&self, annotator: &str, created_ms: i64) -> Result<Option<StoredVerdict>> {
-        let latest = self
-            .connection
-            .prepare_cached(&format!(
+        let latest = self.maybe(
+            &format!(
                 "SELECT {COLUMNS} FROM verdict WHERE verdict.annotator = ?1 AND {NOT_UNDONE}
                  ORDER BY verdict.created_ms DESC, verdict.uid DESC LIMIT 1"
-            ))?
-            .query_row([annotator], stored)
-            .optional()?;
+            ),
+            [annotator],
+            stored,
+        )?;
         let Some(latest) = latest else {
             return Ok(None);
         };
@@ -247,10 +230,7 @@ impl Db {
             if !self.add_undo(&uid, &verdict, annotator, created_ms)? {
                 break;
             }
-            back = self
-                .connection
-                .prepare_cached("SELECT replaces FROM verdict WHERE uid = ?1")?
-                .query_row([&verdict], |row| row.get(0))?;
+            back = self.value("SELECT replaces FROM verdict WHERE uid = ?1", [&verdict])?;
         }
         self.touch(latest.query)?;
         Ok(Some(latest))
@@ -264,13 +244,11 @@ impl Db {
         annotator: &str,
         created_ms: i64,
     ) -> Result<bool> {
-        let added = self
-            .connection
-            .prepare_cached(
-                "INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT DO NOTHING",
-            )?
-            .execute(params![uid, verdict, annotator, created_ms])?;
+        let added = self.change(
+            "INSERT INTO undo (uid, verdict, annotator, created_ms) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO NOTHING",
+            params![uid, verdict, annotator, created_ms],
+        )?;
         Ok(added > 0)
     }
 
@@ -314,58 +292,63 @@ impl Db {
 
     /// Every verdict that is not undone, earliest first, of one query or of all.
     pub fn verdict_rows(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1) AND {NOT_UNDONE}
-             ORDER BY verdict.created_ms, verdict.uid"
-        ))?;
-        let rows = statement.query_map([query.map(|query| query.0)], stored)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1) AND {NOT_UNDONE}
+                 ORDER BY verdict.created_ms, verdict.uid"
+            ),
+            [query.map(|query| query.0)],
+            stored,
+        )
     }
 
     /// Every verdict ever given, undone ones included, earliest first, of one query or of all.
     pub fn verdicts_ever(&self, query: Option<QueryKey>) -> Result<Vec<StoredVerdict>> {
-        let mut statement = self.connection.prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1)
-             ORDER BY verdict.created_ms, verdict.uid"
-        ))?;
-        let rows = statement.query_map([query.map(|query| query.0)], stored)?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            &format!(
+                "SELECT {COLUMNS} FROM verdict WHERE (?1 IS NULL OR query = ?1)
+                 ORDER BY verdict.created_ms, verdict.uid"
+            ),
+            [query.map(|query| query.0)],
+            stored,
+        )
     }
 
     /// Marks a query's numbers as changed.
     pub(crate) fn touch(&self, query: QueryKey) -> Result<()> {
-        self.connection
-            .prepare_cached("UPDATE query SET revision = revision + 1 WHERE id = ?1")?
-            .execute([query.0])?;
+        self.change(
+            "UPDATE query SET revision = revision + 1 WHERE id = ?1",
+            [query.0],
+        )?;
         Ok(())
     }
 
     /// Every verdict ever given, of one query or of all: by whom, on what, and whether it came with a file of votes.
     pub fn verdict_origins(&self, query: Option<QueryKey>) -> Result<Vec<VerdictOrigin>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT annotator, query, a, b, role IS 'import' FROM verdict WHERE ?1 IS NULL OR query = ?1",
-        )?;
-        let rows = statement.query_map([query.map(|query| query.0)], |row| {
+            [query.map(|query| query.0)],
+            |row| {
             let pair = Pair::new(row.get(2)?, row.get(3)?);
             Ok((row.get(0)?, QueryKey(row.get(1)?), pair, row.get(4)?))
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        },
+        )
     }
 
     /// Every verdict that was taken back.
     pub fn verdict_undos(&self) -> Result<Vec<VerdictUndo>> {
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT uid, verdict, annotator, created_ms FROM undo")?;
-        let rows = statement.query_map([], |row| {
-            Ok(VerdictUndo {
-                uid: row.get(0)?,
-                verdict: row.get(1)?,
-                annotator: row.get(2)?,
-                created_ms: row.get(3)?,
-            })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        self.all(
+            "SELECT uid, verdict, annotator, created_ms FROM undo",
+            [],
+            |row| {
+                Ok(VerdictUndo {
+                    uid: row.get(0)?,
+                    verdict: row.get(1)?,
+                    annotator: row.get(2)?,
+                    created_ms: row.get(3)?,
+                })
+            },
+        )
     }
 }
 

@@ -10,9 +10,7 @@ use rusqlite::params;
 /// A vote or a failure with all that is known about the call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct VoteDetail {
-    /// The battle.
     pub battle: BattleId,
-    /// The judge.
     pub judge: JudgeId,
     /// Whether the judge was shown B first.
     pub swapped: bool,
@@ -22,11 +20,9 @@ pub struct VoteDetail {
     pub reasoning: String,
     /// The reply as it came, where it was kept.
     pub raw: Option<String>,
-    /// The model that answered.
     pub model: Option<String>,
     /// 1 for the first call.
     pub attempt: u32,
-    /// Input and output tokens.
     pub tokens: (u64, u64),
     /// US dollars, where known.
     pub cost_usd: Option<f64>,
@@ -37,7 +33,6 @@ pub struct VoteDetail {
 /// A vote with what the judge wrote, and the query that it was about.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReasonedVote {
-    /// The query.
     pub query: QueryKey,
     /// Position of document A in the pool.
     pub a: usize,
@@ -47,9 +42,7 @@ pub struct ReasonedVote {
     pub swapped: bool,
     /// The margin as stored: negative where A is better.
     pub margin: f64,
-    /// The reasoning.
     pub reasoning: String,
-    /// The text of the query.
     pub query_text: String,
 }
 
@@ -146,12 +139,12 @@ impl Db {
 
     /// Some of a judge's votes that have a reasoning, the same ones every time.
     pub fn votes_with_reasoning(&self, judge: JudgeId, limit: usize) -> Result<Vec<ReasonedVote>> {
-        let mut statement = self.connection.prepare_cached(
+        self.all(
             "SELECT battle.query, battle.a, battle.b, swapped, margin, reasoning, query.text
              FROM vote JOIN battle ON battle.id = vote.battle JOIN query ON query.id = battle.query
              WHERE judge = ?1 AND reasoning != '' ORDER BY (vote.id * 2654435761) % 4294967296 LIMIT ?2",
-        )?;
-        let rows = statement.query_map(params![judge.0, limit], |row| {
+            params![judge.0, limit],
+            |row| {
             Ok(ReasonedVote {
                 query: QueryKey(row.get(0)?),
                 a: row.get(1)?,
@@ -161,7 +154,7 @@ impl Db {
                 reasoning: row.get(5)?,
                 query_text: row.get(6)?,
             })
-        })?;
-        Ok(rows.collect::<rusqlite::Result<_>>()?)
+        },
+        )
     }
 }

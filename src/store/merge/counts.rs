@@ -1,15 +1,11 @@
 //! What a merge did, in numbers.
 
-/// What a merge did.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeCounts {
-    /// Queries that were new.
     pub queries_added: usize,
     /// Documents that were new, those of new queries included.
     pub documents_added: usize,
-    /// Battles that were new.
     pub battles: usize,
-    /// Votes that were new.
     pub votes: usize,
     /// Votes left out because the same judge has voted differently on the same battle.
     pub vote_clashes: usize,
@@ -19,7 +15,6 @@ pub struct MergeCounts {
     pub spent_usd: f64,
     /// What further calls have cost at most, where only the worst price is known.
     pub assumed_usd: f64,
-    /// Verdicts that were new.
     pub verdicts: usize,
     /// Verdicts and rulings that were taken back there.
     pub undos: usize,
@@ -27,7 +22,6 @@ pub struct MergeCounts {
     pub gold: usize,
     /// Gold items left out because another answer is known here.
     pub gold_clashes: usize,
-    /// Labels that were new.
     pub labels: usize,
     /// Labels left out because the document is labelled otherwise here.
     pub label_clashes: usize,
@@ -35,7 +29,6 @@ pub struct MergeCounts {
     pub rankings: usize,
     /// Answers of judges on pools that were new.
     pub picks: usize,
-    /// Rulings that were new.
     pub rulings: usize,
     /// Queries on which other judges count there; those that count here go on counting.
     pub keep_their_judges: usize,

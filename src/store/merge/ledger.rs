@@ -3,7 +3,7 @@
 use super::Merger;
 use crate::store::Result;
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, params, params_from_iter};
+use rusqlite::{params, params_from_iter};
 
 /// What of a row has no counterpart to look up.
 const PLAIN: &str =
@@ -31,14 +31,13 @@ impl Merger<'_> {
             for column in 1..=PLAIN.split(',').count() {
                 values.push(row.get(column)?);
             }
-            let added = self
-                .db
-                .connection
-                .prepare_cached(&format!(
+            let added = self.db.change(
+                &format!(
                     "INSERT INTO call (run, {PLAIN}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                      ON CONFLICT DO NOTHING"
-                ))?
-                .execute(params_from_iter(values))?;
+                ),
+                params_from_iter(values),
+            )?;
             if added > 0 {
                 self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
                 self.merged.assumed_usd += row.get::<_, Option<f64>>("assumed_usd")?.unwrap_or(0.0);
@@ -47,13 +46,8 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// A run by its name, where it is here.
     fn known_run(&self, uid: &str) -> Result<Option<i64>> {
-        Ok(self
-            .db
-            .connection
-            .prepare_cached("SELECT id FROM run WHERE uid = ?1")?
-            .query_row(params![uid], |row| row.get(0))
-            .optional()?)
+        self.db
+            .maybe_value("SELECT id FROM run WHERE uid = ?1", params![uid])
     }
 }

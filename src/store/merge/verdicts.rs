@@ -35,15 +35,12 @@ impl Merger<'_> {
         let rows = statement.query_map([query.theirs], |row| row.try_into())?;
         for row in rows {
             let (uid, annotator, a, b, policy, draw, drawn_of, shown_ms, later_ms): AssignmentColumns = row?;
-            self.db
-                .connection
-                .prepare_cached(
-                    "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms, later_ms)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-                     ON CONFLICT (uid) DO UPDATE SET later_ms = excluded.later_ms
-                     WHERE shown.later_ms IS NULL AND excluded.later_ms IS NOT NULL",
-                )?
-                .execute(params![
+            self.db.change(
+                "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms, later_ms)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                 ON CONFLICT (uid) DO UPDATE SET later_ms = excluded.later_ms
+                 WHERE shown.later_ms IS NULL AND excluded.later_ms IS NOT NULL",
+                params![
                     uid,
                     annotator,
                     query.ours.0,
@@ -54,7 +51,8 @@ impl Merger<'_> {
                     drawn_of,
                     shown_ms,
                     later_ms
-                ])?;
+                ],
+            )?;
         }
         Ok(())
     }

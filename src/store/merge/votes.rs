@@ -3,7 +3,7 @@
 use super::{MatchedQuery, Merger};
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension, params, params_from_iter};
+use rusqlite::{params, params_from_iter};
 use std::collections::HashMap;
 
 /// A battle of the other file here, and whether it is stored the other way round.
@@ -27,14 +27,11 @@ impl Merger<'_> {
             let judge = self.judge(row.get(1)?)?;
             let swapped = row.get::<_, bool>(3)? != turned;
             let margin = turn(row.get(4)?, turned);
-            let there: Option<(bool, f64, String)> = self
-                .db
-                .connection
-                .prepare_cached(
-                    "SELECT swapped, margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2",
-                )?
-                .query_row(params![battle, judge.0], |row| row.try_into())
-                .optional()?;
+            let there: Option<(bool, f64, String)> = self.db.maybe(
+                "SELECT swapped, margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2",
+                params![battle, judge.0],
+                |row| row.try_into(),
+            )?;
             if let Some(known) = there {
                 let reasoning: String = row.get("reasoning")?;
                 if known != (swapped, margin, reasoning) {
@@ -54,13 +51,13 @@ impl Merger<'_> {
             for column in 0..PLAIN.split(',').count() {
                 values.push(row.get(5 + column)?);
             }
-            self.db
-                .connection
-                .prepare_cached(&format!(
+            self.db.change(
+                &format!(
                     "INSERT INTO vote (battle, judge, run, swapped, margin, {PLAIN})
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
-                ))?
-                .execute(params_from_iter(values))?;
+                ),
+                params_from_iter(values),
+            )?;
             self.merged.votes += 1;
             self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
             query.changed = true;
@@ -107,13 +104,13 @@ impl Merger<'_> {
             for column in 0..COLUMNS.split(',').count() {
                 values.push(row.get(4 + column)?);
             }
-            self.db
-                .connection
-                .prepare_cached(&format!(
+            self.db.change(
+                &format!(
                     "INSERT INTO failure (battle, judge, run, swapped, {COLUMNS})
                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
-                ))?
-                .execute(params_from_iter(values))?;
+                ),
+                params_from_iter(values),
+            )?;
             self.merged.failures += 1;
             self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
             query.changed = true;
@@ -147,19 +144,17 @@ impl Merger<'_> {
                 self.tasks(id, *ours, false)?;
                 continue;
             }
-            self.db
-                .connection
-                .prepare_cached(
-                    "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                )?
-                .execute(params![
+            self.db.change(
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                params![
                     query.ours.0,
                     a,
                     b,
                     game,
                     row.get::<_, i64>(4)?,
                     row.get::<_, String>(5)?
-                ])?;
+                ],
+            )?;
             let ours = self.db.connection.last_insert_rowid();
             battles.insert(id, (ours, false));
             self.tasks(id, ours, true)?;
@@ -184,12 +179,10 @@ impl Merger<'_> {
         }
         for (judge, round) in tasks {
             let judge = self.judge(judge)?;
-            self.db
-                .connection
-                .prepare_cached(
-                    "INSERT INTO task (battle, judge, round) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-                )?
-                .execute(params![ours, judge.0, round])?;
+            self.db.change(
+                "INSERT INTO task (battle, judge, round) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                params![ours, judge.0, round],
+            )?;
         }
         Ok(())
     }

@@ -39,15 +39,12 @@ impl From<rusqlite::Error> for WriteFailure {
 /// How the writing of a project went since it was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteStatistics {
-    /// Requests that were committed.
     pub requests: u64,
-    /// Transactions.
     pub commits: u64,
     /// The longest time from the first request of a transaction to its commit.
     pub longest_commit: Duration,
     /// Times that the disk was made to hold the log.
     pub syncs: u64,
-    /// The longest of them.
     pub longest_sync: Duration,
     /// Times that the log was copied into the file.
     pub checkpoints: u64,
@@ -60,7 +57,6 @@ pub(in crate::store) struct WriterState {
     identity: FileIdentity,
     /// The file as SQLite names it.
     pub(super) canonical: PathBuf,
-    /// The log beside it.
     log: Option<FileIdentity>,
     pub(super) stopped: OnceLock<WriteFailure>,
     /// Pages in the log at the latest commit.

@@ -88,7 +88,6 @@ pub(super) fn ahead(_: &File, set_aside: u64) -> u64 {
     set_aside
 }
 
-/// Syncs the log of a project.
 pub(in crate::store) fn log_sync(project: &Path) -> LogSync {
     let path = file::beside(project, "-wal");
     let mut log: Option<(File, FileIdentity)> = None;

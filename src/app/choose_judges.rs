@@ -19,7 +19,6 @@ const VECTORS: usize = 64 << 20;
 /// An ensemble, and what is to be said about it.
 #[derive(Debug)]
 pub struct ChosenJudges {
-    /// The judges, in order.
     pub ensemble: JudgeEnsemble,
     /// Who is left out and why, in words.
     pub notes: Vec<String>,
@@ -36,7 +35,6 @@ pub struct JudgeConfiguration<'a> {
     pub insecure_http: bool,
 }
 
-/// Judges made from a file.
 type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
 
 impl JudgeConfiguration<'_> {

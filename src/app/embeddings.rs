@@ -32,44 +32,32 @@ pub enum EmbedError {
     /// A call failed for good.
     #[error("embedder {embedder:?}: {error}")]
     Call {
-        /// The embedder's name.
         embedder: String,
         /// What happened and what to do about it.
         error: CallError,
     },
     /// The embedder makes no more calls.
     #[error("embedder {embedder:?} stopped: {why}")]
-    Gone {
-        /// The embedder's name.
-        embedder: String,
-        /// Why, and what to do about it.
-        why: String,
-    },
-    /// The cache failed.
+    Gone { embedder: String, why: String },
     #[error(transparent)]
     Cache(#[from] VectorCacheError),
     /// The project failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// Somebody stopped it.
     #[error("stopped")]
     Stopped,
 }
 
-/// Where the vectors came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct VectorOrigins {
     /// Texts whose vectors were known.
     pub cached: usize,
-    /// Texts embedded now.
     pub embedded: usize,
-    /// Tokens of those.
     pub tokens: u64,
     /// Dollars of those, as far as the price is known.
     pub spent_usd: f64,
 }
 
-/// An embedder with its cache.
 #[derive(Debug)]
 pub struct CachedEmbedder {
     embedder: Arc<Embedder>,
@@ -166,7 +154,6 @@ impl CachedEmbedder {
         }
     }
 
-    /// Who makes them.
     pub fn embedder(&self) -> &Embedder {
         &self.embedder
     }

@@ -24,7 +24,6 @@ pub enum AppError {
     /// The project refused.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// An embedder failed.
     #[error(transparent)]
     Embedding(#[from] EmbedError),
     /// A ranking cannot be measured.
@@ -36,7 +35,6 @@ pub enum AppError {
     /// A table could not be written.
     #[error(transparent)]
     Csv(#[from] csv::Error),
-    /// JSON could not be written.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
 }
@@ -100,11 +98,8 @@ pub fn is_io_error(error: &(dyn Error + 'static), kind: io::ErrorKind) -> bool {
 pub struct FileProblems {
     /// The file, as shown.
     pub file: String,
-    /// The first ones.
     pub first: Vec<Problem>,
-    /// All of them.
     pub count: usize,
-    /// What follows from them.
     consequence: &'static str,
 }
 
@@ -120,7 +115,6 @@ impl FileProblems {
         }
     }
 
-    /// Adds one.
     pub fn add(&mut self, problem: Problem) {
         self.count += 1;
         if self.first.len() < Self::KEPT {

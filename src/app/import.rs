@@ -29,7 +29,6 @@ use serde::Serialize;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
 
-/// How files are read.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
     /// Leave bad parts out instead of refusing the file.
@@ -105,17 +104,13 @@ impl CheckedFile {
     }
 }
 
-/// What an import did.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 pub enum ImportedFile {
     /// Queries with documents came, perhaps with votes.
     Pools(PoolsImport),
-    /// Labels came.
     Labels(LabelsImport),
-    /// A ranking came.
     Ranking(RankingImport),
-    /// Picks came.
     Picks(PicksImport),
 }
 
@@ -130,7 +125,6 @@ impl Display for ImportedFile {
     }
 }
 
-/// Keeps what an import did for the log.
 pub fn log_import(store: &Store, annotator: &str, text: &str) -> Result<(), AppError> {
     let import = ImportRow::new(annotator, text, now_ms());
     store.write_blocking(move |db| db.add_import(&import))?;

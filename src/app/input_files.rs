@@ -13,7 +13,6 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-/// Opens an input.
 pub fn open(path: &Path) -> Result<BufReader<File>, AppError> {
     let file = file::open(path);
     let file = file.map_err(|error| AppError::file(path, format!("cannot be opened: {error}")))?;
@@ -33,7 +32,6 @@ pub fn stem(path: &Path) -> String {
         .into_owned()
 }
 
-/// What a file holds.
 pub fn kind(path: &Path) -> Result<FileKind, AppError> {
     recognise(open(path)?, &display_name(path)).map_err(AppError::invalid)
 }
@@ -89,7 +87,6 @@ fn add_grades(pool: &Pool, qrels: &mut Qrels, wrong: &mut dyn FnMut(&str)) {
     }
 }
 
-/// The grades of pools that were read from `path`.
 pub fn grades_of(pools: &[Pool], path: &Path) -> Result<Qrels, AppError> {
     let name = display_name(path);
     let mut problems = FileProblems::of(path);

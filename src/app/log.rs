@@ -19,44 +19,30 @@ pub struct LogEntry {
     pub when_ms: i64,
     /// Globally unique: of the verdict, the undo, the import or the run.
     pub uid: String,
-    /// What.
     pub event: LogEvent,
 }
 
-/// What happened.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LogEvent {
-    /// Somebody gave a verdict.
     Verdict(Box<StoredVerdict>, DecisionChange),
     /// Somebody took a verdict back.
     Undo {
-        /// Who.
         by: String,
-        /// The verdict.
         verdict: Box<StoredVerdict>,
-        /// What it changed.
         change: DecisionChange,
     },
-    /// Somebody ruled on a label.
     Ruling(Box<StoredRuling>, RulingChange),
     /// Somebody took a ruling back.
     RulingUndo {
-        /// Who.
         by: String,
-        /// The ruling.
         ruling: Box<StoredRuling>,
-        /// What it changed.
         change: RulingChange,
     },
     /// Somebody took a file in.
     Import(ImportRow),
-    /// A run began.
     RunBegun {
-        /// Seed of plan and presentations.
         seed: u64,
-        /// Cycles a query.
         cycles: usize,
-        /// The judges' names.
         judges: Vec<String>,
     },
     /// A run ended, in this state.
@@ -66,14 +52,11 @@ pub enum LogEvent {
 /// What an annotator says of a document before and after; `None` for nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RulingChange {
-    /// Before.
     pub before: Option<Finding>,
-    /// After.
     pub after: Option<Finding>,
 }
 
 impl LogEntry {
-    /// Who did it, where it was a person.
     pub fn who(&self) -> Option<&str> {
         match &self.event {
             LogEvent::Verdict(verdict, _) => Some(&verdict.verdict.annotator),

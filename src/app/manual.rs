@@ -7,7 +7,6 @@ mod plain;
 pub struct Chapter {
     /// The name by which it is asked for.
     pub topic: &'static str,
-    /// Its Markdown.
     pub text: &'static str,
 }
 
@@ -59,7 +58,6 @@ impl Chapter {
             .copied()
     }
 
-    /// Its heading.
     pub fn title(&self) -> &'static str {
         let heading = self.text.lines().next().unwrap_or_default();
         heading.trim_start_matches("# ")

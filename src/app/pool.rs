@@ -27,10 +27,8 @@ use std::path::{Path, PathBuf};
 pub use summary::PoolSummary;
 use summary::Summarised;
 
-/// How pools are built.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolOptions {
-    /// Documents of a pool.
     pub depth: usize,
     /// Documents a query in the first stage's run.
     pub run_depth: usize,
@@ -42,7 +40,6 @@ pub struct PoolOptions {
     pub stage_name: &'static str,
 }
 
-/// Pools, with what they were built from.
 #[derive(Debug)]
 pub struct BuiltPools {
     queries: Vec<BeirQuery>,

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 /// Why the lock cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process is running on the same project.
     #[error(
         "another overrule process is running on {0}; wait for it or stop it (two runs would pay for the same call twice)"
     )]

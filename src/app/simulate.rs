@@ -14,7 +14,6 @@ use std::sync::mpsc;
 use std::thread;
 pub use strategy::StrategyOnQuery;
 
-/// Where the queries come from.
 #[derive(Debug)]
 pub enum WorldSource {
     /// Scores spread in this way over so many documents, and judges that err so.
@@ -40,9 +39,7 @@ impl WorldSource {
 /// What one strategy came to on all queries.
 #[derive(Debug)]
 pub struct StrategyResult {
-    /// The strategy.
     pub plan: AdaptivePlan,
-    /// Query by query.
     pub queries: Vec<StrategyOnQuery>,
     /// How often rank intervals hold the true rank, where there are any.
     pub intervals: Option<RankIntervalCoverage>,
@@ -61,10 +58,8 @@ impl StrategyResult {
     }
 }
 
-/// What is simulated.
 #[derive(Debug)]
 pub struct Simulation {
-    /// Queries.
     pub queries: usize,
     /// What is compared, the first with all others.
     pub strategies: Vec<AdaptivePlan>,
@@ -74,10 +69,8 @@ pub struct Simulation {
     pub seed: u64,
 }
 
-/// The parts of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimulationPhase {
-    /// Strategies are played.
     Played,
     /// Rank intervals are held against the truth.
     Measured,

@@ -32,7 +32,6 @@ pub fn summaries(store: &Store) -> Result<Vec<(QueryInfo, QuerySummary)>> {
 /// What was spent, by purpose and service.
 #[derive(Clone, Debug)]
 pub struct Spending {
-    /// A row a purpose and service.
     pub rows: Vec<Spent>,
 }
 
@@ -55,7 +54,6 @@ impl Spending {
         self.rows.iter().map(of).sum()
     }
 
-    /// Dollars that are known.
     pub fn known_usd(&self) -> f64 {
         self.sum(|row| row.known_usd)
     }
@@ -70,7 +68,6 @@ impl Spending {
         self.sum(|row| row.open_usd)
     }
 
-    /// Calls in flight.
     pub fn open_calls(&self) -> usize {
         self.rows.iter().map(|row| row.open_calls).sum()
     }

@@ -54,7 +54,6 @@ impl Budget {
             > 0.0
     }
 
-    /// Whether there is a limit.
     pub fn is_limited(&self) -> bool {
         let money = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         money.limit_usd.is_some()
@@ -77,7 +76,6 @@ impl Budget {
             .spent_usd
     }
 
-    /// Changes the limit.
     pub fn set_limit(&self, limit_usd: Option<f64>) {
         self.0
             .lock()

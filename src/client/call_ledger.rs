@@ -10,7 +10,6 @@ use futures::future::BoxFuture;
 /// Where attempts are written down.
 #[derive(Clone, Debug)]
 pub(crate) enum CallLedger {
-    /// In the project.
     Project(Store),
     /// Nowhere, for calls that belong to no project.
     Nowhere,

@@ -7,7 +7,6 @@ use crate::judge::{CallError, Exchange, FailureCause, Judge, JudgeEnsemble, Judg
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A call that has begun.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BegunCall {
     pub(crate) at: Instant,
@@ -85,7 +84,6 @@ impl RateGate {
             .map_or(ready, |probe| ready.max(probe))
     }
 
-    /// A call that needs `tokens` begins.
     pub(crate) fn begin(&mut self, tokens: u64, now: Instant) -> BegunCall {
         self.window.begin(now);
         let number = self.pace.begin(tokens, now);
@@ -201,7 +199,6 @@ pub(crate) fn is_refusal(error: &CallError) -> bool {
     !error.stops_judge && (error.cause == FailureCause::RateLimited || overloaded)
 }
 
-/// A time in words.
 fn words(time: Duration) -> String {
     match time.as_secs() {
         seconds @ ..=119 => format!("{seconds} s"),

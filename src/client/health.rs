@@ -30,7 +30,6 @@ pub(crate) struct Health {
     heard: Option<Instant>,
     longest: Duration,
     useless: u32,
-    /// Answers so far.
     pub(crate) answers: u64,
 }
 

@@ -164,7 +164,6 @@ impl Pace {
         }
     }
 
-    /// Whether a limit was met.
     pub fn is_limited(&self) -> bool {
         !matches!(self.learned, LearnedLimit::Nothing)
     }

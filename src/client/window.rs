@@ -98,7 +98,6 @@ impl CallWindow {
         began + Duration::from_secs_f64((1.0 + more * growth / BEGUN_PER_S).ln() / growth)
     }
 
-    /// A call begins.
     pub fn begin(&mut self, now: Instant) {
         if let Some((_, begun, began)) = &mut self.start {
             *begun += 1;
@@ -108,7 +107,6 @@ impl CallWindow {
         }
     }
 
-    /// An answer came.
     pub fn answered(&mut self, latency: Duration) {
         let seconds = latency.as_secs_f64();
         self.seen = self.seen.saturating_add(1);

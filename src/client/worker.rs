@@ -36,7 +36,6 @@ use tokio::time::Instant;
 /// A wait longer than this makes a service absent for who waits for it.
 const ABSENT: Duration = Duration::from_secs(30);
 
-/// What a worker tells.
 pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
     /// A question is over, and what came of it is on disk.
     Ended {
@@ -45,28 +44,29 @@ pub(crate) enum WorkerEvent<Q: ServiceQuestion> {
         charge: Charge,
     },
     /// An attempt is over, and the question is asked again; in words, where there is something to say.
-    Again { charge: Charge, line: String },
+    Again {
+        charge: Charge,
+        line: String,
+    },
     /// The service makes no more calls.
     Stopped(String),
     /// The budget does not allow another call.
     BudgetReached,
     /// The service makes no calls for now: whether because a person dropped it, and then nothing of it is in flight.
-    Away { dropped: bool },
+    Away {
+        dropped: bool,
+    },
     /// It makes calls again.
     Back,
-    /// The project failed.
     Failed(StoreError),
 }
 
-/// How a question ended.
 pub(crate) enum QuestionEnd<A> {
-    /// With an answer.
     Answered(A),
     /// With an answer, where there was one already.
     Duplicate(A),
     /// With the answer of the same question, at no cost.
     Shared,
-    /// Without one.
     Failed(CallError),
 }
 
@@ -99,7 +99,6 @@ struct CallTask<Q> {
     waited: bool,
 }
 
-/// A call that has been sent.
 struct SentCall {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
@@ -125,7 +124,6 @@ struct RecordedCall<Q: ServiceQuestion> {
 type EntryWrite<Q> = BoxFuture<'static, (CallTask<Q>, Result<(), StoreError>)>;
 type RecordWrite<Q> = BoxFuture<'static, RecordedCall<Q>>;
 
-/// One service at work.
 pub(crate) struct Worker<Q: ServiceQuestion> {
     shared: Arc<WorkerContext>,
     judge_index: usize,

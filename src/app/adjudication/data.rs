@@ -26,7 +26,6 @@ pub const IN_ORDER: &str = "order of the dataset";
 pub struct AdjudicationData {
     /// The row of each pool of the bench.
     pub keys: Vec<QueryKey>,
-    /// The pools with their labels.
     pub bench: PoolSet,
     /// Every label, of documents in no pool too.
     pub labels: Qrels,
@@ -47,11 +46,8 @@ pub struct AdjudicationData {
 /// A disagreement to be ruled on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdjudicationItem {
-    /// The query.
     pub query: QueryKey,
-    /// Its identifier.
     pub query_id: QueryId,
-    /// The document.
     pub document: DocId,
     /// On what label and picks differ.
     pub dispute: Disagreement,

@@ -12,16 +12,13 @@ use crate::judge::OFFLINE;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The level of the intervals.
 pub const LEVEL: f64 = 0.95;
 
 /// One judge's picks, order by order.
 #[derive(Debug)]
 pub struct JudgePickReport<'a> {
     pools: &'a PoolSet,
-    /// The judge's answers.
     pub answers: &'a JudgeAnswers,
-    /// By the order shown.
     pub orders: Vec<OrderReport>,
     /// Of the later orders with the first.
     pub consistency: Vec<OrderConsistency>,
@@ -53,12 +50,10 @@ pub struct OrderConsistency {
     pub same: usize,
     /// Mean overlap: the documents picked both times over those picked at least once.
     pub overlap: Option<f64>,
-    /// Its interval.
     pub overlap_interval: Option<(f64, f64)>,
 }
 
 impl<'a> JudgePickReport<'a> {
-    /// What the answers amount to.
     pub fn new(pools: &'a PoolSet, answers: &'a JudgeAnswers) -> Self {
         let orders = answers
             .orders
@@ -80,7 +75,6 @@ impl<'a> JudgePickReport<'a> {
         }
     }
 
-    /// The report as JSON.
     pub fn json(&self) -> Value {
         let answers = self.answers;
         let orders: Vec<Value> = self

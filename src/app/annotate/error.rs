@@ -15,7 +15,6 @@ pub enum RunError {
     /// Two judges have the same name.
     #[error("judge {0:?} is named twice")]
     TwiceNamed(String),
-    /// No judge was given.
     #[error("no judge: name at least one with --judges")]
     NoJudge,
     /// The run's own task ended early.

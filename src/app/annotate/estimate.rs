@@ -16,15 +16,12 @@ const SAMPLE: usize = 8;
 /// One judge's share of an estimate.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeEstimate {
-    /// The judge's name.
     pub name: String,
     /// Whether it is one of the embedded lexical judges.
     pub offline: bool,
-    /// Calls still to be made.
     pub calls: usize,
     /// Input tokens expected (words for offline judges).
     pub tokens_input: u64,
-    /// Output tokens expected.
     pub tokens_output: u64,
     /// Dollars expected, `None` where the price is unknown.
     pub cost_usd: Option<f64>,
@@ -35,11 +32,9 @@ pub struct JudgeEstimate {
 /// What a run would need.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CostEstimate {
-    /// Queries of the run.
     pub queries: usize,
     /// Battles of the plan, those already fought included; at most so many in rounds.
     pub battles: usize,
-    /// Votes that are there already.
     pub already: usize,
     /// Calls that open batches are to make.
     pub pending: usize,
@@ -71,7 +66,6 @@ impl CostEstimate {
         }
     }
 
-    /// Calls still to be made.
     pub fn calls(&self) -> usize {
         self.judges.iter().map(|judge| judge.calls).sum()
     }

@@ -10,14 +10,10 @@ use crate::store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-/// A run that is going on.
 #[derive(Debug)]
 pub struct RunHandle {
-    /// The latest progress.
     pub progress: watch::Receiver<RunProgress>,
-    /// The way to steer it.
     pub control: watch::Sender<RunControl>,
-    /// Its end.
     pub end: JoinHandle<Result<RunOutcome, RunError>>,
 }
 

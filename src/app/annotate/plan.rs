@@ -44,7 +44,6 @@ pub(super) fn plan_query(
     }
 }
 
-/// Documents of a pool that a request enters.
 pub(super) fn entered(request: &RunRequest, documents: usize) -> usize {
     request
         .depth
@@ -106,13 +105,11 @@ fn in_rounds(
 
 /// What a query's plan comes to.
 pub(super) struct CallForecast {
-    /// Battles that are there.
     pub(super) battles: usize,
     /// Calls to make, for each judge.
     pub(super) calls: Vec<usize>,
     /// Calls that rounds to come may ask for at most.
     pub(super) unplanned: usize,
-    /// Votes that are there.
     pub(super) already: usize,
     /// Votes that are not there, whether or not this run is to ask for them.
     pub(super) missing: usize,

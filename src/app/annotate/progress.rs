@@ -6,37 +6,30 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-/// Lines of the log that are kept.
 const LOG_LINES: usize = 200;
 /// The rate is measured over this much of the past.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
 
-/// What a run is doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RunPhase {
     /// Choosing pairs and counting what is there.
     #[default]
     Planning,
-    /// Calling judges.
     Judging,
     /// Fitting queries again whose numbers have changed: those left unfinished, and all where the noise of the battles was
     /// estimated anew.
     Refitting,
-    /// Writing the output.
     Writing,
-    /// Over.
     Done,
 }
 
 /// One judge's share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JudgeProgress {
-    /// The judge's name.
     pub name: String,
     /// Whether it is one of the embedded lexical judges.
     pub offline: bool,
-    /// Calls to make.
     pub total: usize,
     /// Calls ended with a vote.
     pub votes: usize,
@@ -44,7 +37,6 @@ pub struct JudgeProgress {
     pub failures: usize,
     /// Why they did, and how often.
     pub causes: BTreeMap<FailureCause, usize>,
-    /// Tokens used.
     pub usage: Usage,
     /// Dollars spent, as far as prices are known.
     pub spent_usd: f64,
@@ -62,11 +54,9 @@ pub struct JudgeProgress {
     pub reused: usize,
     /// Seconds for which no call is made because of the provider or its server.
     pub held_s: Option<f64>,
-    /// Why that is so.
     pub waiting_for: Option<String>,
     /// Why the judge makes no more calls.
     pub stopped: Option<String>,
-    /// Whether the user has dropped it.
     pub dropped: bool,
 }
 
@@ -92,13 +82,10 @@ impl JudgeProgress {
 /// A run's state at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RunProgress {
-    /// What it is doing.
     pub phase: RunPhase,
     /// Whether new calls are held back.
     pub paused: bool,
-    /// Queries planned so far.
     pub queries_planned: usize,
-    /// Queries of the run.
     pub queries: usize,
     /// Queries whose calls have all ended.
     pub queries_done: usize,
@@ -106,11 +93,9 @@ pub struct RunProgress {
     pub step_done: usize,
     /// Queries that it has to go through.
     pub step_total: usize,
-    /// Battles of the plan.
     pub battles: usize,
     /// Votes that were there before the run and that it did not ask for again.
     pub already: usize,
-    /// Calls to make.
     pub total: usize,
     /// Dollars spent by the project before this run.
     pub spent_before_usd: f64,
@@ -163,17 +148,14 @@ impl RunProgress {
         }
     }
 
-    /// Calls ended.
     pub fn done(&self) -> usize {
         self.votes() + self.failures()
     }
 
-    /// Votes of this run.
     pub fn votes(&self) -> usize {
         self.judges.iter().map(|judge| judge.votes).sum()
     }
 
-    /// Failures of this run.
     pub fn failures(&self) -> usize {
         self.judges.iter().map(|judge| judge.failures).sum()
     }

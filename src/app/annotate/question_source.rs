@@ -23,9 +23,7 @@ pub(super) const WAITING: usize = 64;
 /// A query that a question source is to look at, by its place in the run: earlier queries go first.
 #[derive(Debug)]
 pub(super) struct SourceTask {
-    /// Its place in the run.
     pub(super) place: usize,
-    /// Which of its calls are to be made.
     pub(super) selection: CallSelection,
 }
 
@@ -39,8 +37,10 @@ pub(super) enum SourceEvent {
         calls: usize,
     },
     /// The answer of an identical call counts for a call, and that is on disk.
-    Reused { judge_index: usize, query: QueryKey },
-    /// The project failed.
+    Reused {
+        judge_index: usize,
+        query: QueryKey,
+    },
     Failed(RunError),
 }
 

@@ -7,12 +7,10 @@ use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
 
-/// What a run is asked to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
     /// The queries, in order; `None` means all of the project.
     pub queries: Option<Vec<QueryKey>>,
-    /// The seed of plan and presentations.
     pub seed: u64,
     /// Cycles a query, where it is not played in rounds.
     pub cycles: usize,
@@ -20,7 +18,6 @@ pub struct RunRequest {
     pub campaign: Option<AdaptivePlan>,
     /// Documents a query at most, from the top.
     pub depth: Option<usize>,
-    /// Which calls are to be made.
     pub selection: CallSelection,
     /// Calls of each judge at most.
     pub at_most: Option<usize>,
@@ -40,12 +37,9 @@ impl Default for RunRequest {
     }
 }
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunOutcome {
-    /// The run.
     pub run: RunId,
-    /// The last progress.
     pub progress: RunProgress,
     /// Whether it was told to stop.
     pub cancelled: bool,

@@ -20,7 +20,6 @@ const PLANNERS: usize = 4;
 
 /// A query that is not done.
 pub(super) struct UnfinishedQuery {
-    /// Its place in the run.
     pub(super) place: usize,
     /// Calls that have not ended, for each judge.
     pub(super) calls: Vec<usize>,
@@ -33,7 +32,6 @@ pub(super) struct UnfinishedQuery {
 /// A round that has been entered; without calls where nothing was left to ask.
 pub(super) struct EnteredRound {
     pub(super) query: QueryKey,
-    /// Battles added.
     pub(super) battles: usize,
     /// Calls to make, for each judge.
     pub(super) calls: Vec<usize>,

@@ -12,19 +12,16 @@ use std::path::Path;
 /// What is measured when nothing else is said.
 const METRICS: &str = "ndcg@10,mrr@10,map,recall@10,p@5,judged@10";
 
-/// What is measured, and by which rules.
 #[derive(Clone, Debug)]
 pub struct EvaluationOptions {
     /// Names of metrics; none means the usual ones.
     pub metrics: Vec<String>,
-    /// The rules.
     pub rules: EvaluationRules,
 }
 
 /// What a ranking is compared with.
 #[derive(Clone, Copy, Debug)]
 pub enum Comparand<'a> {
-    /// Nothing.
     Nothing,
     /// Another ranking, under the same labels.
     Baseline(&'a Path),

@@ -9,9 +9,7 @@ use serde_json::{Map, Value, json};
 /// Measures of a ranking, and of how it differs from another.
 #[derive(Debug)]
 pub struct EvaluationReport {
-    /// Queries measured.
     pub queries: usize,
-    /// One a measure.
     pub rows: Vec<MetricRow>,
     /// What the ranking is compared with: its baseline, or itself before.
     pub other: &'static str,
@@ -19,10 +17,8 @@ pub struct EvaluationReport {
     pub warnings: Vec<String>,
 }
 
-/// One measure.
 #[derive(Debug)]
 pub struct MetricRow {
-    /// The measure.
     pub name: String,
     /// Its mean over the queries.
     pub estimate: Option<MeanEstimate>,
@@ -67,7 +63,6 @@ impl EvaluationReport {
         }
     }
 
-    /// The report as JSON.
     pub fn json(&self) -> Value {
         let metrics: Map<String, Value> = self
             .rows

@@ -14,7 +14,6 @@ use std::path::Path;
 /// What is measured when nothing else is said.
 const METRICS: [&str; 3] = ["ndcg", "accuracy", "recall@5"];
 
-/// A measure of zBench's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ZbenchMeasure {
     Ndcg,

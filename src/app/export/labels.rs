@@ -8,7 +8,6 @@ use crate::formats::{beir, trec};
 use serde_json::json;
 use std::io::Write;
 
-/// Columns of the rulings.
 const COLUMNS: [&str; 17] = [
     "query",
     "document",
@@ -29,7 +28,6 @@ const COLUMNS: [&str; 17] = [
     "uid",
 ];
 
-/// How labels are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LabelChanges {
     /// With the rulings in force put in.
@@ -48,7 +46,6 @@ fn check_labels(data: &AdjudicationData) -> Result<(), AppError> {
     }
 }
 
-/// Writes the labels.
 pub fn write_labels(
     data: &AdjudicationData,
     corrections: &[LabelCorrection],

@@ -6,16 +6,13 @@ use crate::formats::safe_json;
 use serde_json::Value;
 use std::io::Write;
 
-/// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
-    /// A table.
     Csv,
     /// An object a line.
     Jsonl,
 }
 
-/// Rows being written.
 pub struct RowWriter<'a, const N: usize> {
     columns: [&'static str; N],
     sink: RowSink<'a>,

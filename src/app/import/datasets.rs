@@ -52,7 +52,6 @@ impl CheckedDataset {
         import(store, &self.path)
     }
 
-    /// Its pools, one at a time.
     pub fn pools(&self) -> Result<impl Iterator<Item = Pool> + use<>, AppError> {
         let records = dataset::read_pools(open(&self.path)?, &file_name(&self.path));
         Ok(records.filter_map(Result::ok))

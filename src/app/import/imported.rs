@@ -19,15 +19,11 @@ const LISTED: usize = 8;
 pub struct PoolsImport {
     /// The file, as shown.
     pub file: String,
-    /// Queries that were new.
     pub queries_added: usize,
     /// Queries that the project already held.
     pub queries_unchanged: usize,
-    /// Battles that were new.
     pub battles: usize,
-    /// Their votes.
     pub votes: usize,
-    /// Their failures.
     pub failures: usize,
     /// Lines or pairs left out.
     pub skipped: usize,

@@ -10,7 +10,6 @@ use serde::Serialize;
 use std::fmt::{self, Display};
 use std::path::Path;
 
-/// What the import of labels did.
 #[derive(Clone, Debug, Serialize)]
 pub struct LabelsImport {
     file: String,

@@ -6,7 +6,6 @@ use crate::formats::votes::{ExternalVote, text_hash};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 
-/// The battles of a pair.
 #[derive(Default)]
 pub(super) struct PairGames(Vec<StoredGame>);
 
@@ -18,7 +17,6 @@ struct StoredGame {
     votes: Vec<KnownVote>,
 }
 
-/// A vote that is stored.
 struct KnownVote {
     judge: JudgeId,
     first: usize,
@@ -29,7 +27,7 @@ struct KnownVote {
     met: bool,
 }
 
-/// A vote that was vote.
+/// A vote of the file, as it lies in a game.
 pub(super) struct VoteInGame {
     judge: JudgeId,
     /// Position of the document called `a`.

@@ -13,7 +13,6 @@ use serde::Serialize;
 use std::fmt::{self, Display};
 use std::path::Path;
 
-/// What the import of picks did.
 #[derive(Clone, Debug, Serialize)]
 pub struct PicksImport {
     file: String,

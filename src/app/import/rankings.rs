@@ -11,7 +11,6 @@ use serde::Serialize;
 use std::fmt::{self, Display};
 use std::path::Path;
 
-/// What the import of a ranking did.
 #[derive(Clone, Debug, Serialize)]
 pub struct RankingImport {
     file: String,

@@ -6,7 +6,6 @@ use crate::formats::recognise::{self, FileKind};
 use std::io::BufRead as _;
 use std::path::Path;
 
-/// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileContent {
     /// Queries with documents.

@@ -33,7 +33,6 @@ pub(super) struct VotesImporter<'a> {
     report: VotesImport,
 }
 
-/// A query of the file.
 struct ImportedQuery {
     key: QueryKey,
     fresh: bool,

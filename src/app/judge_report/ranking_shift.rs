@@ -13,7 +13,6 @@ const TOP: usize = 10;
 /// One set of rankings against another: with and without a judge's votes, or with and without judges' own weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankingShift {
-    /// Queries with both rankings.
     pub queries: usize,
     /// Of those, the ones whose top changes its members.
     pub top_changed: usize,

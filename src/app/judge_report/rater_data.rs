@@ -18,7 +18,6 @@ pub struct PersonVerdict {
     pub person: usize,
     /// The query, an index into [`RaterData::queries`].
     pub query: usize,
-    /// The two documents.
     pub pair: Pair,
     /// Which way, A being the document earlier in the pool; `None` for *cannot tell*.
     pub outcome: Option<Outcome>,

@@ -16,7 +16,6 @@ const AUDITED: usize = 200;
 pub struct ReasoningAudit {
     /// Votes looked into.
     pub votes: usize,
-    /// Quotes in them.
     pub quotes: usize,
     /// Quotes that stand in neither document nor in the query.
     pub missing_quotes: usize,

@@ -19,7 +19,6 @@ const SEED: u64 = 0xa1fa;
 /// Cards of all judges, and who agrees with whom.
 #[derive(Clone, Debug)]
 pub struct RaterReport {
-    /// What it is made from.
     pub rater_data: RaterData,
     /// A card a judge with votes.
     pub cards: Vec<JudgeReport>,

@@ -106,7 +106,6 @@ fn link(text: &str) -> Option<(&str, &str, &str, &str)> {
     Some((before, name, target, after))
 }
 
-/// The text so far.
 struct Page {
     width: usize,
     text: String,

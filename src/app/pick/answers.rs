@@ -5,10 +5,8 @@ use crate::domain::corpus::QueryId;
 use crate::judge::Usage;
 use std::collections::HashMap;
 
-/// How a question stands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QuestionState {
-    /// It has picks.
     picked: bool,
     /// Answers to it that broke the rules.
     pub(super) invalid: usize,
@@ -22,7 +20,6 @@ pub(super) struct QuestionState {
 const ASKED: usize = 2;
 
 impl QuestionState {
-    /// It has valid picks.
     pub(super) fn is_valid(&self) -> bool {
         self.picked
     }
@@ -42,7 +39,6 @@ impl QuestionState {
 /// same prompt; each is asked for itself.
 pub(super) type PickQuestionKey = (QueryId, usize, String);
 
-/// The picks by question.
 #[derive(Debug, Default)]
 pub struct PickAnswers {
     states: HashMap<PickQuestionKey, QuestionState>,

@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 /// What judges are asked about, and what they have answered.
 #[derive(Debug)]
 pub struct PickInputs {
-    /// Where the pools come from.
     pub(super) source: PathBuf,
     pub(super) pools: Vec<Pool>,
     pub(super) labels: Qrels,

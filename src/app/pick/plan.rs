@@ -17,22 +17,18 @@ use std::sync::Arc;
 /// How often another order is drawn where one has been shown already.
 const DRAWS: usize = 20;
 
-/// What is wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct PickOptions {
-    /// What judges are asked for.
     pub way: PickMode,
     /// Orders of each pool: its own, then shuffled ones.
     pub permutations: usize,
     /// The grade from which on a document is relevant.
     pub relevant_from: i32,
-    /// The seed of the shuffled orders.
     pub seed: u64,
     /// Calls that failed are made again.
     pub retry_failed: bool,
 }
 
-/// A pool in one order.
 #[derive(Debug)]
 struct OrderedPool {
     query: QueryId,
@@ -52,7 +48,6 @@ pub struct PickPlan {
     /// The questions: those of a pool's order together, one a judge.
     calls: Vec<PickQuestionKey>,
     judges: usize,
-    /// The calls to be made.
     pub tasks: Vec<PickTask>,
     /// Questions that have been settled.
     pub already: usize,
@@ -114,7 +109,6 @@ impl PickPlan {
         Ok(plan)
     }
 
-    /// Adds the orders of a pool.
     fn show(&mut self, pool: &Pool, ask: PickRequest, options: &PickOptions) {
         let texts: Vec<Arc<str>> = pool
             .documents
@@ -189,7 +183,6 @@ impl PickPlan {
         }
     }
 
-    /// Questions to be put.
     pub fn calls(&self) -> usize {
         self.tasks.len()
     }
@@ -229,18 +222,14 @@ impl PickPlan {
 /// How one judge's questions stand.
 #[derive(Clone, Debug, Serialize)]
 pub struct JudgePicks {
-    /// The judge's name.
     pub judge: String,
     offline: bool,
-    /// All of its questions.
     pub questions: usize,
-    /// Those with picks.
     pub valid: usize,
     /// Those given up.
     pub invalid: usize,
     /// Those whose call failed.
     pub failed: usize,
-    /// The others.
     pub missing: usize,
     tokens_input: u64,
     tokens_output: u64,

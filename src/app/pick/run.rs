@@ -32,15 +32,12 @@ const WAITING: usize = 16;
 pub struct PickTask {
     /// The judge's place in the ensemble.
     pub seat: usize,
-    /// The query.
     pub query: QueryId,
     /// Which order of the pool is shown, from 1.
     pub permutation: usize,
-    /// The documents in that order.
     pub order: Arc<[DocId]>,
     /// The hash of judge and question.
     pub call: String,
-    /// What it is shown.
     pub lineup: PresentedPool,
     /// Answers to it so far that broke the rules or were cut off.
     pub asked: usize,
@@ -51,9 +48,7 @@ pub struct PickTask {
 pub enum PickEvent {
     /// An attempt is over, and its record is in the project; `last` says whether the question is over too.
     Recorded {
-        /// The record.
         record: Box<PickRecord>,
-        /// Whether the question is over.
         last: bool,
     },
     /// An attempt is made again, in words.
@@ -62,12 +57,10 @@ pub enum PickEvent {
     Stopped {
         /// Its place in the ensemble.
         seat: usize,
-        /// Why.
         why: String,
     },
     /// The budget does not allow another call.
     BudgetReached,
-    /// The project failed.
     Failed(StoreError),
 }
 
@@ -79,7 +72,6 @@ pub fn call_id(spec: &JudgeSpec, prompt: &JudgePrompt) -> String {
         .collect()
 }
 
-/// One question at work.
 struct PoolQuestion {
     judge: Arc<dyn Judge>,
     job: Arc<PickTask>,
@@ -242,14 +234,10 @@ impl ServiceQuestion for PoolQuestion {
     }
 }
 
-/// What picks are made with.
 #[derive(Debug)]
 pub struct PickSession {
-    /// The project.
     pub store: Store,
-    /// The judges.
     pub ensemble: JudgeEnsemble,
-    /// The way to steer.
     pub control: watch::Receiver<RunControl>,
 }
 

@@ -48,7 +48,6 @@ impl BenchmarkFolder {
         ]
     }
 
-    /// The labels of the split.
     pub fn labels(&self) -> Result<Qrels, AppError> {
         read_labels(&self.qrels)
     }

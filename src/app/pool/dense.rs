@@ -35,7 +35,6 @@ pub struct DenseSearch<'a> {
 /// Texts that would be embedded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EmbeddingNeed {
-    /// All texts.
     pub texts: usize,
     /// Those without a vector.
     pub unknown: usize,
@@ -47,7 +46,6 @@ pub struct EmbeddingNeed {
 pub struct EmbeddingProgress {
     /// Documents with a vector.
     pub done: usize,
-    /// What the vectors took.
     pub origins: VectorOrigins,
 }
 
@@ -84,7 +82,6 @@ impl<'a> DenseSearch<'a> {
         self.vectors.origins()
     }
 
-    /// What would be embedded.
     pub fn need(&self) -> Result<EmbeddingNeed, AppError> {
         let mut need = EmbeddingNeed::default();
         let mut count = |texts: Vec<String>| -> Result<(), AppError> {

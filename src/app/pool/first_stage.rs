@@ -127,12 +127,10 @@ impl FirstStage {
         self.texts.contains(document)
     }
 
-    /// Documents of the corpus.
     pub fn documents(&self) -> usize {
         self.documents
     }
 
-    /// What was left out.
     pub(super) fn note(&self) -> Option<String> {
         (self.unknown > 0).then(|| {
             format!(

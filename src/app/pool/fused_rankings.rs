@@ -8,7 +8,6 @@ use std::collections::HashMap;
 
 /// The stages, in the order in which they are fused.
 const STAGES: [&str; 2] = ["bm25", "dense"];
-/// What they are fused to.
 pub(super) const FUSED: &str = "hybrid";
 
 /// The names of the stages and of what they are fused to.
@@ -16,7 +15,6 @@ pub fn stage_names() -> impl Iterator<Item = &'static str> {
     STAGES.into_iter().chain([FUSED])
 }
 
-/// Fused rankings.
 pub(super) struct FusedRankings {
     /// Of each query, best first.
     pub(super) rankings: HashMap<QueryId, Vec<FusedItem<DocId>>>,

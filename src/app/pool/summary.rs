@@ -10,16 +10,12 @@ use crate::domain::retrieval::{JudgingPool, PoolLayout, SlotSource};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What was built.
 #[derive(Clone, Debug, Serialize)]
 pub struct PoolSummary {
-    /// Queries with labels.
     pub queries: usize,
-    /// Documents of the corpus.
     pub documents: usize,
     /// Recall and reciprocal rank of the first stage, with intervals.
     pub first_stage: Map<String, Value>,
-    /// The pools.
     pub pools: PoolCounts,
     /// What a reader should know.
     pub warnings: Vec<String>,
@@ -30,10 +26,8 @@ pub struct PoolSummary {
     fusion: Option<Value>,
 }
 
-/// What the pools hold.
 #[derive(Clone, Debug, Serialize)]
 pub struct PoolCounts {
-    /// Pools.
     pub count: usize,
     depth: usize,
     /// Pools with fewer documents than wanted.
@@ -45,9 +39,7 @@ pub struct PoolCounts {
     pub positives: usize,
     /// Those of them that the first stage found.
     pub label_found: usize,
-    /// Those of them that it did not.
     pub label_missed: usize,
-    /// The others.
     pub fill: usize,
 }
 

@@ -11,9 +11,7 @@ use std::collections::HashMap;
 /// A share of what was counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fraction {
-    /// Those that have it.
     pub part: usize,
-    /// All of them.
     pub of: usize,
 }
 

@@ -12,25 +12,18 @@ use crate::store::{Result, Store};
 /// A verdict that is given on two documents of a query, named by their identifiers.
 #[derive(Clone, Debug)]
 pub struct PairOverride {
-    /// The query.
     pub query: String,
-    /// Document A.
     pub a: String,
-    /// Document B.
     pub b: String,
-    /// The verdict.
     pub decision: Decision,
     /// Why, in the annotator's words.
     pub note: Option<String>,
-    /// How sure the annotator is.
     pub confidence: Option<Confidence>,
     /// Why the judges differ.
     pub cause: Option<ErrorCause>,
-    /// Who gives it.
     pub annotator: String,
 }
 
-/// What a verdict changed.
 #[derive(Clone, Debug)]
 pub struct OverrideEffect {
     /// The verdict's name.
@@ -50,7 +43,6 @@ pub struct OverrideEffect {
 }
 
 impl OverrideEffect {
-    /// Whether it is this verdict that counts.
     pub fn counts(&self) -> bool {
         let in_force = self.in_force.as_ref();
         in_force.is_some_and(|(verdict, ..)| verdict.uid == self.uid)

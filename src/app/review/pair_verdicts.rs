@@ -17,7 +17,6 @@ pub struct PairVerdicts {
 }
 
 impl PairVerdicts {
-    /// Reads the verdicts of a query.
     pub fn load(db: &Db, query: QueryKey) -> Result<Self> {
         let stored = db.standing_verdicts(Some(query))?;
         let given = stored.iter().map(|row| row.verdict.clone());
@@ -32,7 +31,6 @@ impl PairVerdicts {
         })
     }
 
-    /// The pairs that somebody judged.
     pub fn pairs(&self) -> BTreeSet<Pair> {
         let said = self.people.said().iter();
         said.filter_map(|verdict| Pair::new(verdict.a, verdict.b))

@@ -13,10 +13,8 @@ use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
-/// What queue is wanted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueRequest {
-    /// The order.
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,
@@ -36,10 +34,8 @@ pub struct QueueRequest {
     pub against: Option<JudgeId>,
 }
 
-/// Where an item stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueItemState {
-    /// It has not been shown.
     Fresh,
     /// It was judged, and the verdict taken back.
     Again,
@@ -47,18 +43,13 @@ pub enum QueueItemState {
     Later,
 }
 
-/// A pair in a queue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueItem {
-    /// The query.
     pub query: QueryKey,
-    /// The two documents.
     pub pair: Pair,
-    /// Why it is here.
     pub draw: DrawReason,
     /// How urgent it is on the policy's own scale, where the policy says.
     pub priority: Option<f64>,
-    /// Where it stands.
     pub standing: QueueItemState,
 }
 

@@ -10,14 +10,10 @@ use crate::store::rulings::StoredRuling;
 use crate::store::verdicts::StoredVerdict;
 use crate::store::{Db, Result, Store};
 
-/// A verdict that was taken back.
 #[derive(Clone, Debug)]
 pub struct UndoneVerdict {
-    /// The verdict.
     pub verdict: Verdict,
-    /// Its query.
     pub query: QueryId,
-    /// Its documents.
     pub documents: (DocId, DocId),
     /// What was taken back and what is in force now, in words.
     pub text: String,

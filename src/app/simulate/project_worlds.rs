@@ -11,7 +11,6 @@ use crate::domain::vote::JudgeId;
 use crate::store::Store;
 use std::collections::BTreeMap;
 
-/// A fitted query.
 #[derive(Debug)]
 struct FittedQuery {
     name: String,
@@ -109,12 +108,10 @@ impl ProjectWorlds {
         })
     }
 
-    /// Fitted queries.
     pub fn queries(&self) -> usize {
         self.queries.len()
     }
 
-    /// How the judges err.
     pub fn noise(&self) -> &Noise {
         &self.noise
     }

@@ -3,7 +3,6 @@
 use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
 use crate::domain::simulation::{Quality, SimulatedQuery, run};
 
-/// What one strategy came to on one query.
 #[derive(Debug)]
 pub struct StrategyOnQuery {
     /// How good the ranking is.
@@ -11,14 +10,11 @@ pub struct StrategyOnQuery {
     pub(super) state: SamplingState,
     /// Ensemble battles a document that were paid for.
     pub battles: f64,
-    /// Pairs judged.
     pub pairs: usize,
-    /// Rounds played.
     pub rounds: usize,
 }
 
 impl StrategyOnQuery {
-    /// Plays a strategy.
     pub(super) fn play(world: &SimulatedQuery, plan: &AdaptivePlan, seed: u64) -> Self {
         let played = run(world, &plan.strategy, plan.battles, seed);
         let ensembles = (world.truth().len() * world.judges()).max(1);

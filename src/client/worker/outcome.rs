@@ -171,7 +171,6 @@ impl<Q: ServiceQuestion> Worker<Q> {
         }
     }
 
-    /// Keeps a call for later.
     pub(super) fn later(&mut self, mut call: CallTask<Q>, at: Instant) {
         call.waited = true;
         self.laters += 1;

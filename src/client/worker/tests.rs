@@ -32,7 +32,6 @@ enum ServerFate {
 
 type ServerRule = Box<dyn FnMut(&ServerRequest) -> (ServerFate, RateLimits) + Send>;
 
-/// A request as the server sees it.
 struct ServerRequest {
     number: usize,
     /// Requests of the same question before this one.
@@ -62,7 +61,6 @@ struct ServerBooks {
     over_budget: usize,
 }
 
-/// A question of a test.
 struct ServerQuestion {
     server: Arc<SimulatedServer>,
     number: usize,
@@ -249,7 +247,6 @@ impl WorkerSetup {
     }
 }
 
-/// What a worker told.
 #[derive(Debug, Default)]
 struct WorkerResult {
     answered: Vec<usize>,

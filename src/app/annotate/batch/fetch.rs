@@ -15,10 +15,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// Results written together.
 const TOGETHER: usize = 256;
 
-/// What a batch brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BatchFetch {
-    /// Votes.
     pub votes: usize,
     /// Calls that failed.
     pub failures: usize,

@@ -21,9 +21,7 @@ use uuid::Uuid;
 /// What was handed over.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchSubmission {
-    /// Batches.
     pub batches: usize,
-    /// Calls in them.
     pub calls: usize,
     /// Calls whose answer was known from an identical one.
     pub reused: usize,

@@ -5,19 +5,13 @@ use crate::judge::CallError;
 /// What stands in the way of one batch, and what to do about it.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum BatchTrouble {
-    /// The judge is not configured here.
     #[error("judge {0:?} is not in overrule.toml, or has no key")]
     UnknownJudge(String),
     /// The judge is configured otherwise now.
     #[error(
         "the {what} of judge {judge:?} is not the one that the batch was made with; set it back in overrule.toml to fetch"
     )]
-    JudgeChanged {
-        /// Its name.
-        judge: String,
-        /// What differs.
-        what: &'static str,
-    },
+    JudgeChanged { judge: String, what: &'static str },
     /// The judge's provider takes no batches.
     #[error("judge {0:?} has no batch endpoint")]
     NoEndpoint(String),
@@ -36,24 +30,19 @@ pub enum BatchTrouble {
     /// Fetching broke off.
     #[error("{0}; what came is kept, and fetching goes on where it stopped")]
     CutShort(CallError),
-    /// The results are those of another batch.
     #[error(
         "its {results} results belong to another batch; name the right one with `overrule batch adopt {batch} NAME`"
     )]
     Foreign {
-        /// How many there are.
         results: usize,
         /// The batch's number in the project.
         batch: i64,
     },
-    /// Not every answer that the provider speaks of is here.
     #[error(
         "the provider speaks of {answers} answers, {here} are here and {unreadable} cannot be read; the batch stays open, fetch again"
     )]
     Incomplete {
-        /// Answers that there should be.
         answers: u64,
-        /// Answers that are here.
         here: u64,
         /// Lines that cannot be read.
         unreadable: usize,

@@ -2,7 +2,7 @@
 
 use super::corpus::QueryKey;
 use super::runs::RunId;
-use super::{Db, Result, StoreError};
+use super::{Db, Result};
 use crate::domain::battle::BattleId;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::vote::{JudgeId, Margin};
@@ -184,10 +184,8 @@ impl Db {
         shown: &[Vec<Option<bool>>],
         selection: CallSelection,
     ) -> Result<Option<(Vec<usize>, usize)>> {
-        let query = match self.find_query(query) {
-            Ok(query) => query,
-            Err(StoreError::NotFound(_)) => return Ok(None),
-            Err(error) => return Err(error),
+        let Some(query) = self.known_query(query)? else {
+            return Ok(None);
         };
         let judges = self.known_judges(specs)?;
         let entered = self.outstanding(query, planned, &judges, shown, selection)?;
@@ -457,3 +455,6 @@ impl Db {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -214,12 +214,15 @@ impl Db {
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))
     }
 
+    /// The row of a query by its identifier, where there is one.
+    pub fn known_query(&self, id: &str) -> Result<Option<QueryKey>> {
+        let key = self.maybe_value("SELECT id FROM query WHERE name = ?1", [id])?;
+        Ok(key.map(QueryKey))
+    }
+
     /// The row of a query by its identifier.
     pub fn find_query(&self, id: &str) -> Result<QueryKey> {
-        self.maybe("SELECT id FROM query WHERE name = ?1", [id], |row| {
-            Ok(QueryKey(row.get(0)?))
-        })?
-        .ok_or_else(|| {
+        self.known_query(id)?.ok_or_else(|| {
             StoreError::NotFound(format!(
                 "no query {id:?} in the project; `overrule queries` lists them"
             ))

@@ -4,7 +4,7 @@ use crate::client::now_ms;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::RankedRun;
 use crate::store::merge::Merger;
-use crate::store::{Db, Result, StoreError};
+use crate::store::{Db, Result};
 use std::collections::{HashMap, HashSet};
 
 /// Takes over what `other` has on queries that are not refused.
@@ -15,10 +15,11 @@ pub(super) fn unite(merger: &mut Merger<'_>, other: &Db) -> Result<()> {
         .collect();
     for (query, grades) in other.labels()? {
         for (document, grade) in grades.into_iter().filter(|_| !refused.contains(&query)) {
-            match merger.db.put_label(&query, &document, grade) {
-                Ok(new) => merger.merged.labels += usize::from(new),
-                Err(StoreError::Conflict(_)) => merger.merged.label_clashes += 1,
-                Err(error) => return Err(error),
+            let known = merger.db.label(&query, &document)?;
+            if known.is_some_and(|known| known != grade) {
+                merger.merged.label_clashes += 1;
+            } else if merger.db.put_label(&query, &document, grade)? {
+                merger.merged.labels += 1;
             }
         }
     }

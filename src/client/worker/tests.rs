@@ -789,6 +789,21 @@ async fn a_refusal_uses_up_attempts_only_while_nobody_is_answered() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refused_call_waits_for_as_long_as_it_was_told_to() {
+    let server = Arc::new(SimulatedServer::new(|request| {
+        match (request.number, request.before) {
+            (3, 0) => ServerFate::Refused(Some(seconds(30.0))),
+            _ => ServerFate::Answer(ms(50)),
+        }
+    }));
+    let played = play(&server, 100, WorkerSetup::new(4)).await;
+    assert_eq!((played.answered.len(), played.again), (100, 1));
+    // One second more at most, so that not all come back at once.
+    assert!(played.took >= seconds(30.0), "{:?}", played.took);
+    assert!(played.took <= seconds(31.2), "{:?}", played.took);
+}
+
+#[tokio::test(start_paused = true)]
 async fn money_that_is_gone_is_told_and_what_came_is_kept() {
     let mut server = SimulatedServer::new(|_| ServerFate::Answer(ms(50)));
     server.cost = |_| Some(0.25);

@@ -86,10 +86,8 @@ impl QueryEstimate {
             let (id, campaign) = (id.to_owned(), *campaign);
             let (request, names) = (request.clone(), names.to_vec());
             let known = store.read_blocking(move |db| {
-                let query = match db.find_query(&id) {
-                    Ok(query) => query,
-                    Err(StoreError::NotFound(_)) => return Ok(None),
-                    Err(error) => return Err(error),
+                let Some(query) = db.known_query(&id)? else {
+                    return Ok(None);
                 };
                 let judges = db.known_judges(&specs)?;
                 let ahead = forecast_calls(db, query, &request, &campaign, &names, &judges)?;

@@ -1,0 +1,255 @@
+//! What a call leaves in the project: counted once, charged once, owed as long as it is owed.
+
+use super::*;
+use crate::domain::battle::Pair;
+use crate::store::batches::{BatchCall, BatchStage};
+use crate::store::judges::EnsembleId;
+use crate::store::labels::tests::pool;
+use crate::store::runs::RunRow;
+
+/// A project with one planned battle before one judge.
+struct OneBattle {
+    db: Db,
+    query: QueryKey,
+    judge: JudgeId,
+    ensemble: EnsembleId,
+    battle: BattleId,
+    run: RunId,
+    plan: [PlannedBattle; 1],
+}
+
+const KEY: [u8; 32] = [7; 32];
+
+impl OneBattle {
+    fn new() -> Self {
+        let db = Db::scratch().unwrap();
+        let query = db
+            .add_pool(&pool(&["{}", "{}", "{}"]), "set")
+            .unwrap()
+            .key();
+        let judge = db
+            .judge(&JudgeSpec {
+                name: "j".to_owned(),
+                provider: "p".to_owned(),
+                model: "m".to_owned(),
+                prompt_hash: "h".to_owned(),
+                params: "{}".to_owned(),
+            })
+            .unwrap();
+        let ensemble = db.ensemble(&[judge]).unwrap();
+        let run = RunRow {
+            uid: "r".to_owned(),
+            seed: 1,
+            cycles: 1,
+            depth: None,
+            campaign: None,
+            ensemble,
+            started_ms: 1,
+        };
+        let run = db.start_run(&run).unwrap();
+        let plan = [PlannedBattle {
+            pair: Pair::new(0, 1).unwrap(),
+            game: 0,
+            cycle: 0,
+        }];
+        db.add_plan(query, &plan, 3, ensemble).unwrap();
+        let battle = db.battle_at(query, 0, 1, 0).unwrap().unwrap().0;
+        Self {
+            db,
+            query,
+            judge,
+            ensemble,
+            battle,
+            run,
+            plan,
+        }
+    }
+
+    fn call(&self, result: CallOutcome) -> CallRecord {
+        CallRecord {
+            battle: self.battle,
+            judge: self.judge,
+            swapped: false,
+            attempt: 1,
+            usage: Usage::default(),
+            cost_usd: Some(0.25),
+            latency_ms: None,
+            truncated: false,
+            call_key: Some(KEY),
+            run: Some(self.run),
+            created_ms: 1,
+            raw: None,
+            result,
+        }
+    }
+
+    fn outstanding(&self, selection: CallSelection) -> Vec<OutstandingCall> {
+        let (judges, shown) = ([self.judge], [vec![Some(false)]]);
+        self.db
+            .outstanding(self.query, &self.plan, &judges, &shown, selection)
+            .unwrap()
+    }
+
+    /// Whether the query's numbers have to be computed anew since this was asked last.
+    fn has_changed(&self) -> bool {
+        let overview = self.db.overview().unwrap();
+        let stale = overview.iter().any(|(_, summary)| summary.is_none());
+        for (info, _) in overview {
+            self.db.cache_summary(info.key).unwrap();
+        }
+        stale
+    }
+}
+
+fn vote(margin: f64) -> CallOutcome {
+    CallOutcome::Vote {
+        margin: Margin::new(margin).unwrap(),
+        reasoning: String::new(),
+        model: None,
+        stop_reason: None,
+        request_id: None,
+    }
+}
+
+fn failure(cause: FailureCause) -> CallOutcome {
+    CallOutcome::Failure {
+        cause,
+        message: "it was so".to_owned(),
+    }
+}
+
+#[test]
+fn a_second_vote_is_paid_for_and_does_not_count() {
+    let one = OneBattle::new();
+    one.has_changed();
+    assert_eq!(
+        one.db.record(&one.call(vote(-0.5))).unwrap(),
+        Recorded::Kept
+    );
+    assert!(one.has_changed());
+    let second = one.db.record(&one.call(vote(0.5))).unwrap();
+    assert_eq!(second, Recorded::Duplicate);
+    let (margin, _) = one.db.vote_on(one.battle, one.judge).unwrap().unwrap();
+    assert_eq!(margin.get(), -0.5, "the first one stays");
+    assert!(one.db.has_failed(one.battle, one.judge).unwrap());
+    assert_eq!(one.db.committed_usd().unwrap(), 0.5, "both were paid for");
+    assert_eq!(one.outstanding(CallSelection::FreshAndFailed), []);
+}
+
+#[test]
+fn a_call_that_is_to_be_asked_once_more_is_owed_and_not_failed() {
+    let one = OneBattle::new();
+    let malformed = one.call(failure(FailureCause::Malformed));
+    one.db.record_attempt(&malformed, true).unwrap();
+    let owed = one.outstanding(CallSelection::Fresh);
+    assert_eq!(
+        (owed[0].attempt, owed[0].again),
+        (2, Some(FailureCause::Malformed))
+    );
+    assert_eq!(one.outstanding(CallSelection::Failed), []);
+    let view = one.db.rows(one.query).unwrap();
+    assert_eq!(view.battles[0].failed, [], "nothing has failed yet");
+    one.db.record(&malformed).unwrap();
+    assert_eq!(one.outstanding(CallSelection::Fresh), []);
+    let failed = one.outstanding(CallSelection::Failed);
+    assert_eq!((failed[0].attempt, failed[0].again), (3, None));
+    assert_eq!(
+        one.db.rows(one.query).unwrap().battles[0].failed,
+        [one.judge]
+    );
+}
+
+#[test]
+fn what_an_open_batch_makes_is_bought_nowhere_else_and_counts_against_a_budget() {
+    let one = OneBattle::new();
+    let call = BatchCall {
+        number: 0,
+        battle: one.battle,
+        swapped: false,
+        attempt: 1,
+        truncated: false,
+        call_key: KEY,
+        worst_usd: Some(0.75),
+    };
+    let add = |uid| {
+        one.db
+            .add_batch(uid, one.judge, one.run, std::slice::from_ref(&call), 1)
+    };
+    let open = |is: bool| {
+        assert_eq!(
+            one.outstanding(CallSelection::FreshAndFailed).is_empty(),
+            is
+        );
+        assert_eq!(one.db.is_being_made(&KEY).unwrap(), is);
+        assert_eq!(one.db.committed_usd().unwrap(), if is { 0.75 } else { 0.0 });
+        let played = one.db.played(one.query, 3, &[one.judge]).unwrap();
+        assert_eq!(
+            played.calls(),
+            usize::from(is),
+            "a round counts it as asked"
+        );
+    };
+    open(false);
+    let fetched = add("a").unwrap();
+    open(true);
+    assert_eq!(one.db.batch_call(fetched, 0).unwrap().as_ref(), Some(&call));
+    one.db.batch_call_done(fetched, 0).unwrap();
+    open(false);
+    assert_eq!(one.db.batch_call(fetched, 0).unwrap(), None, "it came once");
+    let failed = add("b").unwrap();
+    open(true);
+    one.db
+        .note_batch(failed, BatchStage::Failed, (0, 0), None, 2)
+        .unwrap();
+    open(false);
+    assert_eq!(
+        one.db.batches(true).unwrap().len(),
+        1,
+        "the first was never closed"
+    );
+}
+
+#[test]
+fn a_shared_vote_is_turned_where_the_battle_is_shown_the_other_way_round() {
+    let one = OneBattle::new();
+    one.db.record(&one.call(vote(-0.5))).unwrap();
+    let known = one.db.vote_by_call(&KEY).unwrap().unwrap();
+    for (game, swapped, margin) in [(1, false, -0.5), (2, true, 0.5)] {
+        let battle = one.db.add_fought_battle(one.query, 0, 1, game).unwrap();
+        one.has_changed();
+        one.db
+            .reuse_vote(known, battle, one.judge, swapped, 1, one.run, 2)
+            .unwrap();
+        assert!(one.has_changed());
+        let shared = one.db.vote_on(battle, one.judge).unwrap().unwrap();
+        assert_eq!(shared.0.get(), margin);
+    }
+    assert_eq!(one.db.committed_usd().unwrap(), 0.25, "paid for once");
+}
+
+#[test]
+fn a_run_that_never_said_how_it_ended_was_killed_when_the_next_begins() {
+    let one = OneBattle::new();
+    let states = || {
+        let runs = one.db.runs().unwrap();
+        runs.into_iter().map(|run| run.ended).collect::<Vec<_>>()
+    };
+    assert_eq!(states(), [None]);
+    let next = RunRow {
+        uid: "s".to_owned(),
+        seed: 1,
+        cycles: 1,
+        depth: None,
+        campaign: None,
+        ensemble: one.ensemble,
+        started_ms: 5,
+    };
+    let next = one.db.start_run(&next).unwrap();
+    one.db.end_run(next, "done", 6).unwrap();
+    assert_eq!(states(), [None, Some((6, "done".to_owned()))]);
+    let state: String = one
+        .db
+        .value("SELECT state FROM run WHERE id = ?1", [one.run.0])
+        .unwrap();
+    assert_eq!(state, "killed");
+}

@@ -1,9 +1,9 @@
 //! Other systems' and people's pairwise judgments, taken over vote by vote.
 
-use super::imported::{VotesImport, file_name};
+use super::imported::VotesImport;
 use super::vote_importer::VotesImporter;
 use crate::app::error::{AppError, FileProblems};
-use crate::app::input_files::{open, stem};
+use crate::app::input_files::{display_name, open, stem};
 use crate::client::now_ms;
 use crate::formats::votes::{KnownTexts, read_votes, text_hash};
 use crate::store::{Db, Store, StoreError};
@@ -22,13 +22,13 @@ pub fn check(
     texts: &mut TextsByQuery,
 ) -> Result<FileProblems, AppError> {
     let mut problems = FileProblems::of(path);
-    let mut votes = read_votes(open(path)?, &file_name(path), |query: &str| {
+    let mut votes = read_votes(open(path)?, &display_name(path), |query: &str| {
         let id = query.to_owned();
         match (texts.get(query), project) {
             (Some(known), _) => Ok(Some(known.clone())),
             (None, None) => Ok(None),
             (None, Some(store)) => store
-                .read_blocking(move |db| known_texts(db, &id).map_err(StoreError::Corrupt))
+                .read_blocking(move |db| known_texts(db, &id))
                 .map_err(|error| error.to_string()),
         }
     });
@@ -79,14 +79,14 @@ impl VotesFile {
     fn open(path: &Path) -> Result<Self, AppError> {
         Ok(Self {
             reader: open(path)?,
-            name: file_name(path),
+            name: display_name(path),
             dataset: stem(path),
         })
     }
 
     fn import(self, db: &mut Db) -> Result<VotesImport, StoreError> {
         let votes = read_votes(self.reader, &self.name, |query: &str| {
-            known_texts(db, query)
+            known_texts(db, query).map_err(|error| error.to_string())
         });
         let import = VotesImporter::new(db, &self.dataset, now_ms()).import(votes)?;
         Ok(VotesImport {
@@ -97,9 +97,8 @@ impl VotesFile {
 }
 
 /// The texts that the project has of a query.
-fn known_texts(db: &Db, query: &str) -> Result<Option<KnownTexts>, String> {
-    let known = db.texts(query).map_err(|error| error.to_string())?;
-    Ok(known.map(|known| KnownTexts {
+fn known_texts(db: &Db, query: &str) -> Result<Option<KnownTexts>, StoreError> {
+    Ok(db.texts(query)?.map(|known| KnownTexts {
         query: text_hash(&known.query),
         documents: known.documents,
     }))

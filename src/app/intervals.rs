@@ -1,6 +1,6 @@
-//! Means and shares with their intervals, as JSON.
+//! Means, shares and differences with their intervals, as JSON.
 
-use crate::domain::metrics::MeanEstimate;
+use crate::domain::metrics::{Comparison, MeanEstimate};
 use serde_json::{Value, json};
 
 /// A mean with its interval, or nulls.
@@ -19,5 +19,16 @@ pub fn share_json(value: Option<f64>, interval: Option<(f64, f64)>) -> Value {
         "value": value,
         "low": interval.map(|(low, _)| low),
         "high": interval.map(|(_, high)| high),
+    })
+}
+
+/// How two rankings differ on the same queries.
+pub fn difference_json(of: Comparison) -> Value {
+    json!({
+        "queries": of.n,
+        "mean": of.mean_difference,
+        "low": of.interval.map(|(low, _)| low),
+        "high": of.interval.map(|(_, high)| high),
+        "p_randomisation": of.randomisation_p,
     })
 }

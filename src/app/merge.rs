@@ -33,18 +33,7 @@ fn unite(db: &Db, other: &Db) -> Result<MergeCounts> {
             changed.push(ours);
         }
     }
-    for query in &changed {
-        db.cache_summary(*query)?;
-    }
-    if !changed.is_empty() {
-        for ensemble in db.ensembles_in_force()? {
-            if db.estimate_phi(ensemble)? {
-                for query in db.queries_of(ensemble)? {
-                    db.cache_summary(query)?;
-                }
-            }
-        }
-    }
+    db.cache_changed(&changed)?;
     labels::unite(&mut merger, other)?;
     merger.ledger()?;
     for import in other.imports()? {

@@ -316,48 +316,56 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<StoredRuling> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Store;
     use crate::store::labels::tests::pool;
+
+    fn project() -> (Db, QueryKey) {
+        let db = Db::scratch().unwrap();
+        let query = db.add_pool(&pool(&["{}"]), "set").unwrap().key();
+        (db, query)
+    }
+
+    /// Ada rules on the only document; returns how her ruling stands.
+    fn rule(db: &Db, query: QueryKey, finding: Finding, given: NewRuling) -> StoredRuling {
+        db.add_ruling(&NewRuling { finding, ..given }).unwrap();
+        let mut standing = db.rulings_on(query, &DocId::new("0")).unwrap();
+        standing.pop().unwrap()
+    }
+
+    fn given(query: QueryKey, created_ms: i64) -> NewRuling {
+        NewRuling {
+            query,
+            document: DocId::new("0"),
+            finding: Finding::Relevant,
+            fault: None,
+            note: None,
+            annotator: "ada".to_owned(),
+            created_ms,
+            about: RulingContext::default(),
+            after_reveal: false,
+        }
+    }
 
     #[test]
     fn a_ruling_is_blind_until_its_label_has_been_seen() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("p.db")).unwrap();
-        let pool = pool(&["{}"]);
-        let query = store
-            .write_blocking(move |db| db.add_pool(&pool, "set"))
-            .unwrap()
-            .key();
+        let (db, query) = project();
         let rule = |finding, fault, after_reveal: bool, active_ms| {
-            let new = NewRuling {
-                query,
-                document: DocId::new("0"),
-                finding,
-                fault,
-                note: None,
-                annotator: "ada".to_owned(),
-                created_ms: 1,
-                about: RulingContext {
-                    blind: !after_reveal,
-                    active_ms: Some(active_ms),
-                    ..RulingContext::default()
-                },
-                after_reveal,
+            let about = RulingContext {
+                blind: !after_reveal,
+                active_ms: Some(active_ms),
+                ..RulingContext::default()
             };
-            let rows = store.write_blocking(move |db| {
-                db.add_ruling(&new)?;
-                db.rulings_on(query, &DocId::new("0"))
-            });
-            rows.unwrap().pop().unwrap()
+            let given = NewRuling {
+                fault,
+                about,
+                after_reveal,
+                ..given(query, 1)
+            };
+            rule(&db, query, finding, given)
         };
         assert!(rule(Finding::Relevant, None, false, 5).about.blind);
         // A reason leaves it as blind as it was; another finding does not.
-        let reasoned = rule(
-            Finding::Relevant,
-            Some(DisagreementCause::JudgeWrong),
-            true,
-            2,
-        );
+        let wrong = Some(DisagreementCause::JudgeWrong);
+        let reasoned = rule(Finding::Relevant, wrong, true, 2);
         let about = &reasoned.about;
         assert_eq!(
             (about.blind, about.active_ms, reasoned.revealed_ms),
@@ -365,47 +373,22 @@ mod tests {
         );
         assert!(!rule(Finding::Not, None, true, 1).about.blind);
         // Nor is it blind again once everything has been taken back.
-        let back = store.write_blocking(|db| db.undo_ruling("ada", 2)).unwrap();
-        assert!(back.is_some());
-        let left = store.read_blocking(|db| db.standing_rulings()).unwrap();
-        assert_eq!(left, []);
+        assert!(db.undo_ruling("ada", 2).unwrap().is_some());
+        assert_eq!(db.standing_rulings().unwrap(), []);
         assert!(!rule(Finding::Relevant, None, false, 1).about.blind);
     }
 
     #[test]
     fn a_clock_that_was_set_back_changes_no_order_of_rulings() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("p.db")).unwrap();
-        let pool = pool(&["{}"]);
-        let query = store
-            .write_blocking(move |db| db.add_pool(&pool, "set"))
-            .unwrap()
-            .key();
-        let rule = |finding, created_ms| {
-            let new = NewRuling {
-                query,
-                document: DocId::new("0"),
-                finding,
-                fault: None,
-                note: None,
-                annotator: "ada".to_owned(),
-                created_ms,
-                about: RulingContext::default(),
-                after_reveal: false,
-            };
-            let rows = store.write_blocking(move |db| {
-                db.add_ruling(&new)?;
-                db.rulings_on(query, &DocId::new("0"))
-            });
-            rows.unwrap().pop().unwrap().ruling
-        };
+        let (db, query) = project();
+        let rule = |finding, created_ms| rule(&db, query, finding, given(query, created_ms)).ruling;
         assert_eq!(rule(Finding::Relevant, 1_000).finding, Finding::Relevant);
         let later = rule(Finding::Not, 10);
         assert_eq!((later.finding, later.created_ms), (Finding::Not, 1_001));
-        let undo = || store.write_blocking(|db| db.undo_ruling("ada", 5)).unwrap();
+        let undo = || db.undo_ruling("ada", 5).unwrap();
         assert_eq!(undo().unwrap().ruling.finding, Finding::Not);
         assert_eq!(undo().unwrap().ruling.finding, Finding::Relevant);
-        let undone = store.read_blocking(|db| db.ruling_undos()).unwrap();
+        let undone = db.ruling_undos().unwrap();
         let times: Vec<i64> = undone.iter().map(|undo| undo.created_ms).collect();
         assert_eq!(times, [1_002, 1_003]);
     }

@@ -97,9 +97,9 @@ impl QuerySummary {
 }
 
 impl Db {
-    /// Estimates the dispersion of an ensemble's battles from its queries' summaries where there are enough of them,
-    /// and says whether it has changed. Every query of the ensemble then has to be summarised anew.
-    pub fn estimate_phi(&self, ensemble: EnsembleId) -> Result<bool> {
+    /// Estimates the dispersion of an ensemble's battles from its queries' summaries where there are enough of them.
+    /// Where it has changed, returns the ensemble's queries: each has to be summarised anew.
+    pub fn estimate_phi(&self, ensemble: EnsembleId) -> Result<Vec<QueryKey>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT summary.value FROM query JOIN summary ON summary.query = query.id
              WHERE query.ensemble = ?1 AND summary.revision = query.revision",
@@ -112,7 +112,7 @@ impl Db {
             pooled = pooled.pooled(summary.dispersion.unwrap_or_default());
         }
         let Some(phi) = pooled.phi().filter(|_| pooled.battles >= ENOUGH_BATTLES) else {
-            return Ok(false);
+            return Ok(Vec::new());
         };
         let name = format!("phi:{}", ensemble.0);
         let value = serde_json::json!([phi, pooled.battles]).to_string();
@@ -127,7 +127,26 @@ impl Db {
                 [ensemble.0],
             )?;
         }
-        Ok(changed > 0)
+        match changed {
+            0 => Ok(Vec::new()),
+            _ => self.queries_of(ensemble),
+        }
+    }
+
+    /// Summarises queries whose rows have changed, and all whose intervals follow from theirs.
+    pub fn cache_changed(&self, changed: &[QueryKey]) -> Result<()> {
+        for query in changed {
+            self.cache_summary(*query)?;
+        }
+        if changed.is_empty() {
+            return Ok(());
+        }
+        for ensemble in self.ensembles_in_force()? {
+            for query in self.estimate_phi(ensemble)? {
+                self.cache_summary(query)?;
+            }
+        }
+        Ok(())
     }
 
     /// A query's summary, from the cache where it is still good.

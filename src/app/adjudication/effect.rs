@@ -2,9 +2,8 @@
 
 use crate::app::adjudication::data::AdjudicationData;
 use crate::app::error::AppError;
-use crate::app::intervals::mean_json;
+use crate::app::intervals::{difference_json, mean_json};
 use crate::domain::adjudication::{DisagreementCause, Finding, LabelCorrection, Remeasured};
-use crate::domain::metrics::Comparison;
 use serde_json::{Map, Value, json};
 
 /// Rulings in force, and each ranking before and after.
@@ -88,14 +87,4 @@ impl RulingEffect {
         };
         self.rankings.iter().map(ranking).collect()
     }
-}
-
-fn difference_json(of: Comparison) -> Value {
-    json!({
-        "queries": of.n,
-        "mean": of.mean_difference,
-        "low": of.interval.map(|(low, _)| low),
-        "high": of.interval.map(|(_, high)| high),
-        "p_randomisation": of.randomisation_p,
-    })
 }

@@ -240,15 +240,7 @@ async fn look_for(
 /// Follows new votes up: the noise of the battles is estimated anew, and with it every interval.
 pub async fn settle(store: &Store) -> Result<(), RunError> {
     for ensemble in store.read(|db| db.ensembles_in_force()).await? {
-        let changed = store
-            .write(move |db| {
-                Ok(if db.estimate_phi(ensemble)? {
-                    db.queries_of(ensemble)?
-                } else {
-                    Vec::new()
-                })
-            })
-            .await?;
+        let changed = store.write(move |db| db.estimate_phi(ensemble)).await?;
         let store = store.clone();
         tokio::task::spawn_blocking(move || store.summarise_all(&changed, |_, _| true))
             .await

@@ -1,6 +1,6 @@
 //! What was measured, of a ranking and of how it differs from another.
 
-use crate::app::intervals::mean_json;
+use crate::app::intervals::{difference_json, mean_json};
 use crate::app::wording::{counted, first_names};
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{Comparison, MeanEstimate};
@@ -94,18 +94,13 @@ impl MetricRow {
 
 fn difference(of: Comparison) -> Value {
     let (better, equal, worse) = of.wins_ties_losses;
-    json!({
-        "queries": of.n,
-        "mean": of.mean_difference,
-        "low": of.interval.map(|(low, _)| low),
-        "high": of.interval.map(|(_, high)| high),
-        "p_randomisation": of.randomisation_p,
-        "p_t_test": of.t_test.map(|test| test.p),
-        "t": of.t_test.map(|test| test.t),
-        "better": better,
-        "equal": equal,
-        "worse": worse,
-    })
+    let mut difference = difference_json(of);
+    difference["p_t_test"] = json!(of.t_test.map(|test| test.p));
+    difference["t"] = json!(of.t_test.map(|test| test.t));
+    difference["better"] = json!(better);
+    difference["equal"] = json!(equal);
+    difference["worse"] = json!(worse);
+    difference
 }
 
 /// `3 queries WHAT: a, b, c`.

@@ -1,9 +1,9 @@
 //! zBench's `ai_scores.json`: votes taken over as they were recorded, with no call made.
 
-use super::imported::{PoolsImport, file_name};
+use super::imported::PoolsImport;
 use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
 use crate::app::error::{AppError, FileProblems};
-use crate::app::input_files::{open, stem};
+use crate::app::input_files::{display_name, open, stem};
 use crate::client::now_ms;
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
@@ -89,7 +89,7 @@ impl GatheredPool {
 
 /// What is wrong with a file, pair by pair.
 pub(super) fn check(path: &Path) -> Result<FileProblems, AppError> {
-    let name = file_name(path);
+    let name = display_name(path);
     let mut problems = FileProblems::of(path);
     let mut texts = TextHashes::default();
     let pairs = ai_scores::read_scored_pairs(open(path)?, &name, ExpectedJudges::Any);
@@ -105,7 +105,7 @@ pub(super) fn check(path: &Path) -> Result<FileProblems, AppError> {
 
 /// Imports a file in one transaction.
 pub(super) fn import(store: &Store, path: &Path) -> Result<PoolsImport, AppError> {
-    let (readers, name, dataset) = ([open(path)?, open(path)?], file_name(path), stem(path));
+    let (readers, name, dataset) = ([open(path)?, open(path)?], display_name(path), stem(path));
     Ok(store.write_blocking(move |db| add(db, readers, &name, &dataset))?)
 }
 
@@ -168,17 +168,16 @@ pub fn add(
             continue;
         };
         // A dataset imported before knows the hybrid order and the documents that never fought.
-        let key = match db.find_query(&id) {
-            Ok(key) => {
+        let key = match db.known_query(&id)? {
+            Some(key) => {
                 same_documents(db, key, &pool)?;
                 import.queries_unchanged += 1;
                 key
             }
-            Err(StoreError::NotFound(_)) => {
+            None => {
                 import.queries_added += 1;
                 db.add_pool(&pool, dataset)?.key()
             }
-            Err(error) => return Err(error),
         };
         db.set_ensemble(key, ensemble, None)?;
         import.keys.push(key);

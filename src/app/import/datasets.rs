@@ -1,9 +1,9 @@
 //! Queries with their documents, in zBench's JSON lines.
 
-use super::imported::{PoolsImport, file_name};
+use super::imported::PoolsImport;
 use super::recognise::{FileContent, recognise};
 use crate::app::error::{AppError, FileProblems, invalid};
-use crate::app::input_files::{open, stem};
+use crate::app::input_files::{display_name, open, stem};
 use crate::domain::corpus::Pool;
 use crate::formats::dataset;
 use crate::store::corpus::Imported;
@@ -53,7 +53,7 @@ impl CheckedDataset {
     }
 
     pub fn pools(&self) -> Result<impl Iterator<Item = Pool> + use<>, AppError> {
-        let records = dataset::read_pools(open(&self.path)?, &file_name(&self.path));
+        let records = dataset::read_pools(open(&self.path)?, &display_name(&self.path));
         Ok(records.filter_map(Result::ok))
     }
 }
@@ -62,7 +62,7 @@ impl CheckedDataset {
 pub(super) fn check_lines(path: &Path) -> Result<FileProblems, AppError> {
     let mut problems = FileProblems::of(path);
     let mut any = false;
-    for pool in dataset::read_pools(open(path)?, &file_name(path)) {
+    for pool in dataset::read_pools(open(path)?, &display_name(path)) {
         any = true;
         problems.keep(pool);
     }
@@ -77,7 +77,7 @@ pub(super) fn check_lines(path: &Path) -> Result<FileProblems, AppError> {
 
 /// Imports a file in one transaction.
 pub(super) fn import(store: &Store, path: &Path) -> Result<PoolsImport, AppError> {
-    let (reader, name, dataset) = (open(path)?, file_name(path), stem(path));
+    let (reader, name, dataset) = (open(path)?, display_name(path), stem(path));
     Ok(store.write_blocking(move |db| add(db, reader, &name, &dataset))?)
 }
 

@@ -9,7 +9,6 @@ use crate::store::{Store, StoreError};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt::{self, Display};
-use std::path::Path;
 
 /// Names that are listed before the rest is only counted.
 const LISTED: usize = 8;
@@ -148,11 +147,6 @@ impl VotesImport {
         }
         notes
     }
-}
-
-/// A path as an import shows it.
-pub(super) fn file_name(path: &Path) -> String {
-    path.display().to_string()
 }
 
 /// The project's queries by their names; an empty project knows none, and lacks none.

@@ -1,7 +1,8 @@
 //! Labels into a project.
 
-use super::imported::{KnownQueries, file_name, without_pool};
+use super::imported::{KnownQueries, without_pool};
 use crate::app::error::AppError;
+use crate::app::input_files::display_name;
 use crate::app::wording::counted;
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
@@ -21,7 +22,7 @@ pub struct LabelsImport {
 pub(super) fn import(store: &Store, path: &Path, labels: Qrels) -> Result<LabelsImport, AppError> {
     let known = KnownQueries::read(store)?;
     Ok(LabelsImport {
-        file: file_name(path),
+        file: display_name(path),
         labels: labels.values().map(|grades| grades.len()).sum(),
         unknown_queries: known.lacking(labels.keys()),
         labels_added: store

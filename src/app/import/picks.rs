@@ -1,9 +1,9 @@
 //! Picks into a project.
 
 use super::datasets::REFUSED;
-use super::imported::{KnownQueries, file_name};
+use super::imported::KnownQueries;
 use crate::app::error::{AppError, FileProblems};
-use crate::app::input_files::open;
+use crate::app::input_files::{display_name, open};
 use crate::app::wording::counted;
 use crate::domain::adjudication::PickRecord;
 use crate::domain::sanitise;
@@ -23,7 +23,7 @@ pub struct PicksImport {
 
 pub(super) fn read(path: &Path) -> Result<Vec<PickRecord>, AppError> {
     let mut problems = FileProblems::of(path);
-    let records = read_picks(open(path)?, &file_name(path));
+    let records = read_picks(open(path)?, &display_name(path));
     let picks = records.filter_map(|record| problems.keep(record));
     let picks = picks.map(|(_, record)| record).collect();
     problems.refuse(REFUSED)?;
@@ -48,7 +48,7 @@ pub(super) fn import(
         Ok((added, unknown))
     })?;
     Ok(PicksImport {
-        file: file_name(path),
+        file: display_name(path),
         picks: count,
         picks_added: added,
         picks_of_unknown_queries: unknown,

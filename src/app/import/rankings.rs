@@ -1,7 +1,8 @@
 //! Rankings into a project.
 
-use super::imported::{KnownQueries, file_name, without_pool};
+use super::imported::{KnownQueries, without_pool};
 use crate::app::error::AppError;
+use crate::app::input_files::display_name;
 use crate::app::wording::counted;
 use crate::client::now_ms;
 use crate::domain::metrics::RankedRun;
@@ -29,7 +30,7 @@ pub(super) fn import(
     let known = KnownQueries::read(store)?;
     let ranking = name.clone();
     Ok(RankingImport {
-        file: file_name(path),
+        file: display_name(path),
         ranking,
         queries: run.len(),
         unknown_queries: known.lacking(run.keys()),

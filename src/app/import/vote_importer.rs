@@ -103,14 +103,14 @@ impl<'a> VotesImporter<'a> {
     /// The vote's query, new or as the project has it.
     fn query(&mut self, vote: &ExternalVote) -> Result<ImportedQuery, StoreError> {
         let id = vote.query.as_str();
-        let (key, places, fresh) = match self.db.find_query(id) {
-            Ok(key) => {
+        let (key, places, fresh) = match self.db.known_query(id)? {
+            Some(key) => {
                 self.report.queries_unchanged += 1;
                 let documents = self.db.documents(key)?.into_iter().enumerate();
                 let places = documents.map(|(at, document)| (document.id.to_string(), at));
                 (key, places.collect(), false)
             }
-            Err(StoreError::NotFound(_)) => {
+            None => {
                 self.report.queries_added += 1;
                 let pool = Pool {
                     query: Query {
@@ -124,7 +124,6 @@ impl<'a> VotesImporter<'a> {
                 let key = self.db.add_pool(&pool, self.dataset)?.key();
                 (key, HashMap::new(), true)
             }
-            Err(error) => return Err(error),
         };
         Ok(ImportedQuery {
             key,
@@ -296,18 +295,7 @@ impl<'a> VotesImporter<'a> {
             }
             self.report.conflicts += self.db.conflicts(Some(query.key))?.len();
         }
-        for key in &changed {
-            self.db.cache_summary(*key)?;
-        }
-        if !changed.is_empty() {
-            for ensemble in self.db.ensembles_in_force()? {
-                if self.db.estimate_phi(ensemble)? {
-                    for key in self.db.queries_of(ensemble)? {
-                        self.db.cache_summary(key)?;
-                    }
-                }
-            }
-        }
+        self.db.cache_changed(&changed)?;
         self.report.rule = self.db.final_rule()?;
         Ok(self.report)
     }

@@ -40,20 +40,18 @@ pub fn undo_verdict(
             text,
         }))
     })?;
-    undone.ok_or_else(|| {
-        let who = sanitise::line(annotator);
-        invalid!("no verdict by {who:?} to take back")
-    })
+    undone.ok_or_else(|| nothing_by(annotator, "verdict"))
 }
 
 /// Takes the annotator's latest ruling back.
 pub fn undo_ruling(store: &Store, annotator: &str) -> std::result::Result<StoredRuling, AppError> {
     let who = annotator.to_owned();
     let undone = store.write_blocking(move |db| db.undo_ruling(&who, now_ms()))?;
-    undone.ok_or_else(|| {
-        let who = sanitise::line(annotator);
-        invalid!("no ruling by {who:?} to take back")
-    })
+    undone.ok_or_else(|| nothing_by(annotator, "ruling"))
+}
+
+fn nothing_by(annotator: &str, what: &str) -> AppError {
+    invalid!("no {what} by {:?} to take back", sanitise::line(annotator))
 }
 
 /// What was taken back and what is in force on the pair now, in words.

@@ -21,13 +21,7 @@ impl Dispatcher {
     ) -> Result<(), RunError> {
         let changed = self
             .store
-            .write(move |db| {
-                Ok(if db.estimate_phi(ensemble)? {
-                    db.queries_of(ensemble)?
-                } else {
-                    Vec::new()
-                })
-            })
+            .write(move |db| db.estimate_phi(ensemble))
             .await?;
         self.summarise_all(changed).await
     }

@@ -248,6 +248,16 @@ mod tests {
     }
 
     #[test]
+    fn what_would_fail_every_call_stops_at_once() {
+        let now = Instant::now();
+        let mut health = Health::new(Duration::from_secs(60));
+        let mut error = CallError::new(FailureCause::Unauthorised, "the key is not known");
+        error.stops_judge = true;
+        let why = health.failed(&error, now, now);
+        assert_eq!(why.as_deref(), Some("the key is not known"));
+    }
+
+    #[test]
     fn junk_stops_a_judge_as_refused_requests_do() {
         let now = Instant::now();
         for cause in [FailureCause::Malformed, FailureCause::BadRequest] {

@@ -759,6 +759,79 @@ async fn the_same_question_is_asked_once_and_its_answer_shared() {
     }
 }
 
+#[tokio::test]
+async fn a_question_that_was_answered_long_ago_is_not_bought_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(ms(5))));
+    let setup = WorkerSetup {
+        ledger: CallLedger::Project(store),
+        key: |number| Some([number as u8 % 40; 32]),
+        ..WorkerSetup::new(1)
+    };
+    let played = play(&server, 41, setup).await;
+    assert_eq!((played.answered.len(), played.shared), (40, 1));
+    assert_eq!(server.books().requests, 40);
+}
+
+#[tokio::test]
+async fn the_ledger_knows_of_each_call_that_was_sent_and_of_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    let setup = WorkerSetup {
+        ledger: CallLedger::Project(store.clone()),
+        ..WorkerSetup::new(1)
+    };
+    let control = Arc::clone(&setup.control);
+    let look = rusqlite::Connection::open(&path).unwrap();
+    let server = Arc::new(SimulatedServer::new(move |request| {
+        let open = "SELECT count(*) FROM call WHERE ended_ms IS NULL";
+        let open: usize = look.query_row(open, [], |row| row.get(0)).unwrap();
+        assert!(open > 0, "sent before it was written down");
+        if request.number == 5 {
+            let control = Arc::clone(&control);
+            tokio::spawn(async move {
+                // By then the next one has been written down too.
+                tokio::time::sleep(ms(30)).await;
+                control.send_modify(RunControl::stop);
+            });
+        }
+        ServerFate::Answer(ms(60))
+    }));
+    let played = play(&server, 100, setup).await;
+    assert_eq!((played.answered.len(), played.failed.len()), (6, 0));
+    let spent = store.read(|db| db.spent()).await.unwrap();
+    assert_eq!((spent[0].calls, spent[0].open_calls), (6, 0));
+    assert_eq!(spent[0].assumed_calls, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_asked_once_more_and_waits_for_money_is_not_lost() {
+    let budget = Budget::new(Some(1.0), 0.0);
+    let others = budget.clone();
+    let server = Arc::new(SimulatedServer::new(move |request| match request.before {
+        0 => {
+            // What is left goes to somebody else for a while.
+            let reserved = others.reserve(0.5);
+            tokio::spawn(async move {
+                tokio::time::sleep(seconds(1.0)).await;
+                drop(reserved);
+            });
+            ServerFate::Junk(ms(50))
+        }
+        _ => ServerFate::Answer(ms(50)),
+    }));
+    let setup = WorkerSetup {
+        budget,
+        key: |_| Some([1; 32]),
+        ..WorkerSetup::new(4)
+    };
+    let played = play(&server, 1, setup).await;
+    assert_eq!((played.answered.len(), played.budget_reached), (1, false));
+    assert!(played.took >= seconds(1.0), "{:?}", played.took);
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_answer_that_cannot_be_shared_is_asked_for_again() {
     let server = Arc::new(SimulatedServer::new(|_| ServerFate::Answer(ms(50))));

@@ -34,16 +34,22 @@ fn wait<T>(answer: impl Future<Output = T>) -> T {
         .block_on(answer)
 }
 
-#[test]
-fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
-    let folder = tempfile::tempdir().unwrap();
+/// A disk that tells when it begins to sync, and ends when it is let go.
+fn slow_disk() -> (LogSync, mpsc::Receiver<()>, mpsc::Sender<()>) {
     let (begun, begins) = mpsc::channel();
-    let (release, released) = mpsc::channel::<()>();
+    let (release, released) = mpsc::channel();
     let sync: LogSync = Box::new(move || {
         let _ = begun.send(());
         let _ = released.recv();
         Ok(())
     });
+    (sync, begins, release)
+}
+
+#[test]
+fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (sync, begins, release) = slow_disk();
     let store = Store::open_with(&folder.path().join("p.db"), sync).unwrap();
     let mut write = Box::pin(store.write(set("write")));
     begins.recv().unwrap();
@@ -58,15 +64,25 @@ fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
 }
 
 #[test]
+fn work_that_panics_is_taken_back_and_leaves_the_others_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let before = store.note(set("before"));
+    let panics = store.note(|db| -> Result<()> {
+        set("half")(db)?;
+        std::panic::resume_unwind(Box::new("in the middle"))
+    });
+    let after = store.note(set("later"));
+    wait(before).unwrap();
+    assert!(wait(panics).is_err());
+    wait(after).unwrap();
+    assert_eq!(names(&store), ["before", "later"]);
+}
+
+#[test]
 fn what_is_committed_during_a_sync_waits_for_the_next_one() {
     let folder = tempfile::tempdir().unwrap();
-    let (begun, begins) = mpsc::channel();
-    let (release, released) = mpsc::channel::<()>();
-    let sync: LogSync = Box::new(move || {
-        let _ = begun.send(());
-        let _ = released.recv();
-        Ok(())
-    });
+    let (sync, begins, release) = slow_disk();
     let store = Store::open_with(&folder.path().join("p.db"), sync).unwrap();
     let first = store.write(set("first"));
     begins.recv().unwrap();

@@ -237,6 +237,17 @@ mod tests {
     }
 
     #[test]
+    fn an_overloaded_server_that_says_when_to_come_back_has_refused_and_is_not_broken() {
+        let mut error = CallError::new(FailureCause::Server, "busy");
+        error.exchange.status = Some(503);
+        assert!(!is_refusal(&error));
+        error.exchange.limits.retry_after = Some(Duration::from_secs(2));
+        assert!(is_refusal(&error));
+        error.exchange.status = Some(500);
+        assert!(!is_refusal(&error));
+    }
+
+    #[test]
     fn an_answer_that_is_junk_opens_what_refusals_have_closed() {
         let now = Instant::now();
         let mut gate = RateGate::new(JudgeLimits::default(), 64, 64, true, now);

@@ -216,6 +216,19 @@ mod tests {
     }
 
     #[test]
+    fn a_limit_that_is_lowered_holds_at_once_and_one_that_is_raised_is_grown_into() {
+        let mut window = CallWindow::new(128, 128, true);
+        window.set_limit(10);
+        assert_eq!(window.size(), 10);
+        window.answered(QUICKLY);
+        assert_eq!(window.size(), 10);
+        window.set_limit(128);
+        assert_eq!(window.size(), 10);
+        window.answered(QUICKLY);
+        assert_eq!(window.size(), 17);
+    }
+
+    #[test]
     fn judges_on_this_machine_have_all_their_places_at_once() {
         let mut window = CallWindow::new(256, FIRST, false);
         let now = Instant::now();

@@ -326,9 +326,8 @@ impl<Q: ServiceQuestion> Worker<Q> {
 
     /// Waits for what is in flight and on its way to the disk; what was not sent is taken back.
     async fn drain(&mut self) {
+        // What waits in `first` and `later` goes with this worker: nothing sends it any more, and it stays owed.
         self.take_back().await;
-        self.first.clear();
-        self.later.clear();
         let mut deadline: Option<Instant> = None;
         while !self.flying.is_empty() || !self.writing.is_empty() {
             let control = *self.control.borrow_and_update();
@@ -345,9 +344,6 @@ impl<Q: ServiceQuestion> Worker<Q> {
             tokio::select! {
                 Some(landed) = self.flying.join_next_with_id(), if !self.flying.is_empty() => {
                     self.land(landed, Instant::now()).await;
-                    // What a failure put off is not asked any more; its attempt is charged, and the question stays
-                    // owed.
-                    self.later.clear();
                 }
                 Some(written) = self.writing.next(), if !self.writing.is_empty() => self.written(written).await,
                 changed = self.control.changed() => if changed.is_err() {
@@ -356,8 +352,6 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 () = tokio::time::sleep_until(until.unwrap_or(now)), if until.is_some_and(|until| until > now) => {}
             }
         }
-        // What was to be shared with them is owed.
-        self.first.clear();
     }
 }
 

@@ -122,3 +122,19 @@ impl Db {
             .pragma_update(None, "defer_foreign_keys", true)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rehearsal_leaves_nothing() {
+        let mut db = Db::scratch().unwrap();
+        let told = db.rehearsed(|db| {
+            db.remember("a", "1")?;
+            db.remembered("a")
+        });
+        assert_eq!(told.unwrap().as_deref(), Some("1"));
+        assert_eq!(db.remembered("a").unwrap(), None);
+    }
+}

@@ -11,6 +11,8 @@ use crate::judge::{Exchange, JudgeLimits, RateLimits};
 use crate::store::Store;
 use proptest::prelude::*;
 
+mod failures;
+
 /// What a request comes to.
 #[derive(Clone, Copy, Debug)]
 enum ServerFate {
@@ -26,6 +28,10 @@ enum ServerFate {
     Silent,
     /// An answer, after so long, that cannot be read.
     Junk(Duration),
+    /// A page of some server in between, which may be gone at the next try.
+    Page,
+    /// A refusal of the request's form, which the client has changed since.
+    Adapted,
     /// The client's own code panics.
     Panic,
 }
@@ -163,6 +169,22 @@ impl SimulatedServer {
                 fail(exchange, FailureCause::Server, "it broke")
             }
             ServerFate::Silent => std::future::pending().await,
+            ServerFate::Page => {
+                exchange.status = Some(502);
+                let page = fail(exchange, FailureCause::Malformed, "a page");
+                page.map_err(|mut error| {
+                    error.no_answer = true;
+                    error
+                })
+            }
+            ServerFate::Adapted => {
+                exchange.status = Some(400);
+                let refused = fail(exchange, FailureCause::BadRequest, "not in this form");
+                refused.map_err(|mut error| {
+                    error.retry = Retry::Adapted;
+                    error
+                })
+            }
             ServerFate::Panic => panic!("of all things"),
         }
     }
@@ -188,7 +210,7 @@ impl ServiceQuestion for ServerQuestion {
     }
 
     fn rephrased(&self, error: &CallError) -> Option<Self> {
-        let again = error.cause == FailureCause::Malformed && !self.once_more;
+        let again = error.cause == FailureCause::Malformed && !error.no_answer && !self.once_more;
         again.then(|| Self {
             server: Arc::clone(&self.server),
             once_more: true,

@@ -2,10 +2,12 @@
 
 use super::*;
 use crate::domain::battle::Pair;
+use crate::domain::verdict::Decision;
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::judges::EnsembleId;
 use crate::store::labels::tests::pool;
 use crate::store::runs::RunRow;
+use crate::store::verdicts::NewVerdict;
 
 /// A project with one planned battle before one judge.
 struct OneBattle {
@@ -207,6 +209,37 @@ fn what_an_open_batch_makes_is_bought_nowhere_else_and_counts_against_a_budget()
         1,
         "the first was never closed"
     );
+}
+
+#[test]
+fn numbers_that_a_vote_has_overtaken_are_not_kept() {
+    let one = OneBattle::new();
+    let (revision, numbers) = one.db.summary_now(one.query).unwrap();
+    one.db.record(&one.call(vote(-0.5))).unwrap();
+    one.db.keep_summary(one.query, revision, &numbers).unwrap();
+    assert!(one.has_changed(), "they are of another revision");
+    assert!(!one.has_changed());
+}
+
+#[test]
+fn a_verdict_and_its_reason_are_taken_back_together() {
+    let one = OneBattle::new();
+    let standing = || one.db.standing_verdicts(None).unwrap().len();
+    let given = NewVerdict::open(one.query, 0, 1, Decision::A, "ada");
+    one.has_changed();
+    one.db.add_verdict(&given).unwrap();
+    assert!(one.has_changed());
+    let explained = NewVerdict {
+        note: Some("it says so".to_owned()),
+        ..given
+    };
+    one.db.add_verdict(&explained).unwrap();
+    assert_eq!(standing(), 1, "the reason stands for both");
+    assert!(one.has_changed());
+    assert!(one.db.undo_verdict("ada", 9).unwrap().is_some());
+    assert_eq!(standing(), 0);
+    assert!(one.has_changed());
+    assert!(one.db.undo_verdict("ada", 9).unwrap().is_none());
 }
 
 #[test]

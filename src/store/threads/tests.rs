@@ -79,6 +79,36 @@ fn work_that_panics_is_taken_back_and_leaves_the_others_alone() {
     assert_eq!(names(&store), ["before", "later"]);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_project_that_goes_while_the_disk_syncs_confirms_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let (sync, begins, release) = slow_disk();
+    let store = Store::open_with(&path, sync).unwrap();
+    let write = store.write(set("write"));
+    begins.recv().unwrap();
+    std::fs::rename(&path, folder.path().join("elsewhere.db")).unwrap();
+    drop(release);
+    let lost = wait(write);
+    assert!(matches!(lost, Err(StoreError::Gone { .. })), "{lost:?}");
+}
+
+#[test]
+fn what_is_answered_is_what_is_kept_where_a_transaction_is_given_up_in_the_middle() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let first = store.note(set("first"));
+    // As SQLite does when there is no room.
+    let gives_up = store.note(|db| Ok(db.connection.execute_batch("ROLLBACK")?));
+    let later = store.note(set("later"));
+    let kept = [wait(first).is_ok(), wait(later).is_ok()];
+    assert!(wait(gives_up).is_err());
+    let there = names(&store);
+    let is_there = ["first", "later"].map(|name| there.iter().any(|one| one == name));
+    assert_eq!(kept, is_there);
+}
+
 #[test]
 fn what_is_committed_during_a_sync_waits_for_the_next_one() {
     let folder = tempfile::tempdir().unwrap();

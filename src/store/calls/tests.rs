@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::domain::battle::Pair;
-use crate::domain::verdict::Decision;
+use crate::domain::corpus::DocId;
+use crate::domain::ranking::RankingSettings;
+use crate::domain::verdict::{Decision, FinalRule};
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::judges::EnsembleId;
 use crate::store::labels::tests::pool;
@@ -219,6 +221,29 @@ fn numbers_that_a_vote_has_overtaken_are_not_kept() {
     one.db.keep_summary(one.query, revision, &numbers).unwrap();
     assert!(one.has_changed(), "they are of another revision");
     assert!(!one.has_changed());
+}
+
+#[test]
+fn whatever_numbers_follow_from_makes_them_stale() {
+    let one = OneBattle::new();
+    one.has_changed();
+    one.db.set_final_rule(&FinalRule::Majority).unwrap();
+    assert!(one.has_changed(), "whose verdict counts");
+    one.db.set_settings(&RankingSettings::default()).unwrap();
+    assert!(one.has_changed(), "how scores are fitted");
+    let more = PlannedBattle {
+        pair: Pair::new(0, 2).unwrap(),
+        ..one.plan[0]
+    };
+    let plan = || one.db.add_plan(one.query, &[more], 3, one.ensemble);
+    plan().unwrap();
+    assert!(one.has_changed(), "a battle more");
+    plan().unwrap();
+    assert!(!one.has_changed(), "it is there already");
+    let mut document = pool(&["{}"]).documents.remove(0);
+    document.id = DocId::new("new");
+    one.db.add_document(one.query, &document).unwrap();
+    assert!(one.has_changed(), "a document more");
 }
 
 #[test]

@@ -192,3 +192,37 @@ impl Db {
         Ok(lines)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::labels::tests::pool;
+    use crate::store::verdicts::NewVerdict;
+
+    #[test]
+    fn a_pair_that_waits_keeps_its_line_and_one_that_was_judged_gets_another() {
+        let db = Db::scratch().unwrap();
+        let query = db.add_pool(&pool(&["{}", "{}"]), "set").unwrap().key();
+        let pair = Pair::new(0, 1).unwrap();
+        let item = NewAssignment {
+            policy: Policy::Value,
+            draw: DrawReason::Priority,
+        };
+        let lines = || db.assignments("ada").unwrap();
+        for now_ms in [1, 2] {
+            db.postpone("ada", query, pair, &item, now_ms).unwrap();
+            assert_eq!(lines().len(), 1);
+            assert!(lines()[0].later && !lines()[0].judged);
+        }
+        let verdict = NewVerdict {
+            item: Some(item.clone()),
+            created_ms: 3,
+            ..NewVerdict::open(query, 0, 1, Decision::A, "ada")
+        };
+        db.add_verdict(&verdict).unwrap();
+        assert_eq!(lines().len(), 1, "it answers the line that waits");
+        assert!(lines()[0].judged);
+        db.postpone("ada", query, pair, &item, 4).unwrap();
+        assert_eq!(lines().len(), 2);
+    }
+}

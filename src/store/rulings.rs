@@ -371,6 +371,7 @@ mod tests {
             (about.blind, about.active_ms, reasoned.revealed_ms),
             (true, Some(7), Some(1))
         );
+        assert_eq!(db.standing_rulings().unwrap(), [reasoned], "one for both");
         assert!(!rule(Finding::Not, None, true, 1).about.blind);
         // Nor is it blind again once everything has been taken back.
         assert!(db.undo_ruling("ada", 2).unwrap().is_some());

@@ -1,6 +1,6 @@
 //! `overrule merge`: two analysts' files become one, as often as one likes, and neither loses anything.
 
-use crate::support::{AI_SCORES, Sandbox, dataset};
+use crate::support::{AI_SCORES, Arguments as _, Sandbox, dataset};
 use rusqlite::types::Value as Cell;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::{Value, json};
@@ -30,7 +30,8 @@ pub(crate) fn rows(path: &Path) -> Vec<(String, Vec<Vec<Cell>>)> {
 
 pub(crate) fn merge(sandbox: &Sandbox, other: &Sandbox, more: &str) -> Value {
     let path = other.project();
-    sandbox.json(&format!("merge {} --json {more}", path.display()))
+    let fixed = ["merge", path.to_str().unwrap(), "--json"];
+    sandbox.json(&[&fixed[..], &more.list()].concat())
 }
 
 /// Two sandboxes with the same dataset, judged by the same judges up to different depths.

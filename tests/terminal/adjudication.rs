@@ -1,109 +1,116 @@
-//! Twenty pairs judged with two keys each, a restart in the middle, undo over the restart, and nothing of the judges on
-//! the wire before a decision.
+//! From a benchmark to corrected labels: ten rulings in the terminal, a restart, undo over the restart, and nothing of
+//! label and picks on the wire before a ruling.
 
-use super::Terminal;
+use super::{Terminal, link_data, overrule};
+use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
 const SIZE: (u16, u16) = (120, 40);
 
-fn project(folder: &Path) -> Vec<String> {
-    let dataset = concat!(env!("CARGO_MANIFEST_DIR"), "/data/scifact.jsonl");
-    let annotated = Command::new(env!("CARGO_BIN_EXE_overrule"))
-        .args(["annotate", dataset, "out.jsonl"])
-        .current_dir(folder)
-        .env_clear()
-        .env("HOME", folder)
-        .output()
-        .unwrap();
-    assert!(annotated.status.success(), "{annotated:?}");
-    let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
-    let mut names = db.prepare("SELECT name FROM document").unwrap();
-    let names = names.query_map([], |row| row.get(0)).unwrap();
-    names.map(Result::unwrap).collect()
-}
-
-fn verdicts(folder: &Path, what: &str) -> i64 {
-    let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
-    let sql = format!(
-        "SELECT count(*) FROM verdict WHERE {what}
-         AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)"
-    );
-    db.query_row(&sql, [], |row| row.get(0)).unwrap()
-}
-
-/// Opens the queue and takes up its first pair.
-fn begin(folder: &Path) -> Terminal {
+/// Opens adjudication and its first disagreement; returns how much had been sent before.
+fn begin(folder: &Path) -> (Terminal, usize) {
     let mut terminal = Terminal::start(folder, &[], &[], SIZE);
-    terminal.wait("Insomnia can");
-    terminal.keys("w");
-    terminal.wait("to judge");
+    terminal.wait("Enter matrix");
+    terminal.keys("C");
+    terminal.wait("to rule on");
+    // What stands above the list has been drawn by then.
     terminal.wait("▌    1");
+    let from = terminal.raw.len();
     terminal.keys("\r");
-    terminal.wait("Which document");
-    terminal
+    (terminal, from)
 }
 
-/// Judges a pair with two keys; what was sent before the decision held nothing of the judges.
-fn judge(terminal: &mut Terminal, key: &str, names: &[String], from: usize) -> usize {
-    terminal.wait("[a] A better");
+/// Rules on a document with two keys, the `nth` in all; what was sent before held nothing of its label and of the picks.
+fn rule(terminal: &mut Terminal, key: &str, nth: usize, from: usize) -> usize {
+    terminal.wait("Does this document");
     let raw = String::from_utf8_lossy(&terminal.raw[from..]).into_owned();
     for secret in [
+        "grade",
+        "SUPPORT",
+        "CONTRADICT",
+        "benchmark",
+        "picked",
         "bm25",
-        "proximity",
         "ngram",
-        "zELO",
-        "rank ",
-        "votes",
-        "P(A stands",
+        "proximity",
+        "hybrid rank",
     ] {
         assert!(
             !raw.contains(secret),
-            "{secret:?} was sent before the decision"
+            "{secret:?} was sent before the ruling"
         );
     }
-    let known = names.iter().find(|name| raw.contains(name.as_str()));
-    assert_eq!(known, None, "a document was named before the decision");
     terminal.keys(key);
-    terminal.wait("you said, blind");
+    terminal.wait(&format!("{nth} ruled by you"));
+    // The last line of what is shown then.
+    terminal.wait("proximity");
     let from = terminal.raw.len();
     terminal.keys("\r");
-    terminal.wait("Which document");
     from
 }
 
 #[test]
-fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
+fn a_benchmark_becomes_corrected_labels_in_one_sitting() {
     let folder = tempfile::tempdir().unwrap();
-    let names = project(folder.path());
-    let mut terminal = begin(folder.path());
-    // The list of queries and of the queue have been drawn by now; neither names a judge or a document.
-    let mut from = 0;
-    for at in 0..10 {
-        from = judge(&mut terminal, ["a", "b", "t", "x"][at % 4], &names, from);
+    let folder = folder.path();
+    link_data(folder);
+    let beir = "data/scifact-small";
+    overrule(folder, &format!("import {beir}"));
+    overrule(folder, "pick");
+    let (mut terminal, mut from) = begin(folder);
+    for at in 0..5 {
+        from = rule(&mut terminal, ["1", "3", "2", "4"][at % 4], 1 + at, from);
     }
+    terminal.wait("Does this document");
     terminal.keys("q");
     assert_eq!(terminal.end(), 0);
-    assert_eq!(verdicts(folder.path(), "blind = 1"), 10);
-    assert_eq!(
-        verdicts(folder.path(), "blind = 0 AND revealed_ms IS NOT NULL"),
-        10
-    );
+    let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
+    let stored: i64 = db
+        .query_row("SELECT count(*) FROM ruling", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(stored, 5);
 
-    let mut terminal = begin(folder.path());
+    let (mut terminal, from) = begin(folder);
+    terminal.wait("Does this document");
     terminal.keys("u");
     terminal.wait("taken back");
-    terminal.wait("9 judged");
-    let mut from = terminal.raw.len();
-    for at in 0..11 {
-        from = judge(&mut terminal, ["b", "a", "t"][at % 3], &names, from);
+    terminal.wait("4 ruled by you");
+    let mut from = rule(&mut terminal, "3", 5, from);
+    for at in 0..5 {
+        from = rule(&mut terminal, ["1", "3"][at % 2], 6 + at, from);
     }
+    terminal.wait("Does this document");
     terminal.keys("q");
     assert_eq!(terminal.end(), 0);
-    assert_eq!(verdicts(folder.path(), "blind = 1"), 20);
+
+    let found: Value = serde_json::from_str(&overrule(folder, "adjudication --json")).unwrap();
+    assert_eq!(found["rulings"]["standing"], 10);
+    let changed = found["rulings"]["labels_changed"].as_u64().unwrap();
+    assert!(changed > 0);
+    let log = overrule(folder, "log --json");
     assert_eq!(
-        verdicts(folder.path(), "blind = 1 AND active_ms IS NULL"),
-        0
+        log.matches("\"event\": \"ruling undo\"").count(),
+        1,
+        "{log}"
     );
-    assert_eq!(verdicts(folder.path(), "shown IS NULL"), 0);
+    overrule(folder, "export qrels --corrected --out corrected.tsv");
+    let side = std::fs::read_to_string(folder.join("corrected_rulings.csv")).unwrap();
+    assert_eq!(side.lines().count(), 1 + 10);
+    let blind = side.lines().filter(|line| line.contains(",true,")).count();
+    assert_eq!(blind, 10, "{side}");
+    let diff = overrule(folder, "export qrels --diff");
+    assert!(diff.lines().count() as u64 >= changed, "{diff}");
+    let truth = format!("{beir}/qrels/test.tsv");
+    overrule(
+        folder,
+        &format!("pool build --beir {beir} --out p.jsonl --run-out bm25.trec"),
+    );
+    let measured =
+        format!("evaluate corrected.tsv bm25.trec --before {truth} --metrics ndcg@10 --json");
+    let measured: Value = serde_json::from_str(&overrule(folder, &measured)).unwrap();
+    let here = &found["rankings"][0]["metrics"]["ndcg@10"];
+    let there = &measured["metrics"]["ndcg@10"];
+    assert_eq!(there["mean"], here["after"]["mean"]);
+    assert_eq!(there["before"], here["before"]["mean"]);
+    assert_eq!(there["difference"]["mean"], here["difference"]["mean"]);
 }

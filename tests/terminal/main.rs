@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod adjudication;
-mod court;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
 mod leaving;
+mod review;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::io::{Read, Write};
@@ -192,6 +192,26 @@ impl Terminal {
             "the cursor is left hidden"
         );
     }
+}
+
+/// The bundled data, as `data` in this folder.
+fn link_data(folder: &Path) {
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/data");
+    std::os::unix::fs::symlink(data, folder.join("data")).unwrap();
+}
+
+/// Runs a command that must succeed, and gives what it printed.
+fn overrule(folder: &Path, arguments: &str) -> String {
+    let done = std::process::Command::new(env!("CARGO_BIN_EXE_overrule"))
+        .args(arguments.split(' '))
+        .current_dir(folder)
+        .env_clear()
+        .env("HOME", folder)
+        .env("USER", "ana")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
 }
 
 fn demo(folder: &Path, environment: &[(&str, &str)], size: (u16, u16)) -> Terminal {
@@ -395,13 +415,7 @@ fn hostile_documents_reach_no_terminal_raw() {
         })).collect::<Vec<_>>(),
     });
     std::fs::write(folder.path().join("in.jsonl"), format!("{line}\n")).unwrap();
-    let annotated = std::process::Command::new(env!("CARGO_BIN_EXE_overrule"))
-        .args(["annotate", "in.jsonl"])
-        .env("HOME", folder.path())
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    assert!(annotated.status.success(), "{annotated:?}");
+    overrule(folder.path(), "annotate in.jsonl");
     let mut terminal = Terminal::start(folder.path(), &[], &[], (120, 40));
     let mut before = "";
     for (keys, seen) in [

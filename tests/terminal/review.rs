@@ -1,0 +1,101 @@
+//! Twenty pairs judged with two keys each, a restart in the middle, undo over the restart, and nothing of the judges on
+//! the wire before a decision.
+
+use super::{Terminal, link_data, overrule};
+use std::path::Path;
+
+const SIZE: (u16, u16) = (120, 40);
+
+fn project(folder: &Path) -> Vec<String> {
+    link_data(folder);
+    overrule(folder, "annotate data/scifact.jsonl out.jsonl");
+    let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
+    let mut names = db.prepare("SELECT name FROM document").unwrap();
+    let names = names.query_map([], |row| row.get(0)).unwrap();
+    names.map(Result::unwrap).collect()
+}
+
+fn verdicts(folder: &Path, what: &str) -> i64 {
+    let db = rusqlite::Connection::open(folder.join("overrule.db")).unwrap();
+    let sql = format!(
+        "SELECT count(*) FROM verdict WHERE {what}
+         AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)"
+    );
+    db.query_row(&sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Opens the queue and takes up its first pair.
+fn begin(folder: &Path) -> Terminal {
+    let mut terminal = Terminal::start(folder, &[], &[], SIZE);
+    terminal.wait("Insomnia can");
+    terminal.keys("w");
+    terminal.wait("to judge");
+    terminal.wait("▌    1");
+    terminal.keys("\r");
+    terminal.wait("Which document");
+    terminal
+}
+
+/// Judges a pair with two keys; what was sent before the decision held nothing of the judges.
+fn judge(terminal: &mut Terminal, key: &str, names: &[String], from: usize) -> usize {
+    terminal.wait("[a] A better");
+    let raw = String::from_utf8_lossy(&terminal.raw[from..]).into_owned();
+    for secret in [
+        "bm25",
+        "proximity",
+        "ngram",
+        "zELO",
+        "rank ",
+        "votes",
+        "P(A stands",
+    ] {
+        assert!(
+            !raw.contains(secret),
+            "{secret:?} was sent before the decision"
+        );
+    }
+    let known = names.iter().find(|name| raw.contains(name.as_str()));
+    assert_eq!(known, None, "a document was named before the decision");
+    terminal.keys(key);
+    terminal.wait("you said, blind");
+    let from = terminal.raw.len();
+    terminal.keys("\r");
+    terminal.wait("Which document");
+    from
+}
+
+#[test]
+fn twenty_pairs_take_forty_keys_and_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let names = project(folder.path());
+    let mut terminal = begin(folder.path());
+    // The list of queries and of the queue have been drawn by now; neither names a judge or a document.
+    let mut from = 0;
+    for at in 0..10 {
+        from = judge(&mut terminal, ["a", "b", "t", "x"][at % 4], &names, from);
+    }
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(verdicts(folder.path(), "blind = 1"), 10);
+    assert_eq!(
+        verdicts(folder.path(), "blind = 0 AND revealed_ms IS NOT NULL"),
+        10
+    );
+
+    let mut terminal = begin(folder.path());
+    terminal.keys("u");
+    terminal.wait("taken back");
+    terminal.wait("9 judged");
+    let mut from = terminal.raw.len();
+    for at in 0..11 {
+        from = judge(&mut terminal, ["b", "a", "t"][at % 3], &names, from);
+    }
+    terminal.keys("q");
+    assert_eq!(terminal.end(), 0);
+    assert_eq!(verdicts(folder.path(), "blind = 1"), 20);
+    assert_eq!(
+        verdicts(folder.path(), "blind = 1 AND active_ms IS NULL"),
+        0
+    );
+    assert_eq!(verdicts(folder.path(), "shown IS NULL"), 0);
+}

@@ -36,18 +36,32 @@ struct HealthCheck {
     remedy: Option<String>,
 }
 
+impl HealthCheck {
+    fn new(name: impl Into<String>, ok: bool, found: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            ok,
+            found: found.into(),
+            remedy: None,
+        }
+    }
+
+    fn remedy(self, remedy: impl Into<String>) -> Self {
+        Self {
+            remedy: Some(remedy.into()),
+            ..self
+        }
+    }
+}
+
 impl DoctorCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let mut checks = vec![configuration(context)];
         checks.extend(project(context));
         checks.push(terminal());
         let chosen = context.judges(self.insecure_http).choose(&[])?;
-        checks.extend(chosen.notes.into_iter().map(|note| HealthCheck {
-            name: "keys".to_owned(),
-            ok: true,
-            found: note,
-            remedy: None,
-        }));
+        let notes = chosen.notes.into_iter();
+        checks.extend(notes.map(|note| HealthCheck::new("keys", true, note)));
         for judge in chosen.ensemble {
             checks.push(judge_check(judge.as_ref(), self.offline)?);
         }
@@ -76,29 +90,20 @@ impl DoctorCommand {
 }
 
 fn configuration(context: &CommandContext) -> HealthCheck {
-    HealthCheck {
-        name: "configuration".to_owned(),
-        ok: true,
-        found: match &context.config_file {
-            Some(path) => path.display().to_string(),
-            None => "defaults".to_owned(),
-        },
-        remedy: None,
-    }
+    let found = match &context.config_file {
+        Some(path) => path.display().to_string(),
+        None => "defaults".to_owned(),
+    };
+    HealthCheck::new("configuration", true, found)
 }
 
 fn project(context: &CommandContext) -> Vec<HealthCheck> {
     let path = context.project();
-    let check = |name: &str, ok, found, remedy: Option<&str>| HealthCheck {
-        name: name.to_owned(),
-        ok,
-        found,
-        remedy: remedy.map(str::to_owned),
-    };
+    let check = |ok, found: String| HealthCheck::new("project", ok, found);
     if !path.exists() {
         let remedy = "overrule demo, overrule import FILE or overrule annotate DATASET makes one";
         let found = format!("none at {}", path.display());
-        return vec![check("project", true, found, Some(remedy))];
+        return vec![check(true, found).remedy(remedy)];
     }
     let looked = Store::open_existing(path).and_then(|store| {
         let (queries, integrity) =
@@ -108,24 +113,16 @@ fn project(context: &CommandContext) -> Vec<HealthCheck> {
     let (read_only, queries, integrity) = match looked {
         Ok(looked) => looked,
         Err(error) => {
-            let remedy = Some("name another file with --project");
-            return vec![check("project", false, error.to_string(), remedy)];
+            let remedy = "name another file with --project";
+            return vec![check(false, error.to_string()).remedy(remedy)];
         }
     };
     let queries = counted(queries, "query");
+    let found = format!("{} with {queries}", path.display());
     let mut checks = vec![match read_only {
-        false => check(
-            "project",
-            true,
-            format!("{} with {queries}", path.display()),
-            None,
-        ),
-        true => check(
-            "project",
-            false,
-            format!("{} with {queries}, which can only be read", path.display()),
-            Some("copy it to a folder where you may write"),
-        ),
+        false => check(true, found),
+        true => check(false, format!("{found}, which can only be read"))
+            .remedy("copy it to a folder where you may write"),
     }];
     checks.push(soundness(&integrity));
     checks.extend(room(path, integrity.bytes));
@@ -133,36 +130,22 @@ fn project(context: &CommandContext) -> Vec<HealthCheck> {
 }
 
 fn soundness(found: &Integrity) -> HealthCheck {
-    let name = "integrity".to_owned();
     if found.damage.is_empty() && found.dangling == 0 {
-        return HealthCheck {
-            name,
-            ok: true,
-            found: format!(
-                "sound, {:.1} MB{}",
-                found.bytes as f64 / 1e6,
-                match found.journal_mode.as_str() {
-                    "wal" => ", write-ahead log",
-                    _ => "",
-                }
-            ),
-            remedy: None,
+        let log = match found.journal_mode.as_str() {
+            "wal" => ", write-ahead log",
+            _ => "",
         };
+        let megabytes = found.bytes as f64 / 1e6;
+        return HealthCheck::new("integrity", true, format!("sound, {megabytes:.1} MB{log}"));
     }
     let mut words = found.damage.clone();
     if found.dangling > 0 {
         let rows = counted(found.dangling, "row");
         words.push(format!("{rows} without the row that they belong to"));
     }
-    HealthCheck {
-        name,
-        ok: false,
-        found: words.join("; "),
-        remedy: Some(
-            "keep a copy, go back to a backup, and have `overrule merge` take over what can still be read"
-                .to_owned(),
-        ),
-    }
+    HealthCheck::new("integrity", false, words.join("; ")).remedy(
+        "keep a copy, go back to a backup, and have `overrule merge` take over what can still be read",
+    )
 }
 
 /// Whether there is room for the project to grow, where the system tells.
@@ -174,11 +157,10 @@ fn room(path: &Path, bytes: u64) -> Option<HealthCheck> {
     let found = rustix::fs::statvfs(folder.parent()?).ok()?;
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let ok = free >= LITTLE.max(bytes / 4);
-    Some(HealthCheck {
-        name: "disk".to_owned(),
-        ok,
-        found: format!("{:.1} GB free", free as f64 / 1e9),
-        remedy: (!ok).then(|| "free some space before a run".to_owned()),
+    let check = HealthCheck::new("disk", ok, format!("{:.1} GB free", free as f64 / 1e9));
+    Some(match ok {
+        true => check,
+        false => check.remedy("free some space before a run"),
     })
 }
 
@@ -191,23 +173,18 @@ fn terminal() -> HealthCheck {
     let size = crossterm::terminal::size()
         .ok()
         .filter(|_| std::io::stdout().is_terminal());
-    let depth = crate::tui::terminal::detect_depth(None);
-    HealthCheck {
-        name: "terminal".to_owned(),
-        ok: size.is_none_or(|(columns, rows)| columns >= 80 && rows >= 24),
-        found: match size {
-            Some((columns, rows)) => format!(
-                "{columns}×{rows}, colour: {}",
-                crate::tui::depth_name(depth)
-            ),
-            None => format!(
-                "stdout is not a terminal, colour: {}",
-                crate::tui::depth_name(depth)
-            ),
-        },
-        remedy: size
-            .filter(|(columns, rows)| *columns < 80 || *rows < 24)
-            .map(|_| "make it 80×24 or larger".to_owned()),
+    let depth = crate::tui::depth_name(crate::tui::terminal::detect_depth(None));
+    let (large, found) = match size {
+        Some((columns, rows)) => (
+            columns >= 80 && rows >= 24,
+            format!("{columns}×{rows}, colour: {depth}"),
+        ),
+        None => (true, format!("stdout is not a terminal, colour: {depth}")),
+    };
+    let check = HealthCheck::new("terminal", large, found);
+    match large {
+        true => check,
+        false => check.remedy("make it 80×24 or larger"),
     }
 }
 
@@ -247,12 +224,8 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, CommandF
     let reply = match runtime.block_on(call_adapting(|| judge.call(&case, &prompt))) {
         Ok(reply) => reply,
         Err(error) => {
-            return Ok(HealthCheck {
-                name,
-                ok: false,
-                found: error.cause.to_string(),
-                remedy: Some(error.message),
-            });
+            let check = HealthCheck::new(name, false, error.cause.to_string());
+            return Ok(check.remedy(error.message));
         }
     };
     let milliseconds = reply.latency.as_secs_f64() * 1e3;
@@ -275,14 +248,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, CommandF
                 remedy: no_price,
             }
         }
-        Err(error) => HealthCheck {
-            name,
-            ok: false,
-            found: error.to_string(),
-            remedy: Some(
-                "try another model, or prompt = \"choice\" or \"letter\" in overrule.toml"
-                    .to_owned(),
-            ),
-        },
+        Err(error) => HealthCheck::new(name, false, error.to_string())
+            .remedy("try another model, or prompt = \"choice\" or \"letter\" in overrule.toml"),
     })
 }

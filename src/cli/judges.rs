@@ -6,7 +6,7 @@ use crate::app::judge_report::report::RaterReport;
 use crate::app::judge_report::report::rater_report;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
-use crate::cli::output::clean;
+use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::{JudgeReport, ParameterBasis, judge_model};
 use crate::domain::sanitise;
@@ -174,8 +174,7 @@ impl JudgeReportText {
                 vec![
                     clean(a),
                     clean(b),
-                    pair.kappa
-                        .map_or("–".to_owned(), |kappa| format!("{:.3}", kappa.value)),
+                    or_dash(pair.kappa, |kappa| format!("{:.3}", kappa.value)),
                     interval(pair.kappa.and_then(|kappa| kappa.interval), 1.0, 3),
                     pair.n.to_string(),
                 ]
@@ -218,9 +217,7 @@ impl JudgeReportText {
                         clean(&self.0.rater_data.judges[judge.judge].1.name),
                         format!("{:.2}", judge.beta),
                         format!("{:.2}", judge.gamma),
-                        judge
-                            .shift
-                            .map_or("–".to_owned(), |shift| format!("{shift:.2}")),
+                        or_dash(judge.shift, |shift| format!("{shift:.2}")),
                         judge.votes.to_string(),
                         basis(judge.basis).to_owned(),
                     ]
@@ -302,53 +299,42 @@ fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
 }
 
 fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Vec<String> {
-    let none = || "–".to_owned();
-    let share = |share: Option<Share>| {
-        share.map_or_else(none, |share| {
-            format!(
-                "{:.0} % ({})",
-                100.0 * share.value,
-                interval(Some(share.interval), 100.0, 0)
-            )
+    let percent = |share: Share| format!("{:.0} %", 100.0 * share.value);
+    let share = |share: Option<(f64, Interval)>| {
+        or_dash(share, |(value, range)| {
+            let range = interval(Some(range), 100.0, 0);
+            format!("{:.0} % ({range})", 100.0 * value)
         })
     };
-    let corrected = card
-        .and_then(|card| card.people.all.corrected)
-        .map_or_else(none, |share| {
-            format!(
-                "{:.0} % ({})",
-                100.0 * share.value,
-                interval(Some(share.interval), 100.0, 0)
-            )
-        });
+    let people = card.map(|card| card.people.all);
+    let (raw, corrected) = (
+        people.and_then(|all| all.raw),
+        people.and_then(|all| all.corrected),
+    );
+    let flips = card.and_then(|card| card.flips.as_ref());
     vec![
         clean(name),
         card.map_or(0, |card| card.votes).to_string(),
-        card.and_then(|card| card.ties)
-            .map_or_else(none, |ties| format!("{:.0} %", 100.0 * ties.value)),
-        calls.map_or_else(none, |calls| {
+        or_dash(card.and_then(|card| card.ties), percent),
+        or_dash(calls, |calls| {
             calls.failures.values().sum::<usize>().to_string()
         }),
-        share(card.and_then(|card| card.people.all.raw)),
-        corrected,
-        share(
-            card.and_then(|card| card.flips.as_ref())
-                .map(|flips| flips.changed),
-        ),
-        card.and_then(|card| card.position.as_ref())
-            .map_or_else(none, |shift| format!("{:+.3}", shift.value)),
-        card.filter(|card| card.triads.all > 0)
-            .map_or_else(none, |card| {
-                format!("{}/{}", card.triads.cyclic, card.triads.all)
-            }),
-        card.and_then(|card| card.length.longer)
-            .map_or_else(none, |longer| format!("{:.0} %", 100.0 * longer.value)),
-        calls
-            .and_then(|calls| calls.latency_p50_ms)
-            .map_or_else(none, |ms| format!("{ms:.0} ms")),
-        calls
-            .and_then(|calls| calls.usd_per_1000)
-            .map_or_else(none, |usd| format!("{usd:.2}")),
+        share(raw.map(|raw| (raw.value, raw.interval))),
+        share(corrected.map(|corrected| (corrected.value, corrected.interval))),
+        share(flips.map(|flips| (flips.changed.value, flips.changed.interval))),
+        or_dash(card.and_then(|card| card.position.as_ref()), |shift| {
+            format!("{:+.3}", shift.value)
+        }),
+        or_dash(card.filter(|card| card.triads.all > 0), |card| {
+            format!("{}/{}", card.triads.cyclic, card.triads.all)
+        }),
+        or_dash(card.and_then(|card| card.length.longer), percent),
+        or_dash(calls.and_then(|calls| calls.latency_p50_ms), |ms| {
+            format!("{ms:.0} ms")
+        }),
+        or_dash(calls.and_then(|calls| calls.usd_per_1000), |usd| {
+            format!("{usd:.2}")
+        }),
     ]
 }
 
@@ -362,7 +348,7 @@ pub(super) fn basis(basis: ParameterBasis) -> &'static str {
 }
 
 fn interval(interval: Option<Interval>, scale: f64, digits: usize) -> String {
-    interval.map_or("–".to_owned(), |interval| {
+    or_dash(interval, |interval| {
         format!(
             "{:.digits$}–{:.digits$}",
             scale * interval.low,

@@ -3,7 +3,7 @@
 use crate::app::output_file::write_whole;
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
-use crate::cli::output::clean;
+use crate::cli::output::{clean, or_dash};
 use crate::domain::ranking::{DocumentOrder, View};
 use crate::domain::sanitise;
 use crate::formats::csv_cell::spreadsheet_safe;
@@ -223,17 +223,13 @@ fn as_text(
                 )
                 .collect();
             vec![
-                standing.map_or("–".to_owned(), |s| s.rank.to_string()),
+                or_dash(standing, |s| s.rank.to_string()),
                 clean(documents[*row].id.as_str()),
                 standing.map_or("not scored".to_owned(), |s| format!("{:+.3}", s.zelo)),
-                standing
-                    .and_then(|s| s.se)
-                    .map_or("–".to_owned(), |se| format!("{se:.3}")),
-                standing
-                    .and_then(|s| s.interval)
-                    .map_or("–".to_owned(), |interval| {
-                        format!("{}–{}", interval.low, interval.high)
-                    }),
+                or_dash(standing.and_then(|s| s.se), |se| format!("{se:.3}")),
+                or_dash(standing.and_then(|s| s.interval), |interval| {
+                    format!("{}–{}", interval.low, interval.high)
+                }),
                 cells,
             ]
         })
@@ -244,19 +240,14 @@ fn as_text(
             "note: cells are printed for up to {DRAWN} documents; --format csv or json has them all\n"
         ));
     }
-    if let Err(error) = &view.fit {
-        let who = error.blamed(|at| {
-            documents
-                .get(at)
-                .map_or(String::new(), |d| clean(d.id.as_str()))
-        });
-        text.push_str(&format!("no scores: {error}{who}\n"));
-    }
     let name = |at: usize| {
         documents
             .get(at)
             .map_or(String::new(), |d| clean(d.id.as_str()))
     };
+    if let Err(error) = &view.fit {
+        text.push_str(&format!("no scores: {error}{}\n", error.blamed(name)));
+    }
     for warning in &view.warnings {
         text.push_str(&format!("note: {}\n", warning.words(name)));
     }
@@ -287,7 +278,7 @@ fn as_svg(
         .map(|row| {
             let standing = view.standings[*row];
             svg::SvgLabel {
-                rank: standing.map_or("–".to_owned(), |s| s.rank.to_string()),
+                rank: or_dash(standing, |s| s.rank.to_string()),
                 id: documents[*row].id.to_string(),
                 zelo: standing.map(|s| s.zelo),
                 se: standing.and_then(|s| s.se),

@@ -131,42 +131,34 @@ impl MergeCommand {
 
 /// What should not go unsaid.
 fn notes(merged: &MergeCounts) -> Vec<String> {
-    let mut notes = Vec::new();
-    if merged.vote_clashes > 0 {
-        notes.push(format!(
-            "{} votes differ from those of the same judge on the same battle here, which stay",
-            merged.vote_clashes
-        ));
-    }
-    if merged.gold_clashes > 0 {
-        notes.push(format!(
-            "{} gold items have another answer here, which stays",
-            merged.gold_clashes
-        ));
-    }
-    if merged.label_clashes > 0 {
-        notes.push(format!(
-            "{} documents are labelled otherwise here, and those labels stay",
-            merged.label_clashes
-        ));
-    }
-    if merged.keep_their_judges > 0 {
-        notes.push(format!(
-            "other judges count there for {} queries; here those count that counted before",
-            merged.keep_their_judges
-        ));
-    }
-    if merged.calls_pending > 0 {
-        notes.push(format!(
-            "batches of the other file are still making {} calls; fetch them there and merge again",
-            merged.calls_pending
-        ));
-    }
-    if merged.conflicts > 0 {
-        notes.push(format!(
-            "people differ on {} pairs of the project (overrule config project --final …)",
-            merged.conflicts
-        ));
-    }
+    let notes = [
+        (
+            merged.vote_clashes,
+            "# votes differ from those of the same judge on the same battle here, which stay",
+        ),
+        (
+            merged.gold_clashes,
+            "# gold items have another answer here, which stays",
+        ),
+        (
+            merged.label_clashes,
+            "# documents are labelled otherwise here, and those labels stay",
+        ),
+        (
+            merged.keep_their_judges,
+            "other judges count there for # queries; here those count that counted before",
+        ),
+        (
+            merged.calls_pending,
+            "batches of the other file are still making # calls; fetch them there and merge again",
+        ),
+        (
+            merged.conflicts,
+            "people differ on # pairs of the project (overrule config project --final …)",
+        ),
+    ];
+    let notes = notes.into_iter().filter(|(count, _)| *count > 0);
     notes
+        .map(|(count, words)| words.replace('#', &count.to_string()))
+        .collect()
 }

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 /// Prints a value as indented JSON.
 pub(super) fn json<T: serde::Serialize>(value: &T) -> CommandResult {
@@ -29,6 +30,23 @@ pub(super) fn text(text: &str) -> CommandResult {
 /// Tells a person something, on stderr. A closed stderr is nobody to tell.
 pub(super) fn message(line: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitise::block(line)));
+}
+
+/// When the next plain line of progress is due: one every two seconds.
+pub(super) struct ProgressPace(Instant);
+
+impl ProgressPace {
+    pub(super) fn new() -> Self {
+        Self(Instant::now())
+    }
+
+    pub(super) fn is_due(&mut self) -> bool {
+        let due = self.0.elapsed() >= Duration::from_secs(2);
+        if due {
+            self.0 = Instant::now();
+        }
+        due
+    }
 }
 
 /// Tells what is wrong with a file.

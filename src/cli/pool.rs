@@ -10,6 +10,7 @@ use crate::app::pool::{
     vector_cache,
 };
 use crate::app::wording::counted;
+use crate::cli::output::ProgressPace;
 use crate::cli::{output, signals};
 use crate::client::RunControl;
 use crate::domain::metrics::Qrels;
@@ -17,12 +18,9 @@ use crate::domain::retrieval::{AnalysisProfile, PoolLayout};
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
-
-/// Progress lines come at most this often.
-const LINE_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Args)]
 pub(super) struct PoolCommand {
@@ -330,7 +328,7 @@ impl DenseOptions {
 struct EmbeddingDisplay {
     documents: usize,
     began: Instant,
-    told: Instant,
+    pace: ProgressPace,
     untold: Option<EmbeddingProgress>,
 }
 
@@ -339,15 +337,14 @@ impl EmbeddingDisplay {
         Self {
             documents,
             began: Instant::now(),
-            told: Instant::now(),
+            pace: ProgressPace::new(),
             untold: None,
         }
     }
 
     fn show(&mut self, progress: EmbeddingProgress) {
         self.untold = Some(progress);
-        if self.told.elapsed() >= LINE_EVERY {
-            self.told = Instant::now();
+        if self.pace.is_due() {
             self.finish();
         }
     }

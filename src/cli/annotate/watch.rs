@@ -3,7 +3,7 @@
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::app::annotate::{RunHandle, RunRequest};
 use crate::cli::command::CommandFailure;
-use crate::cli::output::clean;
+use crate::cli::output::{ProgressPace, clean};
 use crate::cli::{output, signals};
 use crate::client::RunControl;
 use crate::domain::sanitise;
@@ -13,14 +13,10 @@ use anyhow::anyhow;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use std::io::IsTerminal as _;
-use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// The way to tell how many queries are written.
 pub(super) type WrittenSender = watch::Sender<usize>;
-
-/// Plain progress lines come at most this often.
-const LINE_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs on a runtime of its own, showing progress on stderr, and then finishes, unless it is stopped: Ctrl-C ends the run
 /// in order, and once more everything. What finishes tells how many queries are written.
@@ -98,7 +94,7 @@ pub(super) fn watch(
 struct RunProgressDisplay {
     bars: Option<(MultiProgress, Vec<ProgressBar>)>,
     json: bool,
-    spoke: Instant,
+    pace: ProgressPace,
 }
 
 impl RunProgressDisplay {
@@ -112,7 +108,7 @@ impl RunProgressDisplay {
                 )
             }),
             json,
-            spoke: Instant::now(),
+            pace: ProgressPace::new(),
         }
     }
 
@@ -150,10 +146,9 @@ impl RunProgressDisplay {
             }
             return;
         }
-        if self.spoke.elapsed() < LINE_EVERY {
+        if !self.pace.is_due() {
             return;
         }
-        self.spoke = Instant::now();
         if self.json {
             self.event("progress", progress);
         } else {

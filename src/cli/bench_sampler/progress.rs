@@ -1,20 +1,16 @@
 //! How far a simulation is, on stderr.
 
 use crate::app::simulate::SimulationPhase;
-use crate::cli::output;
+use crate::cli::output::{self, ProgressPace};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal as _;
-use std::time::{Duration, Instant};
-
-/// Plain progress lines come at most this often.
-const LINE_EVERY: Duration = Duration::from_secs(2);
 
 /// A bar in a terminal, a line now and then elsewhere.
 pub(super) struct SimulationProgress {
     bar: Option<ProgressBar>,
     what: &'static str,
     queries: usize,
-    told: Instant,
+    pace: ProgressPace,
 }
 
 impl SimulationProgress {
@@ -37,7 +33,7 @@ impl SimulationProgress {
             bar,
             what,
             queries,
-            told: Instant::now(),
+            pace: ProgressPace::new(),
         }
     }
 
@@ -48,8 +44,7 @@ impl SimulationProgress {
             if done == self.queries {
                 bar.finish_and_clear();
             }
-        } else if self.told.elapsed() >= LINE_EVERY {
-            self.told = Instant::now();
+        } else if self.pace.is_due() {
             output::message(&format!("{done} of {} queries {}", self.queries, self.what));
         }
     }

@@ -4,7 +4,7 @@ use crate::app::pick::run::{self, PickEvent, PickSession};
 use crate::app::pick::{PickAnswers, PickPlan};
 use crate::app::wording::counted;
 use crate::cli::command::CommandFailure;
-use crate::cli::output::{self, clean};
+use crate::cli::output::{self, ProgressPace, clean};
 use crate::cli::signals;
 use crate::client::RunControl;
 use crate::domain::adjudication::{PickRecord, PickResult};
@@ -12,11 +12,7 @@ use crate::domain::sanitise;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
 use anyhow::anyhow;
-use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, watch};
-
-/// Progress lines come at most this often.
-const LINE_EVERY: Duration = Duration::from_secs(2);
 
 /// How it ended.
 #[derive(Clone, Copy, Debug, Default)]
@@ -57,7 +53,7 @@ pub(super) fn watch(
         let run = tokio::spawn(run::run(picking, plan.tasks.clone(), events_to));
         let (mut ended, mut counts) = (PickRunEnd::default(), AnswerCounts::default());
         let mut failed = None;
-        let mut told = Instant::now();
+        let mut pace = ProgressPace::new();
         loop {
             tokio::select! {
                 event = events.recv() => match event {
@@ -65,8 +61,7 @@ pub(super) fn watch(
                     Some(PickEvent::Recorded { record, last }) => {
                         counts.count(&record, last);
                         answers.add(&record);
-                        if told.elapsed() >= LINE_EVERY {
-                            told = Instant::now();
+                        if pace.is_due() {
                             output::message(&counts.describe(plan, answers));
                         }
                     }

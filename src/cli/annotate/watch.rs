@@ -46,7 +46,7 @@ pub(super) fn watch(
                     }
                     display.show(&run.progress.borrow_and_update());
                 }
-                _ = stops.recv() => {
+                Some(()) = stops.recv() => {
                     run.control.send_modify(RunControl::stop);
                     output::message(&signals::stopping(&run.control.borrow()));
                 }
@@ -74,7 +74,7 @@ pub(super) fn watch(
                     writing.step_done = *written_so_far.borrow_and_update();
                     display.show(&writing);
                 }
-                _ = stops.recv() => {
+                Some(()) = stops.recv() => {
                     display.finish(&outcome.progress);
                     return Err(CommandFailure::interrupted());
                 }

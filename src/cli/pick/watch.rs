@@ -73,7 +73,7 @@ pub(super) fn watch(
                     Some(PickEvent::BudgetReached) => ended.budget_reached = true,
                     Some(PickEvent::Failed(error)) => failed = Some(error),
                 },
-                _ = stops.recv() => {
+                Some(()) = stops.recv() => {
                     ended.interrupted = true;
                     steer.send_modify(RunControl::stop);
                     output::message(&signals::stopping(&steer.borrow()));

@@ -45,20 +45,9 @@ pub(crate) fn two() -> (Sandbox, Sandbox) {
 }
 
 fn says(sandbox: &Sandbox, who: &str, a: &str, b: &str, verdict: &str) {
-    let arguments = [
-        "override",
-        "--query",
-        "q0",
-        "--annotator",
-        who,
-        "--a",
-        a,
-        "--b",
-        b,
-        "--verdict",
-        verdict,
-    ];
-    sandbox.done(&arguments);
+    sandbox.done(&format!(
+        "override --query q0 --annotator {who} --a {a} --b {b} --verdict {verdict}"
+    ));
 }
 
 /// What two projects with the same facts have in common, whatever their rows are called.

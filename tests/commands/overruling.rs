@@ -1,6 +1,6 @@
 //! `overrule override` and `undo`: a person's verdict, and taking it back to the last bit.
 
-use crate::support::{AI_SCORES, Sandbox, dataset};
+use crate::support::{AI_SCORES, Arguments as _, Sandbox, dataset};
 use rstest::rstest;
 use serde_json::{Value, json};
 
@@ -15,18 +15,8 @@ fn matrix(sandbox: &Sandbox) -> String {
     sandbox.done("matrix --query q0 --json").text().to_owned()
 }
 
-fn verdict<'a>(a: &'a str, b: &'a str, verdict: &'a str) -> Vec<&'a str> {
-    vec![
-        "override",
-        "--query",
-        "q0",
-        "--a",
-        a,
-        "--b",
-        b,
-        "--verdict",
-        verdict,
-    ]
+fn verdict(a: &str, b: &str, verdict: &str) -> String {
+    format!("override --query q0 --a {a} --b {b} --verdict {verdict}")
 }
 
 /// Two documents whose pair has, or has not, been fought.
@@ -116,7 +106,7 @@ fn the_latest_verdict_on_a_pair_counts_in_either_orientation() {
 fn undo_takes_back_only_ones_own_verdicts() {
     let sandbox = annotated();
     let (a, b) = pair(&sandbox, true);
-    sandbox.done(&[verdict(&a, &b, "a"), vec!["--annotator", "ada"]].concat());
+    sandbox.done(&(verdict(&a, &b, "a") + " --annotator ada"));
     sandbox.refused("undo", 2, &["\"tester\""]);
     let undone = sandbox.json("undo --annotator ada --json");
     assert_eq!(undone["verdict"], "a");
@@ -127,18 +117,8 @@ fn undo_takes_back_only_ones_own_verdicts() {
 fn a_verdict_is_shown_with_its_battle() {
     let sandbox = Sandbox::new();
     sandbox.done(&["import", AI_SCORES]);
-    let arguments = [
-        "override",
-        "--query",
-        "capital-of-france",
-        "--a",
-        "d3",
-        "--b",
-        "d2",
-        "--verdict",
-        "much-a",
-    ];
-    let output = sandbox.json(&[&arguments[..], &["--note", "a joke", "--json"]].concat());
+    let arguments = "override --query capital-of-france --a d3 --b d2 --verdict much-a --json";
+    let output = sandbox.json(&[&arguments.list()[..], &["--note", "a joke"]].concat());
     assert_eq!(output["verdict"], "much-a");
     let moved = output["moved"].as_array().unwrap();
     assert!(moved.iter().any(|row| row["document"] == "d3"), "{output}");
@@ -182,7 +162,8 @@ fn a_verdict_on_what_is_not_there_is_refused(#[case] arguments: &[&str], #[case]
 #[test]
 fn verdicts_export_as_lines_and_as_a_table() {
     let sandbox = annotated();
-    sandbox.done(&[verdict("d0", "d1", "a"), vec!["--note", "names the trial"]].concat());
+    let noted = verdict("d0", "d1", "a");
+    sandbox.done(&[&noted.list()[..], &["--note", "names the trial"]].concat());
     sandbox.done(&verdict("d2", "d3", "tie"));
     sandbox.done(&verdict("d4", "d5", "b"));
     sandbox.done("undo");

@@ -105,19 +105,7 @@ fn rulings_correct_labels_and_rankings_and_are_taken_back() {
         graded.text()
     );
 
-    let run = [
-        "pool",
-        "build",
-        "--beir",
-        "beir",
-        "--depth",
-        "4",
-        "--out",
-        "p.jsonl",
-        "--run-out",
-        "r.trec",
-    ];
-    sandbox.done(&run);
+    sandbox.done("pool build --beir beir --depth 4 --out p.jsonl --run-out r.trec");
     let truth = "beir/qrels/test.tsv";
     let measured = sandbox.json(&format!(
         "evaluate c.tsv r.trec --before {truth} --metrics recall@10 --json"

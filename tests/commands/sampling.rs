@@ -65,17 +65,7 @@ fn the_battles_say_who_was_asked() {
 fn a_total_is_shared_out_by_documents() {
     let sandbox = prepared();
     // 50 calls for 22 documents: 27 for the pool of 12, 20 for the one of 9, and 2 for the one with nobody to fight.
-    let arguments = [
-        "annotate",
-        "in.jsonl",
-        "--sampler",
-        "swiss",
-        "--judging",
-        "rotate",
-        "--max-calls",
-        "50",
-    ];
-    sandbox.done(&arguments);
+    sandbox.done("annotate in.jsonl --sampler swiss --judging rotate --max-calls 50");
     let queries = sandbox.json("queries --json");
     let votes: Vec<u64> = queries
         .as_array()

@@ -8,6 +8,7 @@
 mod adaptive_plan;
 mod greedy;
 pub(crate) mod information;
+mod judge_rotation;
 mod judge_set;
 mod state;
 mod strategy;
@@ -22,7 +23,7 @@ pub use strategy::{JudgeChoice, Sampler, Strategy};
 
 use super::{SeededRng, plan};
 use crate::domain::battle::Pair;
-use judge_set::JudgeRotation;
+use judge_rotation::JudgeRotation;
 use std::collections::{HashMap, HashSet};
 
 /// What tells one round of one query from all others.

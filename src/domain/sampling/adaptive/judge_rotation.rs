@@ -1,0 +1,59 @@
+//! Whose turn it is among the judges.
+
+use super::judge_set::JudgeSet;
+use super::state::SamplingState;
+use crate::domain::battle::Pair;
+use crate::domain::sampling::SeededRng;
+
+/// How often each judge has been asked about each document, so that everyone gets the same share.
+pub(super) struct JudgeRotation {
+    judges: usize,
+    /// The seat that is first in line where nothing else decides.
+    first: usize,
+    totals: Vec<u32>,
+    /// Document by document, one count a seat.
+    counts: Vec<u32>,
+}
+
+impl JudgeRotation {
+    pub(super) fn new(state: &SamplingState, rng: &mut SeededRng) -> Self {
+        let judges = state.judges();
+        let mut rotation = Self {
+            judges,
+            first: rng.below(judges),
+            totals: vec![0; judges],
+            counts: vec![0; judges * state.documents()],
+        };
+        for (pair, seats) in state.all_asked() {
+            rotation.seat(pair, seats);
+        }
+        rotation
+    }
+
+    /// The free judge that has seen the pair's documents least often, then the one asked least often of all.
+    pub(super) fn next(&self, pair: Pair, free: JudgeSet) -> JudgeSet {
+        free.iter()
+            .min_by_key(|seat| {
+                let seen = [pair.low(), pair.high()]
+                    .map(|document| self.counts.get(document * self.judges + seat))
+                    .map(|count| count.copied().unwrap_or(0));
+                let turn = (seat + self.judges - self.first.min(self.judges)) % self.judges.max(1);
+                (seen[0] + seen[1], self.totals.get(*seat).copied(), turn)
+            })
+            .map_or(JudgeSet::EMPTY, JudgeSet::one)
+    }
+
+    /// Notes that the judges are asked about the pair.
+    pub(super) fn seat(&mut self, pair: Pair, judges: JudgeSet) {
+        for seat in judges.iter().filter(|seat| *seat < self.judges) {
+            for document in [pair.low(), pair.high()] {
+                if let Some(count) = self.counts.get_mut(document * self.judges + seat) {
+                    *count += 1;
+                }
+            }
+            if let Some(total) = self.totals.get_mut(seat) {
+                *total += 1;
+            }
+        }
+    }
+}

@@ -133,8 +133,8 @@ pub async fn call_adapting<'a>(
     }
 }
 
-/// The opinion in a reply that was paid for, or the failure that the reply amounts to: one that says nothing, or one over
-/// which the judge's own program panicked.
+/// The opinion in a reply that was paid for, or the failure that the reply amounts to: one that says nothing, one in which
+/// the model declines, or one over which the judge's own program panicked.
 ///
 /// # Errors
 /// A failure with everything that the reply holds.
@@ -146,7 +146,7 @@ pub fn opinion_of(
         Ok(Ok(opinion)) => Ok((reply, opinion)),
         Ok(Err(error)) => {
             let message = error.to_string();
-            Err(CallError::in_reply(FailureCause::Malformed, message, reply))
+            Err(CallError::in_reply(error.cause(), message, reply))
         }
         Err(panic) => {
             let message = format!("reading the answer panicked: {panic}");

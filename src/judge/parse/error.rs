@@ -1,6 +1,5 @@
 //! Why a reply is not an opinion.
 
-#[cfg(test)]
 use crate::judge::call::FailureCause;
 
 /// The most characters of a reply repeated in a message.
@@ -47,7 +46,6 @@ pub enum ParseError {
 
 impl ParseError {
     /// The class of the failure.
-    #[cfg(test)]
     pub fn cause(&self) -> FailureCause {
         match self {
             Self::Declined(_) => FailureCause::Refused,

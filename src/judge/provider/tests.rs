@@ -9,11 +9,14 @@ use super::json::merge;
 use super::ollama::Ollama;
 use super::openai::OpenAi;
 use super::response::HttpResponse;
-use super::testing::settings;
+use super::testing::{network, received, settings};
 use super::*;
 use crate::judge::parse::ParseError;
-use crate::judge::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
+use crate::judge::{
+    CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage, opinion_of,
+};
 use proptest::prelude::*;
+use rstest::rstest;
 use serde_json::{Value, json};
 
 fn wires() -> Vec<Box<dyn WireFormat>> {
@@ -44,9 +47,22 @@ fn parameters_are_merged_and_an_empty_one_takes_a_field_out() {
 fn an_answer_that_counts_no_tokens_has_no_known_cost() {
     let settings = settings("openai", "gpt-6.1-terra");
     let body = json!({"choices": [{"finish_reason": "stop", "message": {"content": "{}"}}]});
-    let received = super::testing::received(200, &body);
-    let reply = OpenAi.parse_response(&settings, &received);
+    let reply = OpenAi.parse_response(&settings, &received(200, &body));
     assert_eq!(reply.unwrap().cost_usd, None);
+}
+
+#[rstest]
+#[case::declined("I’m sorry, but I can’t help with that.", FailureCause::Refused)]
+#[case::no_opinion("Document B is better.", FailureCause::Malformed)]
+fn a_reply_without_an_opinion_fails_for_what_it_says(
+    #[case] text: &str,
+    #[case] cause: FailureCause,
+) {
+    let judge = network(settings("openai", "gpt-6.1-terra"), Box::new(OpenAi), None);
+    let choice = json!({"finish_reason": "stop", "message": {"content": text}});
+    let answer = received(200, &json!({"choices": [choice]}));
+    let error = opinion_of(&judge, judge.read(&answer, 0).unwrap()).unwrap_err();
+    assert_eq!((error.cause, error.raw.as_deref()), (cause, Some(text)));
 }
 
 fn anything() -> impl Strategy<Value = Value> {

@@ -25,17 +25,12 @@ pub fn collect_qrels(
                 continue;
             }
         };
-        let known = || named(&label.query, &label.document);
-        match qrels
-            .entry(label.query.clone())
-            .or_default()
-            .entry(label.document.clone())
-        {
-            Entry::Vacant(entry) => {
-                entry.insert(label.grade);
-            }
+        let labels = qrels.entry(label.query.clone()).or_default();
+        match labels.entry(label.document.clone()) {
+            Entry::Vacant(entry) => drop(entry.insert(label.grade)),
             Entry::Occupied(_) => {
-                let what = format!("{} has a label on an earlier line; keep one", known());
+                let what = named(&label.query, &label.document);
+                let what = format!("{what} has a label on an earlier line; keep one");
                 report(Problem::new(file, Some(line), &what));
             }
         }
@@ -62,15 +57,7 @@ pub fn collect_run(
             Err(problem) => report(problem),
         }
     }
-    for ((query, documents), lines) in run.iter().zip(lines.values()) {
-        once(
-            query,
-            documents.iter().map(|(id, _)| id),
-            lines,
-            file,
-            report,
-        );
-    }
+    report_repeats(&run, lines.values(), file, report);
     run
 }
 
@@ -101,41 +88,33 @@ pub fn collect_candidates(
             Err(problem) => report(problem),
         }
     }
-    for ((query, documents), (lines, _)) in candidates.iter().zip(places.values()) {
-        once(
-            query,
-            documents.iter().map(|(id, _)| id),
-            lines,
-            file,
-            report,
-        );
-    }
+    let lines = places.values().map(|(lines, _)| lines);
+    report_repeats(&candidates, lines, file, report);
     candidates
 }
 
-/// Reports every document that is not the first of its id.
-fn once<'a>(
-    query: &QueryId,
-    documents: impl Iterator<Item = &'a DocId>,
-    lines: &[u64],
+/// Reports every document that is not the first of its id; `lines` are those of each list.
+fn report_repeats<'a, T>(
+    lists: &BTreeMap<QueryId, Vec<(DocId, T)>>,
+    lines: impl Iterator<Item = &'a Vec<u64>>,
     file: &str,
     report: &mut dyn FnMut(Problem),
 ) {
-    let mut found: Vec<(&DocId, u64)> = documents.zip(lines.iter().copied()).collect();
-    found.sort_unstable();
-    for same in found.chunk_by(|x, y| x.0 == y.0) {
-        for (document, line) in same.iter().skip(1) {
-            let first = same.first().map_or(0, |(_, line)| *line);
-            let what = format!(
-                "{} is already on line {first}; keep one",
-                named(query, document)
-            );
-            report(Problem::new(file, Some(*line), &what));
+    for ((query, documents), lines) in lists.iter().zip(lines) {
+        let ids = documents.iter().map(|(id, _)| id);
+        let mut found: Vec<(&DocId, u64)> = ids.zip(lines.iter().copied()).collect();
+        found.sort_unstable();
+        for same in found.chunk_by(|x, y| x.0 == y.0) {
+            for (document, line) in same.iter().skip(1) {
+                let first = same.first().map_or(0, |(_, line)| *line);
+                let what = named(query, document);
+                let what = format!("{what} is already on line {first}; keep one");
+                report(Problem::new(file, Some(*line), &what));
+            }
         }
     }
 }
 
-/// A document of a query, in words.
 fn named(query: &QueryId, document: &DocId) -> String {
     format!(
         "document {} of query {}",

@@ -72,158 +72,63 @@ fn what_models_do_to_the_contract_is_read_all_the_same() {
     );
 }
 
+/// A reply, and what is wrong with it.
+const NO_OPINIONS: &str = r#"<think>B, I would say => the reply is empty
+<think>B</think> => the reply is empty
+Document B is better. => the reply is not a JSON object
+Score: 0.5 => the reply is not a JSON object
+[1] => the reply is not a JSON object
+0.5 => the reply is not a JSON object
+I’m sorry, but I can’t help with that. => the model declined to answer: I’m sorry, but I can’t help with that.
+{"score": 0,} => the reply is not valid JSON: trailing comma at line 1 column 13
+{"thoughts":[],"score": NaN} => the reply is not valid JSON: expected value at line 1 column 25
+{"thoughts":[],"score": Infinity} => the reply is not valid JSON: expected value at line 1 column 25
+{"thoughts":["a"],"score": 0. => the reply is not valid JSON: the object does not end
+{"thoughts":["a"],"score": 0.5 => the reply is not valid JSON: the object does not end
+{"x": {"thoughts":[],"score":1}, "score": -1 => the reply is not valid JSON: the object does not end
+{"x": {"thoughts":[],"score":1}} => the reply has no "score"
+{"score":1,"score":-1} => the reply has more than one "score"
+{"thoughts":[],"score":+1,"score":-1} => the reply is not valid JSON: expected value at line 1 column 24
+{"thoughts":[],"score":1} {"thoughts":[],"score":1} => the reply has more than one "score"
+<score>1</score> or <score>1</score> => the reply has more than one "score"
+{"thoughts":[],"score":1}<score>0.5</score> => the reply has more than one "score"
+<score>0.5 => the reply is not valid JSON: <score> does not end
+<score>NaN</score> => "score" is not a number: NaN
+<score>1.5</score> => "score" is not between -1 and 1: 1.5
+<score>0.5 to 0.7</score> => "score" is not a number: 0.5 to 0.7
+{"score":1,"thoughts":[],"thoughts":[]} => the reply has more than one "thoughts"
+{} => the reply has no "score"
+{"Score":1,"thoughts":[]} => the reply has no "score"
+{"thoughts":[],"score":"NaN"} => "score" is not a number: "NaN"
+{"thoughts":[],"score":"inf"} => "score" is not a number: "inf"
+{"thoughts":[],"score":"50%"} => "score" is not a number: "50%"
+{"thoughts":[],"score":"0,5"} => "score" is not a number: "0,5"
+{"thoughts":[],"score":"1/2"} => "score" is not a number: "1/2"
+{"thoughts":[],"score":"–1"} => "score" is not a number: "–1"
+{"thoughts":[],"score":[0.5]} => "score" is not a number: [0.5]
+{"thoughts":[],"score":null} => "score" is not a number: null
+{"thoughts":[],"score":true} => "score" is not a number: true
+{"thoughts":[],"score":1e999} => "score" is not a finite number: 1e999
+{"thoughts":[],"score":-1.001} => "score" is not between -1 and 1: -1.001
+{"thoughts":[],"score":75} => "score" is not between -1 and 1: 75
+{"thoughts":[],"score":−75} => "score" is not between -1 and 1: "-75"
+{"score":1} => the reply has no "thoughts"
+{"thoughts":[1],"score":1} => "thoughts" is neither a string nor a list of strings
+{"thoughts":{},"score":1} => "thoughts" is neither a string nor a list of strings"#;
+
 #[test]
 fn anything_else_says_what_is_wrong() {
-    for (text, message) in [
+    let rows = NO_OPINIONS.lines().filter_map(|row| row.split_once(" => "));
+    let spaced = [
         ("", "the reply is empty"),
         ("\u{feff} \n", "the reply is empty"),
-        ("<think>B, I would say", "the reply is empty"),
-        ("<think>B</think>", "the reply is empty"),
-        ("Document B is better.", "the reply is not a JSON object"),
-        ("Score: 0.5", "the reply is not a JSON object"),
-        ("[1]", "the reply is not a JSON object"),
-        ("0.5", "the reply is not a JSON object"),
         ("```json\n```", "the reply is not a JSON object"),
-        (
-            "I’m sorry, but I can’t help with that.",
-            "the model declined to answer: I’m sorry, but I can’t help with that.",
-        ),
         (
             "```json\n{}\n```\n```json\n{}\n```",
             "the reply is not valid JSON: trailing characters at line 2 column 1",
         ),
-        (
-            "{\"score\": 0,}",
-            "the reply is not valid JSON: trailing comma at line 1 column 13",
-        ),
-        (
-            "{\"thoughts\":[],\"score\": NaN}",
-            "the reply is not valid JSON: expected value at line 1 column 25",
-        ),
-        (
-            "{\"thoughts\":[],\"score\": Infinity}",
-            "the reply is not valid JSON: expected value at line 1 column 25",
-        ),
-        (
-            "{\"thoughts\":[\"a\"],\"score\": 0.",
-            "the reply is not valid JSON: the object does not end",
-        ),
-        (
-            "{\"thoughts\":[\"a\"],\"score\": 0.5",
-            "the reply is not valid JSON: the object does not end",
-        ),
-        (
-            "{\"x\": {\"thoughts\":[],\"score\":1}, \"score\": -1",
-            "the reply is not valid JSON: the object does not end",
-        ),
-        (
-            "{\"x\": {\"thoughts\":[],\"score\":1}}",
-            "the reply has no \"score\"",
-        ),
-        (
-            "{\"score\":1,\"score\":-1}",
-            "the reply has more than one \"score\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":+1,\"score\":-1}",
-            "the reply is not valid JSON: expected value at line 1 column 24",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":1} {\"thoughts\":[],\"score\":1}",
-            "the reply has more than one \"score\"",
-        ),
-        (
-            "<score>1</score> or <score>1</score>",
-            "the reply has more than one \"score\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":1}<score>0.5</score>",
-            "the reply has more than one \"score\"",
-        ),
-        (
-            "<score>0.5",
-            "the reply is not valid JSON: <score> does not end",
-        ),
-        ("<score>NaN</score>", "\"score\" is not a number: NaN"),
-        (
-            "<score>1.5</score>",
-            "\"score\" is not between -1 and 1: 1.5",
-        ),
-        (
-            "<score>0.5 to 0.7</score>",
-            "\"score\" is not a number: 0.5 to 0.7",
-        ),
-        (
-            "{\"score\":1,\"thoughts\":[],\"thoughts\":[]}",
-            "the reply has more than one \"thoughts\"",
-        ),
-        ("{}", "the reply has no \"score\""),
-        (
-            "{\"Score\":1,\"thoughts\":[]}",
-            "the reply has no \"score\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":\"NaN\"}",
-            "\"score\" is not a number: \"NaN\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":\"inf\"}",
-            "\"score\" is not a number: \"inf\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":\"50%\"}",
-            "\"score\" is not a number: \"50%\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":\"0,5\"}",
-            "\"score\" is not a number: \"0,5\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":\"1/2\"}",
-            "\"score\" is not a number: \"1/2\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":\"–1\"}",
-            "\"score\" is not a number: \"–1\"",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":[0.5]}",
-            "\"score\" is not a number: [0.5]",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":null}",
-            "\"score\" is not a number: null",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":true}",
-            "\"score\" is not a number: true",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":1e999}",
-            "\"score\" is not a finite number: 1e999",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":-1.001}",
-            "\"score\" is not between -1 and 1: -1.001",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":75}",
-            "\"score\" is not between -1 and 1: 75",
-        ),
-        (
-            "{\"thoughts\":[],\"score\":−75}",
-            "\"score\" is not between -1 and 1: \"-75\"",
-        ),
-        ("{\"score\":1}", "the reply has no \"thoughts\""),
-        (
-            "{\"thoughts\":[1],\"score\":1}",
-            "\"thoughts\" is neither a string nor a list of strings",
-        ),
-        (
-            "{\"thoughts\":{},\"score\":1}",
-            "\"thoughts\" is neither a string nor a list of strings",
-        ),
-    ] {
+    ];
+    for (text, message) in rows.chain(spaced) {
         assert_eq!(parse(text).unwrap_err().to_string(), message, "{text}");
     }
     assert_eq!(

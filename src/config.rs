@@ -6,28 +6,21 @@ use crate::domain::sampling::adaptive::{self, AdaptivePlan, Sampler, Strategy};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// The commented defaults.
 pub const DEFAULT: &str = include_str!("../assets/config.toml");
 
-/// Everything that can be configured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Who gives verdicts; empty means the system's user.
     pub annotator: String,
-    /// What the screen looks like.
     pub screen: ScreenConfig,
-    /// How runs go.
     pub run: RunConfig,
-    /// How people judge.
     pub judging: JudgingConfig,
-    /// Where keys may go.
     pub keys: KeysConfig,
     /// The numbers of a new project.
     pub rating: RankingSettings,
 }
 
-/// Where keys may go.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct KeysConfig {
@@ -55,7 +48,6 @@ impl KeysConfig {
     }
 }
 
-/// How people judge.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JudgingConfig {
@@ -83,7 +75,6 @@ impl Default for JudgingConfig {
     }
 }
 
-/// What the screen looks like.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ScreenConfig {
@@ -108,7 +99,6 @@ impl Default for ScreenConfig {
     }
 }
 
-/// How runs go.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunConfig {
@@ -118,7 +108,6 @@ pub struct RunConfig {
     pub seed: u64,
     /// Which pairs are judged.
     pub sampler: Sampler,
-    /// Which judges are asked about a pair.
     pub judging: adaptive::JudgeChoice,
     /// For `Top`: what a pair without any chance of the top still counts for, 0..=1.
     pub focus: f64,
@@ -126,7 +115,6 @@ pub struct RunConfig {
     pub round: Option<usize>,
     /// Dollars that a project may have spent in all, from 0; `None` for no limit.
     pub budget: Option<f64>,
-    /// Calls in flight at most.
     pub concurrency: usize,
     /// Calls a second in the demo; 0 for no limit.
     pub demo_pace: f64,
@@ -197,19 +185,13 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("{}: cannot be read: {source}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
         /// Why.
         source: std::io::Error,
     },
     /// The file is not a configuration.
     #[error("{}: {message}", path.display())]
-    Parse {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        message: String,
-    },
+    Parse { path: PathBuf, message: String },
 }
 
 impl Config {

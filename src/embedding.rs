@@ -21,16 +21,12 @@ const CONCURRENCY: usize = 4;
 /// Characters of a text unless the user says otherwise: what fits into the 8,191 tokens of OpenAI's models.
 const CHARS: usize = 24_000;
 
-/// A model that makes vectors of texts.
 #[derive(Debug)]
 pub struct Embedder {
-    /// What people call it.
     pub name: String,
     /// Provider and model, in words.
     pub model: String,
-    /// Texts in one call.
     pub batch: usize,
-    /// Calls in flight at most.
     pub concurrency: usize,
     /// Everything that could change its vectors.
     identity: String,
@@ -99,7 +95,6 @@ impl Embedder {
         matches!(self.source, EmbedderBackend::Remote(_))
     }
 
-    /// What the user allows it.
     pub fn limits(&self) -> JudgeLimits {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.limits(),

@@ -21,9 +21,7 @@ pub const LEVEL: f64 = 0.95;
 /// An interval at the level [`LEVEL`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// Its lower end.
     pub low: f64,
-    /// Its upper end.
     pub high: f64,
 }
 
@@ -49,7 +47,6 @@ impl Interval {
 pub struct Share {
     /// The sum that is shared out: a count, or halves where an item can count in part.
     pub part: f64,
-    /// How many items.
     pub n: usize,
     /// `part` / `n`, in 0..=1.
     pub value: f64,

@@ -50,7 +50,6 @@ pub struct Battle {
     pub id: BattleId,
     /// Pool index of document A.
     pub a: usize,
-    /// Pool index of document B.
     pub b: usize,
     /// How many battles of the same pair came before this one: 0 for the first.
     pub game: u32,

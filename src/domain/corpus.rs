@@ -67,21 +67,16 @@ impl Default for JsonObject {
     }
 }
 
-/// What was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Query {
-    /// Unique in the project.
     pub id: QueryId,
-    /// The query text.
     pub text: String,
     /// Members of the input's query object that Overrule has no use for, kept for the way back.
     pub extra: JsonObject,
 }
 
-/// One candidate of a pool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {
-    /// Unique in the pool.
     pub id: DocId,
     /// `title` of the input's document or metadata, where it is a non-empty string.
     pub title: Option<String>,
@@ -98,7 +93,6 @@ pub struct Document {
 /// A query with its candidates in hybrid order: the order of the input, which is the first stage's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pool {
-    /// The query.
     pub query: Query,
     /// The candidates, best first by the first stage.
     pub documents: Vec<Document>,

@@ -30,19 +30,15 @@ use super::vote::{Margin, Outcome};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// One judge's vote in one battle.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rating {
-    /// The query.
     pub query: usize,
     /// The battle, a number of its own within the query: judges with the same one voted on the same battle. A pair
     /// fought twice has two.
     pub battle: usize,
     /// Pool index of document A.
     pub a: usize,
-    /// Pool index of document B.
     pub b: usize,
-    /// The judge.
     pub judge: usize,
     /// The vote, oriented to A and B: negative where A is better.
     pub margin: Margin,
@@ -82,11 +78,9 @@ impl Rating {
 /// What a person decided about a pair: the verdict in force.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HumanVerdict {
-    /// The query.
     pub query: usize,
     /// Pool index of document A.
     pub a: usize,
-    /// Pool index of document B.
     pub b: usize,
     /// The verdict in 0..=1 (below ½: A better), or `None` for *cannot tell*.
     pub score: Option<f64>,

@@ -2,9 +2,36 @@
 
 use std::fmt;
 
-/// Gives an enum whose names strum derives (`IntoStaticStr`, `VariantArray`) `ALL`, `name`, `Display`, and a `FromStr`
-/// that says of any other text that it is not what the enum is.
+/// Makes an enum whose variants have names in this case, the same in files. It has `ALL`, `name`, `Display`, and a
+/// `FromStr` that says of any other text that it is not what the enum is. The short form adds these to an enum whose
+/// names strum derives (`IntoStaticStr`, `VariantArray`).
 macro_rules! named {
+    (
+        $what:literal, $case:tt;
+        $(#[$attribute:meta])*
+        pub enum $type:ident { $($variants:tt)* }
+    ) => {
+        $(#[$attribute])*
+        #[derive(
+            Clone,
+            Copy,
+            Debug,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Hash,
+            serde::Serialize,
+            serde::Deserialize,
+            strum::IntoStaticStr,
+            strum::VariantArray,
+        )]
+        #[serde(rename_all = $case)]
+        #[strum(serialize_all = $case)]
+        pub enum $type { $($variants)* }
+
+        $crate::domain::named::named!($type, $what);
+    };
     ($type:ident, $what:literal) => {
         impl $type {
             /// Every variant, in the order in which they are offered.

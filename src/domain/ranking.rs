@@ -86,7 +86,6 @@ pub struct PairCell {
     pub fitted: Option<f64>,
     /// Largest standardised residual among the pair's battles by size, positive where the row did better than expected.
     pub surprise: Option<f64>,
-    /// Votes missing from the pair's battles.
     pub missing: usize,
     /// Whether a battle of the pair is planned or fought.
     pub planned: bool,
@@ -94,7 +93,6 @@ pub struct PairCell {
     pub verdict: Option<Option<f64>>,
 }
 
-/// A query's numbers.
 #[derive(Clone, Debug)]
 pub struct View {
     /// What it was computed with.
@@ -109,7 +107,6 @@ pub struct View {
     pub battles: Vec<BattleView>,
     /// Iterations and final gradient of the fit, or why there is none.
     pub fit: Result<Fit, RatingError>,
-    /// What is to be said about the scores.
     pub warnings: Vec<ScoreWarning>,
     /// Battles with two votes or more whose judges all prefer the same document, and all battles with two or more.
     pub consensus: (usize, usize),
@@ -207,12 +204,10 @@ impl View {
         view
     }
 
-    /// The rows the view was computed from.
     pub fn rows(&self) -> &QueryRows {
         &self.rows
     }
 
-    /// Pool indexes in an order.
     pub fn order(&self, order: DocumentOrder) -> Vec<usize> {
         match order {
             DocumentOrder::Hybrid => (0..self.rows.documents).collect(),
@@ -258,7 +253,6 @@ impl View {
         self.by_pair.keys().chain(judged).copied()
     }
 
-    /// Indexes of the pair's battles.
     pub fn battles_of(&self, pair: Pair) -> &[usize] {
         self.by_pair.get(&pair).map_or(&[], Vec::as_slice)
     }
@@ -273,7 +267,6 @@ impl View {
             .collect()
     }
 
-    /// The verdict in force on a pair.
     pub fn verdict(&self, pair: Pair) -> Option<&Verdict> {
         self.rows.verdicts.get(*self.verdict_of.get(&pair)?)
     }

@@ -17,7 +17,6 @@ pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion,
 
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 use thiserror::Error;
 
 /// What turns the default prior of the logistic scale into the one of the erf scale: λ is multiplied by its square.
@@ -28,7 +27,6 @@ const ERF_SCALE: f64 = 2.376;
 pub struct Observation {
     /// Pool index of document A.
     pub a: usize,
-    /// Pool index of document B.
     pub b: usize,
     /// The share of the battle that went to B, in 0..=1 (1: B better).
     pub score: f64,
@@ -68,41 +66,27 @@ impl Observation {
     }
 }
 
-/// How battles become scores.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum RatingModel {
-    /// Bradley–Terry with a Gaussian prior: one finite answer whatever the battles are.
-    #[default]
-    Map,
-    /// Bradley–Terry without a prior: refused unless every document is linked to every other by wins both ways.
-    Mle,
-    /// zBench's iteration with zBench's stopping rule, to the digit.
-    Zbench,
-    /// The normal-error model of the zELO paper, P = (1 + erf(e_b − e_a)) / 2, with a Gaussian prior.
-    Thurstone,
+named! {
+    "a model", "lowercase";
+    /// How battles become scores.
+    #[derive(Default)]
+    pub enum RatingModel {
+        /// Bradley–Terry with a Gaussian prior: one finite answer whatever the battles are.
+        #[default]
+        Map,
+        /// Bradley–Terry without a prior: refused unless every document is linked to every other by wins both ways.
+        Mle,
+        /// zBench's iteration with zBench's stopping rule, to the digit.
+        Zbench,
+        /// The normal-error model of the zELO paper, P = (1 + erf(e_b − e_a)) / 2, with a Gaussian prior.
+        Thurstone,
+    }
 }
-
-named!(RatingModel, "a model");
 
 /// What to fit and how strong the prior is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RatingOptions {
-    /// The model.
     pub model: RatingModel,
     /// Prior precision per document where one battle weighs 1, above 0. Used by `Map` as it is, and by `Thurstone`
     /// times 2.376², which is the same belief on the erf scale; `Mle` and `Zbench` have no prior.
@@ -142,7 +126,6 @@ pub struct Fit {
     pub converged: bool,
 }
 
-/// Why there are no scores.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum RatingError {
     /// The likelihood without a prior grows for ever.
@@ -153,20 +136,14 @@ pub enum RatingError {
         /// How many groups of documents never met; the gap between two groups is not determined at all.
         components: usize,
     },
-    /// An observation that no battle can produce.
     #[error("observation {index}: {reason}")]
     BadObservation {
         /// Its place in the slice, from 0.
         index: usize,
-        /// What is wrong with it.
         reason: &'static str,
     },
-    /// A prior that is no prior.
     #[error("the prior precision has to be a number above 0, not {lambda}")]
-    BadPrior {
-        /// What was asked for.
-        lambda: f64,
-    },
+    BadPrior { lambda: f64 },
 }
 
 impl RatingError {

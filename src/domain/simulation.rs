@@ -23,7 +23,6 @@ use super::battle::Pair;
 use super::sampling::adaptive::{self, AskedPair, Round, SamplingState, Strategy, next_round};
 use std::collections::HashMap;
 
-/// A campaign that was played to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SimulationResult {
     /// How good its final scores are.
@@ -32,7 +31,6 @@ pub struct SimulationResult {
     pub state: SamplingState,
     /// Judge calls made: the budget, or fewer where nothing was left to ask.
     pub calls: usize,
-    /// Pairs that met.
     pub pairs: usize,
     /// Rounds that asked something: how often a real campaign would wait for its judges.
     pub rounds: usize,

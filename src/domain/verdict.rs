@@ -13,38 +13,21 @@ pub use reason::{Confidence, ErrorCause};
 use super::vote::Outcome;
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 
-/// What a person decided about document A against document B.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Decision {
-    /// A is much better.
-    MuchA,
-    /// A is better.
-    A,
-    /// About equal.
-    Tie,
-    /// B is better.
-    B,
-    /// B is much better.
-    MuchB,
-    /// Cannot tell: no preference is stated, and the judges' votes stay as they are.
-    #[default]
-    CannotTell,
+named! {
+    "a verdict", "kebab-case";
+    /// What a person decided about document A against document B.
+    #[derive(Default)]
+    pub enum Decision {
+        MuchA,
+        A,
+        Tie,
+        B,
+        MuchB,
+        /// Cannot tell: no preference is stated, and the judges' votes stay as they are.
+        #[default]
+        CannotTell,
+    }
 }
 
 impl Decision {
@@ -98,8 +81,6 @@ impl Decision {
     }
 }
 
-named!(Decision, "a verdict");
-
 /// How a verdict meets the judges' votes of its pair in the win matrix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -118,13 +99,10 @@ pub struct Verdict {
     pub uid: String,
     /// Pool index of document A.
     pub a: usize,
-    /// Pool index of document B.
     pub b: usize,
-    /// What was decided.
     pub decision: Decision,
     /// Why, in the person's words.
     pub note: Option<String>,
-    /// Who decided.
     pub annotator: String,
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,

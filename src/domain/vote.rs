@@ -30,7 +30,6 @@ impl Margin {
         Self(0.0 - self.0)
     }
 
-    /// Who is preferred.
     pub fn outcome(self) -> Outcome {
         if self.0 < 0.0 {
             Outcome::A
@@ -61,11 +60,8 @@ impl From<Margin> for f64 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// Document A is better.
     A,
-    /// Neither is better.
     Tie,
-    /// Document B is better.
     B,
 }
 
@@ -80,12 +76,9 @@ pub enum VoteRule {
     Zbench,
 }
 
-/// One judge's preference in one battle, oriented to the battle's A and B.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Vote {
-    /// Who voted.
     pub judge: JudgeId,
-    /// The preference.
     pub margin: Margin,
     /// Whether the judge was shown B first.
     pub swapped: bool,

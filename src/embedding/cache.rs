@@ -10,18 +10,11 @@ use std::time::Duration;
 /// Marks a database as vectors of Overrule: "OVEC" in ASCII.
 const APPLICATION_ID: i64 = 0x4f56_4543;
 
-/// Why vectors cannot be kept.
 #[derive(Debug, thiserror::Error)]
 pub enum VectorCacheError {
     /// The file is something else, or cannot be opened.
     #[error("{}: holds no embeddings: {reason}; name another file with --vectors", path.display())]
-    NotACache {
-        /// The file.
-        path: PathBuf,
-        /// What was found instead.
-        reason: String,
-    },
-    /// SQLite could not read or write.
+    NotACache { path: PathBuf, reason: String },
     #[error("the file of embeddings: {0}")]
     Sqlite(#[from] rusqlite::Error),
 }

@@ -18,13 +18,10 @@ const MODULES: &[&str] = &["Transformer", "Pooling", "Normalize"];
 /// What becomes of the words' vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pooling {
-    /// Their mean.
     Mean,
-    /// The first one.
     First,
 }
 
-/// A loaded model.
 pub(super) struct LocalModel {
     /// The hash of every file that was read.
     pub(super) identity: String,

@@ -51,7 +51,6 @@ impl RemoteEmbedder {
         self.connection.key.is_some()
     }
 
-    /// What the user allows it.
     pub(super) fn limits(&self) -> JudgeLimits {
         self.settings.limits
     }

@@ -20,11 +20,9 @@ const HEADER: [&str; 3] = ["query-id", "corpus-id", "score"];
 /// One document of a corpus. Title and text may both be empty.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BeirDocument {
-    /// `_id`
     pub id: DocId,
     /// `title`, empty where there is none.
     pub title: String,
-    /// `text`
     pub text: String,
     /// `metadata`, untouched.
     pub metadata: JsonObject,
@@ -41,12 +39,9 @@ impl BeirDocument {
     }
 }
 
-/// One query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BeirQuery {
-    /// `_id`
     pub id: QueryId,
-    /// `text`
     pub text: String,
     /// `metadata`, untouched.
     pub metadata: JsonObject,

@@ -16,15 +16,11 @@ use std::io::Read;
 pub struct GoldLine {
     /// Where it is in the file, from 1.
     pub line: u64,
-    /// The query.
     pub query: QueryId,
-    /// Document A.
     pub a: DocId,
-    /// Document B.
     pub b: DocId,
     /// The answer; never *cannot tell*.
     pub decision: Decision,
-    /// Why it is known.
     pub note: Option<String>,
 }
 

@@ -35,7 +35,6 @@ impl<'a> Members<'a> {
         }
     }
 
-    /// The members that were not taken.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }

@@ -164,7 +164,6 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         self.read(key, value, read)
     }
 
-    /// The string called `key`, which there has to be.
     pub(super) fn string(&mut self, key: &str) -> Option<String> {
         let value = self.required(key)?;
         self.read(key, value, string)
@@ -179,7 +178,6 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         })
     }
 
-    /// The object called `key`, which there has to be.
     pub(super) fn object(&mut self, key: &str) -> Option<ObjectReader<'a, '_>> {
         let value = self.required(key)?;
         self.enter(key, value)
@@ -203,7 +201,6 @@ impl<'a, 'n> ObjectReader<'a, 'n> {
         })
     }
 
-    /// The members that were not taken.
     pub(super) fn members(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.members.iter()
     }

@@ -5,7 +5,6 @@ use super::problem::{Problem, quoted};
 use super::trec::{LONGEST, candidate_cells, is_heading};
 use std::io::BufRead;
 
-/// What a file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// Labels in TREC's four columns.
@@ -21,7 +20,6 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// What it is, in words.
     pub fn describe(self) -> &'static str {
         match self {
             Self::Qrels | Self::BeirQrels => "labels (qrels)",

@@ -4,16 +4,13 @@ use super::call::{CallError, JudgePrompt, JudgeReply, Usage};
 use futures::future::BoxFuture;
 use serde_json::Value;
 
-/// How much one batch may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchLimits {
-    /// Lines.
     pub requests: usize,
     /// Bytes of all lines with their line ends.
     pub bytes: usize,
 }
 
-/// How far a batch is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchState {
     /// Waiting, being worked on or being cancelled.
@@ -29,17 +26,14 @@ pub enum BatchState {
 }
 
 impl BatchState {
-    /// Whether nothing more will happen.
     #[cfg(test)]
     pub fn is_over(self) -> bool {
         self != Self::Running
     }
 }
 
-/// What a provider says about a batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchStatus {
-    /// How far it is.
     pub state: BatchState,
     /// Lines that ended well, as far as the provider says.
     pub done: u64,
@@ -49,16 +43,12 @@ pub struct BatchStatus {
     pub total: u64,
     /// Where the results are, in the provider's terms.
     pub files: Vec<String>,
-    /// What went wrong, where it says so.
     pub message: Option<String>,
 }
 
-/// What became of one call of a batch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BatchAnswer {
-    /// It was answered.
     Reply(Box<JudgeReply>),
-    /// It failed.
     Failed(CallError),
     /// It was never made: the batch expired or was cancelled before.
     NotMade,
@@ -98,9 +88,7 @@ pub struct UnconfirmedBatch<'a> {
     pub since_ms: i64,
 }
 
-/// What can be done with batches.
 pub trait BatchApi: Send + Sync {
-    /// How much one batch may hold.
     fn batch_limits(&self) -> BatchLimits;
 
     /// The line that asks for a call on `prompt`; `id` is at most 64 of `[A-Za-z0-9_-]`.
@@ -128,7 +116,6 @@ pub trait BatchApi: Send + Sync {
         unconfirmed: UnconfirmedBatch<'a>,
     ) -> BoxFuture<'a, Result<(Vec<String>, bool), CallError>>;
 
-    /// How far a batch is.
     fn status<'a>(&'a self, id: &'a str) -> BoxFuture<'a, Result<BatchStatus, CallError>>;
 
     /// Hands every line of results to `each`. After a failure it may be called again, with the same lines.

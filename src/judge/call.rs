@@ -7,33 +7,24 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use strum::Display;
 
-/// What is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JudgePrompt {
     /// Standing instructions, empty where there are none.
     pub system: String,
-    /// The case.
     pub user: String,
     /// Whether the judge may write twice as much as usual, because its last answer was cut off.
     pub longer: bool,
 }
 
-/// What a provider says about how much more it will take.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits {
-    /// Calls allowed in a window.
     pub requests_limit: Option<u64>,
-    /// Calls left in the window.
     pub requests_remaining: Option<u64>,
     /// Until the calls are back to full.
     pub requests_reset: Option<Duration>,
-    /// Tokens allowed in a window.
     pub tokens_limit: Option<u64>,
-    /// Tokens left in the window.
     pub tokens_remaining: Option<u64>,
-    /// Until the tokens are back to full.
     pub tokens_reset: Option<Duration>,
-    /// How long to wait before the next call.
     pub retry_after: Option<Duration>,
 }
 
@@ -50,18 +41,13 @@ pub struct Usage {
     pub thinking: u64,
 }
 
-/// What came back from a call that reached its end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JudgeReply {
     /// The reply's text, untouched.
     pub text: String,
-    /// The model that answered, as it names itself.
     pub model: Option<String>,
-    /// Why it stopped, in the provider's words.
     pub stop_reason: Option<String>,
-    /// The provider's identifier of the call.
     pub request_id: Option<String>,
-    /// Tokens.
     pub usage: Usage,
     /// US dollars, or `None` where the price is unknown.
     pub cost_usd: Option<f64>,
@@ -69,7 +55,6 @@ pub struct JudgeReply {
     pub latency: Duration,
     /// How likely the model itself holds each answer to be, where it was asked and said so.
     pub odds: Option<AnswerProbabilities>,
-    /// What the provider says about its limits.
     pub limits: RateLimits,
 }
 
@@ -93,11 +78,8 @@ impl JudgeReply {
 /// Probabilities of the three answers; they need not sum to one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AnswerProbabilities {
-    /// The document presented as A is better.
     pub a: f64,
-    /// The document presented as B is better.
     pub b: f64,
-    /// Neither is better.
     pub tie: f64,
 }
 
@@ -110,19 +92,15 @@ pub struct Opinion {
     pub thoughts: Vec<String>,
 }
 
-/// Why a call ended without a vote.
 #[derive(
     Clone, Copy, Debug, Display, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureCause {
-    /// No connection, or one that broke.
     #[strum(serialize = "no connection")]
     Connection,
-    /// No answer in time.
     #[strum(serialize = "timed out")]
     TimedOut,
-    /// Too many calls.
     #[strum(serialize = "rate limited")]
     RateLimited,
     /// The account has no money or quota left.
@@ -134,19 +112,15 @@ pub enum FailureCause {
     /// The provider refused the request as wrong.
     #[strum(serialize = "bad request")]
     BadRequest,
-    /// The provider broke.
     #[strum(serialize = "server error")]
     Server,
-    /// The model declined to answer.
     #[strum(serialize = "refused")]
     Refused,
     /// A safety filter withheld the answer.
     #[strum(serialize = "filtered")]
     Filtered,
-    /// The answer was cut before its end.
     #[strum(serialize = "reply cut off")]
     Truncated,
-    /// The answer was not an opinion.
     #[strum(serialize = "malformed reply")]
     Malformed,
     /// The judge's own program panicked.
@@ -160,7 +134,6 @@ pub enum FailureCause {
 /// Whether a failed call may succeed if it is made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// It will fail again.
     Never,
     /// After the time the provider asks for, or after the runner's own back-off.
     After(Option<Duration>),
@@ -173,21 +146,15 @@ pub enum Retry {
 pub struct Exchange {
     /// Whether the request may have reached the server, and so may be charged: false only where no connection was made.
     pub sent: bool,
-    /// The HTTP status, where there was an answer.
     pub status: Option<u16>,
-    /// The provider's identifier of the call.
     pub request_id: Option<String>,
-    /// The model that answered, as it names itself.
     pub model: Option<String>,
-    /// Why it stopped, in the provider's words.
     pub stop_reason: Option<String>,
-    /// Tokens.
     pub usage: Usage,
     /// US dollars, or `None` where nothing is known to be charged or the price is unknown.
     pub cost_usd: Option<f64>,
     /// From sending to the last byte.
     pub latency: Duration,
-    /// What the provider says about its limits.
     pub limits: RateLimits,
 }
 
@@ -195,13 +162,10 @@ pub struct Exchange {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{cause}: {message}")]
 pub struct CallError {
-    /// The class of the failure.
     pub cause: FailureCause,
     /// What happened and what to do about it.
     pub message: String,
-    /// What came back, where anything did.
     pub raw: Option<String>,
-    /// Whether to try again.
     pub retry: Retry,
     /// Whether what came under a status of success was no answer of the model: a page of a network, half a JSON.
     pub no_answer: bool,
@@ -250,7 +214,6 @@ impl CallError {
         self
     }
 
-    /// The same failure with what came back.
     #[must_use]
     pub fn with_raw(mut self, raw: impl Into<String>) -> Self {
         self.raw = Some(raw.into());
@@ -267,7 +230,6 @@ pub fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| panic_message(panic.as_ref()))
 }
 
-/// What a panic said.
 pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())

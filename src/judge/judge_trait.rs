@@ -11,9 +11,7 @@ use futures::future::BoxFuture;
 use std::fmt;
 use std::sync::Arc;
 
-/// One member of an ensemble.
 pub trait Judge: Send + Sync + fmt::Debug {
-    /// Who this is.
     fn spec(&self) -> &JudgeSpec;
 
     /// What would be sent for `case`.
@@ -62,7 +60,6 @@ pub trait Judge: Send + Sync + fmt::Debug {
         Some(first + again)
     }
 
-    /// The opinion in a reply.
     fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         parse::parse(&reply.text)
     }
@@ -91,7 +88,6 @@ pub trait Judge: Send + Sync + fmt::Debug {
         false
     }
 
-    /// What the user allows this judge.
     fn limits(&self) -> JudgeLimits {
         JudgeLimits::default()
     }
@@ -107,7 +103,6 @@ pub trait Judge: Send + Sync + fmt::Debug {
     }
 }
 
-/// An ordered list of judges.
 pub type JudgeEnsemble = Vec<Arc<dyn Judge>>;
 
 /// The most calls that one call may become while a judge learns what its server does not know.

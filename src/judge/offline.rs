@@ -26,7 +26,6 @@ const LABEL_WORDS: u64 = 5;
 /// Words of a note on two abstracts, about the mean over SciFact pools.
 const TYPICAL_NOTE: u64 = 130;
 
-/// One of the embedded judges.
 #[derive(Debug)]
 struct LexicalJudge {
     method: LexicalMethod,
@@ -70,7 +69,6 @@ impl LexicalJudge {
     }
 }
 
-/// All embedded judges.
 pub fn ensemble() -> JudgeEnsemble {
     LexicalMethod::ALL
         .iter()

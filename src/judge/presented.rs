@@ -7,7 +7,6 @@ use std::sync::{Arc, OnceLock};
 /// The texts of a pool, shared by all calls on it.
 #[derive(Debug)]
 pub struct PoolText {
-    /// The query text.
     pub query: String,
     /// The documents' contents, in pool order.
     pub documents: Vec<Arc<str>>,
@@ -15,7 +14,6 @@ pub struct PoolText {
 }
 
 impl PoolText {
-    /// Collects a pool's texts.
     pub fn new(query: impl Into<String>, documents: Vec<Arc<str>>) -> Self {
         Self {
             query: query.into(),
@@ -34,7 +32,6 @@ impl PoolText {
 /// One battle in the order in which a judge is shown it.
 #[derive(Clone, Debug)]
 pub struct PresentedPair {
-    /// The pool's texts.
     pub pool: Arc<PoolText>,
     /// Pool index of the document presented as A.
     pub first: usize,

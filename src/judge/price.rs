@@ -14,7 +14,6 @@ const MILLION: f64 = 1e6;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenRates {
-    /// Input.
     pub input: f64,
     /// Output, thinking included.
     pub output: f64,
@@ -23,7 +22,6 @@ pub struct TokenRates {
     pub cached: Option<f64>,
 }
 
-/// What a model costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
     rates: TokenRates,
@@ -60,7 +58,6 @@ impl Price {
         batch: Some((1.0, None)),
     };
 
-    /// Whether nothing is ever charged.
     pub fn is_free(&self) -> bool {
         let free = |rates: TokenRates| [Some(rates.input), Some(rates.output), rates.cached];
         let long = self.long.map(|(_, rates)| free(rates));
@@ -127,7 +124,6 @@ fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 1.0 }
 }
 
-/// A table of prices.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct PriceTable {
     models: Vec<PriceRow>,
@@ -172,7 +168,6 @@ fn chat() -> String {
 }
 
 impl PriceTable {
-    /// The embedded table.
     pub fn embedded() -> &'static Self {
         static PRICES: OnceLock<PriceTable> = OnceLock::new();
         // A test reads the table, so that the default is never met.

@@ -10,7 +10,6 @@ pub struct JudgeSpec {
     pub name: String,
     /// The provider's name, `offline` for the embedded judges.
     pub provider: String,
-    /// The model asked for.
     pub model: String,
     /// Content hash of the prompt template, or of the algorithm's version for an offline judge.
     pub prompt_hash: String,
@@ -25,7 +24,6 @@ impl JudgeSpec {
     }
 }
 
-/// The provider name of the embedded judges.
 pub const OFFLINE: &str = "offline";
 
 /// What is said wherever votes of offline judges are shown.
@@ -37,13 +35,10 @@ pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 /// What the user allows a judge; `None` is no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgeLimits {
-    /// Calls in flight at most.
     pub concurrency: Option<usize>,
-    /// Calls begun a minute at most.
     pub requests_per_minute: Option<u64>,
     /// Tokens, in and out, a minute at most.
     pub tokens_per_minute: Option<u64>,
-    /// Calls in one batch at most.
     pub batch_requests: Option<usize>,
     /// How long the server may fail or stay silent before the judge stops.
     pub give_up_after: Duration,

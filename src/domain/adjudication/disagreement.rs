@@ -8,9 +8,7 @@ use crate::domain::metrics::{
 use crate::domain::named::named;
 use crate::domain::retrieval::JudgingPool;
 use crate::domain::sampling::SeededRng;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
-use strum::{IntoStaticStr, VariantArray};
 
 /// Ranks down to which a turned label is felt.
 pub(super) const IMPACT_DEPTH: usize = 10;
@@ -20,13 +18,11 @@ pub(super) const IMPACT_DEPTH: usize = 10;
 pub struct Disagreement {
     /// Which pool, by its place among those given.
     pub pool: usize,
-    /// Which of its slots, from 0.
     pub slot: usize,
     /// Whether the document is labelled relevant.
     pub positive: bool,
     /// Answers about the pool that go against the label.
     pub against: usize,
-    /// Valid answers about the pool.
     pub answers: usize,
     /// By how much the NDCG@10 of a ranking of the query would change at most if the label were turned, 0..=1.
     pub impact: f64,
@@ -142,26 +138,24 @@ fn ndcg(
         .unwrap_or(0.0))
 }
 
-/// What comes first on the docket.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr, VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum DisagreementOrder {
-    /// The impact on the metrics times the share of answers against the label.
-    #[default]
-    Impact,
-    /// The share of answers against the label, then the impact.
-    Confidence,
-    /// Query by query, slot by slot.
-    Query,
-    /// At random: every ruling is a control.
-    Random,
+named! {
+    "an order", "kebab-case";
+    /// What comes first on the docket.
+    #[derive(Default)]
+    pub enum DisagreementOrder {
+        /// The impact on the metrics times the share of answers against the label.
+        #[default]
+        Impact,
+        /// The share of answers against the label, then the impact.
+        Confidence,
+        /// Query by query, slot by slot.
+        Query,
+        /// At random: every ruling is a control.
+        Random,
+    }
 }
 
 impl DisagreementOrder {
-    /// What it does, in a line.
     pub fn words(self) -> &'static str {
         match self {
             Self::Impact => {
@@ -174,20 +168,16 @@ impl DisagreementOrder {
     }
 }
 
-named!(DisagreementOrder, "an order");
-
 /// The share of controls where nothing else is wanted.
 pub const CONTROL_SHARE: f64 = 0.2;
 
 /// How a docket is drawn up.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DisagreementRule {
-    /// What comes first.
     pub order: DisagreementOrder,
     /// Share of controls, 0..=1: each dispute is one with this chance, whatever its place. What is ruled of them speaks for
     /// all disputes.
     pub controls: f64,
-    /// Seed of the draws.
     pub seed: u64,
 }
 

@@ -4,35 +4,19 @@ use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use strum::{IntoStaticStr, VariantArray};
 
-/// What a document says to the query.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "snake_case")]
-#[strum(serialize_all = "snake_case")]
-pub enum EvidenceLabel {
-    /// It shows that a claim is true, or answers a question.
-    Supports,
-    /// It shows that a claim, or what a question takes for granted, is false.
-    Refutes,
-    /// It shows neither.
-    NotEnough,
+named! {
+    "a verdict on a document", "snake_case";
+    /// What a document says to the query.
+    pub enum EvidenceLabel {
+        /// It shows that a claim is true, or answers a question.
+        Supports,
+        /// It shows that a claim, or what a question takes for granted, is false.
+        Refutes,
+        /// It shows neither.
+        NotEnough,
+    }
 }
-
-named!(EvidenceLabel, "a verdict on a document");
 
 impl EvidenceLabel {
     /// Whether a document of which this holds counts as picked.
@@ -46,7 +30,6 @@ impl EvidenceLabel {
 pub struct SlotVerdict {
     /// The slot in the order shown, from 1.
     pub slot: usize,
-    /// The verdict.
     pub verdict: EvidenceLabel,
     /// The document's own words that prove it; `None` where there is not enough evidence.
     pub sentence: Option<String>,
@@ -64,7 +47,6 @@ pub struct VerdictsReply {
 pub struct ClaimedVerdict {
     /// The slot, from 1.
     pub slot: i64,
-    /// The word.
     pub verdict: String,
     /// The quotation; one of white space alone is none.
     #[serde(default)]
@@ -234,47 +216,30 @@ mod tests {
 
     #[test]
     fn nothing_is_filled_in_or_mended() {
-        let one = |slot: i64, verdict: &str, sentence: &str| {
-            format!(r#"{{"slot":{slot},"verdict":"{verdict}","sentence":{sentence}}}"#)
-        };
-        for (third, expected) in [
-            (one(4, "not_enough", "null"), "slot 4 is not in 1 to 3"),
-            (one(0, "not_enough", "null"), "slot 0 is not in 1 to 3"),
-            (one(-1, "not_enough", "null"), "slot -1 is not in 1 to 3"),
-            (one(2, "not_enough", "null"), "slot 2 is given twice"),
+        const NO_VERDICT: &str = "no verdict of the three for slot 3";
+        const NO_SENTENCE: &str = "no sentence that proves the verdict for slot 3";
+        const NOT_THERE: &str = "the sentence for slot 3 is not in its document";
+        for (slot, verdict, sentence, expected) in [
+            (4, "not_enough", "", "slot 4 is not in 1 to 3"),
+            (0, "not_enough", "", "slot 0 is not in 1 to 3"),
+            (-1, "not_enough", "", "slot -1 is not in 1 to 3"),
+            (2, "not_enough", "", "slot 2 is given twice"),
+            (3, "Supports", "Bread.", NO_VERDICT),
+            (3, "not enough", "", NO_VERDICT),
+            (3, "supports", "", NO_SENTENCE),
+            (3, "refutes", " ", NO_SENTENCE),
+            (3, "supports", ".", NOT_THERE),
+            (3, "supports", "Aspirin does not help.", NOT_THERE),
+            (3, "supports", "Bread is good.", NOT_THERE),
             (
-                one(3, "Supports", "\"Bread.\""),
-                "no verdict of the three for slot 3",
-            ),
-            (
-                one(3, "not enough", "null"),
-                "no verdict of the three for slot 3",
-            ),
-            (
-                one(3, "supports", "null"),
-                "no sentence that proves the verdict for slot 3",
-            ),
-            (
-                one(3, "refutes", "\" \""),
-                "no sentence that proves the verdict for slot 3",
-            ),
-            (
-                one(3, "supports", "\".\""),
-                "the sentence for slot 3 is not in its document",
-            ),
-            (
-                one(3, "supports", "\"Aspirin does not help.\""),
-                "the sentence for slot 3 is not in its document",
-            ),
-            (
-                one(3, "supports", "\"Bread is good.\""),
-                "the sentence for slot 3 is not in its document",
-            ),
-            (
-                one(3, "not_enough", "\"Bread.\""),
+                3,
+                "not_enough",
+                "Bread.",
                 "a sentence for slot 3, which has not enough evidence",
             ),
         ] {
+            let sentence = (!sentence.is_empty()).then_some(sentence);
+            let third = serde_json::json!({"slot": slot, "verdict": verdict, "sentence": sentence});
             let found = check(&format!("[{FIRST},{SECOND},{third}]")).unwrap_err();
             assert_eq!(found.to_string(), expected, "{third}");
         }

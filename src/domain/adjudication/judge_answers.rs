@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 /// Pools below which nobody can tell whether labels stand first by design.
 const FEW_POOLS: usize = 3;
 
-/// The pools that are asked about.
 #[derive(Clone, Debug, Default)]
 pub struct PoolSet {
     /// Each pool in its own order.
@@ -53,15 +52,11 @@ impl PoolSet {
 /// One judge, asked in one way.
 #[derive(Clone, Debug)]
 pub struct JudgeAnswers {
-    /// The judge's name.
     pub judge: String,
-    /// Who serves it.
     pub provider: String,
-    /// The model asked for.
     pub model: String,
     /// The hash of the prompt's template.
     pub prompt: String,
-    /// How it was asked.
     pub way: PickMode,
     /// By the order shown, from 1; then by the pool's place.
     pub orders: BTreeMap<usize, BTreeMap<usize, PoolAnswer>>,
@@ -80,7 +75,6 @@ pub struct PoolAnswer {
     pub pool: JudgingPool,
     /// The positions picked in that order; or why the last answer is none; or that there was no answer.
     pub answer: PickAnswer,
-    /// The judge's reasons.
     pub thoughts: Vec<String>,
     /// The verdicts that make the picks, where those were asked for; slots are those of the order shown, from 1.
     pub verdicts: Vec<SlotVerdict>,
@@ -89,9 +83,7 @@ pub struct PoolAnswer {
 /// An answer, the better ones last.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PickAnswer {
-    /// The call failed.
     Failed,
-    /// It breaks the rules.
     Invalid(InvalidPick),
     /// Positions in the order shown, from 0.
     Picks(Vec<usize>),
@@ -108,7 +100,6 @@ impl PickAnswer {
 }
 
 impl PoolAnswer {
-    /// The documents picked.
     pub fn picked(&self) -> Vec<&DocId> {
         let PickAnswer::Picks(positions) = &self.answer else {
             return Vec::new();

@@ -15,7 +15,6 @@ pub enum PickOutcome {
     LabelOnly,
     /// Picked, not labelled relevant.
     PickOnly,
-    /// Neither.
     Neither,
 }
 
@@ -40,22 +39,18 @@ pub struct PickCounts {
     pub label_only: usize,
     /// Picked, not labelled relevant.
     pub pick_only: usize,
-    /// Neither.
     pub neither: usize,
 }
 
 impl PickCounts {
-    /// All documents.
     pub fn total(&self) -> usize {
         self.labelled() + self.pick_only + self.neither
     }
 
-    /// Documents labelled relevant.
     pub fn labelled(&self) -> usize {
         self.agreed + self.label_only
     }
 
-    /// Documents picked.
     pub fn picked(&self) -> usize {
         self.agreed + self.pick_only
     }
@@ -133,13 +128,9 @@ impl FromIterator<PickOutcome> for PickCounts {
 pub struct ChanceAgreement {
     /// Expected documents labelled relevant and picked.
     pub agreed: f64,
-    /// Standard deviation of that number.
     pub sd: f64,
-    /// Expected [`PickCounts::agreement`].
     pub agreement: Option<f64>,
-    /// Expected [`PickCounts::precision`].
     pub precision: Option<f64>,
-    /// Expected [`PickCounts::recall`].
     pub recall: Option<f64>,
     /// Expected [`PickCounts::kappa`]: above 0 where a judge picks more from the pools that hold more labelled documents, which
     /// it does if it is told their number.
@@ -173,13 +164,9 @@ impl ChanceAgreement {
 /// Bootstrap intervals, over queries, of what [`PickCounts`] amount to; `None` where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PickIntervals {
-    /// Of [`PickCounts::agreement`].
     pub agreement: Option<(f64, f64)>,
-    /// Of [`PickCounts::precision`].
     pub precision: Option<(f64, f64)>,
-    /// Of [`PickCounts::recall`].
     pub recall: Option<(f64, f64)>,
-    /// Of [`PickCounts::kappa`].
     pub kappa: Option<(f64, f64)>,
 }
 
@@ -194,7 +181,6 @@ pub struct PickSummary {
     pub boxes: PickCounts,
     /// Bootstrap intervals of the boxes' shares and κ over queries.
     pub intervals: PickIntervals,
-    /// What random picks would reach.
     pub chance: ChanceAgreement,
     /// The boxes at each position of the pools: unequal pick rates show a preference for places.
     pub by_slot: Vec<PickCounts>,
@@ -203,7 +189,6 @@ pub struct PickSummary {
 }
 
 impl PickSummary {
-    /// The share of the answers that are invalid, or `None` without answers.
     pub fn invalid_rate(&self) -> Option<f64> {
         let invalid: usize = self.invalid.values().sum();
         share(invalid, invalid + self.valid)

@@ -8,13 +8,10 @@ use serde::{Deserialize, Serialize};
 /// One call of a judge on one pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PickRecord {
-    /// The query.
     pub query: QueryId,
-    /// The judge's name.
     pub judge: String,
     /// Who serves it; `offline` for the embedded judges.
     pub provider: String,
-    /// The model asked for.
     pub model: String,
     /// Hash of the prompt's template.
     pub prompt: String,
@@ -22,9 +19,7 @@ pub struct PickRecord {
     pub call: String,
     /// Which order of the pool was shown: 1 is the file's own.
     pub permutation: usize,
-    /// How many documents were asked for.
     pub ask: PickRequest,
-    /// The documents in the order shown.
     pub order: Vec<DocId>,
     /// From 1; the second one is the question asked again.
     pub attempt: usize,
@@ -34,10 +29,8 @@ pub struct PickRecord {
     /// Whether the question was still to be asked once more when this was written: it is not the last word.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub again: bool,
-    /// The judge's reasons.
     #[serde(default)]
     pub thoughts: Vec<String>,
-    /// The model that answered, as it names itself.
     pub answered_by: Option<String>,
     /// The reply's text, untouched.
     pub raw: Option<String>,
@@ -46,13 +39,10 @@ pub struct PickRecord {
     pub truncated: bool,
     /// Input tokens; words for an offline judge.
     pub tokens_input: u64,
-    /// Output tokens.
     pub tokens_output: u64,
-    /// Dollars, where they are known.
     pub cost_usd: Option<f64>,
     /// From sending to the last byte.
     pub latency_ms: f64,
-    /// When the call was over, in milliseconds since 1970.
     pub created_ms: i64,
 }
 
@@ -64,7 +54,6 @@ pub enum PickResult {
     Slots(Vec<usize>),
     /// A verdict on every slot of the order shown.
     Verdicts(Vec<SlotVerdict>),
-    /// An answer that breaks the rules.
     Invalid(InvalidPick),
     /// No answer: why, in words.
     Failure(String),

@@ -21,11 +21,8 @@ pub enum PickRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PickMode {
-    /// As [`PickRequest::Exactly`].
     Exactly,
-    /// As [`PickRequest::AnyNumber`].
     AnyNumber,
-    /// As [`PickRequest::PerDocument`].
     PerDocument,
 }
 
@@ -41,7 +38,6 @@ impl PickMode {
 }
 
 impl PickRequest {
-    /// The way of asking.
     pub fn way(self) -> PickMode {
         match self {
             Self::Exactly(_) => PickMode::Exactly,
@@ -78,7 +74,6 @@ impl TryFrom<BTreeMap<String, ReplyMember>> for SlotsReply {
     }
 }
 
-/// Why a reply is not an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Error, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -89,61 +84,27 @@ pub enum InvalidPick {
     /// The JSON does not decode to a [`SlotsReply`].
     #[error("no list of whole numbers named slots")]
     NoSlots,
-    /// A slot that the pool does not have.
     #[error("slot {slot} is not in 1 to {slots}")]
-    OutOfRange {
-        /// The slot given.
-        slot: i64,
-        /// The pool's slots.
-        slots: usize,
-    },
-    /// A slot is given twice.
+    OutOfRange { slot: i64, slots: usize },
     #[error("slot {slot} is given twice")]
-    Duplicate {
-        /// The slot.
-        slot: i64,
-    },
-    /// Too few or too many slots.
+    Duplicate { slot: i64 },
     #[error("{given} slots where {asked} were asked for")]
-    WrongCount {
-        /// How many were given.
-        given: usize,
-        /// How many were asked for.
-        asked: usize,
-    },
+    WrongCount { given: usize, asked: usize },
     /// The JSON does not decode to a [`VerdictsReply`](super::VerdictsReply).
     #[error("no list named verdicts of slots, words and sentences")]
     NoVerdicts,
-    /// A slot has no verdict.
     #[error("slot {slot} has no verdict")]
-    MissingSlot {
-        /// The slot.
-        slot: usize,
-    },
-    /// A word that is no verdict.
+    MissingSlot { slot: usize },
     #[error("no verdict of the three for slot {slot}")]
-    UnknownVerdict {
-        /// The slot.
-        slot: i64,
-    },
+    UnknownVerdict { slot: i64 },
     /// A verdict that has to be proven and is not.
     #[error("no sentence that proves the verdict for slot {slot}")]
-    NoSentence {
-        /// The slot.
-        slot: i64,
-    },
+    NoSentence { slot: i64 },
     /// A sentence where there is nothing to prove.
     #[error("a sentence for slot {slot}, which has not enough evidence")]
-    StraySentence {
-        /// The slot.
-        slot: i64,
-    },
-    /// The document does not hold the sentence.
+    StraySentence { slot: i64 },
     #[error("the sentence for slot {slot} is not in its document")]
-    NotQuoted {
-        /// The slot.
-        slot: i64,
-    },
+    NotQuoted { slot: i64 },
 }
 
 impl InvalidPick {

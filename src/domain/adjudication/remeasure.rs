@@ -8,7 +8,6 @@ use crate::domain::metrics::{
 /// A measure of a ranking under the labels as they were, and as they are after correction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Remeasured {
-    /// What is measured.
     pub metric: Metric,
     /// Under the labels as they were; none where no query has what it needs.
     pub before: Option<MeanEstimate>,

@@ -4,40 +4,21 @@ use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::Qrels;
 use crate::domain::named::named;
 use crate::domain::verdict::FinalRule;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use strum::{IntoStaticStr, VariantArray};
 
-/// Whether a document answers its query, in a person's judgment.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Finding {
-    /// It does.
-    Relevant,
-    /// In part.
-    Partially,
-    /// It does not.
-    Not,
-    /// Cannot tell: the label stays as it is.
-    CannotTell,
+named! {
+    "a ruling", "kebab-case";
+    /// Whether a document answers its query, in a person's judgment.
+    pub enum Finding {
+        Relevant,
+        Partially,
+        Not,
+        /// Cannot tell: the label stays as it is.
+        CannotTell,
+    }
 }
 
 impl Finding {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Not => "not relevant",
@@ -57,40 +38,21 @@ impl Finding {
     }
 }
 
-named!(Finding, "a ruling");
-
-/// Why pick and label differ.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum DisagreementCause {
-    /// The label is wrong.
-    LabelWrong,
-    /// Nobody labelled the document, and somebody should have.
-    LabelMissing,
-    /// The judge is wrong.
-    JudgeWrong,
-    /// Both can be defended.
-    BothDefensible,
-    /// The query can be understood in more than one way.
-    QueryUnclear,
+named! {
+    "a cause", "kebab-case";
+    /// Why pick and label differ.
+    pub enum DisagreementCause {
+        LabelWrong,
+        /// Nobody labelled the document, and somebody should have.
+        LabelMissing,
+        JudgeWrong,
+        BothDefensible,
+        /// The query can be understood in more than one way.
+        QueryUnclear,
+    }
 }
 
 impl DisagreementCause {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::LabelWrong => "the label is wrong",
@@ -102,18 +64,12 @@ impl DisagreementCause {
     }
 }
 
-named!(DisagreementCause, "a cause");
-
-/// A ruling that stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
     /// Globally unique, so that two analysts' files can be united.
     pub uid: String,
-    /// The query.
     pub query: QueryId,
-    /// The document.
     pub document: DocId,
-    /// What was found.
     pub finding: Finding,
     /// The grade that *relevant* puts into the labels of this benchmark; see [`RulingGrades::of`].
     pub relevant: i32,
@@ -121,7 +77,6 @@ pub struct Ruling {
     pub fault: Option<DisagreementCause>,
     /// Why, in the person's words.
     pub note: Option<String>,
-    /// Who ruled.
     pub annotator: String,
     /// When, in milliseconds since the Unix epoch.
     pub created_ms: i64,
@@ -206,9 +161,7 @@ pub fn rulings_in_force(rule: &FinalRule, standing: &[Ruling]) -> (Vec<Ruling>, 
 /// The grades that rulings put into labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RulingGrades {
-    /// For *partially*.
     pub partially: i32,
-    /// For *relevant*.
     pub relevant: i32,
 }
 
@@ -248,7 +201,6 @@ impl RulingGrades {
 /// What a ruling in force does to a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelCorrection {
-    /// The ruling.
     pub ruling: Ruling,
     /// The label before; none for an unjudged document.
     pub before: Option<i32>,
@@ -272,7 +224,6 @@ impl LabelCorrection {
         }
     }
 
-    /// Whether the label is another one, or a new one.
     pub fn changes(&self) -> bool {
         self.before != self.after
     }

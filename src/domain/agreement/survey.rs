@@ -7,7 +7,6 @@ use serde::Serialize;
 /// Agresti & Coull's (1998) pseudo-answers of each kind, which keep the estimated error off 0 where all answers agree.
 const PSEUDO: f64 = 2.0;
 
-/// An item that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SampledItem {
     /// Whether it counts, 1 or 0, or how much of it does.

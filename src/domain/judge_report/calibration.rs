@@ -14,15 +14,11 @@ const PER_BIN: usize = 10;
 pub struct CalibrationBin {
     /// The smallest confidence in it.
     pub low: f64,
-    /// The largest.
     pub high: f64,
-    /// The mean confidence.
     pub confidence: f64,
-    /// How many were right.
     pub correct: Share,
 }
 
-/// Stated confidence against people's verdicts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Calibration {
     /// Bins of rising confidence and about equal size; equal confidences share one.
@@ -31,7 +27,6 @@ pub struct Calibration {
     pub ece: f64,
     /// Brier score: the mean of (confidence − correct)², 0 at best, ¼ for confidences of ½.
     pub brier: f64,
-    /// How many votes.
     pub n: usize,
 }
 

@@ -26,7 +26,6 @@ const NODES: [(f64, f64); 3] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterBasis {
-    /// Its votes.
     Fitted,
     /// Nothing: it has fewer than [`MIN_VOTES`] votes with a known error of the gap, and counts as a plain judge.
     TooFewVotes,
@@ -37,7 +36,6 @@ pub enum ParameterBasis {
 /// How a judge turns a gap into votes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgeParameters {
-    /// The judge.
     pub judge: usize,
     /// β: how sharply it tells documents apart. Mean 1 over the fitted judges; 0 for one that tosses a coin.
     pub beta: f64,
@@ -45,18 +43,15 @@ pub struct JudgeParameters {
     pub gamma: f64,
     /// γ / β: the gap in score that being shown first is worth. `None` unless β is above 0.
     pub shift: Option<f64>,
-    /// Its votes.
     pub votes: usize,
     /// Whether β and γ were fitted.
     pub basis: ParameterBasis,
 }
 
-/// The judges of a project.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct JudgeModel {
     /// In ascending order of their numbers.
     pub judges: Vec<JudgeParameters>,
-    /// Rounds taken.
     pub rounds: usize,
     /// Whether the parameters came to rest within the rounds allowed.
     pub converged: bool,

@@ -12,7 +12,6 @@ use std::ops::Bound::{Excluded, Unbounded};
 pub struct JudgePair {
     /// The judge of the smaller number.
     pub a: usize,
-    /// The other.
     pub b: usize,
     /// Battles on which both voted.
     pub n: usize,

@@ -23,7 +23,6 @@ pub struct LengthSlope {
     pub value: f64,
     /// Its standard error from the information matrix; the error of the fitted gaps is not in it.
     pub se: f64,
-    /// The normal interval.
     pub interval: Option<Interval>,
     /// Ballots with a gap and two documents that are not empty.
     pub n: usize,

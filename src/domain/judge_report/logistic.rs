@@ -30,7 +30,6 @@ pub struct JudgeRegression {
     pub beta_se: f64,
     /// Standard error of γ, taking the gaps as known.
     pub gamma_se: f64,
-    /// How many votes.
     pub n: usize,
 }
 

@@ -21,7 +21,6 @@ pub struct JudgeReport {
     pub votes: usize,
     /// The votes that are ties.
     pub ties: Option<Share>,
-    /// Agreement with people.
     pub people: PeopleAgreement,
     /// Whether it is right when it is sure.
     pub calibration: Option<Calibration>,
@@ -32,7 +31,6 @@ pub struct JudgeReport {
     /// β and γ given the fitted gaps as they are. `None` for the ensemble. [`super::judge_model()`] fits gaps and judges
     /// together, and its β is not drawn to 0 by the gaps' errors.
     pub response: Option<JudgeRegression>,
-    /// What length does.
     pub length: LengthBias,
     /// Whether its own preferences are consistent.
     pub triads: TriadCounts,

@@ -45,35 +45,19 @@ impl Default for EvaluationRules {
     }
 }
 
-/// Why a run cannot be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EvaluationError {
-    /// A document occurs twice in one query's ranking.
     #[error("document {:?} occurs twice in the ranking of query {:?}", document.as_str(), query.as_str())]
-    Duplicate {
-        /// The query.
-        query: QueryId,
-        /// The document.
-        document: DocId,
-    },
-    /// A score is not a number.
+    Duplicate { query: QueryId, document: DocId },
     #[error("the score of document {:?} for query {:?} is not a number", document.as_str(), query.as_str())]
-    NotANumber {
-        /// The query.
-        query: QueryId,
-        /// The document.
-        document: DocId,
-    },
+    NotANumber { query: QueryId, document: DocId },
 }
 
-/// One query's values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryValues {
-    /// The query.
     pub query: QueryId,
     /// One value a metric, in the order of [`Evaluation::metrics`]; `None` where there is nothing to measure.
     pub values: Vec<Option<f64>>,
-    /// Documents in the ranking.
     pub retrieved: usize,
     /// Relevant documents, retrieved or not.
     pub relevant: usize,
@@ -82,7 +66,6 @@ pub struct QueryValues {
 /// A run's values on every query it shares with the labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
-    /// What was measured.
     pub metrics: Vec<Metric>,
     /// The evaluated queries by identifier.
     pub queries: Vec<QueryValues>,

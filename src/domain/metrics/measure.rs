@@ -93,7 +93,6 @@ impl Metric {
             })
     }
 
-    /// What is measured.
     pub fn measure(self) -> Measure {
         self.measure
     }

@@ -11,7 +11,6 @@ pub struct Resampling {
     pub draws: usize,
     /// Level of the intervals, between 0 and 1.
     pub level: f64,
-    /// Seed of the draws.
     pub seed: u64,
 }
 
@@ -35,10 +34,8 @@ impl Default for Resampling {
     }
 }
 
-/// A mean over queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanEstimate {
-    /// The mean.
     pub mean: f64,
     /// Queries it is over.
     pub n: usize,
@@ -51,15 +48,11 @@ pub struct MeanEstimate {
 pub struct TTest {
     /// The mean difference over its standard error.
     pub t: f64,
-    /// Degrees of freedom: pairs less one.
     pub degrees: usize,
-    /// Two-sided p-value.
     pub p: f64,
-    /// Standard error of the mean difference.
     pub standard_error: f64,
 }
 
-/// Two runs on the same queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Comparison {
     /// Queries both have a value for.

@@ -9,12 +9,9 @@ use std::collections::BTreeMap;
 /// Scores closer than this to one half are ties, and strengths closer than this are equal: scores are sums of thirds.
 const ROUNDING: f64 = 1e-9;
 
-/// A decided pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DecidedPair {
-    /// The document preferred.
     pub winner: usize,
-    /// The other one.
     pub loser: usize,
     /// |s − ½|, in 0..=½.
     pub strength: f64,

@@ -33,7 +33,6 @@ use std::collections::HashSet;
 pub struct PairKey {
     /// A number that names the query for good: ties and controls are drawn from it.
     pub query: u64,
-    /// The two documents.
     pub pair: Pair,
 }
 
@@ -68,7 +67,6 @@ impl DrawReason {
 /// passed over keeps its place and lacks its y.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
-    /// The pair.
     pub key: PairKey,
     /// Why it was shown.
     pub draw: DrawReason,

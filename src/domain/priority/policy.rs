@@ -1,49 +1,32 @@
 //! The orders in which a person can look at battles.
 
 use crate::domain::named::named;
-use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 
-/// What comes first in a queue.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Policy {
-    /// P(the ensemble is wrong) × P(one of the two is in the top k) (SCIENCE §9e).
-    #[default]
-    Value,
-    /// How much the top of the ranking changes if the pair's outcome is turned around and everything is fitted again.
-    Impact,
-    /// The smaller of P(A is truly better) and P(B is truly better).
-    Uncertain,
-    /// Entropy of the judges' votes over A, tie and B, in bits (SCIENCE §9a).
-    Split,
-    /// Size of the standardised residual: votes that the other battles contradict (SCIENCE §9b).
-    Surprise,
-    /// The weakest pair of every cycle of three (SCIENCE §9d).
-    Cycle,
-    /// Battles with votes missing.
-    Failed,
-    /// A uniformly random order.
-    Random,
-    /// The order of `Value` with random controls, and some battles twice.
-    Mixed,
+named! {
+    "a policy", "kebab-case";
+    #[derive(Default)]
+    pub enum Policy {
+        /// P(the ensemble is wrong) × P(one of the two is in the top k) (SCIENCE §9e).
+        #[default]
+        Value,
+        /// How much the top of the ranking changes if the pair's outcome is turned around and everything is fitted again.
+        Impact,
+        /// The smaller of P(A is truly better) and P(B is truly better).
+        Uncertain,
+        /// Entropy of the judges' votes over A, tie and B, in bits (SCIENCE §9a).
+        Split,
+        /// Size of the standardised residual: votes that the other battles contradict (SCIENCE §9b).
+        Surprise,
+        /// The weakest pair of every cycle of three (SCIENCE §9d).
+        Cycle,
+        Failed,
+        Random,
+        /// The order of `Value` with random controls, and some battles twice.
+        Mixed,
+    }
 }
 
 impl Policy {
-    /// The policy in one line.
     pub fn words(self) -> &'static str {
         match self {
             Self::Value => "likely wrong, and about a document that may be in the top k",
@@ -58,5 +41,3 @@ impl Policy {
         }
     }
 }
-
-named!(Policy, "a policy");

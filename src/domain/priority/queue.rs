@@ -8,7 +8,6 @@ use std::collections::{BinaryHeap, HashSet};
 /// A pair that may be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueCandidate {
-    /// The pair.
     pub key: PairKey,
     /// How urgent it is; `None` leaves it to chance.
     pub priority: Option<f64>,

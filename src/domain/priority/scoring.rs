@@ -13,7 +13,6 @@ pub const DEFAULT_TOP: usize = 10;
 /// A pair of one query with its priority. A verdict is about a pair, so the pair's battles are one item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairPriority {
-    /// The two documents.
     pub pair: Pair,
     /// The pair's first battle, as an index into the view's battles.
     pub battle: usize,
@@ -24,10 +23,8 @@ pub struct PairPriority {
     pub voted: bool,
 }
 
-/// How a query is scored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scoring {
-    /// The order.
     pub policy: Policy,
     /// How many ranks count as the top; small pools take [`effective_top`] it.
     pub top: usize,

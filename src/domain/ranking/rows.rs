@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RankingSettings {
-    /// The model and its prior.
     pub model: RatingModel,
     /// Precision of the Gaussian prior on a score, per battle.
     pub lambda: f64,
@@ -86,7 +85,6 @@ impl RankingSettings {
 /// A battle with what its judges said. Failures are counted, and count for nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BattleRecord {
-    /// The battle.
     pub battle: Battle,
     /// The votes of the ensemble's judges, in ensemble order.
     pub votes: Vec<Vote>,
@@ -124,7 +122,6 @@ impl BattleRecord {
 /// Everything that a view is computed from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryRows {
-    /// Documents in the pool.
     pub documents: usize,
     /// How many of them, from the top, have been entered into battle; `None` before any plan.
     pub depth: Option<usize>,

@@ -18,14 +18,12 @@ const LEVERAGE_CAP: f64 = 0.95;
 pub struct Covariance {
     documents: usize,
     phi: f64,
-    /// Row by row, without φ.
     cells: Vec<f64>,
     /// The inverse Cholesky factor of the Hessian, lower triangle, row by row, without φ.
     factor: Vec<f64>,
 }
 
 impl Covariance {
-    /// How many documents it is about.
     pub fn documents(&self) -> usize {
         self.documents
     }
@@ -35,7 +33,6 @@ impl Covariance {
         self.phi
     }
 
-    /// The covariance of the scores of `i` and `j`.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         self.phi * self.cell(i, j)
     }
@@ -46,7 +43,6 @@ impl Covariance {
         Self { phi, ..self }
     }
 
-    /// The standard error of the score of `i`.
     pub fn se(&self, i: usize) -> f64 {
         self.get(i, i).max(0.0).sqrt()
     }

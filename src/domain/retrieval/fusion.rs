@@ -17,7 +17,6 @@ pub struct StageRank {
 /// An item of a fused ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FusedItem<T> {
-    /// The item.
     pub item: T,
     /// Σ 1 / (k + rank) over the rankings that have it.
     pub score: f64,

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 /// Spellings whose terms are remembered at most; past that they are found out anew.
 const SPELLINGS: usize = 1 << 20;
 
-/// A document found for a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchHit {
     /// Position of the document in the index: the order in which documents were added.
@@ -36,7 +35,6 @@ pub struct Bm25Index {
 }
 
 impl Bm25Index {
-    /// An index without documents.
     pub fn new(profile: AnalysisProfile) -> Self {
         Self {
             profile,
@@ -149,12 +147,10 @@ impl Bm25Index {
         hits
     }
 
-    /// The id of a found document.
     pub fn id(&self, document: usize) -> Option<DocId> {
         self.ids.get(document).map(DocId::new)
     }
 
-    /// How many documents there are.
     pub fn documents(&self) -> usize {
         self.ids.len()
     }

@@ -13,13 +13,9 @@ pub enum PoolLayout {
     /// Positives first, by id; then the fill by first-stage rank. The slot gives the label away (SEEDS §2.4).
     Original,
     /// Shuffled, a query its own way.
-    Shuffled {
-        /// Seed of the shuffle.
-        seed: u64,
-    },
+    Shuffled { seed: u64 },
 }
 
-/// Why a document is in a pool.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
 )]
@@ -44,7 +40,6 @@ impl SlotSource {
 /// A document's place in a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolSlot {
-    /// The document.
     pub document: DocId,
     /// Whether it is labelled relevant.
     pub positive: bool,
@@ -53,7 +48,6 @@ pub struct PoolSlot {
 }
 
 impl PoolSlot {
-    /// Why the document is in the pool.
     pub fn source(&self) -> SlotSource {
         match (self.positive, self.rank) {
             (true, Some(_)) => SlotSource::LabelFound,
@@ -66,9 +60,7 @@ impl PoolSlot {
 /// The documents a judge is shown for one query; slot numbers shown to it are from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JudgingPool {
-    /// The query.
     pub query: QueryId,
-    /// The documents in the order shown.
     pub slots: Vec<PoolSlot>,
     /// How that order came about.
     pub layout: PoolLayout,

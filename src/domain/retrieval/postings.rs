@@ -26,12 +26,10 @@ impl Postings {
         self.documents += 1;
     }
 
-    /// How many documents hold the term.
     pub(super) fn documents(&self) -> usize {
         self.documents as usize
     }
 
-    /// The documents and counts, by ascending document.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> {
         let mut bytes = self.bytes.iter();
         let mut next = 0;

@@ -1,6 +1,5 @@
 //! The English stopwords of the SMART system (Salton 1971), as DuckDB ships them.
 
-/// Whether a lower-case word, not yet stemmed, is on the list.
 pub(super) fn is_stopword(word: &str) -> bool {
     STOPWORDS.binary_search(&word).is_ok()
 }

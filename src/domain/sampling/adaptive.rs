@@ -31,9 +31,7 @@ use std::collections::{HashMap, HashSet};
 pub struct Round<'a> {
     /// The seed of the campaign.
     pub seed: u64,
-    /// The query's id.
     pub query: &'a str,
-    /// Rounds before this one.
     pub number: usize,
     /// The most judge calls that the round may cost.
     pub calls: usize,

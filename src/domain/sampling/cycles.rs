@@ -8,7 +8,6 @@ use std::collections::HashMap;
 /// Pools up to this size take their cycles from one exact decomposition of the complete graph.
 const EXACT_LIMIT: usize = 32;
 
-/// A battle to be fought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlannedBattle {
     /// The two documents; the one earlier in the pool is A.

@@ -4,7 +4,6 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-/// Deterministic random numbers for one named purpose.
 #[derive(Clone, Debug)]
 pub struct SeededRng(ChaCha8Rng);
 
@@ -51,7 +50,6 @@ impl SeededRng {
         }
     }
 
-    /// Shuffles in place.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for end in (1..items.len()).rev() {
             items.swap(end, self.below(end + 1));

@@ -16,7 +16,6 @@ const NODES: usize = 11;
 /// The most of a judge's error variance that is taken to be shared.
 const MOST_SHARED: f64 = 0.95;
 
-/// A real vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObservedVote {
     /// Index of document A among the table's scores.
@@ -25,7 +24,6 @@ pub struct ObservedVote {
     pub b: usize,
     /// The judge's seat in the ensemble.
     pub seat: usize,
-    /// The vote.
     pub outcome: Outcome,
     /// Whether the judge was shown B first.
     pub swapped: bool,
@@ -34,21 +32,16 @@ pub struct ObservedVote {
 /// One query's true scores, or a [`plausible_scores`] draw of them, and the votes on it.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedQuery<'a> {
-    /// Natural-log strengths.
     pub scores: &'a [f64],
     /// The votes in any order; those on documents without a score are ignored.
     pub votes: &'a [ObservedVote],
 }
 
-/// Why there is no noise model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum NoiseError {
     /// Nothing is known about a judge.
     #[error("the judge at seat {seat} has not voted on any scored pair")]
-    NoVotes {
-        /// Its seat.
-        seat: usize,
-    },
+    NoVotes { seat: usize },
 }
 
 /// What the true scores of a fitted query may be: one draw from the posterior around its scores, with mean 0.

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// How far each judge of the standard ensemble leans to the document it is shown first (SCIENCE §0).
 const ORDER_EFFECTS: [f64; 3] = [0.25, -0.10, 0.15];
 
-/// One simulated judge.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgeNoise {
     /// What a gap of one unit of truth is to it, in units of the noise.

@@ -82,10 +82,8 @@ fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
 }
 
-/// A mean over queries.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanInterval {
-    /// The mean.
     pub mean: f64,
     /// Half the width of its 95 % interval (Student's t); `None` for a single query.
     pub half_width: Option<f64>,
@@ -117,17 +115,12 @@ impl MeanInterval {
 /// The qualities of many queries, or their differences, each over the queries where it is defined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QualitySummary {
-    /// Kendall's τ-b.
     pub tau: Option<MeanInterval>,
-    /// Graded NDCG@10.
     pub ndcg: Option<MeanInterval>,
-    /// Recall@10.
     pub recall: Option<MeanInterval>,
-    /// Correlation of score and truth.
     pub correlation: Option<MeanInterval>,
 }
 
-/// The means over queries.
 pub fn summarise_quality(qualities: &[Quality]) -> QualitySummary {
     summarise(|part| qualities.iter().filter_map(part).collect())
 }

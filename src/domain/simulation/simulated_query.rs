@@ -5,36 +5,23 @@ use crate::domain::battle::Pair;
 use crate::domain::named::named;
 use crate::domain::sampling::SeededRng;
 use crate::domain::vote::Outcome;
-use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 
-/// How the true scores of a query's documents are distributed, in the units of [`Noise::standard`].
-///
-/// The standard deviations are those of SCIENCE §0. It does not give the shapes of `Skew` and `Graded`: ours are chosen
-/// so that three judges agree on 72 % of random pairs under them too.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Theta {
-    /// Normal, standard deviation 1.82.
-    #[default]
-    Gaussian,
-    /// A long upper tail: gamma with shape 3, standard deviation 2.03.
-    Skew,
-    /// Four grades 2.7 apart, held by 75, 15, 7 and 3 % of the documents, each with standard deviation 1.15.
-    Graded,
+named! {
+    "a distribution", "kebab-case";
+    /// How the true scores of a query's documents are distributed, in the units of [`Noise::standard`].
+    ///
+    /// The standard deviations are those of SCIENCE §0. It does not give the shapes of `Skew` and `Graded`: ours are chosen
+    /// so that three judges agree on 72 % of random pairs under them too.
+    #[derive(Default)]
+    pub enum Theta {
+        /// Normal, standard deviation 1.82.
+        #[default]
+        Gaussian,
+        /// A long upper tail: gamma with shape 3, standard deviation 2.03.
+        Skew,
+        /// Four grades 2.7 apart, held by 75, 15, 7 and 3 % of the documents, each with standard deviation 1.15.
+        Graded,
+    }
 }
 
 impl Theta {
@@ -57,8 +44,6 @@ impl Theta {
         theta
     }
 }
-
-named!(Theta, "a distribution");
 
 /// One query with known truth: its documents' true scores and its judges.
 ///
@@ -102,17 +87,14 @@ impl SimulatedQuery {
         }
     }
 
-    /// What the query is called.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The true scores.
     pub fn truth(&self) -> &[f64] {
         &self.truth
     }
 
-    /// How many judges there are.
     pub fn judges(&self) -> usize {
         self.noise.judges.len()
     }

@@ -8,7 +8,6 @@ use crate::domain::analysis::wilson;
 pub struct GoldItem {
     /// Pool index of document A, the smaller.
     pub a: usize,
-    /// Pool index of document B.
     pub b: usize,
     /// The answer; never *cannot tell*.
     pub decision: Decision,
@@ -19,7 +18,6 @@ pub struct GoldItem {
 /// How a person does on the gold items that they were given.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GoldScore {
-    /// Verdicts that go the known way.
     pub right: usize,
     /// Verdicts that go some way.
     pub judged: usize,
@@ -28,7 +26,6 @@ pub struct GoldScore {
 }
 
 impl GoldScore {
-    /// The share of right verdicts, or `None` where there is no verdict.
     pub fn share(self) -> Option<f64> {
         (self.judged > 0).then(|| self.right as f64 / self.judged as f64)
     }

@@ -10,9 +10,7 @@ use std::hash::Hash;
 pub enum VerdictEvent<'a, Q> {
     /// Gave a verdict, perhaps in place of an earlier one.
     Gave {
-        /// The query.
         query: Q,
-        /// The verdict.
         verdict: &'a Verdict,
         /// The identifier of the one it stands for.
         replaces: Option<&'a str>,
@@ -24,9 +22,7 @@ pub enum VerdictEvent<'a, Q> {
 /// What an annotator says of a pair before and after, as seen with the deed's document A first; `None` for nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DecisionChange {
-    /// Before the deed.
     pub before: Option<Decision>,
-    /// After it.
     pub after: Option<Decision>,
 }
 

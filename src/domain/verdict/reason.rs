@@ -1,37 +1,18 @@
 //! What a person adds to a decision: how sure they are, and what the judges got wrong.
 
 use crate::domain::named::named;
-use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 
-/// How sure a person is of a verdict. It is stored and counts for nothing in the fit.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Confidence {
-    /// A guess.
-    Low,
-    /// Fairly sure.
-    Medium,
-    /// Sure.
-    High,
+named! {
+    "a confidence", "kebab-case";
+    /// How sure a person is of a verdict. It is stored and counts for nothing in the fit.
+    pub enum Confidence {
+        Low,
+        Medium,
+        High,
+    }
 }
 
 impl Confidence {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::Low => "a guess",
@@ -41,42 +22,24 @@ impl Confidence {
     }
 }
 
-named!(Confidence, "a confidence");
-
-/// Why a person's verdict differs from the judges' votes.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum ErrorCause {
-    /// The judges are wrong.
-    JudgeWrong,
-    /// Both answers can be defended.
-    BothDefensible,
-    /// The query can be understood in more than one way.
-    QueryUnclear,
-    /// The guideline does not say.
-    GuidelineGap,
-    /// A document is cut off, garbled or empty.
-    DocumentBroken,
-    /// Something else.
-    Other,
+named! {
+    "a cause", "kebab-case";
+    /// Why a person's verdict differs from the judges' votes.
+    pub enum ErrorCause {
+        JudgeWrong,
+        /// Both answers can be defended.
+        BothDefensible,
+        /// The query can be understood in more than one way.
+        QueryUnclear,
+        /// The guideline does not say.
+        GuidelineGap,
+        /// A document is cut off, garbled or empty.
+        DocumentBroken,
+        Other,
+    }
 }
 
 impl ErrorCause {
-    /// In words.
     pub fn words(self) -> &'static str {
         match self {
             Self::JudgeWrong => "the judges are wrong",
@@ -88,5 +51,3 @@ impl ErrorCause {
         }
     }
 }
-
-named!(ErrorCause, "a cause");

@@ -8,7 +8,6 @@ use crate::formats::object::{ObjectReader, ProblemNotes};
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
 
-/// Which judges a file has to have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExpectedJudges {
     /// zBench's three, each on every pair; others may stand beside them.

@@ -12,12 +12,9 @@ pub(super) const SWAPPED: &str = "(SWAPPED)\n";
 /// What stands for the thought of a tie that came without one, which would otherwise read as a failure.
 pub(super) const NO_REASONING: &str = "(no reasoning)";
 
-/// One document of a scored pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredDocument {
-    /// The document's identifier.
     pub id: DocId,
-    /// The text the judges read.
     pub content: String,
     /// The document's metadata, untouched.
     pub metadata: JsonObject,
@@ -44,13 +41,9 @@ pub enum RecordedVote {
 pub struct ZbenchPair {
     /// The file's name for the pair; zBench's own is [`ZbenchPair::zbench_id`].
     pub pair_id: String,
-    /// The query's identifier.
     pub query_id: QueryId,
-    /// The query text.
     pub query: String,
-    /// Document A.
     pub a: ScoredDocument,
-    /// Document B.
     pub b: ScoredDocument,
     /// The judges by name (`openai` for the member `openai_score`) in the file's order, with what is recorded of each.
     pub votes: Vec<(String, RecordedVote)>,

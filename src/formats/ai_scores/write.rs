@@ -16,13 +16,11 @@ pub struct ScoredPairsWriter<W> {
 }
 
 impl<W: Write> ScoredPairsWriter<W> {
-    /// Starts a file.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(b"{\n    \"scored_pairs\": [")?;
         Ok(Self { out, pairs: 0 })
     }
 
-    /// Writes one pair.
     pub fn write(&mut self, pair: &ZbenchPair) -> io::Result<()> {
         if self.pairs > 0 {
             self.out.write_all(b",")?;

@@ -5,7 +5,6 @@ use crate::domain::corpus::{Document, JsonObject, Pool};
 use crate::formats::json::{write_number, write_string};
 use std::io::{self, Write};
 
-/// What becomes of a document without a score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unscored {
     /// It is left out, for zBench refuses a file with a missing score.

@@ -20,11 +20,8 @@ pub(super) const LABEL_ROOM: usize = 352;
 pub struct SvgLabel {
     /// The document's rank, as text.
     pub rank: String,
-    /// The document's id, in any characters.
     pub id: String,
-    /// The document's score, where there is one.
     pub zelo: Option<f64>,
-    /// The standard error of the score.
     pub se: Option<f64>,
 }
 

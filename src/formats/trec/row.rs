@@ -5,22 +5,16 @@ use crate::domain::corpus::{DocId, QueryId};
 /// How relevant a person holds a document to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GradedDocument {
-    /// The query.
     pub query: QueryId,
-    /// The document.
     pub document: DocId,
     /// The grade; 0 and below are not relevant.
     pub grade: i32,
 }
 
-/// A document of a ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedDocument {
-    /// The query.
     pub query: QueryId,
-    /// The document.
     pub document: DocId,
-    /// The rank, where the line has one.
     pub rank: Option<i64>,
     /// The score, where the line has one; larger is better.
     pub score: Option<f64>,

@@ -7,16 +7,13 @@ use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
 
-/// Who judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VoterKind {
     /// A language model, or another program.
     Llm,
-    /// A person.
     Human,
 }
 
-/// A document as a vote names it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalDocument {
     /// Unique in its pool.
@@ -25,16 +22,12 @@ pub struct ExternalDocument {
     pub content: Option<String>,
 }
 
-/// One vote.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalVote {
-    /// The query.
     pub query: QueryId,
     /// Its text, where this line has it.
     pub query_text: Option<String>,
-    /// One document.
     pub a: ExternalDocument,
-    /// The other.
     pub b: ExternalDocument,
     /// The model's or the person's name.
     pub by: String,

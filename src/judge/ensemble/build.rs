@@ -42,17 +42,12 @@ const CHARS_PER_TOKEN: usize = 4;
 /// What judges are asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JudgeTask {
-    /// Compare two documents.
     Battle,
-    /// Pick the relevant ones of many.
     Pick(PickMode),
 }
 
-/// Why there is no judge.
 pub(super) enum BuildError {
-    /// None of these variables holds a key.
     NoKey(String),
-    /// What is wrong with its configuration, and what to do.
     Invalid(String),
 }
 
@@ -62,7 +57,6 @@ impl From<String> for BuildError {
     }
 }
 
-/// The judge that the configuration describes.
 pub(super) fn judge(
     config: &JudgeConfig,
     sources: &JudgeSources<'_>,

@@ -10,16 +10,13 @@ use std::path::{Path, PathBuf};
 /// The commented default: one judge each of OpenAI, Anthropic and Gemini.
 pub const DEFAULT: &str = include_str!("../../../assets/overrule.toml");
 
-/// The name of the file beside a project.
 pub const FILE: &str = "overrule.toml";
 
-/// What `overrule.toml` says.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct JudgesFile {
     /// A table of prices that comes before the embedded one.
     pub prices: Option<PathBuf>,
-    /// The judges, in order.
     #[serde(rename = "judge")]
     pub judges: Vec<JudgeConfig>,
     /// The embedders, which are no judges.
@@ -27,17 +24,12 @@ pub struct JudgesFile {
     pub embedders: Vec<EmbedderConfig>,
 }
 
-/// One judge of `overrule.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JudgeConfig {
-    /// What people call it.
     pub name: String,
-    /// Who serves it.
     pub provider: String,
-    /// The model.
     pub model: String,
-    /// Where the server is, where it is not the provider's own.
     pub base_url: Option<String>,
     /// The variable that holds the key, where it is not the provider's usual one.
     pub key_env: Option<String>,
@@ -50,25 +42,17 @@ pub struct JudgeConfig {
     pub pick_prompt: Option<String>,
     /// The same for a verdict on each document.
     pub verdict_prompt: Option<String>,
-    /// Characters of a document at most.
     pub max_document_chars: Option<usize>,
     /// Estimated tokens of a document at most.
     pub max_document_tokens: Option<usize>,
     /// Tokens of an answer at most, thinking included.
     pub max_output_tokens: Option<u64>,
-    /// Calls in flight at most.
     pub concurrency: Option<usize>,
-    /// Calls begun a minute at most.
     pub requests_per_minute: Option<u64>,
-    /// Tokens a minute at most.
     pub tokens_per_minute: Option<u64>,
-    /// Calls in one batch at most.
     pub batch_requests: Option<usize>,
-    /// Seconds until a connection stands.
     pub connect_timeout_s: Option<f64>,
-    /// Seconds until the first byte of an answer.
     pub first_byte_timeout_s: Option<f64>,
-    /// Seconds until the end of an answer.
     pub timeout_s: Option<f64>,
     /// Seconds that the server may fail or stay silent before the judge stops.
     pub give_up_after_s: Option<f64>,
@@ -84,7 +68,6 @@ pub struct JudgeConfig {
 }
 
 impl JudgesFile {
-    /// Reads the text of a file.
     pub fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
@@ -108,11 +91,9 @@ impl JudgesFile {
     }
 }
 
-/// One embedder of `overrule.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmbedderConfig {
-    /// What people call it.
     pub name: String,
     /// Who serves it: `openai` or a compatible server, `ollama`, or `local`.
     pub provider: String,
@@ -121,37 +102,25 @@ pub struct EmbedderConfig {
     pub model: String,
     /// The folder of a `local` model.
     pub path: Option<PathBuf>,
-    /// Where the server is, where it is not the provider's own.
     pub base_url: Option<String>,
     /// The variable that holds the key, where it is not the provider's usual one.
     pub key_env: Option<String>,
     /// Put into every request.
     #[serde(default)]
     pub params: Map<String, Value>,
-    /// Texts in one call.
     pub batch: Option<usize>,
-    /// Calls in flight at most.
     pub concurrency: Option<usize>,
-    /// Calls a minute at most.
     pub requests_per_minute: Option<u64>,
-    /// Tokens a minute at most.
     pub tokens_per_minute: Option<u64>,
-    /// Its price, where it is known.
     pub price: Option<TokenRates>,
-    /// Seconds until a connection stands.
     pub connect_timeout_s: Option<f64>,
-    /// Seconds until the first byte of an answer.
     pub first_byte_timeout_s: Option<f64>,
-    /// Seconds until the end of an answer.
     pub timeout_s: Option<f64>,
     /// Seconds that the server may fail or stay silent before it is given up.
     pub give_up_after_s: Option<f64>,
-    /// Characters of a text at most.
     pub max_document_chars: Option<usize>,
-    /// Put before a query.
     #[serde(default)]
     pub query_prefix: String,
-    /// Put before a passage.
     #[serde(default)]
     pub passage_prefix: String,
     /// Lets a key travel unencrypted to another machine.

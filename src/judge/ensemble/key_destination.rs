@@ -103,7 +103,6 @@ pub(super) struct KeyDestination<'a> {
     pub(super) variable: &'a str,
     /// Whether it lies in the `.env` beside the project, whose keys are that project's.
     pub(super) beside_project: bool,
-    /// Where it is to go.
     pub(super) to: &'a Url,
     /// Whether the user's own environment names the address, for keys of this provider.
     pub(super) address_is_users: bool,

@@ -146,7 +146,6 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
     })
 }
 
-/// What to say of a provider that is none.
 pub(super) fn unknown_provider(provider: &str) -> String {
     let others: Vec<_> = compatible::PRESETS
         .iter()

@@ -8,42 +8,21 @@ use std::path::{Path, PathBuf};
 /// A judge that cannot be used for want of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingKey {
-    /// The judge's name.
     pub judge: String,
     /// The variables any of which would do.
     pub key_env: String,
 }
 
-/// Why judges cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnsembleError {
-    /// The file cannot be read or is not one.
     #[error("{}: {message}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Where and why.
-        message: String,
-    },
-    /// One embedder is wrong.
+    File { path: PathBuf, message: String },
     #[error("embedder {embedder:?}: {message}")]
-    Embedder {
-        /// Its name.
-        embedder: String,
-        /// What is wrong and what to do.
-        message: String,
-    },
-    /// One judge is wrong.
+    Embedder { embedder: String, message: String },
     #[error("judge {judge:?}: {message}")]
-    Judge {
-        /// Its name.
-        judge: String,
-        /// What is wrong and what to do.
-        message: String,
-    },
+    Judge { judge: String, message: String },
 }
 
-/// What judges are made from.
 pub struct JudgeSources<'a> {
     /// Looks a variable of the environment up.
     pub env: &'a dyn Fn(&str) -> Option<String>,

@@ -55,7 +55,6 @@ impl LexicalAnalysis {
         }
     }
 
-    /// The query's terms.
     #[cfg(test)]
     pub fn terms(&self) -> &[Term] {
         &self.terms

@@ -4,7 +4,6 @@ use super::reading::DocumentReading;
 use crate::domain::text::READ_CHARS;
 use std::ops::Range;
 
-/// One judge's view of one document.
 #[derive(Debug)]
 pub(super) struct Assessment {
     pub(super) score: f64,

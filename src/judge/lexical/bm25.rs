@@ -61,7 +61,6 @@ pub(super) fn assess(reading: &PoolReading) -> Vec<Assessment> {
     reading.documents.iter().zip(&counts).map(assess).collect()
 }
 
-/// How often each query term occurs.
 fn count(reading: &PoolReading, document: &DocumentReading) -> Vec<u32> {
     let mut counts = vec![0; reading.terms.len()];
     for term in document.hits.iter().filter_map(|hit| reading.term(hit)) {

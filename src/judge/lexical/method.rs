@@ -3,7 +3,6 @@
 /// The names of the embedded judges, in the order of the ensemble.
 pub const NAMES: [&str; 3] = ["bm25", "proximity", "ngram"];
 
-/// How an embedded judge measures a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LexicalMethod {
     /// BM25 over stems.

@@ -5,7 +5,6 @@ use crate::judge::call::FailureCause;
 /// The most characters of a reply repeated in a message.
 const SHOWN: usize = 40;
 
-/// Why a reply is not an opinion.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseError {
@@ -18,13 +17,10 @@ pub enum ParseError {
     /// The model declines in words.
     #[error("the model declined to answer: {0}")]
     Declined(String),
-    /// Broken JSON.
     #[error("the reply is not valid JSON: {0}")]
     Json(String),
-    /// More than one answer.
     #[error("the reply has more than one \"{0}\"")]
     Duplicate(&'static str),
-    /// No `score` or `choice`.
     #[error("the reply has no \"{0}\"")]
     Missing(&'static str),
     /// `score` is no number, however it is spelt.
@@ -36,16 +32,13 @@ pub enum ParseError {
     /// `score` is a number outside −1..=1.
     #[error("\"score\" is not between -1 and 1: {0}")]
     ScoreOutOfRange(String),
-    /// `choice` is neither A nor B nor a tie.
     #[error("the choice is neither A nor B nor a tie: {0}")]
     NotAChoice(String),
-    /// `thoughts` is neither a string nor a list of strings.
     #[error("\"thoughts\" is neither a string nor a list of strings")]
     ThoughtsNotText,
 }
 
 impl ParseError {
-    /// The class of the failure.
     pub fn cause(&self) -> FailureCause {
         match self {
             Self::Declined(_) => FailureCause::Refused,

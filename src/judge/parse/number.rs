@@ -81,7 +81,6 @@ pub(super) fn respelt(object: &str) -> Cow<'_, str> {
     }
 }
 
-/// A margin, or why `raw` is none.
 fn in_range(value: f64, raw: &str) -> Result<Margin, ParseError> {
     if value.is_finite() {
         Margin::new(value).ok_or_else(|| ParseError::ScoreOutOfRange(shown(raw)))

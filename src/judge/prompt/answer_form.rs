@@ -7,7 +7,6 @@ use strum::{EnumString, IntoStaticStr};
 const PAIR: &[&str] = &["query", "a", "b", "mark", "cut_a", "cut_b"];
 const LINEUP: &[&str] = &["query", "documents", "task", "mark"];
 
-/// What a template asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum AnswerForm {

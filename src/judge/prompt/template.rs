@@ -16,7 +16,6 @@ const SYSTEM: &str = "=== system ===";
 const CASE: &str = "=== case ===";
 /// What may stand in a case; the texts come first and must.
 const TEXTS: usize = 3;
-/// Why a template cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     /// The first line is something else.
@@ -32,20 +31,16 @@ pub enum TemplateError {
     /// A text is never shown.
     #[error("the prompt's case never mentions {{{{{0}}}}}")]
     Missing(&'static str),
-    /// A placeholder that stands for nothing.
     #[error("the prompt mentions {{{{{name}}}}}, which stands for nothing; there are {known}")]
     Unknown {
-        /// The placeholder.
         name: String,
         /// Those that stand for something.
         known: String,
     },
 }
 
-/// A prompt to be filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// What it asks for.
     pub answer: AnswerForm,
     /// The first 16 hexadecimal digits of a hash of its text: two prompts with one hash are one prompt.
     pub hash: String,
@@ -60,7 +55,6 @@ enum TemplatePiece {
 }
 
 impl Template {
-    /// Reads a template.
     pub fn parse(text: &str) -> Result<Self, TemplateError> {
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         let (first, rest) = text.split_once('\n').ok_or(TemplateError::Answer)?;

@@ -9,7 +9,6 @@ use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
 use serde_json::{Map, Value, json};
 
-/// The server.
 pub const BASE: &str = "https://api.anthropic.com";
 
 /// The version of the interface, which takes no sampling parameters.
@@ -18,7 +17,6 @@ pub const VERSION: &str = "2026-10-21";
 /// The version for older models with sampling parameters.
 pub const OLD_VERSION: &str = "2023-06-01";
 
-/// Anthropic's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anthropic;
 

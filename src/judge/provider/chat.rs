@@ -51,7 +51,6 @@ pub fn strict_format(answer: AnswerForm) -> Option<Value> {
     }))
 }
 
-/// A request.
 pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect) -> Value {
     let mut messages = Vec::new();
     if !prompt.system.is_empty() {

@@ -11,12 +11,10 @@ use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
 use crate::judge::prompt::AnswerForm;
 use serde_json::{Map, Value, json};
 
-/// A server that is known by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
     /// The name, which `provider` may hold.
     pub name: &'static str,
-    /// The address, empty where there is none that all share.
     pub base: &'static str,
     /// The variables of the key, none where no key is needed.
     pub keys: &'static [&'static str],

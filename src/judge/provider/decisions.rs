@@ -18,7 +18,6 @@ const A: &str = "document A serves the searcher better";
 const B: &str = "document B serves the searcher better";
 const TIE: &str = "the searcher would not care which of the two it is";
 
-/// A decision endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionEndpoint {
     /// `POST /v1/decisions`.

@@ -47,13 +47,11 @@ const UNKNOWN_PARAMETER: &[&str] = &[
 /// An error body in any of the shapes that occur.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ErrorBody {
-    /// The server's words.
     pub message: String,
     /// `type` or `status`.
     pub kind: String,
     /// `code`, `details.error_code` or the reason in Google's details.
     pub code: String,
-    /// The field complained about.
     pub param: String,
     /// Google's `retryDelay`.
     delay: Option<String>,
@@ -62,7 +60,6 @@ pub(crate) struct ErrorBody {
 }
 
 impl ErrorBody {
-    /// Reads a body.
     pub(crate) fn read(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
             Ok(value) => Self::of(&value),
@@ -73,7 +70,6 @@ impl ErrorBody {
         }
     }
 
-    /// Reads a parsed body.
     pub(crate) fn of(value: &Value) -> Self {
         let value = value.get(0).unwrap_or(value);
         let error = value

@@ -9,7 +9,6 @@ use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, JudgePrompt, JudgeReply, Usage};
 use serde_json::{Map, Value, json};
 
-/// The server.
 pub const BASE: &str = "https://generativelanguage.googleapis.com";
 
 /// The version of the interface for single calls.
@@ -22,7 +21,6 @@ const HARMS: [&str; 4] = [
     "DANGEROUS_CONTENT",
 ];
 
-/// Gemini's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gemini;
 

@@ -16,14 +16,11 @@ use reqwest::{Method, Url};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long to wait for what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// For a connection.
     pub connect: Duration,
     /// For the first byte of an answer; models that think take minutes.
     pub first_byte: Duration,
-    /// For the whole answer.
     pub whole: Duration,
     /// The most bytes of an answer.
     pub reply_bytes: usize,
@@ -65,7 +62,6 @@ impl Http {
         }
     }
 
-    /// How long its calls wait for what.
     pub fn timeouts(&self) -> Timeouts {
         self.timeouts
     }

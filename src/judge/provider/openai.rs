@@ -6,7 +6,6 @@ use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, JudgePrompt};
 use serde_json::Value;
 
-/// The server.
 pub const BASE: &str = "https://api.openai.com/v1";
 
 /// How little a judge should think unless the user wants more.

@@ -44,7 +44,6 @@ impl Drop for CallInFlight {
     }
 }
 
-/// A judge behind HTTP.
 #[derive(Debug)]
 pub struct RemoteJudge {
     pub(crate) settings: JudgeSettings,
@@ -56,7 +55,6 @@ pub struct RemoteJudge {
 }
 
 impl RemoteJudge {
-    /// A judge with these settings, this format and this connection.
     pub(crate) fn new(
         settings: JudgeSettings,
         wire: Box<dyn WireFormat>,
@@ -97,7 +95,6 @@ impl RemoteJudge {
         .boxed()
     }
 
-    /// One request, and what came of it.
     async fn exchange(&self, prompt: &JudgePrompt) -> Result<JudgeReply, CallError> {
         let state = self.state.load(Ordering::Relaxed);
         let body = self.wire.build_request(&self.settings, prompt, state);

@@ -7,11 +7,8 @@ use std::time::Duration;
 /// An answer, whatever its status.
 #[derive(Clone, Debug, Default)]
 pub struct HttpResponse {
-    /// The HTTP status.
     pub status: u16,
-    /// The headers.
     pub headers: HeaderMap,
-    /// The body.
     pub body: Vec<u8>,
     /// From sending to the last byte.
     pub latency: Duration,
@@ -22,12 +19,10 @@ pub struct HttpResponse {
 }
 
 impl HttpResponse {
-    /// A header as text.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// Whether the status is a success.
     pub(crate) fn is_ok(&self) -> bool {
         (200..300).contains(&self.status)
     }
@@ -48,7 +43,6 @@ impl HttpResponse {
 /// The most bytes of a body that are kept with a failure.
 pub(crate) const KEPT: usize = 16_384;
 
-/// The beginning of a body, as text.
 pub(crate) fn beginning(body: &[u8]) -> String {
     String::from_utf8_lossy(&body[..body.len().min(KEPT)]).into_owned()
 }

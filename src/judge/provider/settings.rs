@@ -21,24 +21,18 @@ const MOST_USD: f64 = 1_000.0;
 /// Tokens that a provider adds around our texts, at the very most.
 const ENVELOPE: u64 = 400;
 
-/// What the user set for one judge.
 #[derive(Clone, Debug)]
 pub struct JudgeSettings {
-    /// Who the judge is.
     pub spec: JudgeSpec,
-    /// What it is asked.
     pub template: Template,
     /// How much of a document it sees.
     pub cut: DocumentCut,
     /// Tokens it may write, thinking included.
     pub cap: u64,
-    /// What the user adds to requests.
     pub params: Map<String, Value>,
     /// The model whose abilities and price count, where `spec.model` is only a name for it.
     pub base_model: String,
-    /// What it costs, where that is known.
     pub price: Option<Price>,
-    /// What the user allows.
     pub limits: JudgeLimits,
     /// The variable of the key, for remedies.
     pub key_env: String,
@@ -47,13 +41,9 @@ pub struct JudgeSettings {
 /// What a provider's answer says, before its stop reason is judged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AnswerFields {
-    /// The text.
     pub text: String,
-    /// The model, as it names itself.
     pub model: Option<String>,
-    /// Why it stopped.
     pub stop_reason: Option<String>,
-    /// The provider's identifier of the call.
     pub request_id: Option<String>,
     /// Tokens, where the provider counts them in a way that makes sense.
     pub tokens: Option<ChargedTokens>,
@@ -71,12 +61,10 @@ impl JudgeSettings {
         }
     }
 
-    /// A parameter that the user set.
     pub(crate) fn param(&self, name: &str) -> Option<&str> {
         self.params.get(name)?.as_str()
     }
 
-    /// The answer as a reply.
     pub(crate) fn reply(&self, fields: AnswerFields, received: &HttpResponse) -> JudgeReply {
         // Without counts that make sense nothing is known of the cost, unless there is none to pay.
         let cost = match (self.price, fields.tokens) {
@@ -100,7 +88,6 @@ impl JudgeSettings {
         }
     }
 
-    /// What a call on `prompt` is expected to use.
     pub(crate) fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         let typical = match self.template.answer {
             AnswerForm::Verdicts => VERDICTS_OUTPUT,
@@ -143,7 +130,6 @@ impl JudgeSettings {
     }
 }
 
-/// The failure that a reply amounts to; it was paid for all the same.
 pub(crate) fn failure_in_reply(
     cause: FailureCause,
     message: impl Into<String>,
@@ -155,7 +141,6 @@ pub(crate) fn failure_in_reply(
     error
 }
 
-/// The failure of an answer in which the model declines.
 pub(crate) fn refused(reply: JudgeReply) -> CallError {
     failure_in_reply(FailureCause::Refused, "the model declined to answer", reply)
 }

@@ -11,7 +11,6 @@ pub(crate) const MOST: u64 = 10_000_000;
 /// Counts of one call that can be charged by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChargedTokens {
-    /// Tokens.
     pub(crate) usage: Usage,
     /// Input tokens that went into a cache.
     pub(crate) written: u64,

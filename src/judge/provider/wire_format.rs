@@ -12,7 +12,6 @@ use std::fmt;
 
 /// One provider's format. `state` is what was learnt about the server, 0 at first; it means something to the wire only.
 pub trait WireFormat: Send + Sync + fmt::Debug {
-    /// The JSON that is sent.
     fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value;
 
     /// Where a request limits the answer, as JSON pointers, one of which must be there; none where nothing is written.
@@ -44,7 +43,6 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The opinion in a reply.
     fn opinion(&self, settings: &JudgeSettings, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         match settings.template.answer {
             AnswerForm::Score => parse::parse(&reply.text),

@@ -8,7 +8,6 @@ use std::str::FromStr;
 /// A strategy, and what it may spend on each query.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AdaptivePlan {
-    /// How pairs and judges are chosen.
     #[serde(flatten)]
     pub strategy: Strategy,
     /// The budget: ensemble battles a document, see [`calls`].

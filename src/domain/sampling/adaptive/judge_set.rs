@@ -8,7 +8,6 @@ pub const MAX_JUDGES: usize = 64;
 pub struct JudgeSet(u64);
 
 impl JudgeSet {
-    /// No judge.
     pub const EMPTY: Self = Self(0);
 
     /// One judge; nobody where there is no such seat.
@@ -16,39 +15,32 @@ impl JudgeSet {
         Self(if seat < MAX_JUDGES { 1 << seat } else { 0 })
     }
 
-    /// The first `judges` seats.
     pub fn first(judges: usize) -> Self {
         (0..judges.min(MAX_JUDGES)).collect()
     }
 
-    /// How many judges.
     pub fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether there is no judge.
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether the judge at `seat` is among them.
     pub fn contains(self, seat: usize) -> bool {
         !Self::one(seat).without(Self(!self.0)).is_empty()
     }
 
-    /// These and those.
     #[must_use]
     pub fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
 
-    /// These without those.
     #[must_use]
     pub fn without(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
 
-    /// The seats in ascending order.
     pub fn iter(self) -> impl Iterator<Item = usize> {
         (0..MAX_JUDGES).filter(move |seat| self.contains(*seat))
     }

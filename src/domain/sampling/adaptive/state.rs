@@ -88,22 +88,18 @@ impl SamplingState {
         }
     }
 
-    /// Documents entered.
     pub fn documents(&self) -> usize {
         self.documents
     }
 
-    /// Judges in the ensemble.
     pub fn judges(&self) -> usize {
         self.judges
     }
 
-    /// The judges that were asked about a pair.
     pub fn asked(&self, pair: Pair) -> JudgeSet {
         self.asked.get(&pair).copied().unwrap_or_default()
     }
 
-    /// The judges that were not asked about a pair.
     pub fn free(&self, pair: Pair) -> JudgeSet {
         JudgeSet::first(self.judges).without(self.asked(pair))
     }

@@ -2,39 +2,25 @@
 
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};
-use strum::{IntoStaticStr, VariantArray};
 
-/// Which pairs are asked about.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Sampler {
-    /// Random cycles: the [`plan`](crate::domain::sampling::plan) without its second games; under `Rotate` those go to a
-    /// second judge.
-    #[default]
-    Cycles,
-    /// Neighbours in the current ranking that have not met.
-    Swiss,
-    /// The pairs whose outcome tells most about the scores: greatest mutual information (BALD; Houlsby et al. 2011).
-    Eig,
-    /// As `Eig`, weighted towards pairs that may belong to the top.
-    Top,
+named! {
+    "a sampler", "kebab-case";
+    #[derive(Default)]
+    pub enum Sampler {
+        /// Random cycles: the [`plan`](crate::domain::sampling::plan) without its second games; under `Rotate` those go to a
+        /// second judge.
+        #[default]
+        Cycles,
+        /// Neighbours in the current ranking that have not met.
+        Swiss,
+        /// The pairs whose outcome tells most about the scores: greatest mutual information (BALD; Houlsby et al. 2011).
+        Eig,
+        /// As `Eig`, weighted towards pairs that may belong to the top.
+        Top,
+    }
 }
 
 impl Sampler {
-    /// What it does, in one line of help.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Cycles => {
@@ -54,38 +40,22 @@ impl Sampler {
     }
 }
 
-named!(Sampler, "a sampler");
-
-/// Which judges are asked about a pair.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum JudgeChoice {
-    /// Every judge about every pair.
-    #[default]
-    All,
-    /// One judge a pair, in turn, so that judges share pairs and documents evenly; a pair meets a second judge only
-    /// when no pair is left that has met none.
-    Rotate,
-    /// One judge a pair, and another only where that tells more than a new pair would. Needs `Eig` or `Top`; with the
-    /// other samplers it is the same as `Rotate`.
-    Escalate,
+named! {
+    "a way of judging", "kebab-case";
+    #[derive(Default)]
+    pub enum JudgeChoice {
+        #[default]
+        All,
+        /// One judge a pair, in turn, so that judges share pairs and documents evenly; a pair meets a second judge only
+        /// when no pair is left that has met none.
+        Rotate,
+        /// One judge a pair, and another only where that tells more than a new pair would. Needs `Eig` or `Top`; with the
+        /// other samplers it is the same as `Rotate`.
+        Escalate,
+    }
 }
 
 impl JudgeChoice {
-    /// What it does, in one line of help.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::All => "every judge about every pair: each battle shows the ensemble's consensus",
@@ -99,15 +69,10 @@ impl JudgeChoice {
     }
 }
 
-named!(JudgeChoice, "a way of judging");
-
-/// How a campaign chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Strategy {
-    /// Which pairs.
     pub sampler: Sampler,
-    /// Which judges.
     pub judging: JudgeChoice,
     /// `Top` only: the share of its information, in 0..=1, that a pair without any chance of the top still counts for.
     pub floor: f64,

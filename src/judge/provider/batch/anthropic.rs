@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 /// How far two machines' clocks may be apart, in milliseconds.
 const CLOCKS_MS: i64 = 300_000;
 
-/// Anthropic's format of batches.
 #[derive(Debug)]
 pub(crate) struct AnthropicBatches;
 

@@ -13,7 +13,6 @@ use serde_json::Value;
 /// The longest line of results, in bytes.
 const LINE_BYTES: usize = 16 << 20;
 
-/// Makes the calls around batches.
 pub(crate) struct BatchClient<'a> {
     pub(crate) settings: &'a JudgeSettings,
     pub(crate) connection: &'a ApiConnection,
@@ -24,7 +23,6 @@ impl BatchClient<'_> {
         join(&self.connection.base, path)
     }
 
-    /// An answer of success.
     pub(crate) async fn ask(
         &self,
         method: Method,

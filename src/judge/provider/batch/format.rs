@@ -13,9 +13,7 @@ use std::fmt;
 /// How a line is read once its body is found.
 pub(crate) type ReadResponse<'a> = &'a dyn Fn(&HttpResponse) -> Result<JudgeReply, CallError>;
 
-/// One provider's format of batches.
 pub(crate) trait BatchFormat: Send + Sync + fmt::Debug {
-    /// The path of all batches.
     fn path(&self) -> &'static str;
 
     /// What the provider calls the number of batches that a list is to hold.

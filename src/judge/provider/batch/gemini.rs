@@ -29,7 +29,6 @@ fn status_of(code: u64) -> u16 {
     }
 }
 
-/// Gemini's format of batches.
 #[derive(Debug)]
 pub(crate) struct GeminiBatches;
 

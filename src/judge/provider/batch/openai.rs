@@ -15,7 +15,6 @@ use sha2::{Digest, Sha256};
 
 const ENDPOINT: &str = "/v1/chat/completions";
 
-/// OpenAI's format of batches.
 #[derive(Debug)]
 pub(crate) struct OpenAiBatches;
 

@@ -24,7 +24,6 @@ const SAYS_WITHIN: Duration = Duration::from_secs(20);
 struct ClientKey {
     /// For this machine: no proxy is to see a key that is only for loopback.
     local: bool,
-    /// For a connection.
     connect: Duration,
     /// The server, where its calls are counted; none where each has a connection of its own anyway.
     counted: Option<String>,

@@ -81,7 +81,6 @@ impl Embedder {
         })
     }
 
-    /// Whether its calls may cost money.
     pub fn is_paid(&self) -> bool {
         match &self.source {
             EmbedderBackend::Remote(remote) => remote.is_paid(),
@@ -90,7 +89,6 @@ impl Embedder {
         }
     }
 
-    /// Whether its calls go to a server.
     pub fn is_remote(&self) -> bool {
         matches!(self.source, EmbedderBackend::Remote(_))
     }
@@ -112,7 +110,6 @@ impl Embedder {
         }
     }
 
-    /// What is embedded for a query.
     pub fn query(&self, text: &str) -> String {
         format!("{}{}", self.query_prefix, self.head(text))
     }

@@ -18,12 +18,10 @@ impl Pair {
         })
     }
 
-    /// The smaller pool index.
     pub fn low(self) -> usize {
         self.low
     }
 
-    /// The larger pool index.
     pub fn high(self) -> usize {
         self.high
     }

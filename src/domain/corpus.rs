@@ -45,7 +45,6 @@ text_id!(
 pub struct JsonObject(String);
 
 impl JsonObject {
-    /// Wraps text that is already a compact JSON object.
     pub fn from_compact(text: impl Into<String>) -> Self {
         Self(text.into())
     }
@@ -55,7 +54,6 @@ impl JsonObject {
         &self.0
     }
 
-    /// Whether the object has no members.
     pub fn is_empty(&self) -> bool {
         self.0 == "{}"
     }

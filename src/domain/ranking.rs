@@ -49,7 +49,6 @@ pub enum VerdictRelation {
     Alone,
 }
 
-/// A battle as the view sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BattleView {
     /// The ensemble score in 0..=1 (0: A better), or `None` while nobody has voted.
@@ -97,7 +96,6 @@ pub struct PairCell {
 pub struct View {
     /// What it was computed with.
     pub settings: RankingSettings,
-    /// The dispersion in use.
     pub phi: f64,
     /// By pool index; `None` for documents that were not entered, and for all where the fit has no solution.
     pub standings: Vec<Option<Standing>>,

@@ -22,7 +22,6 @@ use thiserror::Error;
 /// What turns the default prior of the logistic scale into the one of the erf scale: λ is multiplied by its square.
 const ERF_SCALE: f64 = 2.376;
 
-/// A battle as the fit sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observation {
     /// Pool index of document A.
@@ -68,7 +67,6 @@ impl Observation {
 
 named! {
     "a model", "lowercase";
-    /// How battles become scores.
     #[derive(Default)]
     pub enum RatingModel {
         /// Bradley–Terry with a Gaussian prior: one finite answer whatever the battles are.
@@ -83,7 +81,6 @@ named! {
     }
 }
 
-/// What to fit and how strong the prior is.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RatingOptions {
@@ -113,7 +110,6 @@ impl RatingOptions {
     }
 }
 
-/// Fitted scores and how the solver ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fit {
     /// One score per document, summing to 0. Natural-log strength; about 2.4 times smaller on the Thurstone scale.

@@ -55,7 +55,6 @@ impl Decision {
         }
     }
 
-    /// The same decision with A and B exchanged.
     #[must_use]
     pub fn flipped(self) -> Self {
         match self {

@@ -19,12 +19,10 @@ impl Margin {
         (-1.0..=1.0).contains(&value).then_some(Self(value + 0.0))
     }
 
-    /// The value in −1..=1.
     pub fn get(self) -> f64 {
         self.0
     }
 
-    /// The same preference with A and B exchanged.
     #[must_use]
     pub fn flipped(self) -> Self {
         Self(0.0 - self.0)
@@ -56,7 +54,6 @@ impl From<Margin> for f64 {
     }
 }
 
-/// The ternary outcome of a vote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {

@@ -19,12 +19,10 @@ pub enum VectorCacheError {
     Sqlite(#[from] rusqlite::Error),
 }
 
-/// A file of vectors by the hash of model and text.
 #[derive(Debug)]
 pub struct VectorCache(Connection);
 
 impl VectorCache {
-    /// Opens the file, which is made where it is not there.
     pub fn open(path: &Path) -> Result<Self, VectorCacheError> {
         let not = |reason: String| VectorCacheError::NotACache {
             path: path.to_owned(),

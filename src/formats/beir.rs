@@ -24,7 +24,6 @@ pub struct BeirDocument {
     /// `title`, empty where there is none.
     pub title: String,
     pub text: String,
-    /// `metadata`, untouched.
     pub metadata: JsonObject,
 }
 
@@ -43,7 +42,6 @@ impl BeirDocument {
 pub struct BeirQuery {
     pub id: QueryId,
     pub text: String,
-    /// `metadata`, untouched.
     pub metadata: JsonObject,
 }
 

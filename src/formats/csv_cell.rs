@@ -52,7 +52,6 @@ impl<W: Write> SafeCsv<W> {
         self.0.write_record(None::<&[u8]>)
     }
 
-    /// Writes what is still buffered and gives the output back.
     pub fn finish(self) -> Result<W, csv::Error> {
         self.0
             .into_inner()

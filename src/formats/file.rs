@@ -54,7 +54,6 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// The text of a regular file.
 pub fn read_to_string(path: &Path) -> io::Result<String> {
     io::read_to_string(open(path)?)
 }

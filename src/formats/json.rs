@@ -109,7 +109,6 @@ impl<'de: 'a, 'a> Deserialize<'de> for MemberName<'a> {
     }
 }
 
-/// What a value is, in words.
 pub(super) fn kind(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
         Some(b'{') => "an object",
@@ -210,7 +209,6 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// Writes a string as JSON.
 pub(super) fn write_string(out: &mut impl Write, text: &str) -> io::Result<()> {
     serde_json::to_writer(out, text).map_err(io::Error::from)
 }

@@ -123,7 +123,6 @@ impl<'a> TextLine<'a> {
     }
 }
 
-/// The number of line breaks in a piece of a file.
 pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().filter(|byte| **byte == b'\n').count() as u64
 }

@@ -6,7 +6,6 @@ use std::fmt::{self, Write as _};
 /// One thing wrong with an input file. Its text is safe to print.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Problem {
-    /// The file's name, as shown.
     pub file: String,
     /// The line, from 1, where it is known.
     pub line: Option<u64>,

@@ -20,16 +20,12 @@ const EDGES: [(u8, u8, u8); 5] = [
     (44, 145, 80),
 ];
 
-/// One cell of a matrix picture, as seen from its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SvgCell {
     /// How the row's document does: 0 worse, 1 better, `None` where nothing is known.
     pub value: Option<f64>,
-    /// The battle is planned but has no value yet.
     pub planned: bool,
-    /// Some of the battle's votes are missing.
     pub missing: bool,
-    /// A person's verdict is in force.
     pub overruled: bool,
 }
 

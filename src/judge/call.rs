@@ -28,7 +28,6 @@ pub struct RateLimits {
     pub retry_after: Option<Duration>,
 }
 
-/// Units a call used, as the provider counts them; for offline judges, words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Input tokens, cached ones included.
@@ -59,7 +58,6 @@ pub struct JudgeReply {
 }
 
 impl JudgeReply {
-    /// What is known of the call that it came with.
     pub fn exchange(&self) -> Exchange {
         Exchange {
             status: None,
@@ -158,7 +156,6 @@ pub struct Exchange {
     pub limits: RateLimits,
 }
 
-/// A call that ended without an answer.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{cause}: {message}")]
 pub struct CallError {

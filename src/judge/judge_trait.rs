@@ -14,7 +14,6 @@ use std::sync::Arc;
 pub trait Judge: Send + Sync + fmt::Debug {
     fn spec(&self) -> &JudgeSpec;
 
-    /// What would be sent for `case`.
     fn prompt(&self, case: &PresentedPair) -> JudgePrompt;
 
     /// Makes one call. Retrying is the runner's business.
@@ -97,7 +96,6 @@ pub trait Judge: Send + Sync + fmt::Debug {
         None
     }
 
-    /// The provider's batch endpoint, where it has one.
     fn batch(&self) -> Option<&dyn BatchApi> {
         None
     }

@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug)]
 pub struct PoolText {
     pub query: String,
-    /// The documents' contents, in pool order.
     pub documents: Vec<Arc<str>>,
     analysis: OnceLock<LexicalAnalysis>,
 }
@@ -29,7 +28,6 @@ impl PoolText {
     }
 }
 
-/// One battle in the order in which a judge is shown it.
 #[derive(Clone, Debug)]
 pub struct PresentedPair {
     pub pool: Arc<PoolText>,

@@ -14,7 +14,6 @@ const FEW_POOLS: usize = 3;
 
 #[derive(Clone, Debug, Default)]
 pub struct PoolSet {
-    /// Each pool in its own order.
     pub pools: Vec<JudgingPool>,
     by_query: HashMap<QueryId, usize>,
 }
@@ -49,7 +48,6 @@ impl PoolSet {
     }
 }
 
-/// One judge, asked in one way.
 #[derive(Clone, Debug)]
 pub struct JudgeAnswers {
     pub judge: String,
@@ -60,18 +58,14 @@ pub struct JudgeAnswers {
     pub way: PickMode,
     /// By the order shown, from 1; then by the pool's place.
     pub orders: BTreeMap<usize, BTreeMap<usize, PoolAnswer>>,
-    /// Answers for which documents were cut.
     pub truncated: usize,
-    /// Input and output tokens of all calls.
     pub tokens: (u64, u64),
     /// Dollars of all calls, as far as they are known.
     pub cost_usd: Option<f64>,
 }
 
-/// How a question about a pool ended.
 #[derive(Clone, Debug)]
 pub struct PoolAnswer {
-    /// The pool in the order shown.
     pub pool: JudgingPool,
     /// The positions picked in that order; or why the last answer is none; or that there was no answer.
     pub answer: PickAnswer,

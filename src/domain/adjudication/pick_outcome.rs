@@ -6,14 +6,10 @@ use crate::domain::retrieval::{JudgingPool, SlotSource};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// One document's pick beside its label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PickOutcome {
-    /// Labelled relevant and picked.
     Agreed,
-    /// Labelled relevant, not picked.
     LabelOnly,
-    /// Picked, not labelled relevant.
     PickOnly,
     Neither,
 }
@@ -30,14 +26,10 @@ pub fn pick_outcomes(pool: &JudgingPool, picks: &[usize]) -> Vec<PickOutcome> {
     positive.enumerate().map(outcome).collect()
 }
 
-/// How many documents have each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PickCounts {
-    /// Labelled relevant and picked.
     pub agreed: usize,
-    /// Labelled relevant, not picked.
     pub label_only: usize,
-    /// Picked, not labelled relevant.
     pub pick_only: usize,
     pub neither: usize,
 }
@@ -60,7 +52,6 @@ impl PickCounts {
         share(self.agreed + self.neither, self.total())
     }
 
-    /// The share of the picks that are labelled relevant, or `None` without picks.
     pub fn precision(&self) -> Option<f64> {
         share(self.agreed, self.picked())
     }
@@ -70,7 +61,6 @@ impl PickCounts {
         share(self.agreed, self.labelled())
     }
 
-    /// The share of documents that were picked, or `None` without documents.
     pub fn pick_rate(&self) -> Option<f64> {
         share(self.picked(), self.total())
     }
@@ -170,7 +160,6 @@ pub struct PickIntervals {
     pub kappa: Option<(f64, f64)>,
 }
 
-/// A judge's answers over many pools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PickSummary {
     /// Valid answers; everything below is over their pools.

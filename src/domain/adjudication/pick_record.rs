@@ -5,7 +5,6 @@ use super::pick_reply::{InvalidPick, PickRequest, SlotsReply};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
 
-/// One call of a judge on one pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PickRecord {
     pub query: QueryId,

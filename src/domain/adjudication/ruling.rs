@@ -198,7 +198,6 @@ impl RulingGrades {
     }
 }
 
-/// What a ruling in force does to a label.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabelCorrection {
     pub ruling: Ruling,
@@ -248,7 +247,6 @@ pub fn label_corrections(
     in_force.into_iter().map(correct).collect()
 }
 
-/// The labels with the corrections in them.
 #[must_use]
 pub fn corrected_labels(labels: &Qrels, corrections: &[LabelCorrection]) -> Qrels {
     let mut out = labels.clone();

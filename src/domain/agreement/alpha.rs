@@ -5,7 +5,6 @@ use crate::domain::metrics::{Resampling, bootstraps};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often the bootstrap resamples.
 const RESAMPLES: usize = 1000;
 
 /// Krippendorff's α with its bootstrap interval.

@@ -22,7 +22,6 @@ const NODES: [(f64, f64); 3] = [
     (1.732_050_807_568_877_2, 1.0 / 6.0),
 ];
 
-/// Where a judge's parameters come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterBasis {
@@ -33,7 +32,6 @@ pub enum ParameterBasis {
     NoMaximum,
 }
 
-/// How a judge turns a gap into votes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgeParameters {
     pub judge: usize,
@@ -44,7 +42,6 @@ pub struct JudgeParameters {
     /// γ / β: the gap in score that being shown first is worth. `None` unless β is above 0.
     pub shift: Option<f64>,
     pub votes: usize,
-    /// Whether β and γ were fitted.
     pub basis: ParameterBasis,
 }
 

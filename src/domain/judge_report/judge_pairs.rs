@@ -7,13 +7,11 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 
-/// How far two judges agree over the battles on which both voted.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JudgePair {
     /// The judge of the smaller number.
     pub a: usize,
     pub b: usize,
-    /// Battles on which both voted.
     pub n: usize,
     /// The share of them with the same outcome A, tie or B.
     pub agree: Option<Share>,

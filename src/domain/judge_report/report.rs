@@ -19,7 +19,6 @@ pub struct JudgeReport {
     pub judge: Option<usize>,
     /// Its votes. Failed calls are none.
     pub votes: usize,
-    /// The votes that are ties.
     pub ties: Option<Share>,
     pub people: PeopleAgreement,
     /// Whether it is right when it is sure.
@@ -32,9 +31,7 @@ pub struct JudgeReport {
     /// together, and its β is not drawn to 0 by the gaps' errors.
     pub response: Option<JudgeRegression>,
     pub length: LengthBias,
-    /// Whether its own preferences are consistent.
     pub triads: TriadCounts,
-    /// How unexpected its votes are under the fit.
     pub surprise: Option<MeanSurprise>,
 }
 

@@ -92,7 +92,6 @@ impl Evaluation {
             .collect()
     }
 
-    /// The mean over the queries that have a value, or `None` without any.
     pub fn mean(&self, metric: Metric) -> Option<f64> {
         let values = self.values(metric);
         let sum: f64 = values.iter().map(|(_, value)| value).sum();

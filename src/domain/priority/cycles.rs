@@ -26,7 +26,6 @@ pub struct CyclicTriad {
     pub documents: [usize; 3],
     /// The pair most likely to be the mistake: of the smallest strength, then of the smallest gap in the fit.
     pub weakest: Pair,
-    /// Strength of the weakest pair.
     pub strength: f64,
     /// Strengths of the other two together: what speaks for the weakest being wrong.
     pub against: f64,

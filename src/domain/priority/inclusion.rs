@@ -28,7 +28,6 @@ use crate::domain::battle::Pair;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 
-/// A pair of a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct PairKey {
     /// A number that names the query for good: ties and controls are drawn from it.
@@ -36,7 +35,6 @@ pub struct PairKey {
     pub pair: Pair,
 }
 
-/// Why a pair was shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DrawReason {
@@ -68,7 +66,6 @@ impl DrawReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Assignment {
     pub key: PairKey,
-    /// Why it was shown.
     pub draw: DrawReason,
 }
 

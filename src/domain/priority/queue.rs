@@ -5,7 +5,6 @@ use super::inclusion::{Assignment, DrawReason, PairKey};
 use crate::domain::sampling::SeededRng;
 use std::collections::{BinaryHeap, HashSet};
 
-/// A pair that may be shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueCandidate {
     pub key: PairKey,
@@ -15,7 +14,6 @@ pub struct QueueCandidate {
     pub voted: bool,
 }
 
-/// What a queue is drawn with.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueDesign {
     /// Where ties, controls and repeats come from.
@@ -85,10 +83,8 @@ enum SlotKind {
     Repeat,
 }
 
-/// A slot of the queue, filled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueEntry {
-    /// The pair to show.
     pub key: PairKey,
     /// Why; kept with the verdict, in the ledger.
     pub draw: DrawReason,

@@ -8,7 +8,6 @@ use crate::domain::vote::Outcome;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// What a fit starts from.
 pub(super) struct FitInputs {
     /// Pool indexes of the documents with a score.
     pub(super) entered: Vec<usize>,

@@ -24,11 +24,9 @@ pub struct RankingSettings {
     pub override_mode: OverrideMode,
     /// Weight of a verdict, in battles.
     pub override_weight: f64,
-    /// How the judges' votes count against each other.
     pub judge_weights: JudgeWeights,
 }
 
-/// How the judges' votes count against each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JudgeWeights {
@@ -73,7 +71,6 @@ impl RankingSettings {
         Ok(self)
     }
 
-    /// The rating's own options.
     pub fn rating(&self) -> rating::RatingOptions {
         rating::RatingOptions {
             model: self.model,
@@ -119,7 +116,6 @@ impl BattleRecord {
     }
 }
 
-/// Everything that a view is computed from.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueryRows {
     pub documents: usize,

@@ -198,7 +198,6 @@ pub struct Dispersion {
     pub denominator: f64,
     /// Σ leverage, uncapped: how many battles' worth of freedom the scores took.
     pub leverage: f64,
-    /// How many battles are in the sums.
     pub battles: usize,
 }
 

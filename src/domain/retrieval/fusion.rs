@@ -14,7 +14,6 @@ pub struct StageRank {
     pub score: Option<f64>,
 }
 
-/// An item of a fused ranking.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FusedItem<T> {
     pub item: T,

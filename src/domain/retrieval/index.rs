@@ -155,7 +155,6 @@ impl Bm25Index {
         self.ids.len()
     }
 
-    /// How many distinct terms the documents hold.
     pub fn vocabulary(&self) -> usize {
         self.postings.len()
     }

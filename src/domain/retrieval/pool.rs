@@ -37,7 +37,6 @@ impl SlotSource {
     }
 }
 
-/// A document's place in a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolSlot {
     pub document: DocId,

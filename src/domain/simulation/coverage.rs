@@ -3,7 +3,6 @@
 use super::quality::MeanInterval;
 use crate::domain::rating::{self, Covariance};
 
-/// Ranks that count as the top.
 const TOP: usize = 10;
 
 /// Seed of the draws behind the intervals.

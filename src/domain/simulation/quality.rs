@@ -4,7 +4,6 @@ use crate::domain::metrics::kendall_tau_b;
 use crate::domain::numeric::best_first;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// The depth of the cut-off metrics.
 const DEPTH: usize = 10;
 
 /// Grades 3, 2 and 1 go to the documents down to these shares of the true ranking.

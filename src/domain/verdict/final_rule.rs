@@ -75,7 +75,6 @@ fn majority<'a>(said: &[&'a Verdict]) -> Option<&'a Verdict> {
 /// What the people of a query said, and the rule that makes one verdict of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AnnotatorVerdicts {
-    /// The project's rule.
     pub rule: FinalRule,
     /// Each annotator's verdict on each pair, earliest first.
     said: Vec<Verdict>,
@@ -119,7 +118,6 @@ impl AnnotatorVerdicts {
             .collect()
     }
 
-    /// What one annotator says of a pair.
     pub fn by(&self, annotator: &str, pair: Pair) -> Option<&Verdict> {
         let mut on = self.on(pair).into_iter();
         on.find(|verdict| verdict.annotator == annotator)

@@ -3,7 +3,6 @@
 use super::Decision;
 use crate::domain::analysis::wilson;
 
-/// A pair with a known answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldItem {
     /// Pool index of document A, the smaller.

@@ -16,14 +16,12 @@ pub(super) const NO_REASONING: &str = "(no reasoning)";
 pub struct ScoredDocument {
     pub id: DocId,
     pub content: String,
-    /// The document's metadata, untouched.
     pub metadata: JsonObject,
 }
 
 /// What a file records of one judge on one pair.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecordedVote {
-    /// The judge stated a preference, or none.
     Vote {
         /// The preference, oriented to the pair's A and B.
         margin: Margin,

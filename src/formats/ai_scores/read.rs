@@ -62,7 +62,6 @@ enum ReadPlace {
     Done,
 }
 
-/// What ends the reading.
 enum ReadEnd {
     Stop(ScanStop),
     Broken { line: u64, what: String },

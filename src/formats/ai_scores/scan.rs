@@ -5,9 +5,7 @@ use std::io::{self, BufRead};
 
 /// Why there is no next byte or value.
 pub(super) enum ScanStop {
-    /// The file ends.
     End,
-    /// The file cannot be read further.
     Unreadable(io::Error),
 }
 
@@ -51,7 +49,6 @@ impl<R: BufRead> JsonScanner<R> {
         }
     }
 
-    /// Consumes the byte that was peeked at.
     pub(super) fn advance(&mut self) {
         self.reader.consume(1);
     }

@@ -15,10 +15,8 @@ const SCORE_START: usize = 272;
 /// Columns of pixels that the labels take.
 pub(super) const LABEL_ROOM: usize = 352;
 
-/// What a matrix picture says about a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SvgLabel {
-    /// The document's rank, as text.
     pub rank: String,
     pub id: String,
     pub zelo: Option<f64>,

@@ -169,7 +169,6 @@ fn count(columns: usize) -> String {
     }
 }
 
-/// A grade, which is a whole number.
 pub(crate) fn grade(text: &str) -> Result<i32, String> {
     text.parse().map_err(|_| {
         format!(

@@ -2,7 +2,6 @@
 
 use crate::domain::corpus::{DocId, QueryId};
 
-/// How relevant a person holds a document to be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GradedDocument {
     pub query: QueryId,

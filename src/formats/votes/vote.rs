@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VoterKind {
-    /// A language model, or another program.
     Llm,
     Human,
 }
@@ -31,7 +30,6 @@ pub struct ExternalVote {
     pub b: ExternalDocument,
     /// The model's or the person's name.
     pub by: String,
-    /// Which of the two it is.
     pub kind: VoterKind,
     /// Negative prefers `a`.
     pub score: Margin,
@@ -90,7 +88,6 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
     })
 }
 
-/// The object called `key`: its id, and its text where it has one.
 fn named(
     line: &mut ObjectReader<'_, '_>,
     key: &str,
@@ -126,7 +123,6 @@ fn margin(value: &RawValue) -> Result<Margin, String> {
     })
 }
 
-/// A text, or a list of texts, one a line.
 fn thoughts(value: &RawValue) -> Result<String, String> {
     match kind(value) {
         "an array" => {

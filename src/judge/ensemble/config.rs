@@ -31,9 +31,7 @@ pub struct JudgeConfig {
     pub provider: String,
     pub model: String,
     pub base_url: Option<String>,
-    /// The variable that holds the key, where it is not the provider's usual one.
     pub key_env: Option<String>,
-    /// Put into every request.
     #[serde(default)]
     pub params: Map<String, Value>,
     /// `score`, `choice`, `letter`, or a file.
@@ -103,9 +101,7 @@ pub struct EmbedderConfig {
     /// The folder of a `local` model.
     pub path: Option<PathBuf>,
     pub base_url: Option<String>,
-    /// The variable that holds the key, where it is not the provider's usual one.
     pub key_env: Option<String>,
-    /// Put into every request.
     #[serde(default)]
     pub params: Map<String, Value>,
     pub batch: Option<usize>,

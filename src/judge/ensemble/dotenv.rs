@@ -26,7 +26,6 @@ impl Dotenv {
         }
     }
 
-    /// Reads text; lines that are no assignment are passed over.
     pub fn parse(text: &str) -> Self {
         let assignment = |line: &str| {
             let line = line.trim();

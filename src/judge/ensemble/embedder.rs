@@ -19,7 +19,6 @@ const REMOTE: &[&str] = &[
     "mistral",
 ];
 
-/// The settings and the connection of an embedder behind HTTP.
 pub fn connect(
     config: &EmbedderConfig,
     sources: &JudgeSources<'_>,

@@ -5,11 +5,9 @@ use crate::judge::provider::http::Timeouts;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
 
-/// A judge that cannot be used for want of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MissingKey {
     pub judge: String,
-    /// The variables any of which would do.
     pub key_env: String,
 }
 

@@ -13,7 +13,6 @@ use serde_json::{Map, Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Preset {
-    /// The name, which `provider` may hold.
     pub name: &'static str,
     pub base: &'static str,
     /// The variables of the key, none where no key is needed.

@@ -20,7 +20,6 @@ pub(crate) fn merge(body: &mut Value, params: &Map<String, Value>) {
     }
 }
 
-/// A text at a JSON pointer.
 pub(crate) fn text_at(value: &Value, pointer: &str) -> Option<String> {
     value.pointer(pointer)?.as_str().map(str::to_owned)
 }

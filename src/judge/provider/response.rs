@@ -4,7 +4,6 @@ use jiff::Timestamp;
 use reqwest::header::HeaderMap;
 use std::time::Duration;
 
-/// An answer, whatever its status.
 #[derive(Clone, Debug, Default)]
 pub struct HttpResponse {
     pub status: u16,

@@ -1,6 +1,5 @@
 //! Judges by their seat in the ensemble.
 
-/// The most judges an ensemble may have here.
 pub const MAX_JUDGES: usize = 64;
 
 /// A set of judges, by seat: the judge's place in the ensemble, from 0 and below [`MAX_JUDGES`].

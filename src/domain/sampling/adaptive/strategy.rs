@@ -129,12 +129,10 @@ impl Strategy {
         Ok(self)
     }
 
-    /// Whether every judge is asked about every pair.
     pub(super) fn asks_all(&self) -> bool {
         self.judging == JudgeChoice::All
     }
 
-    /// Whether pairs are weighed by their information.
     fn is_informed(&self) -> bool {
         matches!(self.sampler, Sampler::Eig | Sampler::Top)
     }

@@ -8,6 +8,7 @@ pub(crate) mod layout;
 pub mod message;
 pub mod model;
 pub(crate) mod navigation;
+mod requests;
 pub mod screens;
 mod signals;
 pub mod terminal;

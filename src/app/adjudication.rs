@@ -1,8 +1,10 @@
 //! Judges' picks held against a benchmark's labels, and what rulings make of labels and rankings.
 
 pub mod data;
+pub mod document_evidence;
 mod effect;
 mod evidence;
+pub mod overview;
 mod report;
 pub mod rule;
 pub mod sheets;

@@ -3,7 +3,8 @@
 use super::message::{Effect, Msg};
 use super::model::TuiOptions;
 use super::model::open_query::OpenQuery;
-use super::screens::{adjudication, ruling};
+use crate::app::adjudication::document_evidence::document_evidence;
+use crate::app::adjudication::overview::overview;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{self, RunHandle};
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
@@ -380,12 +381,12 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             }
         },
         Effect::LoadDisagreements(rule, roll, generation) => {
-            let overview = adjudication::load::overview(db, &rule, roll, annotator)?;
+            let overview = overview(db, &rule, roll, annotator)?;
             Msg::Disagreements(generation, Box::new(overview))
         }
-        Effect::LoadEvidence(query, document) => Msg::Evidence(Box::new(
-            ruling::load::document_evidence(db, query, &document)?,
-        )),
+        Effect::LoadEvidence(query, document) => {
+            Msg::Evidence(Box::new(document_evidence(db, query, &document)?))
+        }
         Effect::Rule(ruling) => {
             db.add_ruling(&NewRuling {
                 created_ms: now_ms,

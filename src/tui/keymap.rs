@@ -8,6 +8,8 @@ pub(crate) mod command;
 mod key_chord;
 mod print;
 mod scope;
+mod screen;
+mod screens;
 mod shared;
 
 use binding::Binding;
@@ -17,6 +19,7 @@ pub use command::Command;
 pub use key_chord::KeyChord;
 pub use print::{markdown, plain, rows};
 pub use scope::Scope;
+pub use screen::Screen;
 
 /// The bindings that work in `scope`, its own first; a global one whose keys are all taken is left out.
 pub fn active(scope: Scope) -> Vec<&'static Binding> {

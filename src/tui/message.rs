@@ -1,6 +1,8 @@
 //! What happens, and what is to be done about it.
 
 use crate::app::adjudication::data::AdjudicationList;
+use crate::app::adjudication::document_evidence::DocumentEvidence;
+use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
@@ -20,8 +22,6 @@ use crate::store::summary_cache::QuerySummary;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::votes::VoteDetail;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::adjudication::state::AdjudicationOverview;
-use crate::tui::screens::ruling::state::DocumentEvidence;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
 

@@ -1,18 +1,21 @@
 //! The model: everything the screens show, and nothing that draws or waits.
 
+pub mod adjudication;
+pub mod battle;
+pub mod cycles;
+pub mod document;
+pub mod judges;
+pub mod matrix;
 pub mod open_query;
+pub mod queries;
+pub mod queue;
+pub mod review;
+pub mod ruling;
+pub mod run;
 
 use super::drawing::Areas;
+use super::navigation::WordFilter;
 use super::screens::Screen;
-use super::screens::adjudication::state::AdjudicationScreen;
-use super::screens::battle::state::BattleScreen;
-use super::screens::cycles::state::CyclesScreen;
-use super::screens::document::state::DocumentScreen;
-use super::screens::judges::state::JudgesScreen;
-use super::screens::matrix::state::MatrixScreen;
-use super::screens::queries::state::QueriesScreen;
-use super::screens::queue::state::QueueScreen;
-use super::screens::run::state::RunScreen;
 use super::theme::Ramp;
 use super::widgets::confirm::Confirm;
 use super::widgets::document_text::LayoutCache;
@@ -21,11 +24,22 @@ use super::widgets::page::Page;
 use super::widgets::palette::Palette;
 use super::widgets::prompt::LinePrompt;
 use super::widgets::toast::{Level, Toast};
+use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
+use crate::app::review::queue::QueueItem;
 use crate::client::RunControl;
 use crate::config::JudgingConfig;
 use crate::domain::sanitise;
+use adjudication::AdjudicationScreen;
+use battle::BattleScreen;
+use cycles::CyclesScreen;
+use document::DocumentScreen;
+use judges::JudgesScreen;
+use matrix::MatrixScreen;
 use open_query::OpenQuery;
+use queries::QueriesScreen;
+use queue::QueueScreen;
+use run::RunScreen;
 use std::time::Instant;
 
 /// What lies over the screen and is given keys first.
@@ -185,6 +199,42 @@ impl Model {
     pub fn document_battles(&self) -> Vec<usize> {
         let open = self.open.as_ref();
         open.map_or(Vec::new(), |open| self.document.battles(open))
+    }
+
+    /// The queue's items whose query matches the filter, as indexes.
+    pub(crate) fn shown_items(&self) -> Vec<usize> {
+        let filter = WordFilter::new(&self.queue.filter);
+        let matches = |item: &QueueItem| match self.queries.info(item.query) {
+            Some(info) => filter.matches(&format!("{} {}", info.id, info.text)),
+            None => filter.is_empty(),
+        };
+        let items = &self.queue.items;
+        (0..items.len()).filter(|at| matches(&items[*at])).collect()
+    }
+
+    /// The disagreements whose query matches the filter, as indexes.
+    pub(crate) fn shown_disagreements(&self) -> Vec<usize> {
+        let all = &self.adjudication.disagreements;
+        let filter = WordFilter::new(&self.adjudication.filter);
+        let matches = |item: &AdjudicationItem| {
+            filter.matches(&format!("{} {}", item.query_id, self.query_text(item)))
+        };
+        let matching = (0..all.len()).filter(|at| filter.is_empty() || matches(&all[*at]));
+        matching.collect()
+    }
+
+    /// The disagreement under the cursor.
+    pub(crate) fn chosen_disagreement(&self) -> Option<&AdjudicationItem> {
+        let at = *self.shown_disagreements().get(self.adjudication.cursor)?;
+        self.adjudication.disagreements.get(at)
+    }
+
+    /// The text of a disagreement's query.
+    pub(crate) fn query_text(&self, item: &AdjudicationItem) -> &str {
+        let place = self.adjudication.places.get(&item.query);
+        let row = place.and_then(|at| self.queries.rows.get(*at));
+        row.filter(|(info, _)| info.key == item.query)
+            .map_or("", |(info, _)| &info.text)
     }
 
     /// Shows a line for a few seconds.

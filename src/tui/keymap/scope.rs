@@ -2,8 +2,8 @@
 
 use super::binding::Binding;
 use super::key_chord::KeyChord;
+use super::screen::Screen;
 use super::shared;
-use crate::tui::screens::Screen;
 use crossterm::event::KeyCode;
 use serde::{Serialize, Serializer};
 use std::fmt;

@@ -6,7 +6,6 @@ use super::*;
 use crate::tui::text::width;
 
 use super::scope::SHADOWS;
-use crate::tui::screens::Screen;
 
 const BATTLE: Scope = Scope::Screen(Screen::Battle);
 const MATRIX: Scope = Scope::Screen(Screen::Matrix);

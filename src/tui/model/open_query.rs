@@ -74,6 +74,17 @@ impl OpenQuery {
         self.view.standings.get(document).copied().flatten()
     }
 
+    /// `rank 3 (95 %: 2–7)`.
+    pub fn rank_text(&self, document: usize) -> String {
+        let Some(standing) = self.standing(document) else {
+            return "not scored".to_owned();
+        };
+        let interval = standing
+            .interval
+            .map_or(String::new(), |interval| format!(" ({interval})"));
+        format!("rank {}{interval}", standing.rank)
+    }
+
     /// A battle as it is stored, by its index.
     pub fn battle(&self, index: usize) -> Option<Battle> {
         Some(self.view.rows().battles.get(index)?.battle)

@@ -1,19 +1,16 @@
 //! Adjudication: judges' picks against the benchmark's labels, and what is to be ruled on.
 
-pub(crate) mod keys;
-pub(crate) mod load;
-pub(crate) mod request;
-pub(crate) mod state;
 mod tables;
 pub(crate) mod update;
 mod view;
 
 use super::spec::{Find, ScreenSpec};
 use crate::tui::message::Effect;
+use crate::tui::requests;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "adjudication",
-    returned: request::ask,
+    returned: requests::disagreements,
     find: Find::Rows(|model| {
         let screen = &mut model.adjudication;
         (&mut screen.cursor, &mut screen.filter)

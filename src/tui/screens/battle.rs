@@ -2,18 +2,16 @@
 
 pub(crate) mod calls;
 mod judges;
-pub(crate) mod keys;
-pub(crate) mod load;
 mod numbers;
 pub(crate) mod panel;
 mod rank_changes;
-pub(crate) mod state;
 pub(crate) mod texts;
 pub(crate) mod update;
 pub(crate) mod verdict;
 pub(crate) mod view;
 
 use super::spec::ScreenSpec;
+use crate::tui::requests;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "review",
@@ -21,7 +19,7 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         let (a, b) = (open.name(model.battle.a), open.name(model.battle.b));
         format!("{a} × {b}")
     }),
-    loaded: load::load,
+    loaded: requests::pair,
     reason: verdict::explain,
     copy: update::copy,
     ..ScreenSpec::new(view::view, update::update)

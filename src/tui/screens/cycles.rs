@@ -1,7 +1,5 @@
 //! The cycles of a query: A over B over C over A.
 
-pub(crate) mod keys;
-pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 

@@ -1,9 +1,7 @@
 //! One document: its text, where it stands, and its battles.
 
 pub(crate) mod head;
-pub(crate) mod keys;
 mod reasons;
-pub(crate) mod state;
 mod table;
 pub(crate) mod update;
 mod view;

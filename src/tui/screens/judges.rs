@@ -1,7 +1,5 @@
 //! The judges: how good each is, and who agrees with whom.
 
-pub(crate) mod keys;
-pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 

@@ -2,8 +2,6 @@
 
 mod cell_details;
 mod cells;
-pub(crate) mod keys;
-pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 

@@ -1,7 +1,5 @@
 //! The list of queries.
 
-pub(crate) mod keys;
-pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 

@@ -1,8 +1,5 @@
 //! The queue: which pairs to look at, first things first.
 
-pub(crate) mod keys;
-pub(crate) mod request;
-pub(crate) mod state;
 pub(crate) mod update;
 pub(crate) mod view;
 

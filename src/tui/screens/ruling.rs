@@ -1,9 +1,6 @@
 //! Ruling: a document on which pick and label disagree, blind first, then again with label and picks in sight.
 
-pub(crate) mod keys;
-pub(crate) mod load;
 mod panel;
-pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 

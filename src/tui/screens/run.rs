@@ -1,7 +1,5 @@
 //! The run that goes on: what it does, what it costs, how it is steered.
 
-pub(crate) mod keys;
-pub(crate) mod state;
 pub(crate) mod update;
 mod view;
 

@@ -6,10 +6,11 @@ use crate::store::corpus::{QueryInfo, QueryKey};
 use crate::store::verdicts::StoredVerdict;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::battle::state::RankingBefore;
+use crate::tui::requests;
 use crate::tui::screens::registry::spec;
-use crate::tui::screens::{Screen, matrix, queries, queue, review};
+use crate::tui::screens::{Screen, matrix, queries, review};
 use crate::tui::widgets::toast::Level;
 
 pub(super) fn opened(model: &mut Model, generation: u64, mut open: OpenQuery) -> Vec<Effect> {
@@ -37,7 +38,7 @@ pub(super) fn saved(model: &mut Model, key: QueryKey) -> Vec<Effect> {
     effects.extend(reload_when_all_is_stored(model));
     if model.screen() == Screen::Review {
         // What has been judged is counted where it is shown.
-        effects.extend(queue::request::ask(model));
+        effects.extend(requests::queue(model));
     }
     effects
 }
@@ -91,7 +92,7 @@ pub(super) fn undone(
         }
     } else if matches!(model.screen(), Screen::Queue | Screen::Review) {
         model.queue.current = None;
-        effects.extend(queue::request::ask(model));
+        effects.extend(requests::queue(model));
     }
     effects
 }

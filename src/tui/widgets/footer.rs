@@ -95,7 +95,7 @@ impl Footer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::screens::Screen;
+    use crate::tui::keymap::Screen;
     use crate::tui::testing::{draw, text};
 
     fn shown(footer: &Footer, columns: u16) -> String {

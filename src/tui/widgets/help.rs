@@ -62,7 +62,7 @@ impl Help {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::screens::Screen;
+    use crate::tui::keymap::Screen;
     use crate::tui::testing::{draw, key, text, typed};
     use crossterm::event::KeyCode;
 

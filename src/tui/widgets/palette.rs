@@ -164,7 +164,7 @@ impl Palette {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tui::screens::Screen;
+    use crate::tui::keymap::Screen;
     use crate::tui::testing::{draw, key, text, typed};
 
     fn palette() -> Palette {

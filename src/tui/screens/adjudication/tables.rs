@@ -1,10 +1,10 @@
 //! The four boxes of each judge, and each ranking before and after.
 
+use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
 use crate::domain::adjudication::{PickCounts, Remeasured};
 use crate::domain::metrics::MeanEstimate;
 use crate::domain::sanitise;
 use crate::tui::model::Model;
-use crate::tui::screens::adjudication::state::{AdjudicationOverview, PickRow};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::text::{Line, Span};

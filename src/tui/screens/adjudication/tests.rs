@@ -1,5 +1,6 @@
 use super::super::testing::{SIZES, TINY, drawn, model};
 use crate::app::adjudication::data::AdjudicationItem;
+use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
 use crate::domain::adjudication::pick_outcome::PickIntervals;
 use crate::domain::adjudication::{
     Disagreement, DisagreementOrder, PickCounts, PickSummary, Remeasured, remeasured_metrics,
@@ -12,7 +13,6 @@ use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::{Model, Overlay};
 use crate::tui::screens::Screen;
-use crate::tui::screens::adjudication::state::{AdjudicationOverview, PickRow};
 use crate::tui::theme::ColourDepth;
 use crate::tui::update::commands::on_command;
 use crate::tui::update::update;

@@ -1,16 +1,16 @@
 //! Walking the disagreements, choosing the list, and taking in what was worked out.
 
-use super::request::{ask, ask_anew, shown};
 use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
+use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::domain::adjudication::DisagreementOrder;
 use crate::store::rulings::StoredRuling;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
+use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::model::{Model, Overlay};
 use crate::tui::navigation::{cycled, moved};
-use crate::tui::screens::adjudication::state::AdjudicationOverview;
-use crate::tui::screens::ruling::state::CurrentRuling;
+use crate::tui::requests;
 use crate::tui::screens::spec::Copied;
 use crate::tui::screens::{Screen, ruling};
 use crate::tui::widgets::page::Page;
@@ -20,7 +20,7 @@ pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.adjudication.cursor = 0;
     model.adjudication.current = None;
     model.stack.push(Screen::Adjudication);
-    ask(model)
+    requests::disagreements(model)
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -55,13 +55,17 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             }
         }
         Command::Open => {
-            if let Some(at) = shown(model).get(model.adjudication.cursor).copied() {
+            if let Some(at) = model
+                .shown_disagreements()
+                .get(model.adjudication.cursor)
+                .copied()
+            {
                 model.stack.push(Screen::Ruling);
                 return ruling::update::begin_ruling(model, at);
             }
         }
         _ => {
-            let (count, page) = (shown(model).len(), model.areas.page);
+            let (count, page) = (model.shown_disagreements().len(), model.areas.page);
             let cursor = model.adjudication.cursor;
             model.adjudication.cursor = moved(cursor, command, count, page);
         }
@@ -70,15 +74,16 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 /// The identifiers of the disagreement under the cursor.
-pub(crate) fn copy(model: &Model) -> Copied {
-    let at = shown(model).get(model.adjudication.cursor).copied();
-    let item = at.and_then(|at| model.adjudication.disagreements.get(at));
-    item.map_or(Copied::Nothing, identifiers)
+pub(super) fn copy(model: &Model) -> Copied {
+    let item = model.chosen_disagreement();
+    item.map_or(Copied::Nothing, ruling::update::identifiers)
 }
 
-/// Query and document.
-pub(crate) fn identifiers(item: &AdjudicationItem) -> Copied {
-    Copied::Text(format!("{}\t{}", item.query_id, item.document))
+/// Asks for another list; the one that is there is not what its heading would say.
+fn ask_anew(model: &mut Model) -> Vec<Effect> {
+    model.adjudication.cursor = 0;
+    model.adjudication.disagreements.clear();
+    requests::disagreements(model)
 }
 
 /// Takes the overview in, unless it has been overtaken. What was ruled on meanwhile is not called again, and what was
@@ -119,7 +124,7 @@ pub(crate) fn overviewed(
         .min(overview.effect.len().saturating_sub(1));
     adjudication.overview = Some(overview);
     adjudication.waiting = false;
-    let last = shown(model).len().saturating_sub(1);
+    let last = model.shown_disagreements().len().saturating_sub(1);
     model.adjudication.cursor = model.adjudication.cursor.min(last);
     if model.screen() == Screen::Ruling && model.adjudication.current.is_none() {
         return ruling::update::begin_ruling(model, 0);
@@ -132,7 +137,7 @@ pub(crate) fn not_stored(model: &mut Model) -> Vec<Effect> {
     if let Some(current) = &mut model.adjudication.current {
         (current.ruled, current.finding) = (None, None);
     }
-    ask(model)
+    requests::disagreements(model)
 }
 
 /// Tells what an undo took back. A document that lies before the person is to be ruled on again, with what has been seen in
@@ -158,5 +163,5 @@ pub(crate) fn undone(model: &mut Model, undone: Option<Box<StoredRuling>>) -> Ve
             ..current.clone()
         };
     }
-    ask(model)
+    requests::disagreements(model)
 }

@@ -1,14 +1,13 @@
 //! Picks against labels, what rulings make of the rankings, and what is to be ruled on.
 
-use super::request::{query_text, shown};
 use super::tables;
 use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
+use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
-use crate::tui::screens::adjudication::state::AdjudicationOverview;
 use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_rows, notice};
@@ -56,7 +55,7 @@ pub(super) fn view(
     Paragraph::new(judges).render(boxes, buf);
     Line::default().render(gap, buf);
     Paragraph::new(effect).render(measures, buf);
-    let shown = shown(model);
+    let shown = model.shown_disagreements();
     Paragraph::new(list_head(model, &shown, theme, columns)).render(rule, buf);
     areas.list = list;
     areas.page = usize::from(list.height);
@@ -102,7 +101,7 @@ pub(super) fn view(
             buf.set_style(row, theme.selection());
         }
         let room = columns.saturating_sub(first + second + 12);
-        let words = sanitise::line(query_text(model, disagreement));
+        let words = sanitise::line(model.query_text(disagreement));
         Line::from(vec![
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(text::pad_left(&(at + 1).to_string(), 4), theme.muted()),

@@ -1,8 +1,8 @@
 //! What the last verdict moved: new ranks with the ghosts of the old ones.
 
 use crate::tui::layout::cut;
+use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::battle::state::RankingBefore;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heading;

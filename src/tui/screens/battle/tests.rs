@@ -1,4 +1,3 @@
-use super::load::load;
 use super::update::update;
 use super::verdict::{explain, give_verdict};
 use crate::domain::battle::{BattleId, Pair};
@@ -9,6 +8,7 @@ use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{Model, Overlay, PromptFor};
+use crate::tui::requests::pair as load;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, flat, model, sized};
 use crate::tui::theme::ColourDepth;

@@ -3,7 +3,6 @@
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::document::head::standing;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{document_text, heading};
@@ -108,7 +107,7 @@ fn one(
         String::new()
     };
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
-    let words = format!("{name} · {}", standing(open, document));
+    let words = format!("{name} · {}", open.rank_text(document));
     let words = if text::width(&words) <= room && !battle.blind {
         words
     } else {

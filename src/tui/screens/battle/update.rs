@@ -1,15 +1,16 @@
 //! Walking through battles and texts, and opening a pair.
 
-use super::state::BattleScreen;
-use super::{calls, load, verdict};
+use super::{calls, verdict};
 use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::battle::BattleScreen;
+use crate::tui::model::document::most_surprising_first;
 use crate::tui::navigation::{neighbour, scrolled};
+use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::panel::decision_of;
-use crate::tui::screens::document::state::most_surprising_first;
 use crate::tui::screens::spec::Copied;
 use std::collections::HashSet;
 
@@ -114,7 +115,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         raw: model.battle.raw,
         ..model.battle.on(a, b)
     };
-    load::load(model)
+    requests::pair(model)
 }
 
 /// Goes to a pair of documents, fought or not, shown as A and B in the order in which the battle is stored.
@@ -130,7 +131,7 @@ pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
         ..model.battle.on(a, b)
     };
     model.stack.push(Screen::Battle);
-    load::load(model)
+    requests::pair(model)
 }
 
 /// Query, A and B.

@@ -6,7 +6,7 @@ use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::screens::battle::state::RankingBefore;
+use crate::tui::model::battle::RankingBefore;
 
 /// Gives a verdict on the pair on screen: the ranking changes at once, and the verdict is stored.
 pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect> {

@@ -1,11 +1,12 @@
 //! Walking the cycles.
 
-use super::state::{pairs, rows};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::cycles::{pairs, rows};
 use crate::tui::navigation::moved;
-use crate::tui::screens::{Screen, battle};
+use crate::tui::requests;
+use crate::tui::screens::Screen;
 
 /// Goes to the cycles of the query that is open.
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
@@ -43,5 +44,5 @@ fn load(model: &Model) -> Vec<Effect> {
         .into_iter()
         .flat_map(|pair| open.view.battles_of(pair).to_vec())
         .collect();
-    battle::load::missing(open, &row.triad.documents, &battles)
+    requests::missing(open, &row.triad.documents, &battles)
 }

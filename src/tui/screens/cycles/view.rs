@@ -1,11 +1,11 @@
 //! Three battles that cannot all be right, side by side.
 
-use super::state::{CycleRow, pairs, rows};
 use crate::domain::battle::Pair;
 use crate::domain::priority::{DecidedPair, decided_pairs, decided_pairs_of_judge};
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
+use crate::tui::model::cycles::{CycleRow, pairs, rows};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;

@@ -54,17 +54,6 @@ pub(super) fn lines(
     lines
 }
 
-/// `rank 3 (95 %: 2–7)`.
-pub(crate) fn standing(open: &OpenQuery, document: usize) -> String {
-    let Some(standing) = open.standing(document) else {
-        return "not scored".to_owned();
-    };
-    let interval = standing
-        .interval
-        .map_or(String::new(), |interval| format!(" ({interval})"));
-    format!("rank {}{interval}", standing.rank)
-}
-
 /// Rank and score with what is known of their error.
 fn place(open: &OpenQuery, document: usize) -> String {
     let Some(standing) = open.standing(document) else {

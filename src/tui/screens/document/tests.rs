@@ -1,10 +1,10 @@
-use super::state::BattleSort;
 use super::update::{load, update};
 use crate::domain::ranking::ScoreWarning;
 use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::document::BattleSort;
 use crate::tui::screens::Screen;
 use crate::tui::screens::testing::{SIZES, TINY, drawn, model, sized};
 use crate::tui::theme::ColourDepth;

@@ -3,10 +3,11 @@
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::document::{BattleSort, DocumentScreen, opponent};
 use crate::tui::navigation::{cycled, moved, neighbour, scrolled};
-use crate::tui::screens::document::state::{BattleSort, DocumentScreen, opponent};
+use crate::tui::requests;
+use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Copied;
-use crate::tui::screens::{Screen, battle};
 
 /// Battles whose votes are asked for on entering, so that walking through them does not wait.
 const AHEAD: usize = 32;
@@ -111,7 +112,7 @@ fn load_from(model: &Model, ahead: usize) -> Vec<Effect> {
     );
     let (before, after) = shown.split_at(cursor);
     let battles: Vec<usize> = after.iter().chain(before).copied().take(ahead).collect();
-    battle::load::missing(open, &documents, &battles)
+    requests::missing(open, &documents, &battles)
 }
 
 /// Opens another document of the query.

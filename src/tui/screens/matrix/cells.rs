@@ -2,9 +2,9 @@
 
 use crate::domain::battle::Pair;
 use crate::tui::model::Model;
+use crate::tui::model::battle::RankingBefore;
+use crate::tui::model::matrix::Layer;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::screens::battle::state::RankingBefore;
-use crate::tui::screens::matrix::state::Layer;
 use crate::tui::widgets::heatmap::{CellSource, HeatCell, MarginRow};
 use std::cmp::Ordering;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

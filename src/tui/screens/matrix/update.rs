@@ -4,9 +4,9 @@ use crate::domain::ranking::DocumentOrder;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::matrix::{Layer, MatrixScreen};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::navigation;
-use crate::tui::screens::matrix::state::{Layer, MatrixScreen};
 use crate::tui::screens::spec::{Click, Copied};
 use crate::tui::widgets::heatmap::Zoom;
 

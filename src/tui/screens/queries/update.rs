@@ -5,9 +5,9 @@ use crate::store::summary_cache::QuerySummary;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::queries::{QueryRow, QuerySort};
 use crate::tui::navigation;
 use crate::tui::screens::Screen;
-use crate::tui::screens::queries::state::{QueryRow, QuerySort};
 use crate::tui::screens::run;
 use crate::tui::screens::spec::Click;
 

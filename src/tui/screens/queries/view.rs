@@ -6,7 +6,7 @@ use crate::store::summary_cache::QuerySummary;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
-use crate::tui::screens::queries::state::QuerySort;
+use crate::tui::model::queries::QuerySort;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;

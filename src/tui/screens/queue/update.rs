@@ -1,6 +1,5 @@
 //! Walking the queue and choosing what it holds.
 
-use super::request::{ask, ask_anew, shown};
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
 use crate::app::review::queue::QueueItem;
 use crate::domain::priority::Policy;
@@ -9,6 +8,7 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::navigation::{cycled, moved};
+use crate::tui::requests;
 use crate::tui::screens::{Screen, review};
 
 /// Goes to the queue, over the project or over the query that is open in a matrix.
@@ -44,7 +44,7 @@ pub(crate) fn queued(
     model.queue.items = items;
     model.queue.stats = stats;
     model.queue.loaded = true;
-    let last = shown(model).len().saturating_sub(1);
+    let last = model.shown_items().len().saturating_sub(1);
     model.queue.cursor = model.queue.cursor.min(last);
     if model.screen() == Screen::Review && model.queue.current.is_none() {
         model.queue.cursor = 0;
@@ -70,7 +70,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Guideline => return vec![Effect::Guideline],
         Command::Open => return open(model),
         _ => {
-            let (count, page) = (shown(model).len(), model.areas.page);
+            let (count, page) = (model.shown_items().len(), model.areas.page);
             model.queue.cursor = moved(model.queue.cursor, command, count, page);
             return Vec::new();
         }
@@ -79,7 +79,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
 }
 
 fn open(model: &mut Model) -> Vec<Effect> {
-    let Some(at) = shown(model).get(model.queue.cursor).copied() else {
+    let Some(at) = model.shown_items().get(model.queue.cursor).copied() else {
         return Vec::new();
     };
     if model.options.judging.queue_blind {
@@ -95,5 +95,13 @@ fn open(model: &mut Model) -> Vec<Effect> {
 pub(super) fn returned(model: &mut Model) -> Vec<Effect> {
     model.queue.current = None;
     model.battle.before = None;
-    ask(model)
+    requests::queue(model)
+}
+
+/// Asks for another queue; the one that is there is not what its heading would say.
+fn ask_anew(model: &mut Model) -> Vec<Effect> {
+    model.queue.cursor = 0;
+    model.queue.loaded = false;
+    model.queue.items.clear();
+    requests::queue(model)
 }

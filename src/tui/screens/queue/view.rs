@@ -1,13 +1,13 @@
 //! Which pairs to look at, first things first.
 
-use super::request::{LISTED, query_of, shown};
-use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
 use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
+use crate::tui::requests::LISTED;
+use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
@@ -33,7 +33,7 @@ pub(super) fn view(
     let columns = usize::from(area.width);
     Paragraph::new(headline(model, theme, columns)).render(head, buf);
     Paragraph::new(statistics_lines(&model.queue.stats, theme, columns)).render(foot, buf);
-    let shown = shown(model);
+    let shown = model.shown_items();
     let mut areas = Areas {
         list,
         page: usize::from(list.height),
@@ -52,8 +52,10 @@ pub(super) fn view(
         .skip(first)
         .take(page)
         .map(|at| {
-            let found = query_of(model, &model.queue.items[*at]);
-            found.map_or(String::new(), |(id, _)| sanitise::line(id).into_owned())
+            let found = model.queries.info(model.queue.items[*at].query);
+            found.map_or(String::new(), |info| {
+                sanitise::line(info.id.as_str()).into_owned()
+            })
         })
         .collect();
     let width = names
@@ -66,8 +68,10 @@ pub(super) fn view(
     for ((row, (place, at)), name) in list.rows().zip(placed).zip(&names) {
         let item = &model.queue.items[*at];
         let selected = place == model.queue.cursor;
-        let words = query_of(model, item)
-            .map_or(String::new(), |(_, text)| sanitise::line(text).into_owned());
+        let found = model.queries.info(item.query);
+        let words = found.map_or(String::new(), |info| {
+            sanitise::line(&info.text).into_owned()
+        });
         let priority = priority_text(model.queue.policy, item);
         let room = columns.saturating_sub(width + 5 + 4 + priority.chars().count() + 3);
         if selected {
@@ -172,40 +176,4 @@ fn empty(model: &Model) -> &'static str {
         (true, false) => "No query matches the filter. Esc shows all.",
         (true, true) => "Nothing to look at under this policy. o takes the next one.",
     }
-}
-
-/// How much has been judged, how fast, how far one agrees with the ensemble and with oneself.
-pub(crate) fn statistics_lines(
-    stats: &AnnotatorStatistics,
-    theme: &Theme,
-    columns: usize,
-) -> Vec<Line<'static>> {
-    let share = |count: Fraction, what: &str| {
-        count.share().map(|(_, low, high)| {
-            format!(
-                "{what} {} of {} (95 %: {:.0}–{:.0} %)",
-                count.part,
-                count.of,
-                100.0 * low,
-                100.0 * high
-            )
-        })
-    };
-    let mut parts = vec![format!("{} judged", stats.judged)];
-    parts.extend(stats.per_hour().map(|pace| format!("{pace:.0} an hour")));
-    parts.extend(share(stats.agreement, "you and the ensemble agree on"));
-    parts.extend(share(stats.consistent, "repeats judged alike"));
-    if stats.changed.of > 0 {
-        parts.push(format!(
-            "changed after the reveal {} of {}, {} towards the ensemble",
-            stats.changed.part, stats.changed.of, stats.swayed
-        ));
-    }
-    let words = parts.join(" · ");
-    let warning = stats.warning();
-    let warning = warning.map(|words| text::line(words, columns, theme.warn()));
-    let figures = text::lines(&words, columns, theme.muted())
-        .into_iter()
-        .take(2);
-    warning.into_iter().chain(figures).collect()
 }

@@ -1,13 +1,13 @@
 //! The lines below the texts: keys, what has been decided, how it goes.
 
+use crate::app::review::annotator_statistics::{AnnotatorStatistics, Fraction};
 use crate::domain::sanitise;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};
 use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::model::Model;
+use crate::tui::model::review::CurrentItem;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::panel::decision_keys;
-use crate::tui::screens::queue::view::statistics_lines;
-use crate::tui::screens::review::state::CurrentItem;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::key_rows;
@@ -97,4 +97,40 @@ fn confidences(current: &CurrentItem, theme: &Theme, columns: usize) -> Vec<Line
         })
         .collect();
     key_rows(&keys, SCOPE, theme, columns)
+}
+
+/// How much has been judged, how fast, how far one agrees with the ensemble and with oneself.
+pub(crate) fn statistics_lines(
+    stats: &AnnotatorStatistics,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
+    let share = |count: Fraction, what: &str| {
+        count.share().map(|(_, low, high)| {
+            format!(
+                "{what} {} of {} (95 %: {:.0}–{:.0} %)",
+                count.part,
+                count.of,
+                100.0 * low,
+                100.0 * high
+            )
+        })
+    };
+    let mut parts = vec![format!("{} judged", stats.judged)];
+    parts.extend(stats.per_hour().map(|pace| format!("{pace:.0} an hour")));
+    parts.extend(share(stats.agreement, "you and the ensemble agree on"));
+    parts.extend(share(stats.consistent, "repeats judged alike"));
+    if stats.changed.of > 0 {
+        parts.push(format!(
+            "changed after the reveal {} of {}, {} towards the ensemble",
+            stats.changed.part, stats.changed.of, stats.swayed
+        ));
+    }
+    let words = parts.join(" · ");
+    let warning = stats.warning();
+    let warning = warning.map(|words| text::line(words, columns, theme.warn()));
+    let figures = text::lines(&words, columns, theme.muted())
+        .into_iter()
+        .take(2);
+    warning.into_iter().chain(figures).collect()
 }

@@ -1,7 +1,6 @@
 //! A pair is decided blind, then again with everything in sight.
 
 use super::panel::{cause_of, confidence_of};
-use super::state::{CurrentItem, active_ms};
 use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
@@ -13,11 +12,13 @@ use crate::store::verdicts::NewVerdict;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::battle::BattleScreen;
+use crate::tui::model::review::{CurrentItem, active_ms};
 use crate::tui::navigation::neighbour;
+use crate::tui::requests;
 use crate::tui::screens::battle::panel::decision_of;
-use crate::tui::screens::battle::state::BattleScreen;
 use crate::tui::screens::spec::Copied;
-use crate::tui::screens::{Screen, battle, queue};
+use crate::tui::screens::{Screen, battle};
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(decision) = decision_of(command) {
@@ -72,7 +73,7 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     show_pair(model, &item);
     let open = model.open.as_ref().map(|open| open.info.key);
     let mut effects = match open == Some(item.query) {
-        true => battle::load::load(model),
+        true => requests::pair(model),
         false => model.open_query(item.query),
     };
     ready(model);
@@ -106,7 +107,7 @@ fn look_ahead(model: &Model, at: usize) -> Vec<Effect> {
     let documents = vec![next.pair.low(), next.pair.high()];
     match &model.open {
         Some(open) if open.info.key == next.query => {
-            battle::load::missing(open, &documents, open.view.battles_of(next.pair))
+            requests::missing(open, &documents, open.view.battles_of(next.pair))
         }
         _ => vec![Effect::Prefetch(next.query, documents)],
     }
@@ -246,13 +247,13 @@ fn finish_item(model: &mut Model) -> Vec<Effect> {
         return Vec::new();
     }
     remove(model, (done.item.query, done.item.pair));
-    let mut effects = queue::request::ask(model);
+    let mut effects = requests::queue(model);
     if model.queue.items.is_empty() {
         // The list was short of what is left, or nothing is: the answer tells.
         model.queue.loaded = false;
         return effects;
     }
-    let shown = queue::request::shown(model);
+    let shown = model.shown_items();
     let at = shown.get(model.queue.cursor).or(shown.last()).copied();
     effects.extend(review_item(model, at.unwrap_or(0)));
     effects
@@ -293,7 +294,7 @@ pub(crate) fn review_pair(model: &mut Model, pair: Pair) -> Vec<Effect> {
     };
     begin_chosen(model, item);
     model.stack.push(Screen::Review);
-    battle::load::load(model)
+    requests::pair(model)
 }
 
 /// Begins the review of a pair that does not come from the queue.

@@ -1,11 +1,12 @@
 //! The lines below the text: keys, what has been ruled, the label and what the judges picked.
 
+use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::{sanitise, text as words};
 use crate::tui::keymap::{Command, Scope, key_name};
 use crate::tui::model::Model;
+use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::screens::Screen;
-use crate::tui::screens::ruling::state::{CurrentRuling, DocumentEvidence};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::key_rows;

@@ -1,6 +1,8 @@
 use super::super::adjudication::tests::{adjudicating, disagreement, overview};
 use super::super::testing::{SIZES, TINY, flat};
 use crate::app::adjudication::data::AdjudicationList;
+use crate::app::adjudication::document_evidence::{DocumentEvidence, JudgePick};
+use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::domain::corpus::{DocId, JsonObject, QueryId};
 use crate::store::corpus::QueryKey;
@@ -9,8 +11,6 @@ use crate::tui::keymap::Command;
 use crate::tui::message::{Effect, Msg};
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
-use crate::tui::screens::adjudication::state::AdjudicationOverview;
-use crate::tui::screens::ruling::state::{DocumentEvidence, JudgePick};
 use crate::tui::update::commands::on_command;
 use crate::tui::update::update;
 use std::sync::Arc;
@@ -323,7 +323,7 @@ fn a_ruling_of_ones_own_is_looked_at_again_with_what_others_said() {
 #[test]
 fn what_was_ruled_on_while_the_list_was_read_is_not_called_again() {
     let mut model = current();
-    let asked = super::super::adjudication::request::ask(&mut model);
+    let asked = crate::tui::requests::disagreements(&mut model);
     assert_eq!(asked.len(), 1);
     on_command(&mut model, Command::RuleRelevant);
     let generation = model.adjudication.generation;

@@ -1,16 +1,17 @@
 //! A document is ruled on blind, then again with everything in sight.
 
 use super::panel;
-use crate::app::adjudication::data::AdjudicationList;
+use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
+use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
 use crate::store::rulings::{NewRuling, RulingContext};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::review::active_ms;
+use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::navigation::{neighbour, scrolled};
-use crate::tui::screens::adjudication;
-use crate::tui::screens::review::state::active_ms;
-use crate::tui::screens::ruling::state::{CurrentRuling, DocumentEvidence};
+use crate::tui::requests;
 use crate::tui::screens::spec::Copied;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -247,7 +248,7 @@ fn next(model: &mut Model) -> Vec<Effect> {
             _ => {
                 model.stack.pop();
                 model.adjudication.current = None;
-                effects.extend(adjudication::request::ask(model));
+                effects.extend(requests::disagreements(model));
                 effects
             }
         };
@@ -264,7 +265,8 @@ fn go(model: &mut Model, at: usize) -> Vec<Effect> {
         true => at,
         false => 0,
     };
-    let place = adjudication::request::shown(model)
+    let place = model
+        .shown_disagreements()
         .iter()
         .position(|shown| *shown == at);
     model.adjudication.cursor = place.unwrap_or(0);
@@ -308,10 +310,15 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     effects
 }
 
-/// The identifiers of the document being ruled on.
+/// The identifiers of the document being ruled on, or of the one under the cursor of the list.
 pub(super) fn copy(model: &Model) -> Copied {
-    match &model.adjudication.current {
-        Some(current) => adjudication::update::identifiers(&current.disagreement),
-        None => adjudication::update::copy(model),
-    }
+    let current = model.adjudication.current.as_ref();
+    let item = current.map(|current| &current.disagreement);
+    item.or_else(|| model.chosen_disagreement())
+        .map_or(Copied::Nothing, identifiers)
+}
+
+/// Query and document.
+pub(crate) fn identifiers(item: &AdjudicationItem) -> Copied {
+    Copied::Text(format!("{}\t{}", item.query_id, item.document))
 }

@@ -1,12 +1,13 @@
 //! The document being ruled on: nothing of the label and nothing of the judges is drawn before the person has ruled.
 
 use super::panel;
+use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::sanitise;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
+use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::screens::review::view::query_lines;
-use crate::tui::screens::ruling::state::{CurrentRuling, DocumentEvidence};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{document_text, folded_rows, heading, notice};

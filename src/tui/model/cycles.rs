@@ -11,12 +11,12 @@ pub struct CyclesScreen {
 }
 
 /// A cycle, of the ensemble or of one judge.
-pub(super) struct CycleRow {
-    pub(super) judge: Option<(usize, JudgeId)>,
-    pub(super) triad: CyclicTriad,
+pub(crate) struct CycleRow {
+    pub(crate) judge: Option<(usize, JudgeId)>,
+    pub(crate) triad: CyclicTriad,
 }
 
-pub(super) fn rows(open: &OpenQuery) -> Vec<CycleRow> {
+pub(crate) fn rows(open: &OpenQuery) -> Vec<CycleRow> {
     let of = |judge, triads: Vec<CyclicTriad>| {
         triads
             .into_iter()
@@ -31,7 +31,7 @@ pub(super) fn rows(open: &OpenQuery) -> Vec<CycleRow> {
 }
 
 /// The three pairs of a triad, the weakest first.
-pub(super) fn pairs(triad: &CyclicTriad) -> Vec<Pair> {
+pub(crate) fn pairs(triad: &CyclicTriad) -> Vec<Pair> {
     let [x, y, z] = triad.documents;
     let mut pairs: Vec<Pair> = [(x, y), (y, z), (x, z)]
         .into_iter()

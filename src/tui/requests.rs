@@ -1,13 +1,52 @@
-//! Texts and votes that a screen needs of the open query and that are not loaded.
+//! What is asked of the project for a screen.
 
+use super::message::Effect;
+use super::model::Model;
+use super::model::open_query::OpenQuery;
+use crate::app::review::queue::QueueRequest;
+use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;
-use crate::tui::message::Effect;
-use crate::tui::model::Model;
-use crate::tui::model::open_query::OpenQuery;
+
+/// Items of the queue that are listed at most.
+pub(crate) const LISTED: usize = 1_000;
+
+/// Asks for the queue as it is now.
+pub(crate) fn queue(model: &mut Model) -> Vec<Effect> {
+    model.queue.generation += 1;
+    let request = QueueRequest {
+        policy: model.queue.policy,
+        scope: model.queue.scope,
+        annotator: model.options.annotator.clone(),
+        seed: model.options.request.seed,
+        limit: LISTED,
+        against: model.queue.against,
+        conflicts: model.queue.conflicts,
+        gold: model.options.judging.gold,
+        overlap: model.options.judging.overlap,
+    };
+    vec![Effect::Queue(request, model.queue.generation)]
+}
+
+/// Asks for the figures about picks, labels and rulings now.
+pub(crate) fn disagreements(model: &mut Model) -> Vec<Effect> {
+    model.adjudication.generation += 1;
+    model.adjudication.ruled_since.clear();
+    model.adjudication.waiting = true;
+    let rule = DisagreementRule {
+        order: model.adjudication.order,
+        controls: CONTROL_SHARE,
+        seed: model.options.request.seed,
+    };
+    vec![Effect::LoadDisagreements(
+        rule,
+        model.adjudication.list,
+        model.adjudication.generation,
+    )]
+}
 
 /// Asks for what the pair on the screen needs.
-pub(crate) fn load(model: &mut Model) -> Vec<Effect> {
+pub(crate) fn pair(model: &mut Model) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();
     };

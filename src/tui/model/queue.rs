@@ -5,7 +5,7 @@ use crate::app::review::queue::QueueItem;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
 use crate::store::corpus::QueryKey;
-use crate::tui::screens::review::state::CurrentItem;
+use crate::tui::model::review::CurrentItem;
 
 #[derive(Debug, Default)]
 pub struct QueueScreen {

@@ -1,10 +1,10 @@
 //! The document being ruled on.
 
 use crate::app::adjudication::data::AdjudicationItem;
-use crate::domain::adjudication::{DisagreementCause, Finding, Ruling};
-use crate::domain::corpus::{DocId, JsonObject};
+use crate::app::adjudication::document_evidence::DocumentEvidence;
+use crate::domain::adjudication::{DisagreementCause, Finding};
+use crate::domain::corpus::DocId;
 use crate::store::corpus::QueryKey;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// The document being ruled on: hidden label first, then with everything in sight.
@@ -56,38 +56,4 @@ impl CurrentRuling {
     pub fn is_about(&self, query: QueryKey, document: &DocId) -> bool {
         self.disagreement.query == query && self.disagreement.document == *document
     }
-}
-
-/// A document with its query, its label and what the judges said of it.
-#[derive(Clone, Debug)]
-pub struct DocumentEvidence {
-    /// The query.
-    pub query: QueryKey,
-    /// The document.
-    pub document: DocId,
-    /// The query's text.
-    pub asked: String,
-    /// The document's title, where it has one.
-    pub title: Option<String>,
-    /// The document's text.
-    pub text: Arc<str>,
-    /// Its metadata.
-    pub metadata: JsonObject,
-    /// Its label; none for an unjudged document.
-    pub label: Option<i32>,
-    /// What each judge picked, in each order.
-    pub picks: Vec<JudgePick>,
-    /// What people have ruled, as it stands.
-    pub rulings: Vec<Ruling>,
-}
-
-/// What a judge said of a document.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JudgePick {
-    /// The judge, with what tells it from others of the name.
-    pub judge: String,
-    /// Whether it picked the document.
-    pub picked: bool,
-    /// Its reasons for its picks from the pool.
-    pub reason: String,
 }

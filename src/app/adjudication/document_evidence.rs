@@ -1,21 +1,50 @@
-//! A document to rule on, from the project.
+//! What there is to know of a document before it is ruled on.
 
-use crate::domain::adjudication::{PickAnswer, PoolSet, group_answers};
-use crate::domain::corpus::DocId;
+use super::overview::{RELEVANT, judge_name};
+use crate::domain::adjudication::{PickAnswer, PoolSet, Ruling, group_answers};
+use crate::domain::corpus::{DocId, JsonObject};
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result, StoreError};
-use crate::tui::screens::adjudication::load::{LEVEL, judge_name};
-use crate::tui::screens::ruling::state::{DocumentEvidence, JudgePick};
+use std::sync::Arc;
 
 /// A document with its query, its label and what the judges said of it.
-pub(crate) fn document_evidence(
-    db: &Db,
-    query: QueryKey,
-    document: &DocId,
-) -> Result<DocumentEvidence> {
+#[derive(Clone, Debug)]
+pub struct DocumentEvidence {
+    /// The query.
+    pub query: QueryKey,
+    /// The document.
+    pub document: DocId,
+    /// The query's text.
+    pub asked: String,
+    /// The document's title, where it has one.
+    pub title: Option<String>,
+    /// The document's text.
+    pub text: Arc<str>,
+    /// Its metadata.
+    pub metadata: JsonObject,
+    /// Its label; none for an unjudged document.
+    pub label: Option<i32>,
+    /// What each judge picked, in each order.
+    pub picks: Vec<JudgePick>,
+    /// What people have ruled, as it stands.
+    pub rulings: Vec<Ruling>,
+}
+
+/// What a judge said of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgePick {
+    /// The judge, with what tells it from others of the name.
+    pub judge: String,
+    /// Whether it picked the document.
+    pub picked: bool,
+    /// Its reasons for its picks from the pool.
+    pub reason: String,
+}
+
+pub fn document_evidence(db: &Db, query: QueryKey, document: &DocId) -> Result<DocumentEvidence> {
     let info = db.query(query)?;
     let at = db.find_document(query, document.as_str())?;
-    let pool = db.judging_pool(query, LEVEL)?;
+    let pool = db.judging_pool(query, RELEVANT)?;
     let (groups, _) = group_answers(db.picks_of(query)?, &PoolSet::new(vec![pool]));
     let mut picks = Vec::new();
     for group in &groups {

@@ -1,25 +1,63 @@
-//! What picks, labels and rulings amount to, from the project.
+//! What picks, labels and rulings amount to, in figures for one page.
 
-use crate::app::adjudication::data::{AdjudicationList, adjudication_data};
+use super::data::{AdjudicationItem, AdjudicationList, adjudication_data};
 use crate::domain::adjudication::{
-    DisagreementRule, JudgeAnswers, PickMode, PoolAnswer, summarise_answers,
+    DisagreementRule, JudgeAnswers, PickMode, PickSummary, PoolAnswer, Remeasured,
+    summarise_answers,
 };
 use crate::judge::OFFLINE;
 use crate::store::{Db, Result, StoreError};
-use crate::tui::screens::adjudication::state::{AdjudicationOverview, PickRow};
 use std::collections::{BTreeMap, HashSet};
 
-/// The grade from which on the screens take a document as labelled relevant.
-pub(crate) const LEVEL: i32 = 1;
+/// The grade from which on the overview takes a document as labelled relevant.
+pub(super) const RELEVANT: i32 = 1;
 
 /// Figures about picks, labels and rulings.
-pub(crate) fn overview(
+#[derive(Clone, Debug, Default)]
+pub struct AdjudicationOverview {
+    /// Pools that were picked from or have labels.
+    pub pools: usize,
+    /// Labels in the project.
+    pub labels: usize,
+    /// One row a judge and order of the pools.
+    pub judges: Vec<PickRow>,
+    /// Whether every judge is an offline one.
+    pub offline: bool,
+    /// What is to be ruled on.
+    pub disagreements: Vec<AdjudicationItem>,
+    /// Documents that the annotator has ruled on.
+    pub ruled: usize,
+    /// Rulings in force, and how many labels they change.
+    pub in_force: usize,
+    /// Labels that the rulings in force change.
+    pub changed: usize,
+    /// Documents on which people go different ways.
+    pub conflicts: usize,
+    /// Each ranking before and after.
+    pub effect: Vec<(String, Vec<Remeasured>)>,
+    /// What a reader should know.
+    pub warning: Option<&'static str>,
+}
+
+/// One judge's picks in one order of the pools.
+#[derive(Clone, Debug)]
+pub struct PickRow {
+    /// The judge, with what tells it from others of the name.
+    pub name: String,
+    /// What its picks amount to.
+    pub summary: PickSummary,
+    /// Calls that failed.
+    pub failed: usize,
+}
+
+/// Figures about picks, labels and rulings.
+pub fn overview(
     db: &Db,
     rule: &DisagreementRule,
     roll: AdjudicationList,
     annotator: &str,
 ) -> Result<AdjudicationOverview> {
-    let rows = adjudication_data(db, LEVEL)?;
+    let rows = adjudication_data(db, RELEVANT)?;
     let unmeasured = |error: crate::domain::metrics::EvaluationError| {
         StoreError::Corrupt(format!("a ranking cannot be measured: {error}"))
     };
@@ -63,7 +101,7 @@ fn row(group: &JudgeAnswers, order: Option<usize>, given: &BTreeMap<usize, PoolA
 }
 
 /// A judge, with its way of asking and its order where there are several.
-pub(crate) fn judge_name(group: &JudgeAnswers, order: Option<usize>) -> String {
+pub(super) fn judge_name(group: &JudgeAnswers, order: Option<usize>) -> String {
     let way = match group.way {
         PickMode::Exactly => "",
         PickMode::AnyNumber => " · open",

@@ -1,0 +1,76 @@
+//! The screens by name.
+
+use super::binding::Binding;
+use super::screens;
+
+/// A screen by its name; `registry::spec` says what it does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Screen {
+    #[default]
+    Queries,
+    /// The run that is going on.
+    Run,
+    /// The K×K matrix of a query.
+    Matrix,
+    /// One document and its battles.
+    Document,
+    /// Two documents side by side.
+    Battle,
+    /// Which pairs to look at first.
+    Queue,
+    /// A pair of the queue, judged blind first.
+    Review,
+    Judges,
+    /// Battles of a query that contradict each other.
+    Cycles,
+    /// Picks against labels.
+    Adjudication,
+    /// A document on which pick and label disagree, ruled on blind first.
+    Ruling,
+}
+
+impl Screen {
+    /// In the order of the printed key tables.
+    pub const ALL: [Self; 11] = [
+        Self::Queries,
+        Self::Run,
+        Self::Matrix,
+        Self::Document,
+        Self::Battle,
+        Self::Queue,
+        Self::Review,
+        Self::Judges,
+        Self::Cycles,
+        Self::Adjudication,
+        Self::Ruling,
+    ];
+
+    /// Its name in the header, the heading of its key table, and its keys.
+    fn entry(self) -> (&'static str, &'static str, &'static [Binding]) {
+        match self {
+            Self::Queries => ("queries", "Queries", screens::QUERIES),
+            Self::Run => ("run", "Run", screens::RUN),
+            Self::Matrix => ("matrix", "Matrix", screens::MATRIX),
+            Self::Document => ("document", "Document", screens::DOCUMENT),
+            Self::Battle => ("battle", "Battle", screens::BATTLE),
+            Self::Queue => ("queue", "Queue", screens::QUEUE),
+            Self::Review => ("review", "Review", screens::REVIEW),
+            Self::Judges => ("judges", "Judges", screens::JUDGES),
+            Self::Cycles => ("cycles", "Cycles", screens::CYCLES),
+            Self::Adjudication => ("adjudication", "Adjudication", screens::ADJUDICATION),
+            Self::Ruling => ("ruling", "Ruling", screens::RULING),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.entry().0
+    }
+
+    pub fn heading(self) -> &'static str {
+        self.entry().1
+    }
+
+    pub(super) fn keys(self) -> &'static [Binding] {
+        self.entry().2
+    }
+}

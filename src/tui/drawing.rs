@@ -10,9 +10,7 @@ pub struct Areas {
     pub list: Rect,
     /// Lines of the longest scrollable text, or rows of a list.
     pub lines: usize,
-    /// Rows or lines that fit on a page.
     pub page: usize,
-    /// The first row shown of a list.
     pub first: usize,
     /// Lines of A and of B, where two texts scroll apart.
     pub sides: [usize; 2],

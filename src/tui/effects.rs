@@ -28,7 +28,6 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// Carries effects out.
 #[derive(Debug)]
 pub struct Runner {
     store: Store,
@@ -48,7 +47,6 @@ pub struct Runner {
 const NOTICE_AFTER: Duration = Duration::from_millis(500);
 
 impl Runner {
-    /// A runner that answers into `results`.
     pub fn new(
         store: Store,
         ensemble: JudgeEnsemble,

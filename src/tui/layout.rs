@@ -11,7 +11,6 @@ pub(crate) fn inset(area: Rect) -> Rect {
     }
 }
 
-/// Takes rows from the top.
 pub(crate) fn cut(area: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     let top = Rect {
@@ -23,7 +22,6 @@ pub(crate) fn cut(area: &mut Rect, rows: u16) -> Rect {
     top
 }
 
-/// Takes rows from the bottom.
 pub(crate) fn cut_bottom(area: &mut Rect, rows: u16) -> Rect {
     let rows = rows.min(area.height);
     area.height -= rows;

@@ -49,7 +49,6 @@ pub enum Overlay {
     Palette(Palette),
     Prompt(LinePrompt, PromptFor),
     Confirm(Confirm, ConfirmFor),
-    /// A text to read.
     Page(Page),
 }
 
@@ -58,31 +57,24 @@ pub enum Overlay {
 pub enum PromptFor {
     /// Rows to keep.
     Filter,
-    /// A document to go to.
     FindDocument,
-    /// Why the person decided so.
     Reason,
     /// Dollars that the project may have spent.
     Budget,
 }
 
-/// What a yes is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmFor {
     /// Leave although a run goes on.
     Quit,
-    /// Stop the run.
     Stop,
     /// Begin a run that costs money.
     Start,
 }
 
-/// What the user wants.
 #[derive(Clone, Debug, Default)]
 pub struct TuiOptions {
-    /// Who gives verdicts.
     pub annotator: String,
-    /// How a run is started from here.
     pub request: RunRequest,
     /// How it is steered at first.
     pub control: RunControl,
@@ -95,7 +87,6 @@ pub struct TuiOptions {
     pub note: String,
 }
 
-/// Everything.
 #[derive(Debug)]
 pub struct Model {
     /// The screens from the bottom up; the last is shown, the first is always the list of queries.
@@ -113,13 +104,11 @@ pub struct Model {
     pub cycles: CyclesScreen,
     /// Also the document being ruled on.
     pub adjudication: AdjudicationScreen,
-    /// The query that is open.
     pub open: Option<OpenQuery>,
     /// A query that was loaded before it is wanted.
     pub prefetched: Option<OpenQuery>,
     /// A line that goes away by itself.
     pub toast: Option<Toast>,
-    /// Size of the terminal.
     pub size: (u16, u16),
     /// The time of the last message.
     pub now: Instant,
@@ -143,7 +132,6 @@ pub struct Model {
 }
 
 impl Model {
-    /// A model before anything is loaded.
     pub fn new(options: TuiOptions, ramp: Ramp, size: (u16, u16), now: Instant) -> Self {
         Self {
             stack: vec![Screen::Queries],
@@ -184,7 +172,6 @@ impl Model {
         }
     }
 
-    /// The screen on top.
     pub fn screen(&self) -> Screen {
         self.stack.last().copied().unwrap_or_default()
     }
@@ -223,13 +210,11 @@ impl Model {
         matching.collect()
     }
 
-    /// The disagreement under the cursor.
     pub(crate) fn chosen_disagreement(&self) -> Option<&AdjudicationItem> {
         let at = *self.shown_disagreements().get(self.adjudication.cursor)?;
         self.adjudication.disagreements.get(at)
     }
 
-    /// The text of a disagreement's query.
     pub(crate) fn query_text(&self, item: &AdjudicationItem) -> &str {
         let place = self.adjudication.places.get(&item.query);
         let row = place.and_then(|at| self.queries.rows.get(*at));

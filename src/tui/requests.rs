@@ -11,7 +11,6 @@ use crate::domain::vote::JudgeId;
 /// Items of the queue that are listed at most.
 pub(crate) const LISTED: usize = 1_000;
 
-/// Asks for the queue as it is now.
 pub(crate) fn queue(model: &mut Model) -> Vec<Effect> {
     model.queue.generation += 1;
     let request = QueueRequest {
@@ -45,7 +44,6 @@ pub(crate) fn disagreements(model: &mut Model) -> Vec<Effect> {
     )]
 }
 
-/// Asks for what the pair on the screen needs.
 pub(crate) fn pair(model: &mut Model) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();

@@ -101,12 +101,10 @@ fn switch_off() -> io::Result<u8> {
     Ok(modes)
 }
 
-/// Whether the interface holds the terminal now.
 pub fn is_active() -> bool {
     ACTIVE.load(Ordering::SeqCst) != 0
 }
 
-/// The terminal while the interface is up.
 pub struct TerminalGuard {
     terminal: Terminal<CrosstermBackend<BufWriter<Out>>>,
 }
@@ -137,14 +135,12 @@ impl TerminalGuard {
         drawn
     }
 
-    /// Makes the next frame repaint every cell.
     pub fn redraw(&mut self) -> io::Result<()> {
         // Not `clear`: it asks where the cursor is and waits for an answer that the event stream may take.
         let size = self.terminal.size()?;
         self.terminal.resize(size.into())
     }
 
-    /// Columns and rows.
     pub fn size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
     }

@@ -62,7 +62,6 @@ pub(crate) fn styled(buffer: &Buffer) -> String {
     page
 }
 
-/// Draws into a fresh buffer of the given size.
 pub(crate) fn draw(width: u16, height: u16, paint: impl FnOnce(Rect, &mut Buffer)) -> Buffer {
     let area = Rect::new(0, 0, width, height);
     let mut buffer = Buffer::empty(area);
@@ -70,7 +69,6 @@ pub(crate) fn draw(width: u16, height: u16, paint: impl FnOnce(Rect, &mut Buffer
     buffer
 }
 
-/// A key press without modifiers.
 pub(crate) fn key(code: KeyCode) -> KeyEvent {
     KeyEvent::new(code, KeyModifiers::NONE)
 }

@@ -175,7 +175,6 @@ pub fn wrap(text: &str, columns: usize) -> Vec<Range<usize>> {
     wrapper.lines
 }
 
-/// The lines of a text in one style.
 pub fn lines(text: &str, columns: usize, style: Style) -> Vec<Line<'static>> {
     let ranges = wrap(text, columns).into_iter();
     ranges
@@ -188,7 +187,6 @@ pub fn line(text: &str, columns: usize, style: Style) -> Line<'static> {
     Line::styled(truncate(text, columns).into_owned(), style)
 }
 
-/// A rule over so many columns.
 pub fn rule(columns: usize, style: Style) -> Line<'static> {
     Line::styled("─".repeat(columns), style)
 }

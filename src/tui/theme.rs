@@ -22,16 +22,13 @@ fn rgb(hex: u32) -> Color {
 /// What the screens are painted with: the depth, the background's kind and the heat ramp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
-    /// Colours available.
     pub depth: ColourDepth,
-    /// Whether the terminal's background is light.
     pub light: bool,
     /// The diverging ramp of the heatmap.
     pub ramp: Ramp,
 }
 
 impl Theme {
-    /// A theme with the default ramp.
     #[cfg(any(test, feature = "internals"))]
     pub fn new(depth: ColourDepth, light: bool) -> Self {
         Self {
@@ -115,7 +112,6 @@ impl Theme {
         self.strong()
     }
 
-    /// Borders and rules.
     pub fn border(&self) -> Style {
         self.faint()
     }
@@ -135,12 +131,10 @@ impl Theme {
         Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD)
     }
 
-    /// The top line.
     pub fn header(&self) -> Style {
         self.tint((0x1f_25_30, 235), (0xe9_ec_f2, 255), Modifier::BOLD)
     }
 
-    /// The bottom line.
     pub fn footer(&self) -> Style {
         self.muted()
     }
@@ -165,7 +159,6 @@ impl Theme {
         self.ink_or(&WARN, Modifier::UNDERLINED)
     }
 
-    /// Something failed.
     pub fn error(&self) -> Style {
         self.ink_or(&BAD, Modifier::REVERSED)
             .add_modifier(Modifier::BOLD)
@@ -204,23 +197,19 @@ impl Theme {
         self.faint().add_modifier(Modifier::ITALIC)
     }
 
-    /// The filled part of a bar.
     pub fn bar_fill(&self) -> Style {
         self.ink(&ACCENT)
     }
 
-    /// The rest of a bar.
     pub fn bar_back(&self) -> Style {
         self.faint()
     }
 
-    /// The tab that is open.
     pub fn tab_on(&self) -> Style {
         self.ink_or(&ACCENT, Modifier::REVERSED)
             .add_modifier(Modifier::BOLD)
     }
 
-    /// The other tabs.
     pub fn tab_off(&self) -> Style {
         self.muted()
     }

@@ -13,7 +13,6 @@ use super::widgets::page::Page;
 use super::widgets::toast::Level;
 use std::time::Instant;
 
-/// Takes a message in, at `now`.
 pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     model.now = now;
     if model.toast.as_ref().is_some_and(|toast| toast.expired(now)) {

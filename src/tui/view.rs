@@ -16,7 +16,6 @@ use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
 use std::time::Duration;
 
-/// Draws everything and says where it went.
 pub fn view(
     model: &Model,
     theme: &Theme,

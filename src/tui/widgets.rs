@@ -23,7 +23,6 @@ use ratatui::widgets::{Block, Clear, Paragraph, Widget};
 /// What a widget made of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyOutcome<T = ()> {
-    /// Used up.
     Consumed,
     /// Not the widget's: the screen below or the global table may use it.
     Pass,
@@ -34,7 +33,6 @@ pub enum KeyOutcome<T = ()> {
 }
 
 impl<T> KeyOutcome<T> {
-    /// The same outcome with another result.
     pub fn map<U>(self, with: impl FnOnce(T) -> U) -> KeyOutcome<U> {
         match self {
             Self::Consumed => KeyOutcome::Consumed,

@@ -12,7 +12,6 @@ pub struct Binding {
     pub command: Command,
     /// The footer's label, at most twelve columns.
     pub hint: &'static str,
-    /// Whether the footer offers it.
     pub footer: bool,
 }
 

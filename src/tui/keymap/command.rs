@@ -15,12 +15,10 @@ macro_rules! commands {
             #[cfg(test)]
             pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// Its name in the palette.
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// What it does, in a sentence.
             pub fn doc(self) -> &'static str {
                 match self { $(Self::$variant => $doc,)+ }
             }

@@ -16,7 +16,6 @@ impl KeyChord {
         Self::code(KeyCode::Char(c))
     }
 
-    /// Ctrl and a lower-case letter.
     pub const fn ctrl(c: char) -> Self {
         Self {
             code: KeyCode::Char(c),

@@ -5,7 +5,6 @@ use crate::tui::text::pad_right;
 use serde::Serialize;
 use std::fmt::Write as _;
 
-/// One binding, ready to serialise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeyRow {
     pub scope: Scope,
@@ -23,12 +22,10 @@ fn rows_of(scope: Scope) -> impl Iterator<Item = KeyRow> {
     })
 }
 
-/// Every binding, grouped by scope.
 pub fn rows() -> Vec<KeyRow> {
     Scope::all().flat_map(rows_of).collect()
 }
 
-/// A Markdown table for each scope.
 pub fn markdown() -> String {
     tables(|page, scope| {
         let head = "| Key | Command | |\n| --- | --- | --- |";

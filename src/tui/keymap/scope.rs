@@ -10,7 +10,6 @@ use std::fmt;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// On every screen.
     Global,
     Screen(Screen),
     /// Overlays that list things: help, confirmations.
@@ -54,7 +53,6 @@ impl Scope {
         self.entry().1
     }
 
-    /// Its own bindings, without the global ones.
     pub fn own(self) -> &'static [Binding] {
         self.entry().2
     }

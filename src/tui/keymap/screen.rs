@@ -8,11 +8,8 @@ use super::screens;
 pub enum Screen {
     #[default]
     Queries,
-    /// The run that is going on.
     Run,
-    /// The K×K matrix of a query.
     Matrix,
-    /// One document and its battles.
     Document,
     /// Two documents side by side.
     Battle,

@@ -9,12 +9,10 @@ use crate::store::corpus::QueryKey;
 use crate::tui::model::ruling::CurrentRuling;
 use std::collections::HashMap;
 
-/// The adjudication screen.
 #[derive(Debug, Default)]
 pub struct AdjudicationScreen {
     /// Figures about picks, labels and rulings, once it is computed.
     pub overview: Option<Box<AdjudicationOverview>>,
-    /// What comes first in the list.
     pub order: DisagreementOrder,
     /// What is to be ruled on, first things first.
     pub disagreements: Vec<AdjudicationItem>,
@@ -22,11 +20,9 @@ pub struct AdjudicationScreen {
     pub cursor: usize,
     /// The ranking whose measures are shown.
     pub ranking: usize,
-    /// Keep only disagreements whose query matches.
     pub filter: String,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
-    /// Which documents are listed.
     pub list: AdjudicationList,
     /// Whether the overview is being worked out anew.
     pub waiting: bool,
@@ -36,8 +32,6 @@ pub struct AdjudicationScreen {
     pub places: HashMap<QueryKey, usize>,
     /// Disagreements put off, which come after all others.
     pub put_off: Vec<(QueryKey, DocId)>,
-    /// The document that is being ruled on.
     pub current: Option<CurrentRuling>,
-    /// A document loaded before it is wanted.
     pub prefetched: Option<Box<DocumentEvidence>>,
 }

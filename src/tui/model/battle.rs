@@ -5,11 +5,8 @@ use crate::tui::model::open_query::OpenQuery;
 
 #[derive(Debug, Default)]
 pub struct BattleScreen {
-    /// The document shown as A.
     pub a: usize,
-    /// The document shown as B.
     pub b: usize,
-    /// First line shown of A and of B.
     pub scroll: [usize; 2],
     /// Whether both texts scroll together.
     pub together: bool,
@@ -19,7 +16,6 @@ pub struct BattleScreen {
     pub full: bool,
     /// The judge whose reasoning is shown, by its place among the pair's calls: battle by battle, in ensemble order.
     pub judge: usize,
-    /// First line shown of the reasoning.
     pub judge_scroll: usize,
     /// The reasoning as the judge wrote it, not re-labelled.
     pub raw: bool,
@@ -49,7 +45,6 @@ impl BattleScreen {
 /// The ranking before the last change, to show how far everyone moved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankingBefore {
-    /// What was done.
     pub change: String,
     /// By pool index.
     pub ranks: Vec<Option<usize>>,
@@ -58,7 +53,6 @@ pub struct RankingBefore {
 }
 
 impl RankingBefore {
-    /// The ranking as it is now, before something changes it.
     pub fn of(open: &OpenQuery, change: String) -> Self {
         Self {
             change,

@@ -6,10 +6,8 @@ use crate::tui::model::open_query::OpenQuery;
 /// What a document's battles are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BattleSort {
-    /// Most surprising first.
     #[default]
     Surprise,
-    /// The opponent's rank.
     Opponent,
     Planned,
 }

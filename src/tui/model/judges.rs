@@ -6,10 +6,8 @@ use crate::domain::vote::JudgeId;
 
 #[derive(Debug, Default)]
 pub struct JudgesScreen {
-    /// Once it is computed.
     pub report: Option<Box<RaterReport>>,
     /// The judge under the cursor; the ensemble comes last.
     pub cursor: usize,
-    /// What would change without a judge.
     pub without: Option<(JudgeId, RankingShift)>,
 }

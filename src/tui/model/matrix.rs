@@ -10,18 +10,15 @@ pub enum Layer {
     Observed,
     /// The fit's probability for every pair.
     Fitted,
-    /// Observed minus fitted.
     Residual,
     /// One judge's votes, by its place in the ensemble.
     Judge(usize),
-    /// Verdicts alone.
     Verdicts,
 }
 
 #[derive(Debug, Default)]
 pub struct MatrixScreen {
     pub layer: Layer,
-    /// The order of rows and columns.
     pub order: DocumentOrder,
     /// Which surprise was jumped to last, 0 the greatest.
     pub surprise: Option<usize>,

@@ -14,13 +14,10 @@ use std::sync::Arc;
 /// A query with all that its screens need.
 #[derive(Debug)]
 pub struct OpenQuery {
-    /// The query.
     pub info: QueryInfo,
-    /// Its documents.
     pub documents: Vec<DocumentInfo>,
     /// The judges that count.
     pub judges: Vec<(JudgeId, JudgeSpec)>,
-    /// Its numbers.
     pub view: View,
     /// What each person says of its pairs.
     pub people: AnnotatorVerdicts,
@@ -65,7 +62,6 @@ impl OpenQuery {
         found.map_or(String::new(), |(_, spec)| line(&spec.name))
     }
 
-    /// A judge's place in the ensemble.
     pub fn judge_index(&self, judge: JudgeId) -> Option<usize> {
         self.judges.iter().position(|(id, _)| *id == judge)
     }
@@ -85,7 +81,6 @@ impl OpenQuery {
         format!("rank {}{interval}", standing.rank)
     }
 
-    /// A battle as it is stored, by its index.
     pub fn battle(&self, index: usize) -> Option<Battle> {
         Some(self.view.rows().battles.get(index)?.battle)
     }

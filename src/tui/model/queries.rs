@@ -93,7 +93,6 @@ impl QueriesScreen {
         found
     }
 
-    /// The row under the cursor.
     pub fn selected(&self) -> Option<&QueryRow> {
         self.rows.get(*self.shown().get(self.cursor)?)
     }

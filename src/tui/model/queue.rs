@@ -9,7 +9,6 @@ use crate::tui::model::review::CurrentItem;
 
 #[derive(Debug, Default)]
 pub struct QueueScreen {
-    /// The order.
     pub policy: Policy,
     /// One query, or the whole project.
     pub scope: Option<QueryKey>,
@@ -21,14 +20,10 @@ pub struct QueueScreen {
     pub items: Vec<QueueItem>,
     /// The item under the cursor, among those shown.
     pub cursor: usize,
-    /// Keep only items whose query matches.
     pub filter: String,
-    /// Whether a queue has arrived.
     pub loaded: bool,
     /// What was asked for last, so that an overtaken answer is dropped.
     pub generation: u64,
-    /// What the verdicts so far say.
     pub stats: AnnotatorStatistics,
-    /// The pair under review.
     pub current: Option<CurrentItem>,
 }

@@ -10,7 +10,6 @@ use std::time::Instant;
 /// A pair under review: blind first, then with everything in sight.
 #[derive(Clone, Debug)]
 pub struct CurrentItem {
-    /// What is judged.
     pub item: QueueItem,
     /// Whether it was the queue's own first item when it was begun.
     pub first: bool,
@@ -22,18 +21,15 @@ pub struct CurrentItem {
     pub blind: Option<Decision>,
     /// The verdict as it stands, from the screen's A and B.
     pub decision: Option<Decision>,
-    /// How sure the person is.
     pub confidence: Option<Confidence>,
     /// Why the person and the judges part.
     pub cause: Option<ErrorCause>,
-    /// Why, in words.
     pub note: Option<String>,
     /// Whether the verdict after the reveal differs from what is stored.
     pub unsaved: bool,
 }
 
 impl CurrentItem {
-    /// A pair that has just been begun.
     pub fn new(item: QueueItem, first: bool) -> Self {
         Self {
             item,
@@ -49,7 +45,6 @@ impl CurrentItem {
         }
     }
 
-    /// Whether the judges are hidden.
     pub fn is_blind(&self) -> bool {
         self.blind.is_none()
     }
@@ -62,7 +57,6 @@ impl CurrentItem {
         }
     }
 
-    /// Whether this is the pair of a query.
     pub fn is_about(&self, query: QueryKey, pair: Pair) -> bool {
         (self.item.query, self.item.pair) == (query, pair)
     }

@@ -10,7 +10,6 @@ use std::time::Instant;
 /// The document being ruled on: hidden label first, then with everything in sight.
 #[derive(Clone, Debug)]
 pub struct CurrentRuling {
-    /// What is ruled on.
     pub disagreement: AdjudicationItem,
     /// Whether it was the list's own first disagreement when it was begun.
     pub first: bool,
@@ -22,11 +21,9 @@ pub struct CurrentRuling {
     pub open: bool,
     /// The first ruling, once made.
     pub ruled: Option<Finding>,
-    /// The ruling as it stands.
     pub finding: Option<Finding>,
     /// Why pick and label differ.
     pub fault: Option<DisagreementCause>,
-    /// Why, in words.
     pub note: Option<String>,
     /// Whether the ruling differs from what is stored.
     pub unsaved: bool,
@@ -35,7 +32,6 @@ pub struct CurrentRuling {
 }
 
 impl CurrentRuling {
-    /// A disagreement that has just been begun.
     pub fn new(disagreement: AdjudicationItem, first: bool, open: bool) -> Self {
         Self {
             disagreement,
@@ -52,7 +48,6 @@ impl CurrentRuling {
         }
     }
 
-    /// Whether this is the disagreement of a document.
     pub fn is_about(&self, query: QueryKey, document: &DocId) -> bool {
         self.disagreement.query == query && self.disagreement.document == *document
     }

@@ -8,9 +8,7 @@ pub struct RunScreen {
     /// The latest progress, of the last run where none is going on.
     pub progress: Option<RunProgress>,
     pub running: bool,
-    /// How it is steered.
     pub control: RunControl,
-    /// How the last run ended.
     pub ended: Option<String>,
     /// The judge that is dropped or taken back on a key.
     pub chosen_judge: usize,

@@ -30,9 +30,7 @@ pub(crate) struct ScreenSpec {
     pub(crate) leave: Update,
     /// The screen has been left.
     pub(crate) closed: fn(&mut Model),
-    /// What `/` does here.
     pub(crate) find: Find,
-    /// Takes the reason that was typed.
     pub(crate) reason: fn(&mut Model, &str) -> Vec<Effect>,
     /// Takes back what the person decided last.
     pub(crate) undo: fn() -> Effect,
@@ -42,16 +40,13 @@ pub(crate) struct ScreenSpec {
     pub(crate) click: fn(&mut Model, u16, u16) -> Click,
 }
 
-/// What `/` does on a screen.
 pub(crate) enum Find {
     /// It keeps rows; gives the cursor and the filter.
     Rows(fn(&mut Model) -> (&mut usize, &mut String)),
-    /// It goes to a document of the open query.
     Document,
     Nothing,
 }
 
-/// What there is to copy.
 pub(crate) enum Copied {
     SelectedQuery,
     /// Identifiers, separated by tabs.
@@ -61,7 +56,6 @@ pub(crate) enum Copied {
     Hidden,
 }
 
-/// What a click did.
 pub(crate) enum Click {
     Moved,
     /// It was on the cursor.

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Whether the terminal was found to be gone. It belongs to the process, so this does too.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Whether the terminal was found to be gone.
 pub fn is_lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }

@@ -8,9 +8,7 @@ use std::thread::{self, ThreadId};
 /// A panic in a thread that does not own the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerPanic {
-    /// Name of the thread.
     pub thread: String,
-    /// What it said.
     pub message: String,
     /// File, line and column.
     pub location: String,

@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-/// How many colours the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ColourDepth {
     /// Modifiers and glyphs only.
@@ -12,11 +11,9 @@ pub enum ColourDepth {
     Ansi16,
     /// The fixed cube of 256 colours.
     Ansi256,
-    /// Any colour.
     True,
 }
 
-/// The text names no depth.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown colour depth {0:?}: expected none, 16, 256 or true")]
 pub struct UnknownDepth(pub String);

@@ -16,7 +16,6 @@ use stops::{
     BLUE_ORANGE_DARK, BLUE_ORANGE_LIGHT, GREY, RED_GREEN_DARK, RED_GREEN_LIGHT, Rgb, Stops,
 };
 
-/// The colours of the heatmap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ramp {
@@ -40,7 +39,6 @@ pub struct Heat {
     pub sign: char,
 }
 
-/// The name is not a ramp's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown ramp {0:?}: expected red-green, blue-orange or grey")]
 pub struct UnknownRamp(pub String);
@@ -107,7 +105,6 @@ fn luminance((red, green, blue): Rgb) -> f64 {
     0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue)
 }
 
-/// WCAG contrast ratio of two colours.
 pub(super) fn contrast(one: Rgb, other: Rgb) -> f64 {
     let (one, other) = (luminance(one), luminance(other));
     (one.max(other) + 0.05) / (one.min(other) + 0.05)
@@ -138,7 +135,6 @@ impl Ramp {
     /// Every ramp, in the order of the key that cycles them.
     pub const ALL: [Self; 3] = [Self::RedGreen, Self::BlueOrange, Self::Grey];
 
-    /// The ramp after this one.
     pub fn next(self) -> Self {
         match self {
             Self::RedGreen => Self::BlueOrange,
@@ -147,7 +143,6 @@ impl Ramp {
         }
     }
 
-    /// Its name in the config and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::RedGreen => "red-green",
@@ -204,7 +199,6 @@ impl Ramp {
         }
     }
 
-    /// The cell for `value`.
     pub fn heat(self, depth: ColourDepth, light: bool, value: f64) -> Heat {
         let style = match self.paint(depth, light, value) {
             None => Style::new(),

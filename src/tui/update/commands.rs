@@ -131,7 +131,6 @@ pub(crate) fn keep_all(model: &mut Model) -> Vec<Effect> {
     effects
 }
 
-/// Leaves; a run that goes on is stopped.
 pub(super) fn quit(model: &mut Model) -> Vec<Effect> {
     let mut effects = keep_all(model);
     if model.run.running {

@@ -57,7 +57,6 @@ pub(super) fn on_paste(model: &mut Model, text: &str) {
     follow_filter(model);
 }
 
-/// What an overlay was closed with.
 enum OverlayResult {
     Closed,
     Run(Command),
@@ -134,7 +133,6 @@ fn follow_filter(model: &mut Model) {
     }
 }
 
-/// Keeps the rows of the screen that match.
 fn keep_rows(model: &mut Model, words: String) {
     if let Find::Rows(list) = spec(model.screen()).find {
         let (cursor, filter) = list(model);

@@ -24,7 +24,6 @@ impl Model {
         self.ask_for(key)
     }
 
-    /// Asks for the open query anew.
     pub(crate) fn reload(&mut self) -> Vec<Effect> {
         match self.open.as_ref().map(|open| open.info.key) {
             Some(key) => self.ask_for(key),
@@ -45,7 +44,6 @@ impl Model {
         vec![Effect::Open(key, self.generation)]
     }
 
-    /// Goes to a document.
     pub(crate) fn open_document(&mut self, document: usize) -> Vec<Effect> {
         document::update::open_document(self, document)
     }

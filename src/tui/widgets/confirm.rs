@@ -20,7 +20,6 @@ pub struct Confirm {
 }
 
 impl Confirm {
-    /// Asks `question` under `title`.
     pub fn new(title: impl Into<String>, question: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -47,7 +46,6 @@ impl Confirm {
         KeyOutcome::Consumed
     }
 
-    /// Draws the box in the middle of `area`.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let columns = usize::from(WIDTH.min(area.width).saturating_sub(4));
         let lines = wrap(&self.question, columns);

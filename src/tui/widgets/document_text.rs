@@ -19,23 +19,17 @@ pub const SHOWN_BYTES: usize = 120_000;
 /// Texts kept ready; a battle shows two.
 const KEPT: usize = 6;
 
-/// A text as it is shown.
 #[derive(Debug)]
 pub struct PreparedText {
-    /// The sanitised text.
     pub text: String,
-    /// Words that the query asks for.
     pub terms: Vec<Range<usize>>,
-    /// The passage worth reading first.
     pub passage: Range<usize>,
-    /// The text for looking quotes up.
     pub folded: FoldedText,
     /// Bytes of the whole text, where only its beginning is shown.
     pub clipped_of: Option<usize>,
 }
 
 impl PreparedText {
-    /// Prepares a text for a query.
     pub fn new(source: &str, query: &str) -> Self {
         let mut end = source.len().min(SHOWN_BYTES);
         while !source.is_char_boundary(end) {
@@ -78,7 +72,6 @@ impl PreparedText {
     }
 }
 
-/// The wrapped lines of a text.
 type WrappedLines = Arc<[Range<usize>]>;
 
 struct CachedLayout {

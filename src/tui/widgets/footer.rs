@@ -11,14 +11,12 @@ use crate::tui::theme::Theme;
 const GAP: &str = "  ";
 const HELP: &str = "help";
 
-/// The hints of one scope.
 #[derive(Clone, Debug)]
 pub struct Footer {
     hints: Vec<(String, &'static str)>,
 }
 
 impl Footer {
-    /// Every hint of `scope`.
     pub fn new(scope: Scope) -> Self {
         let hints = hints(scope).into_iter();
         let hints =
@@ -59,7 +57,6 @@ impl Footer {
         shown
     }
 
-    /// Draws the first line of `area`.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let line = first_row(area, buf.area);
         if line.is_empty() {

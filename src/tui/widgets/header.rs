@@ -9,7 +9,6 @@ use crate::tui::theme::Theme;
 
 const ARROW: &str = " › ";
 
-/// A breadcrumb and the progress of the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     /// From the project to what is open; the last one is kept longest.
@@ -19,7 +18,6 @@ pub struct Header {
 }
 
 impl Header {
-    /// A header without a run.
     pub fn new<S: Into<String>>(crumbs: impl IntoIterator<Item = S>) -> Self {
         Self {
             crumbs: crumbs.into_iter().map(Into::into).collect(),
@@ -27,7 +25,6 @@ impl Header {
         }
     }
 
-    /// The same header with the run's progress.
     pub fn status(mut self, status: impl Into<String>) -> Self {
         self.status = status.into();
         self
@@ -57,7 +54,6 @@ impl Header {
         (String::new(), truncate(last, columns).into_owned())
     }
 
-    /// Draws the first line of `area`.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let line = first_row(area, buf.area);
         if line.is_empty() {

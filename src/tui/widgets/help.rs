@@ -13,7 +13,6 @@ use ratatui::text::{Line, Span};
 const WIDTH: u16 = 78;
 const KEYS: usize = 14;
 
-/// The help page of one scope.
 #[derive(Clone, Debug)]
 pub struct Help {
     scope: Scope,

@@ -19,7 +19,6 @@ const HEIGHT: u16 = 18;
 const NAME: u16 = 20;
 const KEY: u16 = 9;
 
-/// The palette over the commands that can run now.
 #[derive(Clone, Debug)]
 pub struct Palette {
     scope: Scope,
@@ -59,13 +58,11 @@ impl Palette {
         self.top.set(0);
     }
 
-    /// The command that Enter would run.
     pub fn selected(&self) -> Option<Command> {
         let (index, _) = self.found.get(self.selected)?;
         self.commands.get(*index).copied()
     }
 
-    /// Adds a paste to the words.
     pub fn paste(&mut self, text: &str) {
         self.prompt.paste(text);
         self.search();
@@ -106,7 +103,6 @@ impl Palette {
         }
     }
 
-    /// Draws the overlay and says where the caret belongs.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) -> Option<Position> {
         let inner = boxed("Commands", theme, centred(area, WIDTH, HEIGHT), buf);
         let caret = self.prompt.render(theme, inner, buf);

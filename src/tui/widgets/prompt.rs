@@ -13,7 +13,6 @@ use crate::tui::layout::first_row;
 use crate::tui::text::{truncate, width};
 use crate::tui::theme::Theme;
 
-/// A label and the text being typed.
 #[derive(Clone, Debug)]
 pub struct LinePrompt {
     label: String,
@@ -56,12 +55,10 @@ impl LinePrompt {
         self
     }
 
-    /// What is typed.
     pub fn text(&self) -> &str {
         self.input.lines().first().map_or("", String::as_str)
     }
 
-    /// Inserts a paste, its lines joined.
     pub fn paste(&mut self, text: &str) {
         self.input.insert_str(one_line(text));
     }

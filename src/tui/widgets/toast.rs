@@ -10,12 +10,9 @@ use crate::tui::layout::first_row;
 use crate::tui::text::truncate;
 use crate::tui::theme::Theme;
 
-/// How it went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// For your information.
     Info,
-    /// Done.
     Good,
     /// Done, but look.
     Warn,
@@ -23,14 +20,10 @@ pub enum Level {
     Error,
 }
 
-/// A message and when it goes away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toast {
-    /// How it went.
     pub level: Level,
-    /// What to read.
     pub text: String,
-    /// When it goes away.
     pub until: Instant,
 }
 
@@ -48,7 +41,6 @@ impl Toast {
         }
     }
 
-    /// Whether it has gone away at `now`.
     pub fn expired(&self, now: Instant) -> bool {
         now >= self.until
     }
@@ -71,7 +63,6 @@ impl Toast {
         }
     }
 
-    /// Draws the message over the whole first line of `area`.
     pub fn render(&self, theme: &Theme, area: Rect, buf: &mut Buffer) {
         let line = first_row(area, buf.area);
         if line.is_empty() {

@@ -91,7 +91,6 @@ pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverv
     }
 }
 
-/// Adjudication with two disagreements.
 pub(in crate::tui::screens) fn adjudicating() -> Model {
     let mut model = model(Screen::Queries);
     model.stack = vec![Screen::Queries];

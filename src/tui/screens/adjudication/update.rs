@@ -73,7 +73,6 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// The identifiers of the disagreement under the cursor.
 pub(super) fn copy(model: &Model) -> Copied {
     let item = model.chosen_disagreement();
     item.map_or(Copied::Nothing, ruling::update::identifiers)

@@ -167,7 +167,6 @@ fn list_head(model: &Model, shown: &[usize], theme: &Theme, columns: usize) -> V
     ]
 }
 
-/// What to do where no judge has picked.
 fn nothing(overview: &AdjudicationOverview, theme: &Theme) -> Vec<Line<'static>> {
     let labels = match overview.labels {
         0 => "This project holds no labels yet.".to_owned(),

@@ -22,35 +22,27 @@ const LOOKED_UP: usize = 24;
 /// What follows a quote that is in neither text.
 const NOT_IN_TEXT: &str = " [not in text]";
 
-/// What came of asking a judge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum CallResult {
     /// A vote, negative for the screen's A.
     Prefers(Margin),
     /// The call failed and has not been made good.
     Failed,
-    /// No answer is recorded.
     NotRun,
     /// A round chose other judges for this battle.
     NotAsked,
 }
 
-/// One judge on one battle.
 #[derive(Debug)]
 pub(crate) struct JudgeCall<'a> {
-    /// The judge's place in the ensemble.
     pub index: usize,
-    /// The judge's name, sanitised.
     pub name: String,
     /// 0 for the pair's first battle.
     pub game: u32,
-    /// What came of it.
     pub result: CallResult,
     /// Whether the judge was shown the screen's B first, where that is known.
     pub b_first: Option<bool>,
-    /// Whether the reasoning has been loaded.
     pub loaded: bool,
-    /// The call in full, where it has been loaded.
     pub detail: Option<&'a VoteDetail>,
 }
 
@@ -180,10 +172,8 @@ impl<'a> QuoteTexts<'a> {
     }
 }
 
-/// A reasoning ready to be drawn.
 #[derive(Debug, Default)]
 pub(crate) struct Reasoning {
-    /// Its wrapped lines.
     pub lines: Vec<Line<'static>>,
     /// Where its quotes stand in A and in B.
     pub found: [Vec<Range<usize>>; 2],
@@ -317,7 +307,6 @@ fn with_quotes(
     (words, marks, found)
 }
 
-/// The lines of a text on their own, styled.
 pub(crate) fn wrapped(
     words: &str,
     marks: &[(Range<usize>, Style)],

@@ -13,7 +13,6 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// Rows of tabs at most.
 const TAB_ROWS: usize = 3;
 
 /// Draws tabs and reasoning; returns the lines there are and how many fit.

@@ -9,7 +9,6 @@ use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
 
-/// The lines, wrapped.
 pub(super) fn lines(
     open: &OpenQuery,
     a: usize,
@@ -26,7 +25,6 @@ pub(super) fn lines(
     lines
 }
 
-/// The ensemble's score and how it came about.
 fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
     let calls = calls::of_pair(open, a, b);
     let Some(pair) = Pair::new(a, b).filter(|pair| !open.view.battles_of(*pair).is_empty()) else {

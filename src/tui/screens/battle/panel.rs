@@ -23,14 +23,12 @@ const DECISIONS: [(Command, Decision, &str); 6] = [
     (Command::CannotTell, Decision::CannotTell, "cannot tell"),
 ];
 
-/// What a command decides.
 pub(crate) fn decision_of(command: Command) -> Option<Decision> {
     let mut all = DECISIONS.into_iter();
     all.find(|(known, ..)| *known == command)
         .map(|(_, decision, _)| decision)
 }
 
-/// The keys that decide.
 pub(crate) fn decision_keys(screen: Screen, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let keys = DECISIONS.map(|(command, _, words)| (command, words, false));
     key_rows(&keys, Scope::Screen(screen), theme, columns)
@@ -66,7 +64,6 @@ pub(super) fn lines(
     lines
 }
 
-/// The votes on a pair's battles.
 fn votes_on(open: &OpenQuery, pair: Pair) -> usize {
     let records = &open.view.rows().battles;
     open.view
@@ -159,7 +156,6 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     format!("◆ in force, by {who}: {words} ({effect}).{note}")
 }
 
-/// What people said of a pair beside the verdict in force.
 fn others(open: &OpenQuery, pair: Pair, in_force: Option<&Verdict>) -> String {
     let opinions = open.people.on(pair).into_iter();
     let opinions: Vec<String> = opinions

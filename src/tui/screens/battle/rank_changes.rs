@@ -33,7 +33,6 @@ fn any(open: &OpenQuery, before: &RankingBefore) -> bool {
     open.ranks() != before.ranks
 }
 
-/// Draws the panel.
 pub(super) fn render(
     open: &OpenQuery,
     before: &RankingBefore,

@@ -65,7 +65,6 @@ fn choose_judge(model: &mut Model, forward: bool) {
     model.battle.judge_scroll = 0;
 }
 
-/// Asks for the reason of one's own verdict.
 fn ask_why(model: &mut Model) {
     let given = model.open.as_ref().and_then(|open| {
         let verdict = open
@@ -134,7 +133,6 @@ pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
     requests::pair(model)
 }
 
-/// Query, A and B.
 pub(crate) fn copy(model: &Model) -> Copied {
     let Some(open) = &model.open else {
         return Copied::SelectedQuery;

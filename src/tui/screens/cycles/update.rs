@@ -8,7 +8,6 @@ use crate::tui::navigation::moved;
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 
-/// Goes to the cycles of the query that is open.
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.cycles.cursor = 0;
     model.stack.push(Screen::Cycles);
@@ -31,7 +30,6 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     load(model)
 }
 
-/// Asks for texts and votes of the cycle under the cursor.
 fn load(model: &Model) -> Vec<Effect> {
     let Some(open) = &model.open else {
         return Vec::new();

@@ -99,7 +99,6 @@ fn who(open: &OpenQuery, row: &CycleRow) -> String {
     }
 }
 
-/// The three battles side by side.
 fn battles(open: &OpenQuery, row: &CycleRow, theme: &Theme, area: Rect, buf: &mut Buffer) {
     let all = match row.judge {
         None => decided_pairs(&open.view),

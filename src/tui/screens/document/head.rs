@@ -12,10 +12,8 @@ use serde_json::Value;
 
 /// Metadata longer than this is not read for a label.
 const METADATA_BYTES: usize = 64_000;
-/// Columns of the score's bar.
 const BAR: usize = 24;
 
-/// The lines of the header.
 pub(super) fn lines(
     model: &Model,
     open: &OpenQuery,

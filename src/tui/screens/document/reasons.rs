@@ -50,7 +50,6 @@ pub(super) fn render(
     folded_page(lines, scroll, hint, theme, rest, buf)
 }
 
-/// The verdict in force on the pair.
 fn overruled(open: &OpenQuery, a: usize, b: usize) -> Option<String> {
     let verdict = open.view.verdict(Pair::new(a, b)?)?;
     let words = open.decision_text(verdict.seen_from(a), a, b);

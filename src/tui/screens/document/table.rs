@@ -20,12 +20,10 @@ use ratatui::widgets::{Paragraph, Widget};
 
 /// Rows around the list: the heading, the legend, the columns' names.
 pub(super) const FRAME: u16 = 3;
-/// Columns of a judge's margin.
 const MARGIN: usize = 7;
 /// Columns of score, fit, surprise.
 const FIGURES: usize = 6 + 6 + 8;
 
-/// How the columns are shared out.
 struct ColumnWidths {
     id: usize,
     title: usize,

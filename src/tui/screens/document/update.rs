@@ -43,7 +43,6 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Moves the cursor through the battles.
 fn walk(model: &mut Model, command: Command) -> Vec<Effect> {
     let count = model.document_battles().len();
     let from = model.document.cursor.min(count.saturating_sub(1));
@@ -91,7 +90,6 @@ fn turn(model: &mut Model, forward: bool) -> Vec<Effect> {
     load(model)
 }
 
-/// Asks for the texts and votes that the screen needs and that are not loaded.
 pub(crate) fn load(model: &mut Model) -> Vec<Effect> {
     load_from(model, AHEAD)
 }
@@ -115,7 +113,6 @@ fn load_from(model: &Model, ahead: usize) -> Vec<Effect> {
     requests::missing(open, &documents, &battles)
 }
 
-/// Opens another document of the query.
 pub(crate) fn open_document(model: &mut Model, document: usize) -> Vec<Effect> {
     let same = model.document.document == document;
     model.document = DocumentScreen {

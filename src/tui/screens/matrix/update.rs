@@ -158,7 +158,6 @@ fn jump(model: &mut Model, forward: bool) {
     model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));
 }
 
-/// Query, row and column.
 pub(super) fn copy(model: &Model) -> Copied {
     let Some(open) = &model.open else {
         return Copied::SelectedQuery;

@@ -127,7 +127,6 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
     .render(area, buf);
 }
 
-/// Where the dispersion comes from.
 fn phi_text(phi: Option<f64>, battles: Option<usize>) -> String {
     match (phi, battles) {
         (_, Some(battles)) => format!("(estimated from {} battles)", text::count(battles)),

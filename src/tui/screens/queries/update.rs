@@ -11,7 +11,6 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::run;
 use crate::tui::screens::spec::Click;
 
-/// Queries summarised at one time.
 const SUMMARIES: usize = 16;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -52,7 +51,6 @@ pub(super) fn click(model: &mut Model, _: u16, row: u16) -> Click {
     Click::Moved
 }
 
-/// The list has arrived.
 pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     model.queries.rows = rows;
     model.queries.asked.clear();
@@ -63,7 +61,6 @@ pub(crate) fn listed(model: &mut Model, rows: Vec<QueryRow>) -> Vec<Effect> {
     stale_summaries(model)
 }
 
-/// Summaries have arrived.
 pub(crate) fn summarised(
     model: &mut Model,
     summaries: Vec<(QueryKey, QuerySummary)>,

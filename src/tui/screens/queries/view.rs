@@ -29,7 +29,6 @@ const COLUMNS: [Column; 8] = [
     Column("verdicts", 8, 80),
 ];
 
-/// Columns of the bar beside the battles.
 const BAR: usize = 5;
 
 pub(super) fn view(

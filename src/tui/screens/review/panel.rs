@@ -38,7 +38,6 @@ pub(super) fn cause_of(command: Command) -> Option<ErrorCause> {
     ErrorCause::ALL.get(at).copied()
 }
 
-/// Before the decision.
 pub(super) fn blind(
     model: &Model,
     current: &CurrentItem,
@@ -56,7 +55,6 @@ pub(super) fn blind(
     lines
 }
 
-/// After it.
 pub(super) fn open(
     model: &Model,
     current: &CurrentItem,

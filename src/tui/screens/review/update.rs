@@ -63,7 +63,6 @@ pub(super) fn copy(model: &Model) -> Copied {
     }
 }
 
-/// Begins the review of an item of the queue, by its index.
 pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     let Some(item) = model.queue.items.get(at).copied() else {
         model.queue.current = None;
@@ -188,7 +187,6 @@ fn ask_why(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes the reason in.
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(current) = &mut model.queue.current {
         let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
@@ -353,7 +351,6 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     effects
 }
 
-/// Takes a pair off the list.
 fn remove(model: &mut Model, done: (QueryKey, Pair)) {
     let items = &mut model.queue.items;
     items.retain(|item| (item.query, item.pair) != done);

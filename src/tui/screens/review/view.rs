@@ -57,7 +57,6 @@ pub(super) fn view(
     areas
 }
 
-/// The query in at most three lines.
 pub(crate) fn query_lines(query: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let query = sanitise::line(query);
     let ranges = text::wrap(&query, columns.saturating_sub(6));

@@ -161,7 +161,6 @@ fn label(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line
     text::lines(&words, columns, theme.strong())
 }
 
-/// What others have ruled.
 fn people(
     model: &Model,
     evidence: &DocumentEvidence,
@@ -184,7 +183,6 @@ fn people(
     lines.flatten().collect()
 }
 
-/// What each judge picked and why.
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for pick in &evidence.picks {

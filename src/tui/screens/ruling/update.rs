@@ -168,7 +168,6 @@ fn ask_why(model: &mut Model) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Takes the reason in.
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(current) = &mut model.adjudication.current {
         let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
@@ -318,7 +317,6 @@ pub(super) fn copy(model: &Model) -> Copied {
         .map_or(Copied::Nothing, identifiers)
 }
 
-/// Query and document.
 pub(crate) fn identifiers(item: &AdjudicationItem) -> Copied {
     Copied::Text(format!("{}\t{}", item.query_id, item.document))
 }

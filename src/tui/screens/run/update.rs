@@ -131,7 +131,6 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Begins a run.
 pub fn begin(model: &mut Model) -> Vec<Effect> {
     model.run.control.paused = false;
     model.run.control.cancelled = false;
@@ -163,7 +162,6 @@ pub fn set_budget(model: &mut Model, typed: &str) -> Vec<Effect> {
     }
 }
 
-/// Pauses the run, or lets it go on.
 pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
     if !model.run.running {
         model.inform("no run is going on; s starts one");
@@ -173,13 +171,11 @@ pub(crate) fn pause(model: &mut Model) -> Vec<Effect> {
     vec![Effect::Steer(model.run.control)]
 }
 
-/// Stops the run; what is judged stays.
 pub(crate) fn stop(model: &mut Model) -> Vec<Effect> {
     model.run.control.cancelled = true;
     vec![Effect::Steer(model.run.control)]
 }
 
-/// The run has gone on.
 pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect> {
     let before = model.run.progress.as_ref().map_or(0, RunProgress::done);
     let changed = progress.done() != before;
@@ -216,7 +212,6 @@ pub(crate) fn progressed(model: &mut Model, progress: RunProgress) -> Vec<Effect
     effects
 }
 
-/// The run has ended.
 pub(crate) fn ended(model: &mut Model, result: Result<RunOutcome, RunError>) -> Vec<Effect> {
     model.run.running = false;
     model.run.control.cancelled = false;

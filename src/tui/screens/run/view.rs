@@ -18,7 +18,6 @@ use std::time::Duration;
 /// From this width on, what is to be said of a judge stands in its row, else below it.
 const BESIDE: u16 = 150;
 
-/// Columns that a judge's figures take.
 const FIGURES: usize = 69;
 
 pub(super) fn view(

@@ -2,7 +2,6 @@
 
 use ratatui::style::Color;
 
-/// Red, green, blue.
 pub(super) type Rgb = (u8, u8, u8);
 
 /// Colours of one ramp on one background.

@@ -12,7 +12,6 @@ struct AverageKey {
     stride: (usize, usize),
 }
 
-/// Several cells averaged into one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pixel {
     sum: f64,
@@ -67,7 +66,6 @@ impl HeatmapCache {
         self.scale
     }
 
-    /// Whether the overview had to read a sample of the cells.
     pub(super) fn is_sampled(&self) -> bool {
         self.sampled
     }

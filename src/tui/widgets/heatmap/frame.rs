@@ -9,23 +9,18 @@ const LENS_MIN: usize = 30;
 const LENS_MAX: usize = 44;
 const LENS_GAP: usize = 3;
 
-/// The part of the matrix that is on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Viewport {
     /// The zoom in effect; an overview in which every document has its own cell is reported as dense.
     pub zoom: Zoom,
-    /// First row and first column shown.
     pub offset: (usize, usize),
-    /// Documents shown downwards and across.
     pub shown: (usize, usize),
     /// Documents a picture cell spans downwards and across; (1, 1) except in the overview.
     pub stride: (usize, usize),
-    /// Where the cells are.
     pub body: Rect,
 }
 
 impl Viewport {
-    /// Whether the whole matrix of `k` documents is on the screen.
     pub fn is_whole(&self, k: usize) -> bool {
         self.shown.0 >= k && self.shown.1 >= k
     }

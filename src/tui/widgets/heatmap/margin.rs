@@ -44,7 +44,6 @@ impl MarginColumns {
     }
 }
 
-/// One line of the margin, as it is laid out.
 struct MarginLine<'a> {
     columns: MarginColumns,
     margin: &'a MarginRow,

@@ -50,7 +50,6 @@ fn squares(painter: &Painter<'_>, buf: &mut Buffer) {
     }
 }
 
-/// Paints one cell of two or four columns.
 pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, buf: &mut Buffer) {
     let cell = painter.source.cell(row, col);
     let crossed = row == painter.cursor.0 || col == painter.cursor.1;

@@ -10,24 +10,18 @@ pub struct HeatCell {
     pub signed: Option<f64>,
     /// The battle is planned but has no value yet.
     pub planned: bool,
-    /// Some of the battle's votes are missing.
     pub missing: bool,
-    /// A person's verdict is in force.
     pub overruled: bool,
-    /// Row and column are the same document.
     pub diagonal: bool,
 }
 
 /// What the left margin tells about a row's document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MarginRow {
-    /// The document's rank, as text.
     pub rank: String,
     /// The document's id, already sanitised for a terminal.
     pub id: String,
-    /// The document's score, where the fit has one.
     pub zelo: Option<f64>,
-    /// The standard error of the score.
     pub se: Option<f64>,
     /// A one-column flag beside the rank, a space for none.
     pub flag: char,
@@ -35,19 +29,15 @@ pub struct MarginRow {
 
 /// Where a heatmap gets its cells and labels, in display order.
 pub trait CellSource {
-    /// How many documents there are.
     fn len(&self) -> usize;
 
-    /// The cell at a display position.
     fn cell(&self, row: usize, col: usize) -> HeatCell;
 
-    /// What the margin says about the document at a display position.
     fn margin(&self, at: usize) -> MarginRow;
 
     /// A number that changes whenever a cell, a score or the order does.
     fn generation(&self) -> u64;
 
-    /// Whether there are no documents.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -65,7 +55,6 @@ pub trait CellSource {
     }
 }
 
-/// How a heatmap is to be drawn, beyond its cells.
 #[derive(Clone, Copy, Debug)]
 pub struct HeatmapOptions<'a> {
     /// What the picture shows, such as `observed · zELO order`; the widget adds scale and position.

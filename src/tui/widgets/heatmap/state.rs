@@ -1,6 +1,5 @@
 //! Where the analyst is in the matrix: cursor and zoom.
 
-/// How large a cell is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Zoom {
     /// The whole matrix, several documents averaged into a half block where it must.
@@ -39,10 +38,8 @@ impl Zoom {
     }
 }
 
-/// Cursor and zoom of a heatmap; part of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeatmapState {
-    /// Row and column under the cursor, as display positions.
     pub cursor: (usize, usize),
     /// The zoom, or `None` for the largest at which everything fits.
     pub zoom: Option<Zoom>,
@@ -65,7 +62,6 @@ impl HeatmapState {
         self.cursor = self.clamped(k);
     }
 
-    /// The cursor, kept inside a matrix of `k` documents.
     pub fn clamped(&self, k: usize) -> (usize, usize) {
         let last = k.saturating_sub(1);
         (self.cursor.0.min(last), self.cursor.1.min(last))

@@ -1,5 +1,6 @@
 //! The workbench: one loop, input first, at most one frame in sixteen milliseconds, and none when nothing changed.
 
+mod canvas;
 pub mod drawing;
 pub mod effects;
 pub(crate) mod fuzzy;

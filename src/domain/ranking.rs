@@ -1,6 +1,7 @@
 //! A query's view: scores, intervals, expectations and warnings, as a pure function of the query's rows.
 
 mod inputs;
+mod pair_votes;
 mod rows;
 mod warning;
 

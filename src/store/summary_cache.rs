@@ -94,6 +94,11 @@ impl QuerySummary {
             offline,
         }
     }
+
+    /// The share of the battles with two votes or more whose judges are of one mind.
+    pub fn consensus(&self) -> Option<f64> {
+        (self.judged > 0).then(|| self.unanimous as f64 / self.judged as f64)
+    }
 }
 
 impl Db {

@@ -1,5 +1,6 @@
 //! The frame: header, screen, footer, and what lies over them.
 
+use super::canvas::Canvas;
 use super::drawing::{Areas, Caches};
 use super::keymap::Scope;
 use super::model::{Model, Overlay};
@@ -33,10 +34,12 @@ pub fn view(
         Constraint::Length(1),
     ])
     .areas(area);
-    Header::new(crumbs(model))
-        .status(status(model))
-        .render(theme, top, buf);
-    let mut areas = (spec(model.screen()).view)(model, theme, body, buf, caches);
+    let header = Header {
+        crumbs: crumbs(model),
+        status: status(model),
+    };
+    header.render(theme, top, buf);
+    let mut areas = (spec(model.screen()).view)(model, Canvas::new(theme, body, buf), caches);
     let mut footer = Footer::new(Scope::Screen(model.screen()));
     if model.run.running && model.run.control.paused {
         footer = footer.relabel("pause", "resume");

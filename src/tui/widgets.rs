@@ -12,6 +12,7 @@ pub mod prompt;
 mod scroll_box;
 pub mod toast;
 
+use super::canvas::Canvas;
 use super::keymap::{Command, Scope, key_name};
 use super::text;
 use super::theme::Theme;
@@ -92,10 +93,9 @@ pub(crate) fn folded_page(
     lines: Vec<Line<'static>>,
     first: usize,
     hint: &str,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) -> (usize, usize) {
+    let Canvas { theme, area, buf } = canvas;
     let (total, page) = (lines.len(), usize::from(area.height));
     let first = first.min(total.saturating_sub(page));
     let mut shown: Vec<Line<'static>> = lines.into_iter().skip(first).take(page).collect();
@@ -153,6 +153,31 @@ pub(crate) fn key_rows(
         used += width + 1;
     }
     rows.into_iter().map(Line::from).collect()
+}
+
+/// Commands that choose among answers, each with what it chooses.
+pub(crate) struct Choice<T: 'static>(pub(crate) &'static [(Command, T)]);
+
+impl<T: Copy + PartialEq> Choice<T> {
+    pub(crate) fn of(&self, command: Command) -> Option<T> {
+        let mut all = self.0.iter();
+        all.find(|(known, _)| *known == command)
+            .map(|(_, answer)| *answer)
+    }
+
+    /// The keys with what they say; the answer that is chosen is marked.
+    pub(crate) fn rows(
+        &self,
+        chosen: Option<T>,
+        words: fn(T) -> &'static str,
+        scope: Scope,
+        theme: &Theme,
+        columns: usize,
+    ) -> Vec<Line<'static>> {
+        let all = self.0.iter();
+        let keys = all.map(|(command, answer)| (*command, words(*answer), chosen == Some(*answer)));
+        key_rows(&keys.collect::<Vec<_>>(), scope, theme, columns)
+    }
 }
 
 /// The first row to show so that `selected` is among `rows` visible ones, moving `top` no more than needed.

@@ -50,8 +50,7 @@ impl QuerySort {
         };
         match self {
             Self::Import => 0.0,
-            Self::Consensus if summary.judged == 0 => f64::INFINITY,
-            Self::Consensus => summary.unanimous as f64 / summary.judged as f64,
+            Self::Consensus => summary.consensus().unwrap_or(f64::INFINITY),
             Self::Cycles => -(summary.cyclic as f64),
             Self::Widest => {
                 let widest = summary.widest;

@@ -1,15 +1,13 @@
 //! What the workbench needs of a screen.
 
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
-use crate::tui::theme::Theme;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 
-pub(crate) type View = fn(&Model, &Theme, Rect, &mut Buffer, &mut Caches) -> Areas;
+pub(crate) type View = fn(&Model, Canvas<'_>, &mut Caches) -> Areas;
 type Update = fn(&mut Model) -> Vec<Effect>;
 type Answer = fn(&mut Model, Command) -> Vec<Effect>;
 

@@ -8,6 +8,7 @@ use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{FailureCause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
 use crate::store::votes::VoteDetail;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Caches;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::model::{Model, TuiOptions};
@@ -243,7 +244,7 @@ pub(crate) fn drawn(model: &mut Model, depth: ColourDepth, (width, height): (u16
     let mut buffer = Buffer::empty(area);
     let (theme, mut caches) = (Theme::new(depth, false), Caches::default());
     let view = registry::spec(model.screen()).view;
-    model.areas = view(model, &theme, area, &mut buffer, &mut caches);
+    model.areas = view(model, Canvas::new(&theme, area, &mut buffer), &mut caches);
     crate::tui::testing::text(&buffer)
 }
 

@@ -2,11 +2,10 @@
 
 use crate::domain::reasoning::FoldedText;
 use crate::domain::{sanitise, text as words};
+use crate::tui::canvas::Canvas;
 use crate::tui::text;
-use crate::tui::theme::Theme;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::style::Style;
+use ratatui::text::Line;
 use ratatui::widgets::Widget;
 use std::cell::RefCell;
 use std::fmt;
@@ -147,16 +146,31 @@ impl LayoutCache {
     }
 }
 
-/// Draws the lines from `scroll` on, as far down as there is text, with the query's terms lit and `quotes` underlined.
+/// ` · 3–12/40`: which lines are shown, where not all are.
+pub fn place(first: usize, page: usize, lines: usize) -> String {
+    let last = (first + page).min(lines);
+    let cut = lines > page && page > 0;
+    if cut {
+        format!(" · {}–{last}/{lines}", first + 1)
+    } else {
+        String::new()
+    }
+}
+
+/// Draws the lines from `scroll` on, as far down as there is text, with the query's terms lit and `quotes` underlined;
+/// returns how many lines there are in all.
 pub fn render(
     prepared: &PreparedText,
     lines: &[Range<usize>],
     scroll: usize,
     quotes: &[Range<usize>],
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-) {
+    canvas: Canvas<'_>,
+) -> usize {
+    let Canvas { theme, area, buf } = canvas;
+    if prepared.text.trim().is_empty() {
+        Line::styled("this document has no text", theme.missing()).render(area, buf);
+        return 0;
+    }
     let page = usize::from(area.height);
     let first = scroll.min(lines.len().saturating_sub(page));
     let shown = &lines[first..lines.len().min(first + page)];
@@ -164,7 +178,7 @@ pub fn render(
         shown.first().map(|line| line.start),
         shown.last().map(|line| line.end),
     ) else {
-        return;
+        return lines.len();
     };
     let before = prepared.terms.partition_point(|term| term.end <= start);
     let after = prepared.terms.partition_point(|term| term.start < end);
@@ -179,6 +193,7 @@ pub fn render(
     for (line, row) in shown.iter().zip(area.rows()) {
         text::highlight(&prepared.text, line.clone(), &marks).render(row, buf);
     }
+    lines.len()
 }
 
 #[cfg(test)]

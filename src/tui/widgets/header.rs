@@ -18,18 +18,6 @@ pub struct Header {
 }
 
 impl Header {
-    pub fn new<S: Into<String>>(crumbs: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            crumbs: crumbs.into_iter().map(Into::into).collect(),
-            status: String::new(),
-        }
-    }
-
-    pub fn status(mut self, status: impl Into<String>) -> Self {
-        self.status = status.into();
-        self
-    }
-
     /// The crumbs in `columns` columns: outer ones give way first.
     fn trail(&self, columns: usize) -> (String, String) {
         let Some((last, outer)) = self.crumbs.split_last() else {
@@ -100,8 +88,12 @@ mod tests {
 
     #[test]
     fn outer_crumbs_give_way_before_the_last_and_before_the_run() {
-        let header =
-            Header::new(["overrule", "best espresso grinder", "battle 3"]).status("120/400  $0.12");
+        let header = Header {
+            crumbs: ["overrule", "best espresso grinder", "battle 3"]
+                .map(str::to_owned)
+                .to_vec(),
+            status: "120/400  $0.12".to_owned(),
+        };
         assert_eq!(
             shown(&header, 64),
             " overrule › best espresso grinder › battle 3     120/400  $0.12"

@@ -5,24 +5,19 @@ use crate::app::adjudication::data::{AdjudicationItem, AdjudicationList};
 use crate::app::adjudication::overview::AdjudicationOverview;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_rows, notice};
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     let mut areas = Areas::default();
     let columns = usize::from(area.width);

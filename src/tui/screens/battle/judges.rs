@@ -2,14 +2,13 @@
 
 use super::calls::{CallResult, JudgeCall, Reasoning};
 use crate::judge::OFFLINE_LABEL;
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_page, heading};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
@@ -21,10 +20,9 @@ pub(super) fn render(
     open: &OpenQuery,
     calls: &[JudgeCall<'_>],
     reasoning: &Reasoning,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) -> (usize, usize) {
+    let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
     let focus = model.battle.side == 2;
     if area.height >= 8 || focus {
@@ -69,7 +67,12 @@ pub(super) fn render(
         lines.extend(text::lines(&words, columns, theme.faint()));
     }
     let hint = if focus { "" } else { ": → then ↓" };
-    folded_page(lines, model.battle.judge_scroll, hint, theme, rest, buf)
+    folded_page(
+        lines,
+        model.battle.judge_scroll,
+        hint,
+        Canvas::new(theme, rest, buf),
+    )
 }
 
 /// The tabs in as many rows as they need, those around the chosen one where there are too many.

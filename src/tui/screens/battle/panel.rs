@@ -45,7 +45,7 @@ pub(super) fn lines(
     let Some(pair) = Pair::new(a, b) else {
         return lines;
     };
-    let votes = votes_on(open, pair);
+    let votes = open.view.votes_for(a, b).count();
     if let Some(verdict) = open.view.verdict(pair) {
         let words = in_force(open, verdict, a, b, votes) + &others(open, pair, Some(verdict));
         lines.extend(text::lines(&words, columns, theme.override_mark()));
@@ -62,16 +62,6 @@ pub(super) fn lines(
         ));
     }
     lines
-}
-
-fn votes_on(open: &OpenQuery, pair: Pair) -> usize {
-    let records = &open.view.rows().battles;
-    open.view
-        .battles_of(pair)
-        .iter()
-        .filter_map(|index| records.get(*index))
-        .map(|record| record.votes.len())
-        .sum()
 }
 
 /// A number of battles without needless decimals.

@@ -1,13 +1,12 @@
 //! What the last verdict moved: new ranks with the ghosts of the old ones.
 
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::cut;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heading;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 use std::cmp::Ordering;
@@ -37,10 +36,9 @@ pub(super) fn render(
     open: &OpenQuery,
     before: &RankingBefore,
     (a, b): (usize, usize),
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) {
+    let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
     let words = format!("what moved · {} · u undo · i reason", before.change);
     heading(&words, false, theme, cut(&mut rest, 1), buf);

@@ -1,12 +1,11 @@
 //! The two texts side by side.
 
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
-use crate::tui::theme::Theme;
 use crate::tui::widgets::{document_text, heading};
-use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 use ratatui::widgets::Widget;
@@ -47,17 +46,22 @@ pub(crate) fn render(
     model: &Model,
     open: &OpenQuery,
     found: &[Vec<Range<usize>>; 2],
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) -> ([usize; 2], usize) {
+    let Canvas { theme, area, buf } = canvas;
     let [left, rule, right] = split(area);
     for row in rule.rows().skip(1) {
         Line::styled(" │", theme.border()).render(row, buf);
     }
     let mut lines = [0, 0];
     for (side, area) in [left, right].into_iter().enumerate() {
-        lines[side] = one(model, open, side, &found[side], theme, area, buf);
+        lines[side] = one(
+            model,
+            open,
+            side,
+            &found[side],
+            Canvas::new(theme, area, buf),
+        );
     }
     (lines, usize::from(area.height.saturating_sub(2)))
 }
@@ -67,10 +71,9 @@ fn one(
     open: &OpenQuery,
     side: usize,
     quotes: &[Range<usize>],
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) -> usize {
+    let Canvas { theme, area, buf } = canvas;
     let battle = &model.battle;
     let document = if side == 0 { battle.a } else { battle.b };
     let mut body = area;
@@ -96,16 +99,7 @@ fn one(
     }
     let page = usize::from(body.height);
     let first = battle.scroll[side].min(lines.len().saturating_sub(page));
-    let place = if lines.len() > page && page > 0 {
-        format!(
-            " · {}–{}/{}",
-            first + 1,
-            (first + page).min(lines.len()),
-            lines.len()
-        )
-    } else {
-        String::new()
-    };
+    let place = document_text::place(first, page, lines.len());
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
     let words = format!("{name} · {}", open.rank_text(document));
     let words = if text::width(&words) <= room && !battle.blind {
@@ -115,10 +109,5 @@ fn one(
     };
     let words = format!("{}{place}", text::truncate(&words, room));
     heading(&words, focus, theme, top, buf);
-    if shown.text.trim().is_empty() {
-        Line::styled("this document has no text", theme.missing()).render(body, buf);
-        return 0;
-    }
-    document_text::render(&shown, &lines, first, quotes, theme, body, buf);
-    lines.len()
+    document_text::render(&shown, &lines, first, quotes, Canvas::new(theme, body, buf))
 }

@@ -3,6 +3,7 @@
 use super::calls::{self, QuoteTexts, Reasoning};
 use super::{judges, numbers, panel, rank_changes, texts};
 use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
@@ -19,14 +20,9 @@ use ratatui::widgets::{Paragraph, Widget};
 /// From this width on the judges stand beside the texts instead of below.
 const WIDE: u16 = 150;
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
-    view_with(model, theme, area, buf, &|columns| {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
+    view_with(model, Canvas::new(theme, area, buf), &|columns| {
         let open = model.open.as_ref();
         open.map_or(Vec::new(), |open| panel::lines(model, open, theme, columns))
     })
@@ -35,11 +31,10 @@ pub(super) fn view(
 /// Draws the screen with another panel for the verdict, of so many columns.
 pub(crate) fn view_with(
     model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
     panel: &dyn Fn(usize) -> Vec<Line<'static>>,
 ) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
     let mut areas = Areas::default();
     let Some(open) = &model.open else {
@@ -97,12 +92,19 @@ pub(crate) fn view_with(
             let most = side.height * 3 / 5;
             cut(&mut side, rows.min(most))
         };
-        rank_changes::render(open, before, (a, b), theme, area, buf);
+        rank_changes::render(open, before, (a, b), Canvas::new(theme, area, buf));
     }
     let (reasoning, shown) = chosen_reasoning(model, open, theme, usize::from(side.width));
-    let judged = judges::render(model, open, &shown, &reasoning, theme, side, buf);
+    let judged = judges::render(
+        model,
+        open,
+        &shown,
+        &reasoning,
+        Canvas::new(theme, side, buf),
+    );
     areas.aside = judged;
-    (areas.sides, areas.page) = texts::render(model, open, &reasoning.found, theme, pair, buf);
+    (areas.sides, areas.page) =
+        texts::render(model, open, &reasoning.found, Canvas::new(theme, pair, buf));
     areas.lines = areas.sides[0].max(areas.sides[1]);
     areas.list = pair;
     if wide {

@@ -2,6 +2,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::{DecidedPair, decided_pairs, decided_pairs_of_judge};
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
@@ -15,13 +16,8 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     let mut areas = Areas::default();
     let Some(open) = &model.open else {

@@ -3,6 +3,7 @@
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
@@ -10,8 +11,6 @@ use crate::tui::screens::battle::calls::{self, QuoteTexts};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{folded_page, heading};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 /// Draws the reasoning of a battle, one judge after the other; returns the lines there are and how many fit.
@@ -19,10 +18,9 @@ pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
     index: Option<usize>,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) -> (usize, usize) {
+    let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
     let top = cut(&mut rest, 1);
     let Some((index, battle)) = index.and_then(|index| Some((index, open.battle(index)?))) else {
@@ -47,7 +45,7 @@ pub(super) fn render(
     };
     let pair = (battle.a, battle.b);
     let lines = lines(model, open, index, pair, theme, usize::from(rest.width));
-    folded_page(lines, scroll, hint, theme, rest, buf)
+    folded_page(lines, scroll, hint, Canvas::new(theme, rest, buf))
 }
 
 fn overruled(open: &OpenQuery, a: usize, b: usize) -> Option<String> {

@@ -4,6 +4,7 @@ use crate::domain::battle::Pair;
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::judge::OFFLINE_LABEL;
+use crate::tui::canvas::Canvas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::document::opponent;
@@ -12,7 +13,6 @@ use crate::tui::screens::battle::calls::{self, CallResult};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::heading;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -57,10 +57,9 @@ pub(super) fn render(
     model: &Model,
     open: &OpenQuery,
     shown: &[usize],
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) -> (Rect, usize) {
+    let Canvas { theme, area, buf } = canvas;
     let mut rest = area;
     let columns = usize::from(area.width);
     let document = model.document.document;

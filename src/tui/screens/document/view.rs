@@ -1,6 +1,7 @@
 //! The text, where it stands, its battles, and the reasoning behind the one selected.
 
 use super::{head, reasons, table};
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
@@ -14,13 +15,8 @@ use ratatui::widgets::{Paragraph, Widget};
 
 /// From this width on the text stands beside the battles instead of above.
 const WIDE: u16 = 150;
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let mut rest = inset(area);
     let mut areas = Areas::default();
     let Some(open) = &model.open else {
@@ -39,7 +35,7 @@ pub(super) fn view(
         .get(model.document.cursor.min(shown.len().saturating_sub(1)))
         .copied();
     if model.document.expanded {
-        let (lines, page) = reasons::render(model, open, chosen, theme, rest, buf);
+        let (lines, page) = reasons::render(model, open, chosen, Canvas::new(theme, rest, buf));
         return Areas {
             lines,
             page,
@@ -80,10 +76,10 @@ pub(super) fn view(
         .saturating_sub(wanted)
         .max(battles.height * 2 / 5);
     let below = cut_bottom(&mut battles, reasons_rows);
-    let (list, first) = table::render(model, open, &shown, theme, battles, buf);
+    let (list, first) = table::render(model, open, &shown, Canvas::new(theme, battles, buf));
     areas.list = list;
     areas.first = first;
-    reasons::render(model, open, chosen, theme, below, buf);
+    reasons::render(model, open, chosen, Canvas::new(theme, below, buf));
     if !model.document.reading {
         areas.page = usize::from(list.height);
     }
@@ -124,10 +120,7 @@ fn read_pane(
         words += &format!(" · {note}");
     }
     heading(&words, focus, theme, top, buf);
-    if shown.text.trim().is_empty() {
-        Line::styled("this document has no text", theme.missing()).render(*area, buf);
-        return (0, page);
-    }
-    document_text::render(&shown, &lines, first, &[], theme, *area, buf);
-    (lines.len(), page)
+    let canvas = Canvas::new(theme, *area, buf);
+    let count = document_text::render(&shown, &lines, first, &[], canvas);
+    (count, page)
 }

@@ -5,14 +5,14 @@ use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
 use crate::domain::judge_report::JudgeReport;
 use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
@@ -30,13 +30,8 @@ const COLUMNS: [(&str, usize, u16); 10] = [
     ("$/1,000", 8, 110),
 ];
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     let mut areas = Areas::default();
     let Some(report) = &model.judges.report else {

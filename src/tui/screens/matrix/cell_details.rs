@@ -95,14 +95,8 @@ fn standing_text(open: &OpenQuery, document: usize) -> String {
     let se = standing
         .se
         .map_or(String::new(), |se| format!(" ± {se:.2}"));
-    let interval = standing
-        .interval
-        .map_or(String::new(), |interval| format!(" ({interval})"));
-    format!(
-        "rank {}{interval} · zELO {}{se}",
-        standing.rank,
-        text::signed(standing.zelo, 2)
-    )
+    let rank = open.rank_text(document);
+    format!("{rank} · zELO {}{se}", text::signed(standing.zelo, 2))
 }
 
 /// What happened between the two documents, and how it sits with the rest.
@@ -113,7 +107,7 @@ pub(super) fn sentences(
     theme: &Theme,
     wide: bool,
 ) -> Vec<(String, Style)> {
-    let (name_row, name_column) = (open.name(row), open.name(column));
+    let name_row = open.name(row);
     let Some(pair) = Pair::new(row, column) else {
         let words = standing_text(open, row);
         let hint = if wide {
@@ -131,10 +125,7 @@ pub(super) fn sentences(
     if let Some(verdict) = open.view.verdict(pair) {
         sentences.push((verdict_text(open, verdict), theme.override_mark()));
     }
-    sentences.push((
-        votes_text(open, pair, row, &cell, &name_row, &name_column),
-        Style::new(),
-    ));
+    sentences.push((votes_text(open, row, column, &cell), Style::new()));
     if let Some(words) = fit_text(open, row, column, &cell, &name_row) {
         sentences.push((words, Style::new()));
     }
@@ -161,40 +152,26 @@ fn verdict_text(open: &OpenQuery, verdict: &Verdict) -> String {
     )
 }
 
-fn votes_text(
-    open: &OpenQuery,
-    pair: Pair,
-    row: usize,
-    cell: &PairCell,
-    name_row: &str,
-    name_column: &str,
-) -> String {
-    let battles = open.view.battles_of(pair);
+fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> String {
+    let (name_row, name_column) = (open.name(row), open.name(column));
+    let battles = Pair::new(row, column).map_or(&[][..], |pair| open.view.battles_of(pair));
     if battles.is_empty() {
         return format!("{name_row} and {name_column} never fought. Enter to judge them yourself.");
     }
     let mut votes = Vec::new();
     let (mut for_row, mut ties, mut total) = (0, 0, 0);
-    for index in battles {
-        let record = &open.view.rows().battles[*index];
-        for vote in &record.votes {
-            let margin = if record.battle.b == row {
-                vote.margin
-            } else {
-                vote.margin.flipped()
-            };
-            total += 1;
-            match margin.outcome() {
-                Outcome::B => for_row += 1,
-                Outcome::Tie => ties += 1,
-                Outcome::A => {}
-            }
-            let judge = open.judge_index(vote.judge);
-            let judge = judge.map_or(String::new(), |index| open.judge_name(index));
-            // A margin that is not 0 must not read as if it were.
-            let decimals = if margin.get().abs() < 0.005 { 3 } else { 2 };
-            votes.push(format!("{judge} {}", text::signed(margin.get(), decimals)));
+    for (judge, margin) in open.view.votes_for(row, column) {
+        total += 1;
+        match margin.outcome() {
+            Outcome::B => for_row += 1,
+            Outcome::Tie => ties += 1,
+            Outcome::A => {}
         }
+        let judge = open.judge_index(judge);
+        let judge = judge.map_or(String::new(), |index| open.judge_name(index));
+        // A margin that is not 0 must not read as if it were.
+        let decimals = if margin.get().abs() < 0.005 { 3 } else { 2 };
+        votes.push(format!("{judge} {}", text::signed(margin.get(), decimals)));
     }
     let missing = match cell.missing {
         0 => String::new(),

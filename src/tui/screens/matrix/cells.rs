@@ -1,6 +1,5 @@
 //! The open query as the cells and margins of a heatmap.
 
-use crate::domain::battle::Pair;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::matrix::Layer;
@@ -72,7 +71,10 @@ impl CellSource for MatrixCells<'_> {
                 .observed
                 .zip(cell.fitted)
                 .map(|(observed, fitted)| observed - fitted),
-            Layer::Judge(index) => judge_margin(self.open, index, *row, *column),
+            Layer::Judge(index) => {
+                let judge = self.open.judges.get(index);
+                judge.and_then(|(judge, _)| self.open.view.mean_margin(*judge, *row, *column))
+            }
             _ => None,
         };
         let value = match self.layer {
@@ -127,26 +129,6 @@ impl CellSource for MatrixCells<'_> {
         }
         true
     }
-}
-
-/// One judge's mean margin over the pair's battles, in −1..=1 (1: the row is better).
-fn judge_margin(open: &OpenQuery, index: usize, row: usize, column: usize) -> Option<f64> {
-    let judge = open.judges.get(index)?.0;
-    let records = &open.view.rows().battles;
-    let (mut sum, mut votes) = (0.0, 0u32);
-    for index in open.view.battles_of(Pair::new(row, column)?) {
-        let record = &records[*index];
-        if let Some(vote) = record.votes.iter().find(|vote| vote.judge == judge) {
-            let margin = vote.margin.get();
-            sum += if record.battle.b == row {
-                margin
-            } else {
-                -margin
-            };
-            votes += 1;
-        }
-    }
-    (votes > 0).then(|| sum / f64::from(votes))
 }
 
 fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> MarginRow {

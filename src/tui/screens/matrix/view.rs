@@ -5,6 +5,7 @@ use super::cells::MatrixCells;
 use crate::domain::ranking::DocumentOrder;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::model::Model;
 use crate::tui::model::matrix::Layer;
@@ -37,13 +38,8 @@ fn order_text(order: DocumentOrder) -> &'static str {
     }
 }
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    caches: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let Some(open) = &model.open else {
         notice(" loading …", theme, area, buf);
         return Areas::default();

@@ -3,6 +3,7 @@
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::store::summary_cache::QuerySummary;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
@@ -31,13 +32,8 @@ const COLUMNS: [Column; 8] = [
 
 const BAR: usize = 5;
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     if model.queries.loaded && model.queries.rows.is_empty() {
         let lines = vec![
@@ -179,14 +175,9 @@ fn cell(
                 Span::raw(text::pad_left(&figure, column.1 - BAR)),
             ]
         }
-        "consensus" if summary.judged == 0 => none(),
-        "consensus" => right(
-            format!(
-                "{:.0} %",
-                100.0 * summary.unanimous as f64 / summary.judged as f64
-            ),
-            Style::new(),
-        ),
+        "consensus" => summary.consensus().map_or_else(none, |share| {
+            right(format!("{:.0} %", 100.0 * share), Style::new())
+        }),
         "cycles" if summary.triads == 0 => none(),
         "cycles" => right(
             format!("{}/{}", summary.cyclic, summary.triads),

@@ -3,6 +3,7 @@
 use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
@@ -11,18 +12,12 @@ use crate::tui::screens::review::panel::statistics_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let area = inset(area);
     let [head, list, foot] = Layout::vertical([
         Constraint::Length(3),

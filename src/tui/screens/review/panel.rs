@@ -10,33 +10,25 @@ use crate::tui::screens::Screen;
 use crate::tui::screens::battle::panel::decision_keys;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::key_rows;
+use crate::tui::widgets::Choice;
 use ratatui::text::Line;
 
 const SCOPE: Scope = Scope::Screen(Screen::Review);
 
-/// The commands that say how sure one is, in the order of [`Confidence::ALL`].
-const CONFIDENCES: [Command; 3] = [Command::Guess, Command::FairlySure, Command::Sure];
+pub(super) const CONFIDENCES: Choice<Confidence> = Choice(&[
+    (Command::Guess, Confidence::Low),
+    (Command::FairlySure, Confidence::Medium),
+    (Command::Sure, Confidence::High),
+]);
 
-/// The commands that name a cause, in the order of [`ErrorCause::ALL`].
-const CAUSES: [Command; 6] = [
-    Command::CauseJudge,
-    Command::CauseDefensible,
-    Command::CauseQuery,
-    Command::CauseGuideline,
-    Command::CauseDocument,
-    Command::CauseOther,
-];
-
-pub(super) fn confidence_of(command: Command) -> Option<Confidence> {
-    let at = CONFIDENCES.iter().position(|known| *known == command)?;
-    Confidence::ALL.get(at).copied()
-}
-
-pub(super) fn cause_of(command: Command) -> Option<ErrorCause> {
-    let at = CAUSES.iter().position(|known| *known == command)?;
-    ErrorCause::ALL.get(at).copied()
-}
+pub(super) const CAUSES: Choice<ErrorCause> = Choice(&[
+    (Command::CauseJudge, ErrorCause::JudgeWrong),
+    (Command::CauseDefensible, ErrorCause::BothDefensible),
+    (Command::CauseQuery, ErrorCause::QueryUnclear),
+    (Command::CauseGuideline, ErrorCause::GuidelineGap),
+    (Command::CauseDocument, ErrorCause::DocumentBroken),
+    (Command::CauseOther, ErrorCause::Other),
+]);
 
 pub(super) fn blind(
     model: &Model,
@@ -72,11 +64,7 @@ pub(super) fn open(
     let enter = key_name(Command::Open, SCOPE);
     let words = format!("{enter} keeps it and goes on; a b t x and A B change it");
     lines.extend(text::lines(&words, columns, theme.strong()));
-    let causes = CAUSES.iter().zip(ErrorCause::ALL);
-    let causes: Vec<_> = causes
-        .map(|(command, cause)| (*command, cause.words(), current.cause == Some(cause)))
-        .collect();
-    lines.extend(key_rows(&causes, SCOPE, theme, columns));
+    lines.extend(CAUSES.rows(current.cause, ErrorCause::words, SCOPE, theme, columns));
     lines.extend(confidences(current, theme, columns));
     if let Some(note) = &current.note {
         let note = format!("reason: {}", sanitise::line(note));
@@ -87,14 +75,7 @@ pub(super) fn open(
 }
 
 fn confidences(current: &CurrentItem, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    let all = CONFIDENCES.iter().zip(Confidence::ALL);
-    let keys: Vec<_> = all
-        .map(|(command, confidence)| {
-            let chosen = current.confidence == Some(confidence);
-            (*command, confidence.words(), chosen)
-        })
-        .collect();
-    key_rows(&keys, SCOPE, theme, columns)
+    CONFIDENCES.rows(current.confidence, Confidence::words, SCOPE, theme, columns)
 }
 
 /// How much has been judged, how fast, how far one agrees with the ensemble and with oneself.

@@ -1,6 +1,6 @@
 //! A pair is decided blind, then again with everything in sight.
 
-use super::panel::{cause_of, confidence_of};
+use super::panel::{CAUSES, CONFIDENCES};
 use crate::app::review::queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
@@ -24,14 +24,14 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(decision) = decision_of(command) {
         return decide(model, decision);
     }
-    if let Some(confidence) = confidence_of(command) {
+    if let Some(confidence) = CONFIDENCES.of(command) {
         if let Some(current) = &mut model.queue.current {
             current.unsaved |= !current.is_blind() && current.confidence != Some(confidence);
             current.confidence = Some(confidence);
         }
         return Vec::new();
     }
-    if let Some(cause) = cause_of(command) {
+    if let Some(cause) = CAUSES.of(command) {
         return blame(model, cause);
     }
     match command {

@@ -2,6 +2,7 @@
 
 use super::panel;
 use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
@@ -9,18 +10,11 @@ use crate::tui::screens::battle;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::notice;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let mut areas = Areas::default();
     let mut rest = inset(area);
     let (Some(current), Some(open)) = (&model.queue.current, &model.open) else {
@@ -38,7 +32,7 @@ pub(super) fn view(
     }
     let columns = usize::from(rest.width);
     if !current.is_blind() {
-        return battle::view::view_with(model, theme, area, buf, &|columns| {
+        return battle::view::view_with(model, Canvas::new(theme, area, buf), &|columns| {
             panel::open(model, current, theme, columns)
         });
     }
@@ -50,8 +44,12 @@ pub(super) fn view(
     let lines = panel::blind(model, current, theme, columns);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
-    (areas.sides, areas.page) =
-        battle::texts::render(model, open, &Default::default(), theme, rest, buf);
+    (areas.sides, areas.page) = battle::texts::render(
+        model,
+        open,
+        &Default::default(),
+        Canvas::new(theme, rest, buf),
+    );
     areas.lines = areas.sides[0].max(areas.sides[1]);
     areas.list = rest;
     areas

@@ -9,39 +9,27 @@ use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::screens::Screen;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::key_rows;
+use crate::tui::widgets::Choice;
 use ratatui::text::{Line, Span};
 use serde::Deserialize;
 use std::ops::Range;
 
 const SCOPE: Scope = Scope::Screen(Screen::Ruling);
 
-/// The commands that rule, in the order of [`Finding::ALL`].
-const FINDINGS: [Command; 4] = [
-    Command::RuleRelevant,
-    Command::RulePartially,
-    Command::RuleNot,
-    Command::RuleCannotTell,
-];
+pub(super) const FINDINGS: Choice<Finding> = Choice(&[
+    (Command::RuleRelevant, Finding::Relevant),
+    (Command::RulePartially, Finding::Partially),
+    (Command::RuleNot, Finding::Not),
+    (Command::RuleCannotTell, Finding::CannotTell),
+]);
 
-/// The commands that name a cause, in the order of [`DisagreementCause::ALL`].
-const FAULTS: [Command; 5] = [
-    Command::FaultLabelWrong,
-    Command::FaultLabelMissing,
-    Command::FaultJudgeWrong,
-    Command::FaultBoth,
-    Command::FaultQuery,
-];
-
-pub(super) fn finding_of(command: Command) -> Option<Finding> {
-    let at = FINDINGS.iter().position(|known| *known == command)?;
-    Finding::ALL.get(at).copied()
-}
-
-pub(super) fn cause_of(command: Command) -> Option<DisagreementCause> {
-    let at = FAULTS.iter().position(|known| *known == command)?;
-    DisagreementCause::ALL.get(at).copied()
-}
+pub(super) const CAUSES: Choice<DisagreementCause> = Choice(&[
+    (Command::FaultLabelWrong, DisagreementCause::LabelWrong),
+    (Command::FaultLabelMissing, DisagreementCause::LabelMissing),
+    (Command::FaultJudgeWrong, DisagreementCause::JudgeWrong),
+    (Command::FaultBoth, DisagreementCause::BothDefensible),
+    (Command::FaultQuery, DisagreementCause::QueryUnclear),
+]);
 
 /// Lines of a judge's reason at most.
 const REASON: usize = 3;
@@ -70,26 +58,11 @@ pub(super) fn lines(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let mut lines = vec![text::rule(columns, theme.faint())];
-    let findings = FINDINGS.iter().zip(Finding::ALL).map(|(command, finding)| {
-        let chosen = current.finding == Some(finding);
-        (*command, finding.words(), chosen)
-    });
-    lines.extend(key_rows(
-        &findings.collect::<Vec<_>>(),
-        SCOPE,
-        theme,
-        columns,
-    ));
+    lines.extend(FINDINGS.rows(current.finding, Finding::words, SCOPE, theme, columns));
     if current.open {
         if current.ruled.is_some() {
-            let faults = FAULTS
-                .iter()
-                .zip(DisagreementCause::ALL)
-                .map(|(command, fault)| {
-                    let chosen = current.fault == Some(fault);
-                    (*command, fault.words(), chosen)
-                });
-            lines.extend(key_rows(&faults.collect::<Vec<_>>(), SCOPE, theme, columns));
+            let words = DisagreementCause::words;
+            lines.extend(CAUSES.rows(current.fault, words, SCOPE, theme, columns));
             lines.extend(ruled(current, theme, columns));
         }
         lines.extend(label(evidence, theme, columns));

@@ -13,12 +13,13 @@ use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::navigation::{neighbour, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::spec::Copied;
+use std::time::Instant;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
-    if let Some(finding) = panel::finding_of(command) {
+    if let Some(finding) = panel::FINDINGS.of(command) {
         return rule(model, finding);
     }
-    if let Some(fault) = panel::cause_of(command) {
+    if let Some(fault) = panel::CAUSES.of(command) {
         return blame(model, fault);
     }
     let (lines, page, first) = (model.areas.lines, model.areas.page, model.areas.first);
@@ -98,41 +99,32 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     let Some(current) = &mut model.adjudication.current else {
         return Vec::new();
     };
-    let Some(evidence) = &current.evidence else {
+    if current.evidence.is_none() {
         return Vec::new();
-    };
+    }
     if current.ruled.is_some() {
         current.unsaved |= current.finding != Some(finding);
         current.finding = Some(finding);
         return Vec::new();
     }
-    let about = RulingContext {
-        blind: !current.open,
-        active_ms: None,
-        grade: evidence.label,
-        against: current.disagreement.dispute.against,
-        answers: current.disagreement.dispute.answers,
-        // One that was chosen from further down came by nobody's chance.
-        control_of: Some(if current.first {
-            current.disagreement.control_of
-        } else {
-            0
-        }),
-    };
-    let active_ms = active_ms(&mut current.since, now);
-    current.ruled = Some(finding);
-    current.finding = Some(finding);
+    let blind = !current.open;
+    // One that was chosen from further down came by nobody's chance.
+    let control_of = current.first.then_some(current.disagreement.control_of);
+    (current.ruled, current.finding) = (Some(finding), Some(finding));
     current.open = true;
+    let Some(again) = to_store(current, &model.options.annotator, now) else {
+        return Vec::new();
+    };
     let new = NewRuling {
-        query: current.disagreement.query,
-        document: current.disagreement.document.clone(),
-        finding,
         fault: None,
         note: None,
-        annotator: model.options.annotator.clone(),
-        created_ms: 0,
-        about: RulingContext { active_ms, ..about },
         after_reveal: false,
+        about: RulingContext {
+            blind,
+            control_of: Some(control_of.unwrap_or_default()),
+            ..again.about
+        },
+        ..again
     };
     model.saving += 1;
     let named = (
@@ -177,41 +169,40 @@ pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Stores what was changed after the reveal and not kept.
-pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
-    let now = model.now;
-    let Some(current) = model
-        .adjudication
-        .current
-        .as_mut()
-        .filter(|one| one.unsaved)
-    else {
-        return Vec::new();
-    };
-    let (Some(finding), Some(evidence)) = (current.finding, &current.evidence) else {
-        return Vec::new();
-    };
-    let grade = evidence.label;
-    current.unsaved = false;
-    let active_ms = active_ms(&mut current.since, now);
-    let new = NewRuling {
-        query: current.disagreement.query,
-        document: current.disagreement.document.clone(),
+/// The ruling as it stands, with label and picks in sight.
+fn to_store(current: &mut CurrentRuling, annotator: &str, now: Instant) -> Option<NewRuling> {
+    let (finding, evidence) = (current.finding?, current.evidence.as_ref()?);
+    let (grade, disagreement) = (evidence.label, &current.disagreement);
+    Some(NewRuling {
+        query: disagreement.query,
+        document: disagreement.document.clone(),
         finding,
         fault: current.fault,
         note: current.note.clone(),
-        annotator: model.options.annotator.clone(),
+        annotator: annotator.to_owned(),
         created_ms: 0,
         about: RulingContext {
             blind: false,
-            active_ms,
+            active_ms: active_ms(&mut current.since, now),
             grade,
-            against: current.disagreement.dispute.against,
-            answers: current.disagreement.dispute.answers,
+            against: disagreement.dispute.against,
+            answers: disagreement.dispute.answers,
             control_of: None,
         },
         after_reveal: true,
+    })
+}
+
+/// Stores what was changed after the reveal and not kept.
+pub(crate) fn leave(model: &mut Model) -> Vec<Effect> {
+    let current = model.adjudication.current.as_mut();
+    let Some(current) = current.filter(|current| current.unsaved) else {
+        return Vec::new();
     };
+    let Some(new) = to_store(current, &model.options.annotator, model.now) else {
+        return Vec::new();
+    };
+    current.unsaved = false;
     model.saving += 1;
     vec![Effect::Rule(new)]
 }

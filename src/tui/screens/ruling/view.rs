@@ -3,6 +3,7 @@
 use super::panel;
 use crate::app::adjudication::document_evidence::DocumentEvidence;
 use crate::domain::sanitise;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
@@ -11,19 +12,12 @@ use crate::tui::screens::review::view::query_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use crate::tui::widgets::{document_text, folded_rows, heading, notice};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
 use std::ops::Range;
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let mut areas = Areas::default();
     let mut rest = inset(area);
     let Some(current) = &model.adjudication.current else {
@@ -50,7 +44,8 @@ pub(super) fn view(
     lines = folded_rows(lines, room, theme);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
-    (areas.lines, areas.page, areas.first) = document(model, current, evidence, theme, rest, buf);
+    (areas.lines, areas.page, areas.first) =
+        document(model, current, evidence, Canvas::new(theme, rest, buf));
     areas.list = rest;
     areas
 }
@@ -74,10 +69,9 @@ fn document(
     model: &Model,
     current: &CurrentRuling,
     evidence: &DocumentEvidence,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
+    canvas: Canvas<'_>,
 ) -> (usize, usize, usize) {
+    let Canvas { theme, area, buf } = canvas;
     let mut body = area;
     let top = cut(&mut body, 1);
     let columns = usize::from(body.width);
@@ -91,25 +85,13 @@ fn document(
     let nearest = lines.partition_point(|line| line.end <= shown.passage.start);
     let first = current.scroll.unwrap_or(nearest);
     let first = first.min(lines.len().saturating_sub(page));
-    let place = match lines.len() > page && page > 0 {
-        true => format!(
-            " · {}–{}/{}",
-            first + 1,
-            (first + page).min(lines.len()),
-            lines.len()
-        ),
-        false => String::new(),
-    };
+    let place = document_text::place(first, page, lines.len());
     let title = evidence.title.as_deref().unwrap_or_default();
     let name = sanitise::line(evidence.document.as_str());
     let words = format!("{name} {}", sanitise::line(title));
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
     let words = format!("{}{place}", text::truncate(words.trim_end(), room));
     heading(&words, false, theme, top, buf);
-    if shown.text.trim().is_empty() {
-        Line::styled("this document has no text", theme.missing()).render(body, buf);
-        return (0, page, 0);
-    }
     let lit = match current.open {
         true => panel::evidence_ranges(evidence, &shown.text),
         false => None,
@@ -119,6 +101,6 @@ fn document(
         false => vec![shown.passage.clone()],
     };
     let lit: Vec<Range<usize>> = lit.unwrap_or_else(passage);
-    document_text::render(&shown, &lines, first, &lit, theme, body, buf);
-    (lines.len(), page, first)
+    let count = document_text::render(&shown, &lines, first, &lit, Canvas::new(theme, body, buf));
+    (count, page, first.min(count))
 }

@@ -3,6 +3,7 @@
 use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
+use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
@@ -20,13 +21,8 @@ const BESIDE: u16 = 150;
 
 const FIGURES: usize = 69;
 
-pub(super) fn view(
-    model: &Model,
-    theme: &Theme,
-    area: Rect,
-    buf: &mut Buffer,
-    _: &mut Caches,
-) -> Areas {
+pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
+    let Canvas { theme, area, buf } = canvas;
     let Some(progress) = &model.run.progress else {
         let lines = vec![
             Line::default(),
@@ -357,9 +353,7 @@ mod tests {
         let mut buf = Buffer::empty(area);
         view(
             &model,
-            &Theme::new(ColourDepth::None, false),
-            area,
-            &mut buf,
+            Canvas::new(&Theme::new(ColourDepth::None, false), area, &mut buf),
             &mut Caches::default(),
         );
         testing::text(&buf)

@@ -1,0 +1,17 @@
+//! What a part of a screen is drawn with, and where.
+
+use super::theme::Theme;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+pub struct Canvas<'a> {
+    pub theme: &'a Theme,
+    pub area: Rect,
+    pub buf: &'a mut Buffer,
+}
+
+impl<'a> Canvas<'a> {
+    pub fn new(theme: &'a Theme, area: Rect, buf: &'a mut Buffer) -> Self {
+        Self { theme, area, buf }
+    }
+}

@@ -8,6 +8,7 @@ mod line;
 mod write;
 
 pub use benchmark::BenchmarkLabels;
+pub(in crate::formats) use line::exported_pool;
 pub use write::{Unscored, write_annotated, write_pool};
 
 use super::jsonl;

@@ -141,6 +141,15 @@ pub(super) fn string(value: &RawValue) -> Result<String, String> {
     }
 }
 
+/// The boolean `value` holds, or why it holds none.
+pub(super) fn boolean(value: &RawValue) -> Result<bool, String> {
+    match value.get() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(format!("expected true or false, found {}", kind(value))),
+    }
+}
+
 /// The finite number `value` holds, correctly rounded, or why it holds none.
 pub(super) fn number(value: &RawValue) -> Result<f64, String> {
     let text = value.get();

@@ -2,15 +2,17 @@
 //!
 //! `{"query":{"id","query"},"a":{"id","content"},"b":{"id","content"},"by","kind":"llm"|"human","score",`
 //! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?}`; the score is in −1..1, negative where `a` is better. A text may be
-//! left out once it is known, and must not change. Members the format does not know are passed over.
+//! left out once it is known, and must not change. Members the format does not know are passed over. The lines of
+//! `overrule export votes --format jsonl` are votes too.
 
+mod exported;
 #[cfg(test)]
 mod tests;
 mod texts;
 mod vote;
 
 pub use texts::{KnownTexts, text_hash};
-pub use vote::{ExternalDocument, ExternalVote, VoterKind};
+pub use vote::{ExternalDocument, ExternalVote, RecordedFailure, VoterKind};
 
 use super::jsonl;
 use super::lines::{TextLine, TextLines};
@@ -46,7 +48,14 @@ where
     type Record = ExternalVote;
 
     fn parse(&mut self, line: &TextLine<'_>) -> Result<Option<ExternalVote>, Vec<String>> {
-        let vote = jsonl::record(line, "vote", vote::vote)?;
+        let vote = jsonl::record(line, "vote", |line| {
+            let exported = line.members().any(|(name, _)| name == "judge");
+            if exported {
+                exported::exported(line)
+            } else {
+                vote::vote(line)
+            }
+        })?;
         self.agree(&vote)?;
         Ok(Some(vote))
     }

@@ -15,6 +15,8 @@ pub struct BattleVotes {
     pub a: usize,
     /// How many battles of the pair came before it.
     pub game: u32,
+    /// Whether it is meant for certain judges only.
+    pub partial: bool,
     /// The votes of every judge, whether or not it counts, each with its reasoning.
     pub votes: Vec<(Vote, String)>,
 }
@@ -74,13 +76,15 @@ impl Db {
     /// Every battle of a pair with its votes, in order of its games.
     pub fn games(&self, query: QueryKey, x: usize, y: usize) -> Result<Vec<BattleVotes>> {
         let mut games: Vec<BattleVotes> = self.all(
-            "SELECT id, a, game FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 ORDER BY game",
+            "SELECT id, a, game, EXISTS (SELECT 1 FROM task WHERE task.battle = battle.id)
+             FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 ORDER BY game",
             params![query.0, x.min(y), x.max(y)],
             |row| {
                 Ok(BattleVotes {
                     battle: BattleId(row.get(0)?),
                     a: row.get(1)?,
                     game: row.get(2)?,
+                    partial: row.get(3)?,
                     votes: Vec::new(),
                 })
             },

@@ -6,7 +6,7 @@
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result};
-use crate::domain::battle::Pair;
+use crate::domain::battle::{BattleId, Pair};
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::{AskedPair, JudgeSet, PairTask};
 use crate::domain::vote::{JudgeId, Margin};
@@ -230,6 +230,16 @@ impl Db {
             [query.0],
             |row| Ok(((row.get(0)?, row.get(1)?, row.get(2)?), row.get(3)?)),
         )
+    }
+
+    /// Lets a battle want a judge, and no others but those that it is said to want in the same way.
+    pub fn ask(&self, battle: BattleId, judge: JudgeId) -> Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT INTO task (battle, judge, round) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![battle.0, judge.0, PLAIN])?;
+        Ok(())
     }
 
     fn has_tasks(&self, query: QueryKey) -> Result<bool> {

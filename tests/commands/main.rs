@@ -11,6 +11,7 @@ mod annotate;
 mod annotated;
 mod embedding;
 mod evaluating;
+mod exported_votes;
 mod files;
 mod fitting;
 mod foreign;

@@ -2,13 +2,15 @@
 
 use super::rows::{RowFormat, RowWriter};
 use crate::app::error::AppError;
+use crate::domain::corpus::Pool;
 use crate::domain::vote::JudgeId;
+use crate::formats::dataset::write_pool;
 use crate::store::corpus::QueryKey;
 use crate::store::{Store, StoreError};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io::Write;
 
-const COLUMNS: [&str; 19] = [
+const COLUMNS: [&str; 20] = [
     "query",
     "a",
     "b",
@@ -28,9 +30,12 @@ const COLUMNS: [&str; 19] = [
     "reasoning",
     "raw",
     "message",
+    "asked",
 ];
 
-/// Writes the votes of every judge on the battles of some queries; `counts` says whose count.
+/// Writes the votes of every judge on the battles of some queries; `counts` says whose count, `asked` for which judges a
+/// battle was meant where not for all. In JSON lines the first row of a query has its pool, so that `import votes` can
+/// make the same project of them.
 pub fn write_votes(
     store: &Store,
     keys: &[QueryKey],
@@ -40,31 +45,48 @@ pub fn write_votes(
     let mut rows = RowWriter::new(COLUMNS, format, out)?;
     for key in keys {
         let key = *key;
-        let (info, documents, (judges, counting), battles) = store.read_blocking(move |db| {
-            let counting: Vec<JudgeId> = db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
-            let judges = db.all_judges()?;
-            let ids: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
-            let battles = db
-                .rows(key)?
-                .battles
-                .into_iter()
-                .map(|record| Ok((record.battle, db.battle_votes(record.battle.id, &ids)?)))
-                .collect::<Result<Vec<_>, StoreError>>()?;
-            Ok((
-                db.query(key)?,
-                db.documents(key)?,
-                (judges, counting),
-                battles,
-            ))
-        })?;
-        for (battle, votes) in battles {
+        let ((info, mut pool), documents, (judges, counting), battles) =
+            store.read_blocking(move |db| {
+                let counting: Vec<JudgeId> =
+                    db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
+                let judges = db.all_judges()?;
+                let ids: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
+                let battles = db
+                    .rows(key)?
+                    .battles
+                    .into_iter()
+                    .map(|record| {
+                        let votes = db.battle_votes(record.battle.id, &ids)?;
+                        Ok((record, votes))
+                    })
+                    .collect::<Result<Vec<_>, StoreError>>()?;
+                let pool = match format {
+                    RowFormat::Jsonl => Some(db.pool(key)?),
+                    RowFormat::Csv => None,
+                };
+                Ok((
+                    (db.query(key)?, pool),
+                    db.documents(key)?,
+                    (judges, counting),
+                    battles,
+                ))
+            })?;
+        let name_of = |judge: JudgeId| {
+            let found = judges.iter().find(|(id, _)| *id == judge);
+            found.map(|(_, spec)| &spec.name)
+        };
+        for (record, votes) in battles {
+            let battle = record.battle;
+            let asked: Option<Vec<_>> = record
+                .asked
+                .map(|asked| asked.into_iter().filter_map(name_of).collect());
             for vote in votes {
                 let spec = judges
                     .iter()
                     .find(|(id, _)| *id == vote.judge)
                     .map(|(_, spec)| spec);
                 let failure = vote.result.as_ref().err();
-                let row = json!({
+                let mut row = json!({
                     "query": info.id,
                     "a": documents[battle.a].id,
                     "b": documents[battle.b].id,
@@ -84,10 +106,21 @@ pub fn write_votes(
                     "reasoning": vote.reasoning,
                     "raw": vote.raw,
                     "message": failure.map(|(_, message)| message),
+                    "asked": asked,
                 });
+                if let Some(pool) = pool.take() {
+                    row["pool"] = pool_value(&pool)?;
+                }
                 rows.write(&row)?;
             }
         }
     }
     rows.finish()
+}
+
+/// A pool as a dataset has it.
+fn pool_value(pool: &Pool) -> Result<Value, AppError> {
+    let mut line = Vec::new();
+    write_pool(&mut line, pool)?;
+    serde_json::from_slice(&line).map_err(|error| AppError::Failed(error.to_string()))
 }

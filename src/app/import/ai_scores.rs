@@ -196,9 +196,7 @@ pub fn add(
             import_votes(db, *key, &pair, &judges, &mut games, &mut import)?;
         }
     }
-    for key in &import.keys {
-        db.cache_summary(*key)?;
-    }
+    db.cache_changed(&import.keys)?;
     Ok(import)
 }
 

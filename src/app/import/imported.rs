@@ -74,6 +74,8 @@ pub struct VotesImport {
     pub(super) documents_added: usize,
     pub(super) battles: usize,
     pub(super) votes: usize,
+    /// Failed calls of an export, which are no votes.
+    pub(super) failures: usize,
     pub(super) verdicts: usize,
     /// Votes and verdicts that were there already.
     pub(super) unchanged: usize,
@@ -106,6 +108,9 @@ impl Display for VotesImport {
                 "; {} battles and {} votes of {judges}",
                 self.battles, self.votes
             )?;
+            if self.failures > 0 {
+                write!(f, ", {} failed calls", self.failures)?;
+            }
         }
         if !self.annotators.is_empty() {
             let annotators = first_of(&self.annotators, LISTED);

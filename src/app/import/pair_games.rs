@@ -14,6 +14,7 @@ struct StoredGame {
     /// Position of its document A.
     a: usize,
     number: u32,
+    partial: bool,
     votes: Vec<KnownVote>,
 }
 
@@ -27,9 +28,9 @@ struct KnownVote {
     met: bool,
 }
 
-/// A vote of the file, as it lies in a game.
+/// A vote on its way into a game.
 pub(super) struct VoteInGame {
-    judge: JudgeId,
+    pub(super) judge: JudgeId,
     /// Position of the document called `a`.
     a: usize,
     /// Position of the document that was shown first.
@@ -37,16 +38,25 @@ pub(super) struct VoteInGame {
     /// Negative prefers `a`.
     score: Margin,
     reasoning: [u8; 32],
+    /// The number of the game that it was exported from.
+    game: Option<u32>,
 }
 
 impl VoteInGame {
-    pub(super) fn new(judge: JudgeId, vote: &ExternalVote, a: usize, b: usize) -> Self {
+    pub(super) fn new(
+        judge: JudgeId,
+        vote: &ExternalVote,
+        score: Margin,
+        a: usize,
+        b: usize,
+    ) -> Self {
         Self {
             judge,
             a,
             first: if vote.swapped { b } else { a },
-            score: vote.score,
+            score,
             reasoning: text_hash(&vote.reasoning),
+            game: vote.exported.as_ref().map(|place| place.game),
         }
     }
 
@@ -65,6 +75,8 @@ pub(super) struct PlacedVote {
     pub(super) margin: Margin,
     /// Whether the battle's B was shown first.
     pub(super) swapped: bool,
+    /// Whether the battle wants only the judges that have voted in it.
+    pub(super) partial: bool,
 }
 
 impl PairGames {
@@ -75,6 +87,7 @@ impl PairGames {
             battle: game.battle,
             a: game.a,
             number: game.game,
+            partial: game.partial,
             votes: game
                 .votes
                 .into_iter()
@@ -110,31 +123,15 @@ impl PairGames {
         false
     }
 
-    /// The first game that the judge has not voted in and whose voters saw the same document first, or else another game,
-    /// which `begin` adds with document `a` as its A.
+    /// Where the vote belongs, in a battle that it is now part of; `begin` adds a battle with document `a` as its A.
     pub(super) fn place(
         &mut self,
         vote: &VoteInGame,
         begin: impl FnOnce(u32) -> Result<BattleId>,
     ) -> Result<PlacedVote> {
-        let free = self.0.iter().position(|game| {
-            let shown_alike = game.votes.iter().any(|known| known.first == vote.first);
-            let voted = game.votes.iter().any(|known| known.judge == vote.judge);
-            !voted && (shown_alike || game.votes.is_empty())
-        });
-        let mut game = match free {
-            Some(at) => self.0.remove(at),
-            None => {
-                let number = self.0.iter().map(|game| game.number + 1).max().unwrap_or(0);
-                StoredGame {
-                    battle: begin(number)?,
-                    a: vote.a,
-                    number,
-                    votes: Vec::new(),
-                }
-            }
-        };
-        let margin = vote.margin(&game);
+        let at = self.game_of(vote.judge, vote.game, vote.a, begin)?;
+        let game = &mut self.0[at];
+        let margin = vote.margin(game);
         game.votes.push(KnownVote {
             judge: vote.judge,
             first: vote.first,
@@ -142,12 +139,61 @@ impl PairGames {
             reasoning: vote.reasoning,
             met: true,
         });
-        let placed = PlacedVote {
+        Ok(PlacedVote {
             battle: game.battle,
             margin,
             swapped: vote.first != game.a,
+            partial: game.partial,
+        })
+    }
+
+    /// The battle of a call that failed, which nobody's vote is, and the document that is its A.
+    pub(super) fn place_failure(
+        &mut self,
+        judge: JudgeId,
+        exported: Option<u32>,
+        a: usize,
+        begin: impl FnOnce(u32) -> Result<BattleId>,
+    ) -> Result<(BattleId, usize)> {
+        let at = self.game_of(judge, exported, a, begin)?;
+        Ok((self.0[at].battle, self.0[at].a))
+    }
+
+    /// The game that the vote was exported from, or else the first that the judge has not voted in, whichever document was
+    /// shown first there, or else another game. What a judge says again is not asked of the others: such a game counts by
+    /// the share of the ensemble that has voted in it.
+    fn game_of(
+        &mut self,
+        judge: JudgeId,
+        exported: Option<u32>,
+        a: usize,
+        begin: impl FnOnce(u32) -> Result<BattleId>,
+    ) -> Result<usize> {
+        let open = |game: &StoredGame| game.votes.iter().all(|known| known.judge != judge);
+        let place = exported.map(|number| {
+            let found = self.0.iter().position(|game| game.number == number);
+            (number, found)
+        });
+        let free = match place {
+            Some((_, Some(at))) if open(&self.0[at]) => Some(at),
+            Some((_, None)) => None,
+            _ => self.0.iter().position(open),
         };
-        self.0.insert(free.unwrap_or(self.0.len()), game);
-        Ok(placed)
+        if let Some(at) = free {
+            return Ok(at);
+        }
+        let next = self.0.iter().map(|game| game.number + 1).max().unwrap_or(0);
+        let number = match place {
+            Some((number, None)) => number,
+            _ => next,
+        };
+        self.0.push(StoredGame {
+            battle: begin(number)?,
+            a,
+            number,
+            partial: exported.is_none() && number > 0,
+            votes: Vec::new(),
+        });
+        Ok(self.0.len() - 1)
     }
 }

@@ -3,18 +3,22 @@
 use super::imported::VotesImport;
 use super::pair_games::{PairGames, VoteInGame};
 use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
-use crate::domain::battle::Pair;
+use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
 use crate::domain::verdict::Decision;
-use crate::domain::vote::{JudgeId, Outcome};
+use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::formats::problem::Problem;
-use crate::formats::votes::{ExternalDocument, ExternalVote, VoterKind, text_hash};
-use crate::judge::JudgeSpec;
+use crate::formats::votes::{
+    ExternalDocument, ExternalVote, RecordedFailure, VoterKind, text_hash,
+};
+use crate::judge::{FailureCause, JudgeSpec};
+use crate::store::calls::CallOutcome;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Db, StoreError};
+use serde_json::Value;
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The provider's name of judges whose votes were imported.
 const PROVIDER: &str = "import";
@@ -26,9 +30,10 @@ pub(super) struct VotesImporter<'a> {
     dataset: &'a str,
     /// When votes and verdicts that say nothing else were given.
     now_ms: i64,
-    judges: HashMap<String, JudgeId>,
-    /// The file's judges with their names, in order of their first vote.
-    file_judges: Vec<(JudgeId, String)>,
+    /// By name, and by provider where the file says it.
+    judges: HashMap<(String, Option<String>), Vec<JudgeId>>,
+    /// The rows of the file's judges with their names, in order of their first vote.
+    file_judges: Vec<(Vec<JudgeId>, String)>,
     queries: HashMap<String, ImportedQuery>,
     report: VotesImport,
 }
@@ -39,6 +44,8 @@ struct ImportedQuery {
     places: HashMap<String, usize>,
     games: HashMap<Pair, PairGames>,
     verdicts: ImportedVerdicts,
+    /// Judges whose votes did not count where they come from.
+    not_counting: HashSet<JudgeId>,
     voted: bool,
     changed: bool,
 }
@@ -50,6 +57,25 @@ struct ImportedVerdicts {
     given: HashMap<[u8; 32], u32>,
     /// The latest that does not say when it was given, by annotator and pair.
     latest: HashMap<(String, usize, usize), String>,
+}
+
+impl ImportedQuery {
+    /// Notes that judges have voted, and whether they counted where the vote comes from.
+    fn met(&mut self, vote: &ExternalVote, judges: &[JudgeId]) {
+        self.voted = true;
+        if vote.exported.as_ref().is_some_and(|place| !place.counts) {
+            self.not_counting.extend(judges);
+        }
+    }
+
+    /// The battles of a pair.
+    fn games(&mut self, db: &Db, pair: Pair) -> Result<&mut PairGames, StoreError> {
+        Ok(match self.games.entry(pair) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) if self.fresh => entry.insert(PairGames::default()),
+            Entry::Vacant(entry) => entry.insert(PairGames::stored(db, self.key, pair)?),
+        })
+    }
 }
 
 impl<'a> VotesImporter<'a> {
@@ -88,13 +114,20 @@ impl<'a> VotesImporter<'a> {
             Some(query) => query,
             None => self.query(vote)?,
         };
+        if let Some(pool) = vote.exported.as_ref().and_then(|place| place.pool.as_ref()) {
+            for document in &pool.documents {
+                self.place_document(&mut query, document)?;
+            }
+        }
         let (a, b) = (
             self.place(&mut query, &vote.a)?,
             self.place(&mut query, &vote.b)?,
         );
-        match vote.kind {
-            VoterKind::Llm => self.add_vote(&mut query, vote, a, b)?,
-            VoterKind::Human => self.add_verdict(&mut query, vote, a, b)?,
+        match (vote.kind, &vote.score) {
+            (VoterKind::Llm, Ok(score)) => self.add_vote(&mut query, vote, *score, a, b)?,
+            (VoterKind::Llm, Err(failure)) => self.add_failure(&mut query, vote, failure, a, b)?,
+            (VoterKind::Human, Ok(score)) => self.add_verdict(&mut query, vote, *score, a, b)?,
+            (VoterKind::Human, Err(_)) => {}
         }
         self.queries.insert(vote.query.as_str().to_owned(), query);
         Ok(())
@@ -112,17 +145,27 @@ impl<'a> VotesImporter<'a> {
             }
             None => {
                 self.report.queries_added += 1;
-                let pool = Pool {
-                    query: Query {
-                        id: vote.query.clone(),
-                        text: vote.query_text.clone().unwrap_or_default(),
+                let exported = vote
+                    .exported
+                    .as_ref()
+                    .and_then(|place| place.pool.as_deref());
+                let pool = match exported {
+                    Some(pool) => pool.clone(),
+                    None => Pool {
+                        query: Query {
+                            id: vote.query.clone(),
+                            text: vote.query_text.clone().unwrap_or_default(),
+                            extra: JsonObject::default(),
+                        },
+                        documents: Vec::new(),
                         extra: JsonObject::default(),
                     },
-                    documents: Vec::new(),
-                    extra: JsonObject::default(),
                 };
                 let key = self.db.add_pool(&pool, self.dataset)?.key();
-                (key, HashMap::new(), true)
+                self.report.documents_added += pool.documents.len();
+                let documents = pool.documents.iter().enumerate();
+                let places = documents.map(|(at, document)| (document.id.to_string(), at));
+                (key, places.collect(), true)
             }
         };
         Ok(ImportedQuery {
@@ -131,6 +174,7 @@ impl<'a> VotesImporter<'a> {
             places,
             games: HashMap::new(),
             verdicts: ImportedVerdicts::default(),
+            not_counting: HashSet::new(),
             voted: false,
             changed: fresh,
         })
@@ -153,22 +197,51 @@ impl<'a> VotesImporter<'a> {
             extra: JsonObject::default(),
             input_score: None,
         };
-        let place = self.db.add_document(query.key, &added)?;
+        self.place_document(query, &added)
+    }
+
+    fn place_document(
+        &mut self,
+        query: &mut ImportedQuery,
+        document: &Document,
+    ) -> Result<usize, StoreError> {
+        if let Some(place) = query.places.get(document.id.as_str()) {
+            return Ok(*place);
+        }
+        let place = self.db.add_document(query.key, document)?;
         query.places.insert(document.id.to_string(), place);
         query.changed = true;
         self.report.documents_added += 1;
         Ok(place)
     }
 
-    fn judge(&mut self, name: &str) -> Result<JudgeId, StoreError> {
-        if let Some(judge) = self.judges.get(name) {
-            return Ok(*judge);
+    /// The rows of a vote's judge: one, unless it was exported and the project has several judges of that name.
+    fn judges(&mut self, vote: &ExternalVote) -> Result<Vec<JudgeId>, StoreError> {
+        let provider = vote.exported.as_ref().map(|place| place.provider.clone());
+        let key = (vote.by.clone(), provider);
+        if let Some(judges) = self.judges.get(&key) {
+            return Ok(judges.clone());
         }
-        let judge = self.db.judge(&external_judge(name))?;
-        self.judges.insert(name.to_owned(), judge);
-        self.file_judges.push((judge, name.to_owned()));
-        self.report.judges.push(name.to_owned());
-        Ok(judge)
+        let judges = match &vote.exported {
+            None => vec![self.db.judge(&external_judge(&vote.by))?],
+            Some(place) => {
+                let known = self.db.all_judges()?.into_iter();
+                let known = known
+                    .filter(|(_, spec)| spec.name == vote.by && spec.provider == place.provider);
+                let known: Vec<JudgeId> = known.map(|(judge, _)| judge).collect();
+                match known.is_empty() {
+                    true => {
+                        let spec = recorded_judge(&vote.by, &place.provider, &place.model);
+                        vec![self.db.judge(&spec)?]
+                    }
+                    false => known,
+                }
+            }
+        };
+        self.file_judges.push((judges.clone(), vote.by.clone()));
+        self.report.judges.push(vote.by.clone());
+        self.judges.insert(key, judges.clone());
+        Ok(judges)
     }
 
     /// Stores a model's vote, unless the same is there and no other line stands for it.
@@ -176,28 +249,29 @@ impl<'a> VotesImporter<'a> {
         &mut self,
         query: &mut ImportedQuery,
         vote: &ExternalVote,
+        score: Margin,
         a: usize,
         b: usize,
     ) -> Result<(), StoreError> {
-        let judge = self.judge(&vote.by)?;
-        query.voted = true;
+        let judges = self.judges(vote)?;
+        query.met(vote, &judges);
         let Some(pair) = Pair::new(a, b) else {
             return Ok(());
         };
-        let games = match query.games.entry(pair) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) if query.fresh => entry.insert(PairGames::default()),
-            Entry::Vacant(entry) => entry.insert(PairGames::stored(self.db, query.key, pair)?),
-        };
-        let in_game = VoteInGame::new(judge, vote, a, b);
-        if games.matches(&in_game) {
+        let key = query.key;
+        let games = query.games(self.db, pair)?;
+        let in_game = |judge| VoteInGame::new(judge, vote, score, a, b);
+        let mut known = judges.iter().map(|judge| in_game(*judge));
+        if known.any(|vote| games.matches(&vote)) {
             self.report.unchanged += 1;
             return Ok(());
         }
-        let placed = games.place(&in_game, |number| {
+        let judge = judges[0];
+        let placed = games.place(&in_game(judge), |number| {
             self.report.battles += 1;
-            self.db.add_fought_battle(query.key, a, b, number)
+            self.db.add_fought_battle(key, a, b, number)
         })?;
+        self.ask(placed.battle, placed.partial.then_some(judge), vote)?;
         self.db.record(&recorded_call(
             placed.battle,
             judge,
@@ -210,19 +284,94 @@ impl<'a> VotesImporter<'a> {
         Ok(())
     }
 
+    /// Stores a failed call of an export, unless the project knows that the judge has failed there, or has its vote.
+    fn add_failure(
+        &mut self,
+        query: &mut ImportedQuery,
+        vote: &ExternalVote,
+        failure: &RecordedFailure,
+        a: usize,
+        b: usize,
+    ) -> Result<(), StoreError> {
+        let judges = self.judges(vote)?;
+        query.met(vote, &judges);
+        let Some(pair) = Pair::new(a, b) else {
+            return Ok(());
+        };
+        let game = vote.exported.as_ref().map(|place| place.game);
+        let key = query.key;
+        let games = query.games(self.db, pair)?;
+        let (battle, stored_a) = games.place_failure(judges[0], game, a, |number| {
+            self.report.battles += 1;
+            self.db.add_fought_battle(key, a, b, number)
+        })?;
+        for judge in &judges {
+            if self.db.has_failed(battle, *judge)? {
+                self.report.unchanged += 1;
+                return Ok(());
+            }
+        }
+        self.ask(battle, None, vote)?;
+        let known = serde_json::from_value(Value::String(failure.cause.clone()));
+        let (cause, message) = match known {
+            Ok(cause) => (cause, failure.message.clone()),
+            Err(_) => (
+                FailureCause::Malformed,
+                format!("{}: {}", failure.cause, failure.message),
+            ),
+        };
+        let swapped = vote.swapped != (stored_a != a);
+        let outcome = CallOutcome::Failure { cause, message };
+        self.db.record(&recorded_call(
+            battle,
+            judges[0],
+            swapped,
+            self.now_ms,
+            outcome,
+        ))?;
+        query.changed = true;
+        self.report.failures += 1;
+        Ok(())
+    }
+
+    /// Notes which judges a battle is meant for, where not for all: those that the export names, or who has voted again.
+    fn ask(
+        &self,
+        battle: BattleId,
+        again: Option<JudgeId>,
+        vote: &ExternalVote,
+    ) -> Result<(), StoreError> {
+        let asked = vote
+            .exported
+            .as_ref()
+            .and_then(|place| place.asked.as_ref());
+        let mut judges: Vec<JudgeId> = again.into_iter().collect();
+        for name in asked.into_iter().flatten() {
+            let named = |((known, _), rows): (&(String, Option<String>), &Vec<JudgeId>)| {
+                (known == name).then(|| rows[0])
+            };
+            judges.extend(self.judges.iter().find_map(named));
+        }
+        for judge in judges {
+            self.db.ask(battle, judge)?;
+        }
+        Ok(())
+    }
+
     /// Stores a person's vote as a verdict on the pair as it was shown to them. Its identifier follows from the line, so
     /// that the same line is the same verdict in every project.
     fn add_verdict(
         &mut self,
         query: &mut ImportedQuery,
         vote: &ExternalVote,
+        score: Margin,
         a: usize,
         b: usize,
     ) -> Result<(), StoreError> {
         if !self.report.annotators.contains(&vote.by) {
             self.report.annotators.push(vote.by.clone());
         }
-        let straight = match vote.score.outcome() {
+        let straight = match score.outcome() {
             Outcome::A => Decision::A,
             Outcome::Tie => Decision::Tie,
             Outcome::B => Decision::B,
@@ -286,8 +435,8 @@ impl<'a> VotesImporter<'a> {
         queries.sort_by_key(|query| query.key);
         let mut changed = Vec::new();
         for query in queries {
-            let newly_counting = query.voted && self.let_count(query.key)?;
-            if query.voted && !self.all_count_for(query.key)? {
+            let newly_counting = query.voted && self.let_count(query)?;
+            if query.voted && !self.all_count_for(query)? {
                 self.report.keep_their_judges += 1;
             }
             if query.changed || newly_counting {
@@ -302,30 +451,44 @@ impl<'a> VotesImporter<'a> {
 
     /// Lets the file's judges count for a query beside those of earlier imports, and says whether that changed anything.
     /// Where a run of the project has chosen the judges, they stay; so does a judge whose name is taken.
-    fn let_count(&self, query: QueryKey) -> Result<bool, StoreError> {
-        if self.db.is_planned(query)? {
+    fn let_count(&self, query: &ImportedQuery) -> Result<bool, StoreError> {
+        if self.db.is_planned(query.key)? {
             return Ok(false);
         }
-        let mut counting = self.db.judges_of(query)?;
+        let known = self.db.judges_of(query.key)?;
+        let mut counting: Vec<(JudgeId, String)> = known
+            .into_iter()
+            .map(|(judge, spec)| (judge, spec.name))
+            .collect();
         let before = counting.len();
-        for (judge, name) in &self.file_judges {
-            if counting.iter().all(|(_, spec)| spec.name != *name) {
-                counting.push((*judge, external_judge(name)));
+        for (judges, name) in &self.file_judges {
+            let counted = judges
+                .iter()
+                .find(|judge| !query.not_counting.contains(judge));
+            if let Some(judge) = counted
+                && counting.iter().all(|(_, taken)| taken != name)
+            {
+                counting.push((*judge, name.clone()));
             }
         }
         let grown = counting.len() > before;
         if grown {
             let counting: Vec<JudgeId> = counting.into_iter().map(|(judge, _)| judge).collect();
             let ensemble = self.db.ensemble(&counting)?;
-            self.db.set_ensemble(query, ensemble, None)?;
+            self.db.set_ensemble(query.key, ensemble, None)?;
         }
         Ok(grown)
     }
 
-    fn all_count_for(&self, query: QueryKey) -> Result<bool, StoreError> {
-        let counting = self.db.judges_of(query)?;
-        let counts = |judge: JudgeId| counting.iter().any(|(id, _)| *id == judge);
-        Ok(self.file_judges.iter().all(|(judge, _)| counts(*judge)))
+    fn all_count_for(&self, query: &ImportedQuery) -> Result<bool, StoreError> {
+        let counting = self.db.judges_of(query.key)?;
+        let fine = |judge: &JudgeId| {
+            query.not_counting.contains(judge) || counting.iter().any(|(id, _)| id == judge)
+        };
+        Ok(self
+            .file_judges
+            .iter()
+            .all(|(judges, _)| judges.iter().any(fine)))
     }
 }
 

@@ -14,9 +14,18 @@ pub(super) fn repeated_query(id: &str, first: u64) -> String {
     )
 }
 
-pub(super) fn pool(mut line: ObjectReader<'_, '_>) -> Option<Pool> {
+pub(super) fn pool(line: ObjectReader<'_, '_>) -> Option<Pool> {
+    read(line, false)
+}
+
+/// The same of a pool that stood in a project, where a document may be empty.
+pub(in crate::formats) fn exported_pool(line: ObjectReader<'_, '_>) -> Option<Pool> {
+    read(line, true)
+}
+
+fn read(mut line: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Pool> {
     let query = line.object("query").and_then(query);
-    let documents = documents(&mut line);
+    let documents = documents(&mut line, may_be_empty);
     Some(Pool {
         query: query?,
         documents: documents?,
@@ -33,7 +42,7 @@ fn query(mut query: ObjectReader<'_, '_>) -> Option<Query> {
     })
 }
 
-fn documents(line: &mut ObjectReader<'_, '_>) -> Option<Vec<Document>> {
+fn documents(line: &mut ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Vec<Document>> {
     let values = line.array("documents")?;
     if values.is_empty() {
         line.note("documents", "is empty; a pool needs documents");
@@ -43,7 +52,7 @@ fn documents(line: &mut ObjectReader<'_, '_>) -> Option<Vec<Document>> {
     let mut indexes = Vec::with_capacity(values.len());
     for (index, value) in values.into_iter().enumerate() {
         let reader = line.enter(&format!("documents[{index}]"), value);
-        if let Some(document) = reader.and_then(document) {
+        if let Some(document) = reader.and_then(|reader| document(reader, may_be_empty)) {
             documents.push(document);
             indexes.push(index);
         }
@@ -65,8 +74,12 @@ fn documents(line: &mut ObjectReader<'_, '_>) -> Option<Vec<Document>> {
     Some(documents)
 }
 
-fn document(mut document: ObjectReader<'_, '_>) -> Option<Document> {
-    let (id, content) = (document.text("id"), document.text("content"));
+fn document(mut document: ObjectReader<'_, '_>, may_be_empty: bool) -> Option<Document> {
+    let id = document.text("id");
+    let content = match may_be_empty {
+        true => document.string("content"),
+        false => document.text("content"),
+    };
     let metadata = document.optional("metadata", |value| {
         object(value).map_err(|what| format!("{what}; leave it out where there is none"))
     });

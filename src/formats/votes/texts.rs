@@ -63,7 +63,24 @@ where
                 &mut problems,
             )
         };
-        let (a, b) = (document("a", &vote.a), document("b", &vote.b));
+        let pool = vote.exported.as_ref().and_then(|place| place.pool.as_ref());
+        let pooled: Vec<ExternalDocument> = pool
+            .iter()
+            .flat_map(|pool| &pool.documents)
+            .map(|document| ExternalDocument {
+                id: document.id.clone(),
+                content: Some(document.content.clone()),
+            })
+            .collect();
+        let mut hashes = vec![
+            (&vote.a, document("a", &vote.a)),
+            (&vote.b, document("b", &vote.b)),
+        ];
+        hashes.extend(
+            pooled
+                .iter()
+                .map(|pooled| (pooled, document("pool", pooled))),
+        );
         let (true, Some(query)) = (problems.is_empty(), query) else {
             return Err(problems);
         };
@@ -74,7 +91,7 @@ where
                 query,
                 documents: HashMap::new(),
             });
-        for (document, hash) in [(&vote.a, a), (&vote.b, b)] {
+        for (document, hash) in hashes {
             if let Some(hash) = hash
                 && !texts.documents.contains_key(document.id.as_str())
             {

@@ -1,6 +1,6 @@
 //! One vote, and the line that it stands on.
 
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::vote::Margin;
 use crate::formats::json::{kind, number, reason, string};
 use crate::formats::object::ObjectReader;
@@ -31,14 +31,42 @@ pub struct ExternalVote {
     /// The model's or the person's name.
     pub by: String,
     pub kind: VoterKind,
-    /// Negative prefers `a`.
-    pub score: Margin,
+    /// Negative prefers `a`. A failed call, which only exports have, is no vote.
+    pub score: Result<Margin, RecordedFailure>,
     /// Whether `b` was shown first.
     pub swapped: bool,
     /// The reasoning, one thought a line; empty where there is none.
     pub reasoning: String,
     /// When, in milliseconds since the Unix epoch, where the line says so.
     pub created_ms: Option<i64>,
+    /// Where it belongs, on a line that was exported from a project.
+    pub exported: Option<ExportedPlace>,
+}
+
+/// Where a vote stood in the project that it was exported from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExportedPlace {
+    /// Battles of the pair that came before its own.
+    pub game: u32,
+    /// The judge's provider.
+    pub provider: String,
+    /// The judge's model.
+    pub model: String,
+    /// Whether the judge counted for the query.
+    pub counts: bool,
+    /// The judges that the battle was meant for, where not all were.
+    pub asked: Option<Vec<String>>,
+    /// The query's pool; on the first line of each query.
+    pub pool: Option<Box<Pool>>,
+}
+
+/// Why a call ended without a vote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedFailure {
+    /// The cause, as exports name it.
+    pub cause: String,
+    /// What went wrong.
+    pub message: String,
 }
 
 /// The last millisecond of the year 9999.
@@ -81,10 +109,11 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         b: document(b, b_text),
         by: by?,
         kind: kind?,
-        score: score?,
+        score: Ok(score?),
         swapped: swapped.unwrap_or(false),
         reasoning: reasoning.unwrap_or_default(),
         created_ms,
+        exported: None,
     })
 }
 
@@ -114,7 +143,7 @@ fn voter_kind(value: &RawValue) -> Result<VoterKind, String> {
     }
 }
 
-fn margin(value: &RawValue) -> Result<Margin, String> {
+pub(super) fn margin(value: &RawValue) -> Result<Margin, String> {
     Margin::new(number(value)?).ok_or_else(|| {
         format!(
             "{} is outside -1..1 (negative: a is better)",

@@ -93,18 +93,14 @@ fn describe(effect: &OverrideEffect, decision: Decision) -> String {
     if !effect.counts() {
         return format!("stored; {}", other_in_force(effect));
     }
-    let decided = matches!(decision, Decision::A | Decision::B);
     let Some(relation) = effect.relation else {
         return "stored; the judges' votes stay as they are".to_owned();
     };
-    let counted = match (decided, relation) {
-        (true, VerdictRelation::Confirms | VerdictRelation::Alone) => {
-            "it says which way, not how far".to_owned()
-        }
-        _ => format!(
-            "score {:.2} with the weight of {} battles",
+    let counted = match effect.weight {
+        None => "it says which way, not how far".to_owned(),
+        Some(weight) => format!(
+            "score {:.2} with the weight of {weight} battles",
             decision.score().unwrap_or(0.5),
-            effect.weight
         ),
     };
     let how = match (relation, effect.mode) {

@@ -36,8 +36,8 @@ pub struct OverrideEffect {
     pub relation: Option<VerdictRelation>,
     /// Whether verdicts replace votes.
     pub mode: OverrideMode,
-    /// The weight of a verdict, in battles.
-    pub weight: f64,
+    /// The weight of the verdict in battles; `None` where it counts by its direction alone.
+    pub weight: Option<f64>,
     /// Documents whose rank differs: identifier, rank before, rank after.
     pub moved: Vec<(DocId, usize, usize)>,
 }
@@ -69,13 +69,15 @@ pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffec
         let pair = Pair::new(a, b);
         let id = |at: usize| documents[at].id.clone();
         let in_force = pair.and_then(|pair| after.verdict(pair));
+        let relation = pair.and_then(|pair| after.stance(pair));
+        let by_direction = after.settings.by_direction(given.decision, relation);
         Ok(OverrideEffect {
             uid,
             rule: db.final_rule()?,
             in_force: in_force.map(|verdict| (verdict.clone(), id(verdict.a), id(verdict.b))),
-            relation: pair.and_then(|pair| after.stance(pair)),
+            relation,
             mode: after.settings.override_mode,
-            weight: after.settings.override_weight,
+            weight: (!by_direction).then_some(after.settings.override_weight),
             moved: moved(&before, &after, &documents),
         })
     })

@@ -3,7 +3,7 @@
 use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings, VerdictRelation};
 use crate::domain::battle::{Battle, Pair};
 use crate::domain::rating::{Observation, RatingModel};
-use crate::domain::verdict::{Decision, OverrideMode, Verdict};
+use crate::domain::verdict::{OverrideMode, Verdict};
 use crate::domain::vote::Outcome;
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -87,20 +87,14 @@ fn observations(
     observations.extend(rows.verdicts.iter().filter_map(|verdict| {
         let score = verdict.decision.score()?;
         let (a, b) = (index(verdict.a)?, index(verdict.b)?);
-        let side = match verdict.decision {
-            Decision::A => Some(0.0),
-            Decision::B => Some(1.0),
-            _ => None,
-        };
-        let contradicts =
-            verdict_relation(rows, settings, verdict) == Some(VerdictRelation::Contradicts);
-        match side.filter(|_| !contradicts && settings.model != RatingModel::Zbench) {
-            Some(side) => Some(Observation {
+        let relation = verdict_relation(rows, settings, verdict);
+        Some(match settings.by_direction(verdict.decision, relation) {
+            true => Observation {
                 slope: SIGN_SLOPE,
-                ..Observation::new(a, b, side, 1.0)
-            }),
-            None => Some(Observation::new(a, b, score, settings.override_weight)),
-        }
+                ..Observation::new(a, b, score.round(), 1.0)
+            },
+            false => Observation::new(a, b, score, settings.override_weight),
+        })
     }));
     observations
 }

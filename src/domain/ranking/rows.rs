@@ -1,8 +1,9 @@
 //! What a view is computed from: the query's rows, and the settings that turn them into numbers.
 
+use super::VerdictRelation;
 use crate::domain::battle::Battle;
 use crate::domain::rating::{self, RatingModel};
-use crate::domain::verdict::{OverrideMode, Verdict};
+use crate::domain::verdict::{Decision, OverrideMode, Verdict};
 use crate::domain::vote::{JudgeId, Vote, VoteRule};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +54,14 @@ impl Default for RankingSettings {
 }
 
 impl RankingSettings {
+    /// Whether a verdict counts by its direction alone, with the weight of one battle: one that says which document is better
+    /// and not by how much, and contradicts no votes. zBench's iteration knows no such term.
+    pub fn by_direction(&self, decision: Decision, relation: Option<VerdictRelation>) -> bool {
+        matches!(decision, Decision::A | Decision::B)
+            && relation != Some(VerdictRelation::Contradicts)
+            && self.model != RatingModel::Zbench
+    }
+
     /// The settings, or what is wrong with them in words.
     pub fn checked(self) -> Result<Self, String> {
         let number = |name: &str, value: f64, above: f64, most: f64| {

@@ -97,8 +97,9 @@ fn counts(open: &OpenQuery, pair: Pair, votes: usize) -> String {
         count_of(fought, "battle")
     );
     let effect = match (votes, settings.override_mode) {
-        (0, _) => "No votes here: your verdict alone counts; better says which way and not how far, by far is a whole win"
+        (0, _) if settings.by_direction(Decision::A, None) => "No votes here: your verdict alone counts; better says which way and not how far, by far is a whole win"
             .to_owned(),
+        (0, _) => "No votes here: your verdict alone counts; better is ⅔ of a win, by far a whole win".to_owned(),
         (_, OverrideMode::Replace) => format!(
             "A verdict that contradicts the judges' {here} replaces them: better is ⅔ of a win; one that confirms them is \
              added; by far is a whole win"
@@ -118,11 +119,9 @@ fn in_force(open: &OpenQuery, verdict: &Verdict, a: usize, b: usize, votes: usiz
     let words = open.decision_text(decision, a, b);
     let who = sanitise::line(&verdict.annotator);
     let stance = Pair::new(a, b).and_then(|pair| open.view.stance(pair));
-    let counted = match (decision, stance) {
-        (Decision::A | Decision::B, Some(VerdictRelation::Confirms | VerdictRelation::Alone)) => {
-            "which way, not how far".to_owned()
-        }
-        _ => format!(
+    let counted = match settings.by_direction(decision, stance) {
+        true => "which way, not how far".to_owned(),
+        false => format!(
             "{}, weight {}",
             share(decision),
             battles(settings.override_weight)

@@ -7,7 +7,6 @@
 pub mod append;
 pub mod assignments;
 pub mod batches;
-pub mod calls;
 mod columns;
 pub mod corpus;
 mod db;
@@ -35,6 +34,7 @@ mod settings;
 pub mod summary_cache;
 mod threads;
 pub mod verdicts;
+pub mod vote_details;
 pub mod votes;
 
 pub use db::Db;

@@ -6,7 +6,7 @@ use crate::domain::ranking::View;
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::DocumentInfo;
-use crate::store::votes::VoteDetail;
+use crate::store::vote_details::VoteDetail;
 use crate::store::{Db, Result};
 
 pub struct QueryBattles {

@@ -2,12 +2,12 @@
 
 pub mod ai_scores;
 pub mod datasets;
+mod file_content;
 mod imported;
 mod labels;
 mod pair_games;
 mod picks;
 mod rankings;
-mod recognise;
 mod recorded_call;
 mod vote_importer;
 pub mod votes;
@@ -20,11 +20,11 @@ use crate::domain::metrics::{Qrels, RankedRun};
 use crate::store::Store;
 use crate::store::imports::ImportRow;
 pub use datasets::REFUSED;
+use file_content::FileContent;
 pub use imported::{PoolsImport, VotesImport};
 use labels::LabelsImport;
 use picks::PicksImport;
 use rankings::RankingImport;
-use recognise::FileContent;
 use serde::Serialize;
 use std::fmt::{self, Display};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ enum CheckedContent {
 /// Reads a file through, whatever it holds.
 pub fn check(path: &Path, options: &ImportOptions) -> Result<CheckedFile, AppError> {
     let mut problems = FileProblems::default();
-    let content = match recognise::recognise(path)? {
+    let content = match file_content::recognise(path)? {
         FileContent::Dataset => {
             problems = datasets::check_lines(path)?;
             CheckedContent::Dataset

@@ -5,7 +5,7 @@ mod assignment_history;
 mod dissent;
 pub mod override_pair;
 pub mod pair_verdicts;
-pub mod queue;
+pub mod review_queue;
 pub mod undo;
 
 pub use assignment_history::assignment_history;

@@ -17,7 +17,7 @@ use crate::app::output_file::write_whole;
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
-use crate::store::calls::CallSelection;
+use crate::store::votes::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};
 

@@ -7,7 +7,7 @@ use crate::cli::output::{clean, or_dash};
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
-use crate::store::votes::VoteDetail;
+use crate::store::vote_details::VoteDetail;
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! `overrule queue`: which pairs a person should look at, in order.
 
-use crate::app::review::queue::build_review_queue;
-use crate::app::review::queue::{QueueItem, QueueItemState, QueueRequest};
+use crate::app::review::review_queue::build_review_queue;
+use crate::app::review::review_queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;

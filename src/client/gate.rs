@@ -130,7 +130,10 @@ impl RateGate {
             if reply
                 && matches!(
                     error.cause,
-                    FailureCause::Malformed | FailureCause::Truncated
+                    FailureCause::Malformed
+                        | FailureCause::Truncated
+                        | FailureCause::Refused
+                        | FailureCause::Filtered
                 )
             {
                 // The provider took the call, whatever the answer is worth.

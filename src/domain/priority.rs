@@ -5,19 +5,21 @@
 //! says how likely each of them was, so that an estimate from whatever was shown can be unbiased.
 
 mod certainty;
-mod cycles;
 pub mod graded;
 pub(crate) mod impact;
 pub(crate) mod inclusion;
+mod intransitive;
 mod policy;
-pub(crate) mod queue;
+pub(crate) mod queue_design;
 pub(crate) mod scoring;
 
 pub use certainty::{at_the_cut, certainty, separation};
-pub use cycles::{CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge};
 pub use inclusion::{Assignment, DrawReason, PairKey, inclusion_probabilities};
+pub use intransitive::{
+    CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,
+};
 pub use policy::Policy;
-pub use queue::{QueueCandidate, QueueDesign, build_queue};
+pub use queue_design::{QueueCandidate, QueueDesign, build_queue};
 pub use scoring::{DEFAULT_TOP, Scoring, effective_top, score_pairs};
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! A query's view: scores, intervals, expectations and warnings, as a pure function of the query's rows.
 
-mod inputs;
+mod fit_inputs;
 mod pair_votes;
 mod rows;
 mod warning;
@@ -12,7 +12,7 @@ use super::analysis;
 use super::battle::Pair;
 use super::rating::{self, Covariance, Fit, Observation, RankInterval, RatingError};
 use super::verdict::{OverrideMode, Verdict};
-use inputs::{FitInputs, consensus, votes_in_force};
+use fit_inputs::{FitInputs, consensus, votes_in_force};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -272,7 +272,7 @@ impl View {
 
     /// Where the verdict in force on a pair stands towards the votes; `None` without one, and for *cannot tell*.
     pub fn stance(&self, pair: Pair) -> Option<VerdictRelation> {
-        inputs::verdict_relation(&self.rows, &self.settings, self.verdict(pair)?)
+        fit_inputs::verdict_relation(&self.rows, &self.settings, self.verdict(pair)?)
     }
 
     /// The fit's probability that `row` is better than `column`.

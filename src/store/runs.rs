@@ -1,4 +1,4 @@
-//! Judges, plans, votes and failures.
+//! Runs, their plans and what they were asked to do.
 
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;

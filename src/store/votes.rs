@@ -1,160 +1,460 @@
-//! Votes and failures on a battle with all that is known about their calls.
+//! Votes and failures: which calls a plan still needs, and what came of those that were made.
 
 use super::corpus::QueryKey;
+use super::runs::RunId;
 use super::{Db, Result};
-use crate::domain::battle::{BattleId, Pair};
+use crate::domain::battle::BattleId;
+use crate::domain::sampling::PlannedBattle;
 use crate::domain::vote::{JudgeId, Margin};
-use crate::judge::FailureCause;
+use crate::judge::{FailureCause, JudgeSpec, Usage};
 use rusqlite::params;
+use std::collections::HashMap;
 
-/// A vote or a failure with all that is known about the call.
+/// How a call went, whether or not it led to a vote.
 #[derive(Clone, Debug, PartialEq)]
-pub struct VoteDetail {
+pub struct CallRecord {
     pub battle: BattleId,
     pub judge: JudgeId,
     /// Whether the judge was shown B first.
     pub swapped: bool,
-    /// The preference oriented to the battle, or why there is none.
-    pub result: std::result::Result<Margin, (FailureCause, String)>,
-    /// The reasoning, in the judge's own presentation; empty for a failure.
-    pub reasoning: String,
-    /// The reply as it came, where it was kept.
-    pub raw: Option<String>,
-    pub model: Option<String>,
-    /// 1 for the first call.
+    /// 1 for the first call on this battle by this judge.
     pub attempt: u32,
-    pub tokens: (u64, u64),
-    /// US dollars, where known.
+    pub usage: Usage,
+    /// US dollars, where the price is known.
     pub cost_usd: Option<f64>,
-    /// Milliseconds, where measured.
+    /// From sending to the last byte, in milliseconds, where it was measured.
     pub latency_ms: Option<f64>,
+    /// Whether the judge did not see all of a document.
+    pub truncated: bool,
+    /// What makes two calls the same, for judges that are paid.
+    pub call_key: Option<[u8; 32]>,
+    /// The run that made the call, `None` for imported ones.
+    pub run: Option<RunId>,
+    /// Milliseconds since the Unix epoch.
+    pub created_ms: i64,
+    /// The reply as it came, `None` where it can be made again from the same input or was never known.
+    pub raw: Option<String>,
+    /// A vote, or why there is none.
+    pub result: CallOutcome,
 }
 
-/// A vote with what the judge wrote, and the query that it was about.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ReasonedVote {
-    pub query: QueryKey,
+pub enum CallOutcome {
+    Vote {
+        /// The preference, oriented to the battle's A and B.
+        margin: Margin,
+        /// The reasoning, in the judge's own presentation.
+        reasoning: String,
+        /// The model that answered, as it names itself.
+        model: Option<String>,
+        stop_reason: Option<String>,
+        /// The provider's identifier of the call.
+        request_id: Option<String>,
+    },
+    Failure {
+        cause: FailureCause,
+        message: String,
+    },
+}
+
+/// A call that a plan still needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutstandingCall {
+    pub battle: BattleId,
     /// Position of document A in the pool.
     pub a: usize,
     /// Position of document B in the pool.
     pub b: usize,
-    /// Whether the judge was shown B first.
+    /// Index of the judge in the ensemble.
+    pub judge: usize,
+    /// Whether the judge is to be shown B first.
     pub swapped: bool,
-    /// The margin as stored: negative where A is better.
-    pub margin: f64,
-    pub reasoning: String,
-    pub query_text: String,
+    /// 1 plus the calls that failed before.
+    pub attempt: u32,
+    /// Why the question is to be asked once more, where that was still owed when a run ended.
+    pub again: Option<FailureCause>,
 }
 
+/// What became of a call that was to be recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    Kept,
+    /// The judge had voted on the battle already: the second vote is kept as a failure.
+    Duplicate,
+}
+
+/// The failed calls of a judge on a battle.
+struct FailedCalls {
+    count: u32,
+    last: bool,
+    /// Why the question was to be asked once more.
+    again: Option<FailureCause>,
+}
+
+/// Which calls of a plan are still to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallSelection {
+    /// Those never made.
+    Fresh,
+    /// Those never made and those that failed.
+    FreshAndFailed,
+    /// Only those that failed.
+    Failed,
+}
+
+/// Calls on a query that open batches are to make, by battle and judge.
+const PENDING: &str = "SELECT batch_call.battle, batch.judge, 1 FROM battle JOIN batch_call ON batch_call.battle = battle.id
+             JOIN batch ON batch.id = batch_call.batch
+             WHERE query = ?1 AND batch_call.done = 0 AND batch.closed_ms IS NULL";
+
+/// A planned battle's row and whether its A is the later document of the pool, by (low, high, game).
+type BattleIndex = HashMap<(usize, usize, u32), (i64, bool)>;
+
 impl Db {
-    /// Every vote and every failure not made good on a battle, in the order of `judges`.
-    pub fn battle_votes(&self, battle: BattleId, judges: &[JudgeId]) -> Result<Vec<VoteDetail>> {
-        let mut details = Vec::new();
-        let mut statement = self.connection.prepare_cached(
-            "SELECT judge, swapped, margin, reasoning, raw, model, attempt, tokens_input, tokens_output, cost_usd,
-                    latency_ms
-             FROM vote WHERE battle = ?1",
+    /// The calls that the planned battles of a query still need from the judges of an ensemble, battle by battle.
+    ///
+    /// `shown[judge][battle]` follows the order of `planned`: whether the judge is to be shown B first, `None` where it
+    /// is not to be asked. A battle that exists in the project but not in `planned` needs nothing, and neither does one
+    /// that is planned but not entered yet, nor a call that an open batch is to make. A pair that a round has shown to a
+    /// judge is shown to it the other way round.
+    pub fn outstanding(
+        &self,
+        query: QueryKey,
+        planned: &[PlannedBattle],
+        judges: &[JudgeId],
+        shown: &[Vec<Option<bool>>],
+        selection: CallSelection,
+    ) -> Result<Vec<OutstandingCall>> {
+        let battles = self.battle_index(query)?;
+        let votes = self.pairs_of(
+            "SELECT vote.battle, vote.judge, 1 FROM vote JOIN battle ON battle.id = vote.battle WHERE query = ?1",
+            query,
         )?;
-        let mut rows = statement.query([battle.0])?;
-        while let Some(row) = rows.next()? {
-            details.push(VoteDetail {
-                battle,
-                judge: JudgeId(row.get(0)?),
-                swapped: row.get(1)?,
-                result: Ok(row.get(2)?),
-                reasoning: row.get(3)?,
-                raw: row.get(4)?,
-                model: row.get(5)?,
-                attempt: row.get(6)?,
-                tokens: (row.get(7)?, row.get(8)?),
-                cost_usd: row.get(9)?,
-                latency_ms: row.get(10)?,
-            });
-        }
-        let mut statement = self.connection.prepare_cached(
-            "SELECT judge, swapped, cause, message, raw, attempt, tokens_input, tokens_output, cost_usd, latency_ms
-             FROM failure WHERE battle = ?1 ORDER BY id DESC",
-        )?;
-        let mut rows = statement.query([battle.0])?;
-        while let Some(row) = rows.next()? {
-            let judge = JudgeId(row.get(0)?);
-            if details
-                .iter()
-                .any(|detail: &VoteDetail| detail.judge == judge)
-            {
+        let pending = self.pairs_of(PENDING, query)?;
+        let failures = self.failures_of(query)?;
+        let in_rounds = self.shown_in_rounds(query)?;
+        let mut outstanding = Vec::new();
+        for (index, plan) in planned.iter().enumerate() {
+            let Some((id, reversed)) = battles.get(&(plan.pair.low(), plan.pair.high(), plan.game))
+            else {
                 continue;
+            };
+            for (judge, judge_id) in judges.iter().enumerate() {
+                let Some(Some(later_first)) = shown.get(judge).and_then(|of| of.get(index)) else {
+                    continue;
+                };
+                let call = (*id, judge_id.0);
+                let failures = failures.get(&call);
+                let failed = failures.is_some_and(|failures| failures.last);
+                let wanted = match selection {
+                    CallSelection::Fresh => !failed,
+                    CallSelection::FreshAndFailed => true,
+                    CallSelection::Failed => failed,
+                };
+                if !wanted || votes.contains_key(&call) || pending.contains_key(&call) {
+                    continue;
+                }
+                let (a, b) = (plan.pair.low(), plan.pair.high());
+                let later_first = in_rounds
+                    .get(&(a, b, judge_id.0))
+                    .map_or(*later_first, |before| !before);
+                outstanding.push(OutstandingCall {
+                    battle: BattleId(*id),
+                    a: if *reversed { b } else { a },
+                    b: if *reversed { a } else { b },
+                    judge,
+                    swapped: later_first ^ reversed,
+                    attempt: failures.map_or(0, |failures| failures.count) + 1,
+                    again: failures
+                        .filter(|failures| !failures.last)
+                        .and_then(|failures| failures.again),
+                });
             }
-            details.push(VoteDetail {
-                battle,
-                judge,
-                swapped: row.get(1)?,
-                result: Err((row.get(2)?, row.get(3)?)),
-                reasoning: String::new(),
-                raw: row.get(4)?,
-                model: None,
-                attempt: row.get(5)?,
-                tokens: (row.get(6)?, row.get(7)?),
-                cost_usd: row.get(8)?,
-                latency_ms: row.get(9)?,
-            });
         }
-        details.retain(|detail| judges.contains(&detail.judge));
-        details.sort_by_key(|detail| judges.iter().position(|judge| *judge == detail.judge));
-        Ok(details)
+        Ok(outstanding)
     }
 
-    /// The votes on a pair of a query, by judge; A is the document earlier in the pool.
-    pub fn pair_margins(&self, query: QueryKey, pair: Pair) -> Result<Vec<(JudgeId, Margin)>> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT judge, margin, a > b FROM vote JOIN battle ON battle.id = vote.battle
-             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3",
-        )?;
-        let mut rows = statement.query(params![query.0, pair.low(), pair.high()])?;
-        let mut margins = Vec::new();
-        while let Some(row) = rows.next()? {
-            if let Some(margin) = Margin::new(row.get(1)?) {
-                let turned: bool = row.get(2)?;
-                let margin = if turned { margin.flipped() } else { margin };
-                margins.push((JudgeId(row.get(0)?), margin));
-            }
+    /// Calls left for each judge of a plan that may not have been entered, and calls that open batches owe; `None` for a
+    /// query that is not there.
+    pub fn calls_left(
+        &self,
+        query: &str,
+        planned: &[PlannedBattle],
+        specs: &[JudgeSpec],
+        shown: &[Vec<Option<bool>>],
+        selection: CallSelection,
+    ) -> Result<Option<(Vec<usize>, usize)>> {
+        let Some(query) = self.known_query(query)? else {
+            return Ok(None);
+        };
+        let judges = self.known_judges(specs)?;
+        let entered = self.outstanding(query, planned, &judges, shown, selection)?;
+        let known = self.battle_index(query)?;
+        let new = |battle: &&PlannedBattle| {
+            !known.contains_key(&(battle.pair.low(), battle.pair.high(), battle.game))
+        };
+        let fresh = if selection == CallSelection::Failed {
+            0
+        } else {
+            planned.iter().filter(new).count()
+        };
+        let mut left = vec![fresh; judges.len()];
+        for call in entered {
+            left[call.judge] += 1;
         }
-        Ok(margins)
+        Ok(Some((left, self.pending(query, planned, &judges)?)))
     }
 
-    /// Hands every vote of the project to `each`; A is the document earlier in the pool.
-    pub fn each_margin(&self, mut each: impl FnMut(QueryKey, Pair, JudgeId, Margin)) -> Result<()> {
-        let mut statement = self.connection.prepare_cached(
-            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle",
-        )?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let (a, b) = (row.get(1)?, row.get(2)?);
-            if let (Some(pair), Some(margin)) = (Pair::new(a, b), Margin::new(row.get(4)?)) {
-                let margin = if a < b { margin } else { margin.flipped() };
-                each(QueryKey(row.get(0)?), pair, JudgeId(row.get(3)?), margin);
+    /// Calls of a plan that open batches are to make.
+    pub fn pending(
+        &self,
+        query: QueryKey,
+        planned: &[PlannedBattle],
+        judges: &[JudgeId],
+    ) -> Result<usize> {
+        let open = self.pairs_of(PENDING, query)?;
+        if open.is_empty() {
+            return Ok(0);
+        }
+        let battles = self.battle_index(query)?;
+        let ids = planned
+            .iter()
+            .filter_map(|plan| battles.get(&(plan.pair.low(), plan.pair.high(), plan.game)));
+        let calls = ids.flat_map(|(id, _)| judges.iter().map(move |judge| (*id, judge.0)));
+        Ok(calls.filter(|call| open.contains_key(call)).count())
+    }
+
+    pub fn has_voted(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM vote WHERE battle = ?1 AND judge = ?2)",
+            params![battle.0, judge.0],
+        )
+    }
+
+    /// Records a call. A second vote of the same judge on the same battle does not count: it is kept as a failure, with
+    /// what it cost.
+    pub fn record(&self, call: &CallRecord) -> Result<Recorded> {
+        self.record_attempt(call, false)
+    }
+
+    /// [`Db::record`]; `again` says that the question will be asked once more, so that a failure is not the last word.
+    pub fn record_attempt(&self, call: &CallRecord, again: bool) -> Result<Recorded> {
+        let usage = call.usage;
+        match &call.result {
+            CallOutcome::Vote {
+                margin,
+                reasoning,
+                model,
+                stop_reason,
+                request_id,
+            } => {
+                let added = self.change(
+                    "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                         tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                         model, stop_reason, request_id, reasoning, raw)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
+                         ?19, ?20)
+                     ON CONFLICT DO NOTHING",
+                    params![
+                        call.battle.0,
+                        call.judge.0,
+                        call.swapped,
+                        margin.get(),
+                        call.attempt,
+                        usage.input,
+                        usage.cached,
+                        usage.output,
+                        usage.thinking,
+                        call.cost_usd,
+                        call.latency_ms,
+                        call.truncated,
+                        call.run.map(|run| run.0),
+                        call.created_ms,
+                        call.call_key.as_ref().map(|key| &key[..]),
+                        model,
+                        stop_reason,
+                        request_id,
+                        reasoning,
+                        call.raw,
+                    ],
+                )?;
+                if added == 0 {
+                    let second = CallRecord {
+                        result: CallOutcome::Failure {
+                            cause: FailureCause::Duplicate,
+                            message: "the judge had voted on this battle already".to_owned(),
+                        },
+                        ..call.clone()
+                    };
+                    self.record_attempt(&second, false)?;
+                    return Ok(Recorded::Duplicate);
+                }
+            }
+            CallOutcome::Failure { cause, message } => {
+                self.change(
+                    "INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input,
+                         tokens_output, cost_usd, latency_ms, run, created_ms, raw, again)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                    params![
+                        call.battle.0,
+                        call.judge.0,
+                        call.swapped,
+                        cause,
+                        message,
+                        call.attempt,
+                        usage.input,
+                        usage.output,
+                        call.cost_usd,
+                        call.latency_ms,
+                        call.run.map(|run| run.0),
+                        call.created_ms,
+                        call.raw,
+                        again,
+                    ],
+                )?;
             }
         }
+        self.touch_query_of(call.battle)?;
+        Ok(Recorded::Kept)
+    }
+
+    /// Marks the numbers of a battle's query as changed.
+    fn touch_query_of(&self, battle: BattleId) -> Result<()> {
+        self.change(
+            "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
+            [battle.0],
+        )?;
         Ok(())
     }
 
-    /// Some of a judge's votes that have a reasoning, the same ones every time.
-    pub fn votes_with_reasoning(&self, judge: JudgeId, limit: usize) -> Result<Vec<ReasonedVote>> {
-        self.all(
-            "SELECT battle.query, battle.a, battle.b, swapped, margin, reasoning, query.text
-             FROM vote JOIN battle ON battle.id = vote.battle JOIN query ON query.id = battle.query
-             WHERE judge = ?1 AND reasoning != '' ORDER BY (vote.id * 2654435761) % 4294967296 LIMIT ?2",
-            params![judge.0, limit],
+    /// The votes that identical calls have led to, by call.
+    pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], i64>> {
+        let mut known = HashMap::new();
+        for key in keys {
+            if let Some(vote) = self.vote_by_call(key)? {
+                known.insert(*key, vote);
+            }
+        }
+        Ok(known)
+    }
+
+    /// A vote that an identical call has led to.
+    pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<i64>> {
+        self.maybe_value(
+            "SELECT id FROM vote WHERE call_key = ?1 LIMIT 1",
+            [&key[..]],
+        )
+    }
+
+    /// Lets a vote count for another battle too, at no cost. Both calls would have shown the judge the same texts in the
+    /// same order; the margin is turned where the battles are stored the other way round.
+    #[allow(clippy::too_many_arguments)]
+    pub fn reuse_vote(
+        &self,
+        known: i64,
+        battle: BattleId,
+        judge: JudgeId,
+        swapped: bool,
+        attempt: u32,
+        run: RunId,
+        created_ms: i64,
+    ) -> Result<()> {
+        self.change(
+            "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
+                 tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
+                 model, stop_reason, request_id, reasoning, raw)
+             SELECT ?2, ?3, ?4, CASE WHEN swapped = ?4 THEN margin ELSE 0.0 - margin END, ?5, 0, 0, 0, 0, 0.0,
+                 NULL, truncated, ?6, ?7, call_key, model, stop_reason, request_id, reasoning, raw
+             FROM vote WHERE id = ?1
+             ON CONFLICT DO NOTHING",
+            params![known, battle.0, judge.0, swapped, attempt, run.0, created_ms],
+        )?;
+        self.touch_query_of(battle)?;
+        Ok(())
+    }
+
+    /// A battle of a pair, whichever way round it is stored, and which document is its A.
+    pub fn battle_at(
+        &self,
+        query: QueryKey,
+        x: usize,
+        y: usize,
+        game: u32,
+    ) -> Result<Option<(BattleId, usize)>> {
+        self.maybe(
+            "SELECT id, a FROM battle WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game = ?4",
+            params![query.0, x.min(y), x.max(y), game],
             |row| {
-            Ok(ReasonedVote {
-                query: QueryKey(row.get(0)?),
-                a: row.get(1)?,
-                b: row.get(2)?,
-                swapped: row.get(3)?,
-                margin: row.get(4)?,
-                reasoning: row.get(5)?,
-                query_text: row.get(6)?,
-            })
+                Ok((BattleId(row.get(0)?), row.get(1)?))
+            },
+        )
+    }
+
+    /// Adds a battle that was fought elsewhere, as a certain game of its pair.
+    pub fn add_fought_battle(
+        &self,
+        query: QueryKey,
+        a: usize,
+        b: usize,
+        game: u32,
+    ) -> Result<BattleId> {
+        self.change(
+            "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, 0, 'import')",
+            params![query.0, a, b, game],
+        )?;
+        Ok(BattleId(self.connection.last_insert_rowid()))
+    }
+
+    /// A judge's vote on a battle: its margin and reasoning.
+    pub fn vote_on(&self, battle: BattleId, judge: JudgeId) -> Result<Option<(Margin, String)>> {
+        self.maybe(
+            "SELECT margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2",
+            params![battle.0, judge.0],
+            |row| row.try_into(),
+        )
+    }
+
+    pub fn has_failed(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {
+        self.value(
+            "SELECT EXISTS (SELECT 1 FROM failure WHERE battle = ?1 AND judge = ?2)",
+            params![battle.0, judge.0],
+        )
+    }
+
+    /// Row and orientation of each battle by (low, high, game); true where A is the later document of the pool.
+    fn battle_index(&self, query: QueryKey) -> Result<BattleIndex> {
+        self.all(
+            "SELECT id, a, b, game FROM battle WHERE query = ?1",
+            [query.0],
+            |row| {
+                let (a, b): (usize, usize) = (row.get(1)?, row.get(2)?);
+                Ok(((a.min(b), a.max(b), row.get(3)?), (row.get(0)?, a > b)))
+            },
+        )
+    }
+
+    fn failures_of(&self, query: QueryKey) -> Result<HashMap<(i64, i64), FailedCalls>> {
+        self.all(
+            "SELECT failure.battle, failure.judge, count(*), max(again = 0), max(cause) FILTER (WHERE again)
+             FROM failure JOIN battle ON battle.id = failure.battle WHERE query = ?1 GROUP BY 1, 2",
+            [query.0],
+            |row| {
+            let found = FailedCalls {
+                count: row.get(2)?,
+                last: row.get(3)?,
+                again: row.get(4)?,
+            };
+            Ok(((row.get(0)?, row.get(1)?), found))
         },
         )
     }
+
+    fn pairs_of(&self, sql: &str, query: QueryKey) -> Result<HashMap<(i64, i64), u32>> {
+        self.all(sql, [query.0], |row| {
+            Ok(((row.get(0)?, row.get(1)?), row.get(2)?))
+        })
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,7 +26,7 @@ use super::widgets::prompt::LinePrompt;
 use super::widgets::toast::{Level, Toast};
 use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::annotate::RunRequest;
-use crate::app::review::queue::QueueItem;
+use crate::app::review::review_queue::QueueItem;
 use crate::client::RunControl;
 use crate::config::JudgingConfig;
 use crate::domain::sanitise;

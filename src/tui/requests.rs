@@ -3,7 +3,7 @@
 use super::message::Effect;
 use super::model::Model;
 use super::model::open_query::OpenQuery;
-use crate::app::review::queue::QueueRequest;
+use crate::app::review::review_queue::QueueRequest;
 use crate::domain::adjudication::{CONTROL_SHARE, DisagreementRule};
 use crate::domain::battle::BattleId;
 use crate::domain::vote::JudgeId;

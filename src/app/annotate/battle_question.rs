@@ -6,8 +6,8 @@ use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, S
 use crate::judge::{
     CallError, Exchange, Judge, JudgePrompt, JudgeReply, Opinion, PresentedPair, opinion_of,
 };
-use crate::store::calls::{CallOutcome, CallRecord, OutstandingCall, Recorded};
 use crate::store::corpus::QueryKey;
+use crate::store::votes::{CallOutcome, CallRecord, OutstandingCall, Recorded};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use std::sync::Arc;

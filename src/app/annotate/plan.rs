@@ -4,10 +4,10 @@ use super::request::RunRequest;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;
-use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::rounds::TaskRow;
+use crate::store::votes::CallSelection;
 use crate::store::{Db, StoreError};
 use std::collections::HashMap;
 

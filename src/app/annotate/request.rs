@@ -3,9 +3,9 @@
 use super::progress::RunProgress;
 use crate::domain::sampling;
 use crate::domain::sampling::adaptive::AdaptivePlan;
-use crate::store::calls::CallSelection;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
+use crate::store::votes::CallSelection;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {

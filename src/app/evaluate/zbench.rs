@@ -7,7 +7,7 @@ use crate::app::wording::counted;
 use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::domain::metrics::zbench::{ndcg, pairwise_accuracy, recall};
 use crate::domain::metrics::{Resampling, compare, estimate};
-use crate::formats::recognise::FileKind;
+use crate::formats::file_kind::FileKind;
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Queries with their documents, in zBench's JSON lines.
 
+use super::file_content::{FileContent, recognise};
 use super::imported::PoolsImport;
-use super::recognise::{FileContent, recognise};
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{display_name, open, stem};
 use crate::domain::corpus::Pool;

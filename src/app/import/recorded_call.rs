@@ -3,7 +3,7 @@
 use crate::domain::battle::BattleId;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{JudgeSpec, Usage};
-use crate::store::calls::{CallOutcome, CallRecord};
+use crate::store::votes::{CallOutcome, CallRecord};
 
 /// A judge of whom only the name and the votes are known.
 pub(super) fn recorded_judge(name: &str, provider: &str, model: &str) -> JudgeSpec {

@@ -1,7 +1,7 @@
 //! Votes of judges and verdicts of people as ratings: what judge statistics and agreement are computed from.
 
 use crate::app::review::assignment_history;
-use crate::app::review::queue::candidates;
+use crate::app::review::review_queue::candidates;
 use crate::domain::battle::Pair;
 use crate::domain::judge_report::{HumanVerdict, Rating};
 use crate::domain::priority::{self, Assignment, Policy};

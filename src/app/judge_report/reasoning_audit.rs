@@ -3,7 +3,7 @@
 use crate::domain::reasoning::{FoldedText, conclusion, quotes};
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::store::corpus::QueryKey;
-use crate::store::votes::ReasonedVote;
+use crate::store::vote_details::ReasonedVote;
 use crate::store::{Db, Result};
 use serde::Serialize;
 use std::collections::HashMap;

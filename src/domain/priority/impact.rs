@@ -161,7 +161,7 @@ impl<'a> FlipContext<'a> {
 
     /// The scores that the pair may turn to.
     fn turned(score: f64) -> Vec<f64> {
-        if super::cycles::is_tie(score) {
+        if super::intransitive::is_tie(score) {
             vec![0.0, 1.0]
         } else {
             vec![1.0 - score]

@@ -1,7 +1,7 @@
 //! How urgently each pair of one query deserves a look: numbers that depend on the query's view alone and can be kept
 //! until the view changes.
 
-use super::{Policy, cycles, impact};
+use super::{Policy, impact, intransitive};
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
 use crate::domain::rating;
@@ -77,8 +77,9 @@ pub fn score_pairs(view: &View, scoring: &Scoring) -> Vec<PairPriority> {
             })
         }
         Policy::Cycle => {
-            let weakest =
-                cycles::weakest_pairs(&cycles::cyclic_triads(&cycles::decided_pairs(view)));
+            let weakest = intransitive::weakest_pairs(&intransitive::cyclic_triads(
+                &intransitive::decided_pairs(view),
+            ));
             Box::new(move |pair| weakest.get(&pair).copied())
         }
         Policy::Uncertain => Box::new(|pair| uncertainty(view, pair)),
@@ -142,7 +143,7 @@ fn outranks(view: &View, pair: Pair) -> Option<f64> {
 /// P(the ensemble's outcome on the pair is wrong): one half at a tie (SCIENCE §9e).
 pub(crate) fn error_probability(view: &View, pair: Pair) -> Option<f64> {
     let (score, above) = (observed(view, pair)?, outranks(view, pair)?);
-    Some(if cycles::is_tie(score) {
+    Some(if intransitive::is_tie(score) {
         0.5
     } else if score > 0.5 {
         1.0 - above

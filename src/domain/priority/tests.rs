@@ -2,7 +2,7 @@
 
 use super::impact::{Impact, impacts};
 use super::inclusion::sampling_weights;
-use super::queue::QueueEntry;
+use super::queue_design::QueueEntry;
 use super::scoring::top_probabilities;
 use super::*;
 use crate::domain::battle::{Battle, BattleId, Pair};

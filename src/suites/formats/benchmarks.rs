@@ -2,8 +2,8 @@
 
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
+use crate::formats::file_kind::{FileKind, recognise};
 use crate::formats::problem::Problem;
-use crate::formats::recognise::{FileKind, recognise};
 use crate::formats::trec::{self, CandidateLists};
 use crate::formats::{beir, dataset};
 use proptest::prelude::*;

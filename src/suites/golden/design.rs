@@ -3,7 +3,7 @@
 
 use crate::domain::battle::Pair;
 use crate::domain::priority::inclusion::sampling_weights;
-use crate::domain::priority::queue::QueueEntry;
+use crate::domain::priority::queue_design::QueueEntry;
 use crate::domain::priority::{
     Assignment, DrawReason, PairKey, Policy, QueueCandidate, QueueDesign, build_queue,
     inclusion_probabilities,

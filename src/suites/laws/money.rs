@@ -8,7 +8,7 @@ use crate::domain::corpus::{DocId, Document};
 use crate::domain::vote::Margin;
 use crate::judge::Usage;
 use crate::store::Store;
-use crate::store::calls::{CallOutcome, CallRecord, CallSelection};
+use crate::store::votes::{CallOutcome, CallRecord, CallSelection};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -6,8 +6,8 @@ use crate::app::annotate::progress::RunPhase;
 use crate::client::RunControl;
 use crate::domain::ranking::RankingSettings;
 use crate::store::StoreError;
-use crate::store::calls::CallSelection;
 use crate::store::summary_cache::QuerySummary;
+use crate::store::votes::CallSelection;
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);

@@ -7,7 +7,7 @@ use crate::domain::verdict::{AnnotatorVerdicts, Decision};
 use crate::domain::vote::JudgeId;
 use crate::judge::JudgeSpec;
 use crate::store::corpus::{DocumentInfo, QueryInfo};
-use crate::store::votes::VoteDetail;
+use crate::store::vote_details::VoteDetail;
 use std::collections::HashMap;
 use std::sync::Arc;
 

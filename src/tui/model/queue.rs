@@ -1,7 +1,7 @@
 //! The queue: what it holds and how it is ordered.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::queue::QueueItem;
+use crate::app::review::review_queue::QueueItem;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
 use crate::store::corpus::QueryKey;

@@ -1,6 +1,6 @@
 //! The pair under review.
 
-use crate::app::review::queue::QueueItem;
+use crate::app::review::review_queue::QueueItem;
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};

@@ -7,7 +7,7 @@ use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{FailureCause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
-use crate::store::votes::VoteDetail;
+use crate::store::vote_details::VoteDetail;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Caches;
 use crate::tui::model::open_query::OpenQuery;

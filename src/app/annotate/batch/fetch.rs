@@ -7,7 +7,7 @@ use crate::client::now_ms;
 use crate::judge::batch::{BatchAnswer, BatchApi};
 use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, JudgeReply, opinion_of};
 use crate::store::batches::{BatchCall, BatchRow, BatchStage};
-use crate::store::calls::{CallOutcome, CallRecord};
+use crate::store::votes::{CallOutcome, CallRecord};
 use crate::store::{Db, Store, StoreError};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};

@@ -6,7 +6,7 @@ use crate::domain::battle::Pair;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::domain::sampling::plan;
 use crate::judge::JudgeEnsemble;
-use crate::store::calls::CallSelection;
+use crate::store::votes::CallSelection;
 use crate::store::{Store, StoreError};
 
 /// What one query would need.

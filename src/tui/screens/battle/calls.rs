@@ -4,7 +4,7 @@ use crate::domain::battle::Pair;
 use crate::domain::reasoning;
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin, Outcome};
-use crate::store::votes::VoteDetail;
+use crate::store::vote_details::VoteDetail;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;

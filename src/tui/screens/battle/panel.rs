@@ -4,30 +4,15 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::VerdictRelation;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
-use crate::tui::keymap::{Command, Scope};
+use crate::tui::keymap::Scope;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::screens::Screen;
+use crate::tui::screens::battle::verdict::DECISIONS;
 use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use crate::tui::widgets::key_rows;
 use ratatui::text::Line;
-
-/// The commands that decide, what they decide, and what their keys say.
-const DECISIONS: [(Command, Decision, &str); 6] = [
-    (Command::JudgeA, Decision::A, "A better"),
-    (Command::JudgeAStrongly, Decision::MuchA, "A by far"),
-    (Command::JudgeTie, Decision::Tie, "equal"),
-    (Command::JudgeB, Decision::B, "B better"),
-    (Command::JudgeBStrongly, Decision::MuchB, "B by far"),
-    (Command::CannotTell, Decision::CannotTell, "cannot tell"),
-];
-
-pub(crate) fn decision_of(command: Command) -> Option<Decision> {
-    let mut all = DECISIONS.into_iter();
-    all.find(|(known, ..)| *known == command)
-        .map(|(_, decision, _)| decision)
-}
 
 pub(crate) fn decision_keys(screen: Screen, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let keys = DECISIONS.map(|(command, _, words)| (command, words, false));

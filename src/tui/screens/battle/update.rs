@@ -1,4 +1,4 @@
-//! Walking through battles and texts, and opening a pair.
+//! Verdicts on a battle, and walking through battles and texts.
 
 use super::{calls, verdict};
 use crate::domain::battle::Pair;
@@ -10,7 +10,7 @@ use crate::tui::model::document::most_surprising_first;
 use crate::tui::navigation::{neighbour, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
-use crate::tui::screens::battle::panel::decision_of;
+use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::spec::Copied;
 use std::collections::HashSet;
 

@@ -4,9 +4,26 @@ use crate::domain::ranking::View;
 use crate::domain::verdict::{Decision, Verdict};
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
+use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
+
+/// The commands that decide, what they decide, and what their keys say.
+pub(super) const DECISIONS: [(Command, Decision, &str); 6] = [
+    (Command::JudgeA, Decision::A, "A better"),
+    (Command::JudgeAStrongly, Decision::MuchA, "A by far"),
+    (Command::JudgeTie, Decision::Tie, "equal"),
+    (Command::JudgeB, Decision::B, "B better"),
+    (Command::JudgeBStrongly, Decision::MuchB, "B by far"),
+    (Command::CannotTell, Decision::CannotTell, "cannot tell"),
+];
+
+pub(crate) fn decision_of(command: Command) -> Option<Decision> {
+    let mut all = DECISIONS.into_iter();
+    all.find(|(known, ..)| *known == command)
+        .map(|(_, decision, _)| decision)
+}
 
 /// Gives a verdict on the pair on screen: the ranking changes at once, and the verdict is stored.
 pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect> {

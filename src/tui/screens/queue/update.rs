@@ -1,7 +1,7 @@
 //! Walking the queue and choosing what it holds.
 
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::queue::QueueItem;
+use crate::app::review::review_queue::QueueItem;
 use crate::domain::priority::Policy;
 use crate::domain::vote::JudgeId;
 use crate::tui::keymap::Command;

@@ -1,6 +1,6 @@
 //! Which pairs to look at, first things first.
 
-use crate::app::review::queue::{QueueItem, QueueItemState};
+use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::priority::Policy;
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;

@@ -1,5 +1,5 @@
 use crate::app::review::annotator_statistics::AnnotatorStatistics;
-use crate::app::review::queue::{QueueItem, QueueItemState};
+use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause};

@@ -1,7 +1,7 @@
 //! A pair is decided blind, then again with everything in sight.
 
 use super::panel::{CAUSES, CONFIDENCES};
-use crate::app::review::queue::{QueueItem, QueueItemState};
+use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
 use crate::domain::sampling::SeededRng;
@@ -16,7 +16,7 @@ use crate::tui::model::battle::BattleScreen;
 use crate::tui::model::review::{CurrentItem, active_ms};
 use crate::tui::navigation::neighbour;
 use crate::tui::requests;
-use crate::tui::screens::battle::panel::decision_of;
+use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::spec::Copied;
 use crate::tui::screens::{Screen, battle};
 

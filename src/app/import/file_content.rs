@@ -2,7 +2,7 @@
 
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{display_name, open};
-use crate::formats::recognise::{self, FileKind};
+use crate::formats::file_kind::{self, FileKind};
 use std::io::BufRead as _;
 use std::path::Path;
 
@@ -40,7 +40,7 @@ pub(super) fn recognise(path: &Path) -> Result<FileContent, AppError> {
     let bare = start.trim_start_matches('\u{feff}').trim_start();
     let beginning: String = bare.chars().take(200).collect();
     let Some(members) = beginning.strip_prefix('{') else {
-        let found = recognise::recognise(reader, &display_name(path));
+        let found = file_kind::recognise(reader, &display_name(path));
         return Ok(match found.map_err(AppError::invalid)? {
             FileKind::Dataset => FileContent::Dataset,
             kind @ (FileKind::Qrels | FileKind::BeirQrels) => FileContent::Labels(kind),

@@ -1,0 +1,160 @@
+//! Votes and failures on a battle with all that is known about their calls.
+
+use super::corpus::QueryKey;
+use super::{Db, Result};
+use crate::domain::battle::{BattleId, Pair};
+use crate::domain::vote::{JudgeId, Margin};
+use crate::judge::FailureCause;
+use rusqlite::params;
+
+/// A vote or a failure with all that is known about the call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VoteDetail {
+    pub battle: BattleId,
+    pub judge: JudgeId,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+    /// The preference oriented to the battle, or why there is none.
+    pub result: std::result::Result<Margin, (FailureCause, String)>,
+    /// The reasoning, in the judge's own presentation; empty for a failure.
+    pub reasoning: String,
+    /// The reply as it came, where it was kept.
+    pub raw: Option<String>,
+    pub model: Option<String>,
+    /// 1 for the first call.
+    pub attempt: u32,
+    pub tokens: (u64, u64),
+    /// US dollars, where known.
+    pub cost_usd: Option<f64>,
+    /// Milliseconds, where measured.
+    pub latency_ms: Option<f64>,
+}
+
+/// A vote with what the judge wrote, and the query that it was about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReasonedVote {
+    pub query: QueryKey,
+    /// Position of document A in the pool.
+    pub a: usize,
+    /// Position of document B in the pool.
+    pub b: usize,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+    /// The margin as stored: negative where A is better.
+    pub margin: f64,
+    pub reasoning: String,
+    pub query_text: String,
+}
+
+impl Db {
+    /// Every vote and every failure not made good on a battle, in the order of `judges`.
+    pub fn battle_votes(&self, battle: BattleId, judges: &[JudgeId]) -> Result<Vec<VoteDetail>> {
+        let mut details = Vec::new();
+        let mut statement = self.connection.prepare_cached(
+            "SELECT judge, swapped, margin, reasoning, raw, model, attempt, tokens_input, tokens_output, cost_usd,
+                    latency_ms
+             FROM vote WHERE battle = ?1",
+        )?;
+        let mut rows = statement.query([battle.0])?;
+        while let Some(row) = rows.next()? {
+            details.push(VoteDetail {
+                battle,
+                judge: JudgeId(row.get(0)?),
+                swapped: row.get(1)?,
+                result: Ok(row.get(2)?),
+                reasoning: row.get(3)?,
+                raw: row.get(4)?,
+                model: row.get(5)?,
+                attempt: row.get(6)?,
+                tokens: (row.get(7)?, row.get(8)?),
+                cost_usd: row.get(9)?,
+                latency_ms: row.get(10)?,
+            });
+        }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT judge, swapped, cause, message, raw, attempt, tokens_input, tokens_output, cost_usd, latency_ms
+             FROM failure WHERE battle = ?1 ORDER BY id DESC",
+        )?;
+        let mut rows = statement.query([battle.0])?;
+        while let Some(row) = rows.next()? {
+            let judge = JudgeId(row.get(0)?);
+            if details
+                .iter()
+                .any(|detail: &VoteDetail| detail.judge == judge)
+            {
+                continue;
+            }
+            details.push(VoteDetail {
+                battle,
+                judge,
+                swapped: row.get(1)?,
+                result: Err((row.get(2)?, row.get(3)?)),
+                reasoning: String::new(),
+                raw: row.get(4)?,
+                model: None,
+                attempt: row.get(5)?,
+                tokens: (row.get(6)?, row.get(7)?),
+                cost_usd: row.get(8)?,
+                latency_ms: row.get(9)?,
+            });
+        }
+        details.retain(|detail| judges.contains(&detail.judge));
+        details.sort_by_key(|detail| judges.iter().position(|judge| *judge == detail.judge));
+        Ok(details)
+    }
+
+    /// The votes on a pair of a query, by judge; A is the document earlier in the pool.
+    pub fn pair_margins(&self, query: QueryKey, pair: Pair) -> Result<Vec<(JudgeId, Margin)>> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT judge, margin, a > b FROM vote JOIN battle ON battle.id = vote.battle
+             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3",
+        )?;
+        let mut rows = statement.query(params![query.0, pair.low(), pair.high()])?;
+        let mut margins = Vec::new();
+        while let Some(row) = rows.next()? {
+            if let Some(margin) = Margin::new(row.get(1)?) {
+                let turned: bool = row.get(2)?;
+                let margin = if turned { margin.flipped() } else { margin };
+                margins.push((JudgeId(row.get(0)?), margin));
+            }
+        }
+        Ok(margins)
+    }
+
+    /// Hands every vote of the project to `each`; A is the document earlier in the pool.
+    pub fn each_margin(&self, mut each: impl FnMut(QueryKey, Pair, JudgeId, Margin)) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(
+            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle",
+        )?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            let (a, b) = (row.get(1)?, row.get(2)?);
+            if let (Some(pair), Some(margin)) = (Pair::new(a, b), Margin::new(row.get(4)?)) {
+                let margin = if a < b { margin } else { margin.flipped() };
+                each(QueryKey(row.get(0)?), pair, JudgeId(row.get(3)?), margin);
+            }
+        }
+        Ok(())
+    }
+
+    /// Some of a judge's votes that have a reasoning, the same ones every time.
+    pub fn votes_with_reasoning(&self, judge: JudgeId, limit: usize) -> Result<Vec<ReasonedVote>> {
+        self.all(
+            "SELECT battle.query, battle.a, battle.b, swapped, margin, reasoning, query.text
+             FROM vote JOIN battle ON battle.id = vote.battle JOIN query ON query.id = battle.query
+             WHERE judge = ?1 AND reasoning != '' ORDER BY (vote.id * 2654435761) % 4294967296 LIMIT ?2",
+            params![judge.0, limit],
+            |row| {
+            Ok(ReasonedVote {
+                query: QueryKey(row.get(0)?),
+                a: row.get(1)?,
+                b: row.get(2)?,
+                swapped: row.get(3)?,
+                margin: row.get(4)?,
+                reasoning: row.get(5)?,
+                query_text: row.get(6)?,
+            })
+        },
+        )
+    }
+}

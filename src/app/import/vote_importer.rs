@@ -12,9 +12,9 @@ use crate::formats::votes::{
     ExternalDocument, ExternalVote, RecordedFailure, VoterKind, text_hash,
 };
 use crate::judge::{FailureCause, JudgeSpec};
-use crate::store::calls::CallOutcome;
 use crate::store::corpus::QueryKey;
 use crate::store::verdicts::NewVerdict;
+use crate::store::votes::CallOutcome;
 use crate::store::{Db, StoreError};
 use serde_json::Value;
 use std::collections::hash_map::Entry;

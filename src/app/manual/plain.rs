@@ -4,8 +4,6 @@ use unicode_width::UnicodeWidthStr;
 
 /// Columns between two cells of a table.
 const GAP: usize = 2;
-/// The least a table's last column is wrapped to.
-const NARROW: usize = 24;
 
 /// Markdown as plain text of at most `width` columns; examples are not wrapped.
 pub(super) fn plain(markdown: &str, width: usize) -> String {
@@ -141,29 +139,49 @@ impl Page {
         }
     }
 
-    /// Columns as wide as their widest cell; the last one is wrapped where the page ends.
+    /// Columns as wide as their widest cell. Where they do not fit, the wide ones share what the narrow ones leave, and
+    /// their cells are wrapped.
     fn table(&mut self, rows: &[Vec<String>]) {
         let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
         let widest = |column: usize| {
             let cells = rows.iter().filter_map(|row| row.get(column));
             cells.map(|cell| cell.width()).max().unwrap_or(0)
         };
-        let widths: Vec<usize> = (0..columns).map(widest).collect();
-        let last = columns.saturating_sub(1);
-        let before: usize = widths.iter().take(last).map(|width| width + GAP).sum();
-        let room = self.width.saturating_sub(before).max(NARROW);
+        let room = self.width.saturating_sub(columns.saturating_sub(1) * GAP);
+        let widths = shared_widths((0..columns).map(widest).collect(), room);
         for row in rows {
-            let mut line = String::new();
-            for (cell, width) in row.iter().zip(&widths).take(last) {
-                line.push_str(cell);
-                line.push_str(&" ".repeat(width.saturating_sub(cell.width()) + GAP));
-            }
-            for end in wrap(row.get(last).map_or("", String::as_str), room) {
-                self.line(&line, &end);
-                line = " ".repeat(before);
+            let wrapped = row
+                .iter()
+                .zip(&widths)
+                .map(|(cell, width)| wrap(cell, *width));
+            let cells: Vec<Vec<String>> = wrapped.collect();
+            let height = cells.iter().map(Vec::len).max().unwrap_or(0);
+            for at in 0..height {
+                let mut line = String::new();
+                for (cell, width) in cells.iter().zip(&widths) {
+                    let text = cell.get(at).map_or("", String::as_str);
+                    line.push_str(text);
+                    line.push_str(&" ".repeat(width.saturating_sub(text.width()) + GAP));
+                }
+                self.line("", &line);
             }
         }
     }
+}
+
+/// Widths of columns that fit into `room` together: each as wide as it wants to be, and where that is too much, no more than
+/// an equal share of what narrower columns leave.
+fn shared_widths(wanted: Vec<usize>, room: usize) -> Vec<usize> {
+    let mut by_width: Vec<usize> = (0..wanted.len()).collect();
+    by_width.sort_by_key(|column| wanted[*column]);
+    let mut widths = wanted;
+    let (mut left, mut columns) = (room, widths.len());
+    for column in by_width {
+        widths[column] = widths[column].min((left / columns).max(1));
+        left = left.saturating_sub(widths[column]);
+        columns -= 1;
+    }
+    widths
 }
 
 /// Lines of at most `width` columns, broken at spaces; a longer word stands alone. Never empty.
@@ -197,11 +215,16 @@ mod tests {
     }
 
     #[test]
-    fn the_last_column_is_wrapped() {
+    fn wide_columns_share_what_narrow_ones_leave() {
         let table = "| a | b |\n| --- | --- |\n| first | words that do not fit into the line |\n";
         assert_eq!(
             plain(table, 31),
             "a      b\nfirst  words that do not fit\n       into the line\n"
+        );
+        let table = "| a | b | c |\n| --- | --- | --- |\n| first | words that are wrapped | as these are too |\n";
+        assert_eq!(
+            plain(table, 31),
+            "a      b            c\nfirst  words that   as these\n       are wrapped  are too\n"
         );
     }
 }

@@ -73,6 +73,12 @@ impl Chapter {
     pub fn plain(&self, width: usize) -> String {
         plain::plain(self.text, width)
     }
+
+    /// The same below the title, for where that stands already.
+    pub fn plain_body(&self, width: usize) -> String {
+        let (_, body) = self.text.split_once('\n').unwrap_or_default();
+        plain::plain(body, width)
+    }
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ fn read_manual(model: &mut Model) {
     let chapter = Chapter::find(spec(model.screen()).chapter);
     let reading = matches!(model.overlays.last(), Some(Overlay::Page(_)));
     if let Some(chapter) = chapter.filter(|_| !reading) {
-        let text = chapter.plain(Page::columns(model.size.0));
+        let text = chapter.plain_body(Page::columns(model.size.0));
         model
             .overlays
             .push(Overlay::Page(Page::new(chapter.title(), &text)));

@@ -23,6 +23,7 @@ pub mod ledger;
 pub mod merge;
 mod parallel;
 mod picks;
+pub mod printed_items;
 pub mod priority_cache;
 mod query_rows;
 mod refresh;

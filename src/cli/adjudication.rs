@@ -96,7 +96,8 @@ impl AdjudicationCommand {
                 controls: CONTROL_SHARE,
                 seed: context.config.run.seed,
             };
-            return disagreements::print(&data, &rule, &context.annotator(), self.limit, self.json);
+            let annotator = context.annotator();
+            return disagreements::print(&store, &data, &rule, &annotator, self.limit, self.json);
         }
         if let Some(path) = &self.csv {
             write_whole(path, |out| {

@@ -2,7 +2,9 @@
 
 use super::command::{CommandContext, CommandResult, usage};
 use super::output::{self, clean};
-use crate::app::review::override_pair::{OverrideEffect, PairOverride, override_pair};
+use crate::app::review::override_pair::{
+    OverrideEffect, OverrideTarget, PairOverride, override_pair,
+};
 use crate::domain::ranking::VerdictRelation;
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, OverrideMode};
 use clap::Args;
@@ -10,22 +12,28 @@ use serde_json::json;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Any two documents of the query can be judged, also a pair that was never fought.
+    after_help = "Any two documents of the query can be judged, also a pair that was never fought. With --item the verdict answers an item
+that `overrule queue` printed for you, as a blind verdict in the workbench does: query and documents follow from it, A is
+the document printed first, and the chance by which it was laid before you goes with the verdict.
 
-Example:
+Examples:
+  overrule override --item 4kx0t9m2qz --verdict b --confidence high
   overrule override --query scifact-641 --a 24159217 --b 38752049 --verdict a --note \"names the trial\" \\
       --confidence high --cause judge-wrong --annotator ada"
 )]
 pub(super) struct OverrideCommand {
+    /// The item of `overrule queue` that is answered, instead of a query and two documents
+    #[arg(long, value_name = "ID", conflicts_with_all = ["query", "a", "b"])]
+    item: Option<String>,
     /// The query's identifier
-    #[arg(long)]
-    query: String,
+    #[arg(long, required_unless_present = "item", value_name = "QUERY")]
+    query: Option<String>,
     /// Document A
-    #[arg(long)]
-    a: String,
+    #[arg(long, required_unless_present = "item", value_name = "A")]
+    a: Option<String>,
     /// Document B
-    #[arg(long)]
-    b: String,
+    #[arg(long, required_unless_present = "item", value_name = "B")]
+    b: Option<String>,
     /// a, b, tie, cannot-tell, or much-a, much-b for a clear win
     #[arg(long)]
     verdict: Decision,
@@ -46,13 +54,16 @@ pub(super) struct OverrideCommand {
 impl OverrideCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        if self.a == self.b {
-            return Err(usage!("--a and --b are the same document"));
-        }
+        let on = match (self.item.clone(), self.query, self.a, self.b) {
+            (Some(item), ..) => OverrideTarget::Item(item),
+            (None, _, Some(a), Some(b)) if a == b => {
+                return Err(usage!("--a and --b are the same document"));
+            }
+            (None, Some(query), Some(a), Some(b)) => OverrideTarget::Pair { query, a, b },
+            _ => return Err(usage!("expected --item, or --query, --a and --b")),
+        };
         let given = PairOverride {
-            query: self.query.clone(),
-            a: self.a.clone(),
-            b: self.b.clone(),
+            on,
             decision: self.verdict,
             note: self.note,
             confidence: self.confidence,
@@ -66,9 +77,10 @@ impl OverrideCommand {
                 moved.map(|(id, from, to)| json!({ "document": id, "from": from, "to": to }));
             return output::json(&json!({
                 "uid": effect.uid,
-                "query": self.query,
-                "a": self.a,
-                "b": self.b,
+                "item": self.item,
+                "query": effect.query,
+                "a": effect.a,
+                "b": effect.b,
                 "verdict": self.verdict.name(),
                 "confidence": self.confidence,
                 "cause": self.cause,
@@ -77,7 +89,9 @@ impl OverrideCommand {
                 "moved": moved.collect::<Vec<_>>(),
             }));
         }
-        let verdict = self.verdict.words(&clean(&self.a), &clean(&self.b));
+        let verdict = self
+            .verdict
+            .words(&clean(effect.a.as_str()), &clean(effect.b.as_str()));
         let mut text = format!("{verdict}: {}\n", describe(&effect, self.verdict));
         for (id, from, to) in &effect.moved {
             text.push_str(&format!("  {}  rank {from} → {to}\n", clean(id.as_str())));

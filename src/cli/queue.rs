@@ -5,12 +5,16 @@ use crate::app::review::review_queue::{QueueItem, QueueItemState, QueueRequest};
 use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::cli::output::clean;
+use crate::domain::battle::Pair;
 use crate::domain::priority::{DrawReason, Policy};
 use crate::domain::sanitise;
+use crate::store::assignments::NewAssignment;
+use crate::store::corpus::QueryKey;
+use crate::store::printed_items::PrintedPair;
 use clap::Args;
 use serde_json::{Value, json};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::io::IsTerminal as _;
 
 #[derive(Debug, Args)]
@@ -27,6 +31,9 @@ use std::io::IsTerminal as _;
 
 The order depends on the seed, the annotator and the project alone. Pairs that the annotator has judged are left out. `chance` is
 the probability with which the pair comes at its turn: 1 by priority, one in so many for a control, none for a repeat.
+
+`overrule override --item ID` answers an item, blind: A is the document printed first. Answering puts the item, and those above
+it that you passed over, into your ledger, in this order; printing alone does not.
 
 Examples:
   overrule queue --policy impact --limit 12
@@ -102,7 +109,13 @@ impl QueueCommand {
             seed: self.seed.unwrap_or(context.config.run.seed),
             limit: self.limit,
         };
+        let (seed, annotator) = (request.seed, request.annotator.clone());
         let (items, names) = store.read_blocking(move |db| {
+            let gold: HashSet<(QueryKey, Option<Pair>)> = db
+                .gold(request.scope)?
+                .into_iter()
+                .map(|(query, item)| (query, Pair::new(item.a, item.b)))
+                .collect();
             let items = build_review_queue(db, &request)?;
             let mut names: HashMap<_, (String, Vec<String>)> = HashMap::new();
             for item in &items {
@@ -113,26 +126,59 @@ impl QueueCommand {
                     place.insert((name, ids.collect()));
                 }
             }
+            let items: Vec<(QueueItem, bool)> = items
+                .into_iter()
+                .map(|item| (item, gold.contains(&(item.query, Some(item.pair)))))
+                .collect();
             Ok((items, names))
         })?;
-        let named = |item: &QueueItem| -> [String; 3] {
-            let Some((query, ids)) = names.get(&item.query) else {
+        let printed = items.iter().map(|(item, _)| {
+            let (a, b) = item.sides(seed, &annotator);
+            PrintedPair {
+                query: item.query,
+                a,
+                b,
+                item: NewAssignment {
+                    policy,
+                    draw: item.draw,
+                },
+            }
+        });
+        let printed: Vec<PrintedPair> = printed.collect();
+        let kept = printed.clone();
+        let ids = match store.is_read_only() {
+            true => vec![None; printed.len()],
+            false => {
+                let ids = store.write_blocking(move |db| db.print_pairs(&annotator, &kept))?;
+                ids.into_iter().map(Some).collect()
+            }
+        };
+        let named = |pair: &PrintedPair| -> [String; 3] {
+            let Some((query, ids)) = names.get(&pair.query) else {
                 return Default::default();
             };
             let id = |at: usize| ids.get(at).cloned().unwrap_or_default();
-            [query.clone(), id(item.pair.low()), id(item.pair.high())]
+            [query.clone(), id(pair.a), id(pair.b)]
         };
+        let lines = items.iter().zip(&printed).zip(&ids);
         if self.json {
-            let rows: Vec<Value> = items
-                .iter()
-                .map(|item| {
-                    let [query, a, b] = named(item);
+            let rows: Vec<Value> = lines
+                .map(|(((item, gold), pair), id)| {
+                    let [query, a, b] = named(pair);
                     json!({
+                        "item": id,
                         "query": query, "a": a, "b": b,
                         "policy": policy,
                         "priority": item.priority,
                         "draw": draw_name(item.draw),
                         "chance": item.draw.chance(),
+                        "sampling": {
+                            "policy": policy,
+                            "inclusion": item.draw.chance(),
+                            "control": matches!(item.draw, DrawReason::Control { .. }),
+                            "repeat": item.draw == DrawReason::Repeat,
+                            "gold": gold,
+                        },
                         "standing": standing_name(item.standing),
                     })
                 })
@@ -142,13 +188,13 @@ impl QueueCommand {
         if items.is_empty() {
             return output::text("nothing to look at under this policy\n");
         }
-        let rows: Vec<Vec<String>> = items
-            .iter()
+        let rows: Vec<Vec<String>> = lines
             .enumerate()
-            .map(|(at, item)| {
-                let [query, a, b] = named(item);
+            .map(|(at, (((item, _), pair), id))| {
+                let [query, a, b] = named(pair);
                 vec![
                     (at + 1).to_string(),
+                    id.clone().unwrap_or_default(),
                     clean(&query),
                     clean(&a),
                     clean(&b),
@@ -159,7 +205,7 @@ impl QueueCommand {
                 ]
             })
             .collect();
-        let header = [">", "query", "a", "b", ">priority", "by", ""];
+        let header = [">", "item", "query", "a", "b", ">priority", "by", ""];
         output::text(&output::table(&header, &rows))?;
         output::message(&format!("{policy}: {}", policy.words()));
         Ok(())
@@ -187,6 +233,7 @@ fn standing_name(standing: QueueItemState) -> &'static str {
     match standing {
         QueueItemState::Fresh => "",
         QueueItemState::Again => "taken back",
+        QueueItemState::PassedOver => "passed over",
         QueueItemState::Later => "put off",
     }
 }

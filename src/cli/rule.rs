@@ -1,7 +1,7 @@
 //! `overrule rule`: a person's ruling on a label.
 
-use crate::app::adjudication::rule::{LabelRuling, rule_on_label};
-use crate::cli::command::{CommandContext, CommandResult};
+use crate::app::adjudication::rule::{LabelRuling, RulingTarget, rule_on_label};
+use crate::cli::command::{CommandContext, CommandResult, usage};
 use crate::cli::output;
 use crate::domain::adjudication::{DisagreementCause, Finding};
 use crate::domain::corpus::DocId;
@@ -13,18 +13,23 @@ use serde_json::json;
 #[command(
     after_help = "Any document of a pool can be ruled on, also one on which picks and label agree. A ruling changes no file: `overrule export qrels
 --corrected` writes the labels that follow, `overrule adjudication` shows what that makes of the rankings, `overrule undo
---ruling` takes the latest one back. In the workbench (key C) label and picks stay hidden until you have ruled.
+--ruling` takes the latest one back. In the workbench (key C) label and picks stay hidden until you have ruled. With --item the ruling answers an item that `overrule adjudication --disagreements`
+printed for you, and keeps whether chance drew it.
 
-Example:
+Examples:
+  overrule rule --item 4kx0t9m2qz --ruling relevant
   overrule rule --query 1 --document 21456232 --ruling relevant --cause label-missing --note \"states the effect\""
 )]
 pub(super) struct RuleCommand {
+    /// The item of `overrule adjudication --disagreements` that is answered, instead of a query and a document
+    #[arg(long, value_name = "ID", conflicts_with_all = ["query", "document"])]
+    item: Option<String>,
     /// The query's identifier
-    #[arg(long)]
-    query: String,
+    #[arg(long, required_unless_present = "item", value_name = "QUERY")]
+    query: Option<String>,
     /// The document's identifier
-    #[arg(long)]
-    document: String,
+    #[arg(long, required_unless_present = "item", value_name = "DOCUMENT")]
+    document: Option<String>,
     /// relevant, partially, not or cannot-tell
     #[arg(long, value_name = "FINDING")]
     ruling: Finding,
@@ -46,11 +51,18 @@ impl RuleCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let (finding, cause) = (self.ruling, self.cause);
+        let on = match (self.item.clone(), self.query, self.document) {
+            (Some(item), ..) => RulingTarget::Item(item),
+            (None, Some(query), Some(document)) => RulingTarget::Document {
+                query,
+                document: DocId::new(document),
+            },
+            _ => return Err(usage!("expected --item, or --query and --document")),
+        };
         let ruled = rule_on_label(
             &store,
             LabelRuling {
-                query: self.query.clone(),
-                document: DocId::new(self.document.as_str()),
+                on,
                 finding,
                 cause,
                 note: self.note,
@@ -66,8 +78,9 @@ impl RuleCommand {
         if self.json {
             return output::json(&json!({
                 "uid": ruled.uid,
-                "query": self.query,
-                "document": self.document,
+                "item": self.item,
+                "query": ruled.query,
+                "document": ruled.document,
                 "ruling": finding,
                 "cause": cause,
                 "final": ruled.rule.name(),
@@ -95,7 +108,8 @@ impl RuleCommand {
                 "note: the document is labelled relevant; label-missing says that nobody labelled it",
             );
         }
-        let (query, document) = (sanitise::line(&self.query), sanitise::line(&self.document));
+        let query = sanitise::line(ruled.query.as_str());
+        let document = sanitise::line(ruled.document.as_str());
         output::text(&format!(
             "query {query}, document {document}: {}; {effect}\n",
             finding.words()

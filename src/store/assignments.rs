@@ -27,6 +27,8 @@ pub struct AssignmentRow {
     pub policy: Policy,
     /// Whether a verdict on it stands.
     pub judged: bool,
+    /// Whether a verdict on it has ever been given.
+    pub was_judged: bool,
     /// Whether the person put it off.
     pub later: bool,
     /// Milliseconds since the Unix epoch.
@@ -47,6 +49,14 @@ pub(super) fn draw_name(draw: DrawReason) -> &'static str {
         DrawReason::Priority => "priority",
         DrawReason::Control { .. } => "control",
         DrawReason::Repeat => "repeat",
+    }
+}
+
+/// From how many pairs a control was drawn.
+pub(super) fn draw_of(draw: DrawReason) -> Option<usize> {
+    match draw {
+        DrawReason::Control { of } => Some(of),
+        DrawReason::Priority | DrawReason::Repeat => None,
     }
 }
 
@@ -84,10 +94,7 @@ impl Db {
         }
         let uid = Uuid::now_v7().to_string();
         let draw = draw_name(new.draw);
-        let of = match new.draw {
-            DrawReason::Control { of } => Some(of),
-            DrawReason::Priority | DrawReason::Repeat => None,
-        };
+        let of = draw_of(new.draw);
         self.change(
             "INSERT INTO shown (uid, annotator, query, a, b, policy, draw, drawn_of, shown_ms)
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -128,7 +135,8 @@ impl Db {
         let mut statement = self.connection.prepare_cached(
             "SELECT uid, shown.query, query.name, a, b, policy, draw, drawn_of, later_ms, shown_ms,
                     EXISTS (SELECT 1 FROM verdict WHERE verdict.shown = shown.uid
-                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid))
+                            AND NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)),
+                    EXISTS (SELECT 1 FROM verdict WHERE verdict.shown = shown.uid)
              FROM shown JOIN query ON query.id = shown.query
              WHERE annotator = ?1 ORDER BY shown_ms, uid",
         )?;
@@ -155,6 +163,7 @@ impl Db {
                 },
                 policy: row.get(5)?,
                 judged: row.get(10)?,
+                was_judged: row.get(11)?,
                 later: row.get::<_, Option<i64>>(8)?.is_some(),
                 shown_ms: row.get(9)?,
             });

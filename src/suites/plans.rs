@@ -137,3 +137,33 @@ fn a_missing_index_shows() {
     db.execute_batch("DROP INDEX call_open").unwrap();
     assert_eq!(scans(&db, killed).unwrap(), ["SCAN call"]);
 }
+
+#[test]
+fn a_ledger_finds_the_verdict_of_each_line_by_an_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overrule.db");
+    drop(Store::open(&path).unwrap());
+    let db = Connection::open(&path).unwrap();
+    let plan = |sql: &str| -> String {
+        let mut explained = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let unbound = vec![rusqlite::types::Null; explained.parameter_count()];
+        let steps = explained.query_map(rusqlite::params_from_iter(unbound), |row| row.get(3));
+        let steps: Result<Vec<String>, _> = steps.unwrap().collect();
+        steps.unwrap().join("\n")
+    };
+    let mut found = Vec::new();
+    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
+    statements(&store, &mut found);
+    let lines = |(_, sql): &&(PathBuf, String)| sql.contains("verdict.shown = shown.uid");
+    let ledgers: Vec<&str> = found
+        .iter()
+        .filter(lines)
+        .map(|(_, sql)| sql.as_str())
+        .collect();
+    assert!(ledgers.len() >= 2, "{ledgers:?}");
+    for sql in &ledgers {
+        assert!(!plan(sql).contains("SCAN verdict"), "{}", plan(sql));
+    }
+    db.execute_batch("DROP INDEX verdict_shown").unwrap();
+    assert!(ledgers.iter().any(|sql| plan(sql).contains("SCAN verdict")));
+}

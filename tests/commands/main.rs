@@ -25,6 +25,7 @@ mod overruling;
 mod people;
 mod picking;
 mod pooling;
+mod queue_items;
 mod reading;
 mod ruling;
 mod sampling;

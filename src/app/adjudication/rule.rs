@@ -5,16 +5,24 @@ use crate::client::now_ms;
 use crate::domain::adjudication::{
     DisagreementCause, Finding, LabelCorrection, Ruling, rulings_in_force,
 };
-use crate::domain::corpus::DocId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::verdict::FinalRule;
-use crate::store::rulings::NewRuling;
+use crate::store::rulings::{NewRuling, RulingContext};
 use crate::store::{Result, Store};
+
+/// What a ruling is given on.
+#[derive(Clone, Debug)]
+pub enum RulingTarget {
+    /// A document of a query's pool.
+    Document { query: String, document: DocId },
+    /// A disagreement as it was printed, with the disagreements that it was drawn from.
+    Item(String),
+}
 
 /// What a person says of a document's label.
 #[derive(Clone, Debug)]
 pub struct LabelRuling {
-    pub query: String,
-    pub document: DocId,
+    pub on: RulingTarget,
     pub finding: Finding,
     pub cause: Option<DisagreementCause>,
     pub note: Option<String>,
@@ -27,6 +35,8 @@ pub struct LabelRuling {
 #[derive(Debug)]
 pub struct RuledLabel {
     pub uid: String,
+    pub query: QueryId,
+    pub document: DocId,
     /// What the rulings in force make of the label; `None` where people differ and no side has a majority.
     pub correction: Option<LabelCorrection>,
     /// Whose ruling counts.
@@ -44,9 +54,17 @@ impl RuledLabel {
 /// Adds a ruling, given with label and picks in sight.
 pub fn rule_on_label(store: &Store, ruling: LabelRuling) -> Result<RuledLabel> {
     store.write_blocking(move |db| {
-        let LabelRuling { document, .. } = ruling;
-        let query = db.find_query(&ruling.query)?;
-        let about = ruling_context(db, query, &document, ruling.level)?;
+        let (query, document, control_of) = match ruling.on {
+            RulingTarget::Document { query, document } => (db.find_query(&query)?, document, None),
+            RulingTarget::Item(id) => {
+                let printed = db.printed_document(&ruling.annotator, &id)?;
+                (printed.query, printed.document, Some(printed.control_of))
+            }
+        };
+        let about = RulingContext {
+            control_of,
+            ..ruling_context(db, query, &document, ruling.level)?
+        };
         let before = about.grade;
         let uid = db.add_ruling(&NewRuling {
             query,
@@ -66,6 +84,8 @@ pub fn rule_on_label(store: &Store, ruling: LabelRuling) -> Result<RuledLabel> {
         let correction = in_force.map(|ruling| LabelCorrection::of(ruling, before));
         Ok(RuledLabel {
             uid,
+            query: db.query(query)?.id,
+            document,
             correction,
             rule,
         })

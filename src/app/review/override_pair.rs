@@ -2,19 +2,26 @@
 
 use crate::client::now_ms;
 use crate::domain::battle::Pair;
-use crate::domain::corpus::DocId;
+use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::ranking::{VerdictRelation, View};
 use crate::domain::verdict::{Confidence, Decision, ErrorCause, FinalRule, OverrideMode, Verdict};
 use crate::store::corpus::DocumentInfo;
 use crate::store::verdicts::NewVerdict;
 use crate::store::{Result, Store};
 
-/// A verdict that is given on two documents of a query, named by their identifiers.
+/// What a verdict is given on.
+#[derive(Clone, Debug)]
+pub enum OverrideTarget {
+    /// Two documents of a query, named by their identifiers.
+    Pair { query: String, a: String, b: String },
+    /// An item of a queue as it was printed: blind, and with the chance by which the queue laid it before the person.
+    Item(String),
+}
+
+/// A verdict that a person gives.
 #[derive(Clone, Debug)]
 pub struct PairOverride {
-    pub query: String,
-    pub a: String,
-    pub b: String,
+    pub on: OverrideTarget,
     pub decision: Decision,
     /// Why, in the annotator's words.
     pub note: Option<String>,
@@ -28,6 +35,10 @@ pub struct PairOverride {
 pub struct OverrideEffect {
     /// The verdict's name.
     pub uid: String,
+    /// The query, and the documents that the verdict calls A and B.
+    pub query: QueryId,
+    pub a: DocId,
+    pub b: DocId,
     /// Whose verdict counts where people differ.
     pub rule: FinalRule,
     /// The verdict in force on the pair, with its documents.
@@ -52,17 +63,26 @@ impl OverrideEffect {
 /// Stores the verdict and says what follows from it.
 pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffect> {
     store.write_blocking(move |db| {
-        let query = db.find_query(&given.query)?;
-        let (a, b) = (
-            db.find_document(query, &given.a)?,
-            db.find_document(query, &given.b)?,
-        );
+        let now_ms = now_ms();
+        let (query, a, b, item) = match &given.on {
+            OverrideTarget::Pair { query, a, b } => {
+                let query = db.find_query(query)?;
+                let documents = (db.find_document(query, a)?, db.find_document(query, b)?);
+                (query, documents.0, documents.1, None)
+            }
+            OverrideTarget::Item(id) => {
+                let printed = db.begin_printed_pair(&given.annotator, id, now_ms)?;
+                (printed.query, printed.a, printed.b, Some(printed.item))
+            }
+        };
         let before = db.view(query)?;
         let uid = db.add_verdict(&NewVerdict {
             note: given.note,
             confidence: given.confidence,
             cause: given.cause,
-            created_ms: now_ms(),
+            created_ms: now_ms,
+            blind: item.is_some(),
+            item,
             ..NewVerdict::open(query, a, b, given.decision, &given.annotator)
         })?;
         let (after, documents) = (db.view(query)?, db.documents(query)?);
@@ -73,6 +93,9 @@ pub fn override_pair(store: &Store, given: PairOverride) -> Result<OverrideEffec
         let by_direction = after.settings.by_direction(given.decision, relation);
         Ok(OverrideEffect {
             uid,
+            query: db.query(query)?.id,
+            a: id(a),
+            b: id(b),
             rule: db.final_rule()?,
             in_force: in_force.map(|verdict| (verdict.clone(), id(verdict.a), id(verdict.b))),
             relation,

@@ -39,6 +39,8 @@ pub enum QueueItemState {
     Fresh,
     /// It was judged, and the verdict taken back.
     Again,
+    /// It was shown, and another one answered in its place.
+    PassedOver,
     /// It was put off.
     Later,
 }
@@ -53,7 +55,25 @@ pub struct QueueItem {
     pub standing: QueueItemState,
 }
 
-/// The queue: what was judged and taken back first, then the design's order, then what was put off.
+impl QueueItem {
+    /// The pair as it is shown, document A first. The sides are drawn by seed, annotator and pair, so that they are the same
+    /// after a restart, and drawn anew for a repeat.
+    pub fn sides(&self, seed: u64, annotator: &str) -> (usize, usize) {
+        let again = match self.draw {
+            DrawReason::Repeat => "again",
+            _ => "",
+        };
+        let (low, high) = (self.pair.low(), self.pair.high());
+        let pair = format!("{}/{low}/{high}", self.query.0);
+        let purpose = ["side", annotator, &pair, again];
+        match SeededRng::new(seed, &purpose).below(2) {
+            1 => (high, low),
+            _ => (low, high),
+        }
+    }
+}
+
+/// The queue: what was judged and taken back or passed over first, then the design's order, then what was put off.
 pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueItem>> {
     let (mut candidates, keys) = candidates(db, request.policy, request.scope)?;
     if let Some(judge) = request.against {
@@ -101,7 +121,10 @@ pub fn build_review_queue(db: &Db, request: &QueueRequest) -> Result<Vec<QueueIt
     let mut items: Vec<QueueItem> = ledger
         .again
         .iter()
-        .map(|line| waiting(line, QueueItemState::Again))
+        .map(|line| match line.was_judged {
+            true => waiting(line, QueueItemState::Again),
+            false => waiting(line, QueueItemState::PassedOver),
+        })
         .collect();
     for entry in build_queue(&candidates, &shown, &design, request.limit) {
         if let Some(query) = keys.get(&entry.key.query) {

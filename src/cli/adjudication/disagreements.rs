@@ -5,10 +5,13 @@ use crate::app::wording::counted;
 use crate::cli::command::CommandResult;
 use crate::cli::output::{self, clean};
 use crate::domain::adjudication::DisagreementRule;
+use crate::store::printed_items::PrintedDocument;
+use crate::store::{Store, StoreError};
 use serde_json::json;
 
 /// Prints the disagreements that the annotator has not ruled on.
 pub(super) fn print(
+    store: &Store,
     data: &AdjudicationData,
     rule: &DisagreementRule,
     annotator: &str,
@@ -18,10 +21,12 @@ pub(super) fn print(
     let mut items = data.docket(rule, Some(annotator))?;
     let all = items.len();
     items.truncate(limit);
+    let ids = name_items(store, annotator, &items)?;
     if as_json {
-        let row = |item: &AdjudicationItem| {
+        let row = |(at, item): (usize, &AdjudicationItem)| {
             let dispute = &item.dispute;
             json!({
+                "item": ids.get(at),
                 "query": item.query_id,
                 "document": item.document,
                 "outcome": outcome(item),
@@ -29,9 +34,10 @@ pub(super) fn print(
                 "answers": dispute.answers,
                 "impact_ndcg_at_10": dispute.impact,
                 "control": item.control_of > 0,
+                "drawn_of": Some(item.control_of).filter(|of| *of > 0),
             })
         };
-        return output::json(&items.iter().map(row).collect::<Vec<_>>());
+        return output::json(&items.iter().enumerate().map(row).collect::<Vec<_>>());
     }
     if items.is_empty() {
         return output::text("nothing left to rule on\n");
@@ -46,6 +52,7 @@ pub(super) fn print(
             format!("{} of {}", dispute.against, dispute.answers),
             format!("{:.4}", dispute.impact),
             (if item.control_of > 0 { "control" } else { "" }).to_owned(),
+            ids.get(at).cloned().unwrap_or_default(),
         ]
     };
     let cells: Vec<Vec<String>> = items.iter().enumerate().map(row).collect();
@@ -57,6 +64,7 @@ pub(super) fn print(
         ">answers against the label",
         ">NDCG@10 at stake",
         "",
+        "item",
     ];
     output::text(&output::table(&header, &cells))?;
     output::message(&format!(
@@ -67,6 +75,24 @@ pub(super) fn print(
         rule.order.words()
     ));
     Ok(())
+}
+
+/// The names by which `overrule rule --item` answers them; none where nothing can be written.
+fn name_items(
+    store: &Store,
+    annotator: &str,
+    items: &[AdjudicationItem],
+) -> Result<Vec<String>, StoreError> {
+    if store.is_read_only() {
+        return Ok(Vec::new());
+    }
+    let printed = items.iter().map(|item| PrintedDocument {
+        query: item.query,
+        document: item.document.clone(),
+        control_of: item.control_of,
+    });
+    let (printed, annotator): (Vec<_>, _) = (printed.collect(), annotator.to_owned());
+    store.write_blocking(move |db| db.print_documents(&annotator, &printed))
 }
 
 fn outcome(item: &AdjudicationItem) -> &'static str {

@@ -91,6 +91,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
 fn priority_text(policy: Policy, item: &QueueItem) -> String {
     match (item.standing, policy, item.priority) {
         (QueueItemState::Again, ..) => "taken back".to_owned(),
+        (QueueItemState::PassedOver, ..) => "passed over".to_owned(),
         (QueueItemState::Later, ..) => "put off".to_owned(),
         (_, Policy::Mixed | Policy::Random, _) | (.., None) => String::new(),
         (_, Policy::Failed, Some(missing)) => format!("{missing:.0} missing"),

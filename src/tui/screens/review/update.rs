@@ -4,7 +4,6 @@ use super::panel::{CAUSES, CONFIDENCES};
 use crate::app::review::review_queue::{QueueItem, QueueItemState};
 use crate::domain::battle::Pair;
 use crate::domain::priority::DrawReason;
-use crate::domain::sampling::SeededRng;
 use crate::domain::verdict::{Decision, ErrorCause};
 use crate::store::assignments::NewAssignment;
 use crate::store::corpus::QueryKey;
@@ -80,18 +79,9 @@ pub(crate) fn review_item(model: &mut Model, at: usize) -> Vec<Effect> {
     effects
 }
 
-/// Shows an item's pair blind. Which of the two is A is drawn by seed, annotator and pair, so that it is the same after a
-/// restart and another one for a repeat.
+/// Shows an item's pair blind.
 fn show_pair(model: &mut Model, item: &QueueItem) {
-    let again = match item.draw {
-        DrawReason::Repeat => "again",
-        _ => "",
-    };
-    let pair = format!("{}/{}/{}", item.query.0, item.pair.low(), item.pair.high());
-    let purpose = ["side", &model.options.annotator, &pair, again];
-    let turned = SeededRng::new(model.options.request.seed, &purpose).below(2) == 1;
-    let (low, high) = (item.pair.low(), item.pair.high());
-    let (a, b) = if turned { (high, low) } else { (low, high) };
+    let (a, b) = item.sides(model.options.request.seed, &model.options.annotator);
     model.battle = BattleScreen {
         blind: true,
         ..model.battle.on(a, b)

@@ -13,7 +13,9 @@ mod zbench;
 
 pub use ranks::{RankInterval, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
-pub use uncertainty::{Covariance, Dispersion, MAX_DENSE, covariance, dispersion, leverage};
+pub use uncertainty::{
+    Covariance, Dispersion, MAX_DENSE, covariance, dispersion, firmness, leverage,
+};
 
 use crate::domain::named::named;
 use serde::{Deserialize, Serialize};

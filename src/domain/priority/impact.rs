@@ -5,10 +5,13 @@
 
 use super::graded;
 use crate::domain::battle::Pair;
-use crate::domain::numeric::best_first;
+use crate::domain::numeric::{best_first, sigma};
 use crate::domain::ranking::View;
 use crate::domain::rating::{self, Fit, Observation, RatingModel, RatingOptions};
 use std::collections::BTreeMap;
+
+/// How much of its own fitted score a pair may have decided, in the estimate for large pools.
+const MOST_LEVERAGE: f64 = 0.95;
 
 /// What changes between a ranking and another one of the same documents.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,12 +77,19 @@ impl Impact {
 }
 
 /// The impact of every pair with an observation in force, in pool order. The `exact` pairs of the largest estimated
-/// impact are refitted; the others keep the secant estimate. Where there is no estimate (the erf model, zBench's model,
-/// a pool without covariance) all pairs are refitted.
+/// impact are refitted; the others keep the secant estimate. Where there is no estimate (the erf model, zBench's model)
+/// all pairs are refitted. In pools of more than [`rating::MAX_DENSE`] documents, where one refit takes as long as all
+/// else together, every impact is the one on the pair's own two documents; under the erf model there is none.
 pub(crate) fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impact)> {
     let Some(flips) = FlipContext::new(view, top) else {
         return Vec::new();
     };
+    if view.entered().len() > rating::MAX_DENSE {
+        return match flips.options.model {
+            RatingModel::Thurstone => Vec::new(),
+            _ => flips.near(),
+        };
+    }
     let refit = |(pair, indexes): (&Pair, &Vec<usize>)| Some((*pair, flips.exact(indexes)?));
     if exact >= flips.on.len() {
         return flips.on.iter().filter_map(refit).collect();
@@ -109,7 +119,7 @@ pub(crate) fn impacts(view: &View, top: usize, exact: usize) -> Vec<(Pair, Impac
 }
 
 /// A query made ready for many flips.
-struct FlipContext<'a> {
+pub(super) struct FlipContext<'a> {
     view: &'a View,
     fit: &'a Fit,
     options: RatingOptions,
@@ -120,7 +130,7 @@ struct FlipContext<'a> {
 }
 
 impl<'a> FlipContext<'a> {
-    fn new(view: &'a View, top: usize) -> Option<Self> {
+    pub(super) fn new(view: &'a View, top: usize) -> Option<Self> {
         let fit = view.fit.as_ref().ok()?;
         let entered = view.entered();
         let mut on: BTreeMap<Pair, Vec<usize>> = BTreeMap::new();
@@ -136,6 +146,79 @@ impl<'a> FlipContext<'a> {
             top,
             on,
         })
+    }
+
+    /// The impact of each pair's flip on its own two documents, while all others stay where they are.
+    pub(super) fn near(&self) -> Vec<(Pair, Impact)> {
+        let documents = self.fit.scores.len();
+        let observations = self.view.observations();
+        let firmness = rating::firmness(documents, observations, self.fit, &self.options);
+        let sorted: Vec<f64> = self.order.iter().map(|at| self.fit.scores[*at]).collect();
+        let mut place = vec![0; documents];
+        for (at, document) in self.order.iter().enumerate() {
+            place[*document] = at;
+        }
+        let pairs = self.on.iter().filter_map(|(pair, indexes)| {
+            let merged = self.merged(indexes)?;
+            let turned = Self::turned(merged.score).into_iter();
+            let impacts = turned.map(|score| {
+                let moved = self.moved_near(&merged, score, &firmness)?;
+                Some(self.impact_near(moved, &place, &sorted))
+            });
+            let impacts = impacts.collect::<Option<Vec<_>>>()?;
+            Some((*pair, impacts.into_iter().reduce(Impact::worse)?))
+        });
+        pairs.collect()
+    }
+
+    /// The pair's two documents with their scores after the flip. The resistance between them is that of a well-connected
+    /// pool, 1/h_aa + 1/h_bb, and each gives way in proportion to its part.
+    fn moved_near(
+        &self,
+        pair: &Observation,
+        score: f64,
+        firmness: &[f64],
+    ) -> Option<[(usize, f64); 2]> {
+        let scores = &self.fit.scores;
+        let (give_a, give_b) = (firmness[pair.a].recip(), firmness[pair.b].recip());
+        let together = give_a + give_b;
+        // A pair that holds its documents all but alone leaves something to the others.
+        let p = sigma(scores[pair.b] - scores[pair.a]);
+        let most = MOST_LEVERAGE / (pair.weight * p * (1.0 - p));
+        let gap = flipped_gap(pair, score, scores, together.min(most))?;
+        let moved = (gap - (scores[pair.b] - scores[pair.a])) / together;
+        Some([
+            (pair.a, scores[pair.a] - moved * give_a),
+            (pair.b, scores[pair.b] + moved * give_b),
+        ])
+    }
+
+    fn impact_near(&self, moved: [(usize, f64); 2], place: &[usize], sorted: &[f64]) -> Impact {
+        let top = self.top.min(sorted.len());
+        let bar = sorted[..top].last().copied().unwrap_or(f64::INFINITY);
+        let below = |(document, score): &(usize, f64)| place[*document] >= top && *score < bar;
+        if !moved.iter().all(below) {
+            let mut scores = self.fit.scores.clone();
+            for (document, score) in moved {
+                scores[document] = score;
+            }
+            return self.impact(&scores, false);
+        }
+        let steps = moved.map(|(document, score)| {
+            let above = sorted.partition_point(|other| *other > score);
+            // A document that falls is itself among those above its new score.
+            let fell = usize::from(score < self.fit.scores[document]);
+            above.saturating_sub(fell).abs_diff(place[document])
+        });
+        let shifts = moved.map(|(document, score)| (score - self.fit.scores[document]).abs());
+        Impact {
+            entering: 0,
+            top,
+            ndcg_loss: 0.0,
+            places: steps[0].max(steps[1]),
+            score: shifts[0].max(shifts[1]),
+            exact: false,
+        }
     }
 
     fn impact(&self, scores: &[f64], exact: bool) -> Impact {

@@ -1,5 +1,6 @@
 //! Priorities, impacts and certainty of simulated queries.
 
+use super::impact::FlipContext;
 use super::impact::{Impact, impacts};
 use super::inclusion::sampling_weights;
 use super::queue_design::QueueEntry;
@@ -111,6 +112,22 @@ fn pair_of(rows: &QueryRows, battle: usize) -> Pair {
 fn on(rows: &QueryRows, battle: usize, decision: Decision) -> Verdict {
     let battle = rows.battles[battle].battle;
     verdict(battle.a, battle.b, decision)
+}
+
+#[test]
+fn the_impact_near_a_pair_finds_the_pairs_that_matter() {
+    let view = view(&world(120).rows);
+    let exact = impacts(&view, 10, usize::MAX);
+    let near = FlipContext::new(&view, 10).unwrap().near();
+    assert_eq!(near.len(), exact.len());
+    let heaviest = |all: &[(Pair, Impact)]| {
+        let mut all: Vec<_> = all.iter().map(|(pair, of)| (of.size(), *pair)).collect();
+        all.sort_by(|x, y| y.0.total_cmp(&x.0));
+        let pairs = all.into_iter().take(30).map(|(_, pair)| pair);
+        pairs.collect::<std::collections::BTreeSet<_>>()
+    };
+    let shared = heaviest(&near).intersection(&heaviest(&exact)).count();
+    assert!(shared >= 20, "{shared} of 30");
 }
 
 #[test]

@@ -185,6 +185,22 @@ pub fn leverage(
     stiffness(o, options.model, &fit.scores) * covariance.resistance(o.a, o.b)
 }
 
+/// The Hessian's diagonal: how firmly each score is held, were the others fixed.
+pub fn firmness(
+    documents: usize,
+    observations: &[Observation],
+    fit: &Fit,
+    options: &RatingOptions,
+) -> Vec<f64> {
+    let mut diagonal = vec![options.precision(); documents];
+    for o in observations.iter().filter(|o| o.counts()) {
+        let stiffness = stiffness(o, options.model, &fit.scores);
+        diagonal[o.a] += stiffness;
+        diagonal[o.b] += stiffness;
+    }
+    diagonal
+}
+
 fn stiffness(o: &Observation, model: RatingModel, scores: &[f64]) -> f64 {
     o.weight * o.slope * o.slope * local(o, model, scores).curvature
 }

@@ -312,6 +312,9 @@ impl Drop for FakeProvider {
 fn reserve(address: SocketAddr) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
     socket.set_reuseaddr(true).unwrap();
+    // Two sockets of this server may have its port at once, so that it is never free for another.
+    #[cfg(unix)]
+    socket.set_reuseport(true).unwrap();
     socket.bind(address).unwrap();
     socket
 }
@@ -340,8 +343,8 @@ async fn serve(
                 door = wanted;
                 connections.shutdown().await;
                 if door == Door::Closed {
-                    listener = None;
                     held.get_or_insert_with(|| reserve(address));
+                    listener = None;
                 } else if let Some(socket) = held.take() {
                     listener = Some(socket.listen(WAITING).unwrap());
                 }

@@ -24,6 +24,7 @@ pub mod merge;
 mod parallel;
 mod picks;
 pub mod printed_items;
+mod prior;
 pub mod priority_cache;
 mod query_rows;
 mod refresh;

@@ -38,6 +38,11 @@ impl ProjectSettings {
             }
             if after.ranking != before.ranking {
                 db.set_settings(&after.ranking)?;
+                if after.ranking.learns_prior() && !before.ranking.learns_prior() {
+                    for ensemble in db.ensembles_in_force()? {
+                        db.keep_prior(ensemble, db.learn_prior(ensemble)?)?;
+                    }
+                }
             }
             if after.rule != before.rule {
                 db.set_final_rule(&after.rule)?;

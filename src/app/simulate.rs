@@ -5,6 +5,7 @@ mod project_worlds;
 mod strategy;
 
 use super::error::{AppError, invalid};
+use crate::domain::ranking::PriorPrecision;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::simulation::{Noise, Quality, SimulatedQuery, Theta};
 pub use coverage::RankIntervalCoverage;
@@ -63,6 +64,8 @@ pub struct Simulation {
     pub queries: usize,
     /// What is compared, the first with all others.
     pub strategies: Vec<AdaptivePlan>,
+    /// The prior of the scores that are measured. Pairs are chosen by the default, as runs do.
+    pub prior: PriorPrecision,
     /// Threads; the result does not depend on them.
     pub threads: Option<usize>,
     /// The seed of worlds, votes and plans.
@@ -86,11 +89,20 @@ impl Simulation {
         if self.strategies.is_empty() {
             return Err(invalid!("--strategies: name at least one"));
         }
-        let played = self.every(SimulationPhase::Played, progress, |index| {
+        let mut played = self.every(SimulationPhase::Played, progress, |index| {
             let world = source.world(self.seed, index)?;
             let play = |plan| StrategyOnQuery::play(&world, plan, self.seed);
             Ok(self.strategies.iter().map(play).collect::<Vec<_>>())
         })?;
+        let lambdas: Vec<f64> = (0..self.strategies.len())
+            .map(|at| coverage::lambda(self.prior, played.iter().map(|query| &query[at])))
+            .collect();
+        for (index, query) in played.iter_mut().enumerate() {
+            let world = source.world(self.seed, index)?;
+            for (line, lambda) in query.iter_mut().zip(&lambdas) {
+                line.fit_again(&world, *lambda);
+            }
+        }
         let strategies = 0..self.strategies.len();
         let phi = |at: usize| coverage::phi(played.iter().map(move |query| &query[at]));
         let phis: Vec<f64> = strategies.map(phi).collect();
@@ -98,13 +110,15 @@ impl Simulation {
             let world = source.world(self.seed, index)?;
             Ok(coverage::of_query(&world, &played[index], &phis))
         })?;
+        let estimates = phis.into_iter().zip(lambdas);
         let mut results: Vec<StrategyResult> = (0..)
-            .zip(self.strategies.iter().zip(phis))
-            .map(|(at, (plan, phi)): (usize, _)| StrategyResult {
+            .zip(self.strategies.iter().zip(estimates))
+            .map(|(at, (plan, (phi, lambda))): (usize, _)| StrategyResult {
                 plan: *plan,
                 queries: Vec::new(),
                 intervals: RankIntervalCoverage::of(
                     phi,
+                    lambda,
                     covered.iter().filter_map(|query| query[at]),
                 ),
             })

@@ -8,6 +8,7 @@ use crate::app::simulate::{
     ProjectWorlds, RankIntervalCoverage, Simulation, SimulationPhase, StrategyResult, WorldSource,
 };
 use crate::app::wording::counted;
+use crate::domain::ranking::{PriorPrecision, RankingSettings};
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::simulation::{
     MeanInterval, Noise, QualitySummary, Theta, quality_differences, summarise_quality,
@@ -27,7 +28,7 @@ const JUDGES: usize = 3;
     after_help = "A strategy is SAMPLER:BATTLES or SAMPLER+JUDGING:BATTLES, as in `annotate --sampler top --judging escalate \
 --battles 2`; BATTLES counts calls a document, in battles of the whole ensemble. Every strategy meets the same queries and the \
 same votes. Intervals are 95 % of the mean over queries (Student's t); changes are against the first strategy, query by query. The second \
-table says how often the 95 % rank intervals hold the true rank, with the dispersion that a project with these queries would use.
+table says how often the 95 % rank intervals hold the true rank, with the dispersion and the prior that a project with these queries would use.
 
 What it shows: in pools of 100, top+escalate:2 has the NDCG@10 of cycles:12 for a sixth of the price, but a lower Kendall τ than \
 cycles:4; top+escalate:4 has a higher one. In pools of 50, top+escalate:2 is level with \
@@ -50,12 +51,18 @@ pub(super) struct BenchSamplerCommand {
     /// How true scores are spread: gaussian, skew (a long upper tail) or graded (four grades)
     #[arg(long, default_value = "gaussian")]
     theta: Theta,
+    /// How far each judge's own reading of a pair strays, where the true scores have a standard deviation of 1.82
+    #[arg(long, default_value_t = 1.0, value_name = "X", value_parser = noise)]
+    noise: f64,
+    /// Precision of the prior under the measured scores: auto learns it from the votes of each strategy
+    #[arg(long, default_value_t = PriorPrecision::Auto, value_name = "auto|NUMBER", value_parser = prior)]
+    lambda: PriorPrecision,
     /// What is compared, the first with all others
     #[arg(long, value_delimiter = ',', value_name = "STRATEGY,…", default_value = HEADLINE)]
     strategies: Vec<AdaptivePlan>,
     /// Take true scores and judges from the project's own votes instead: scores are drawn from each query's fit and its
     /// errors, votes from what was fitted to each judge
-    #[arg(long, conflicts_with_all = ["documents", "theta"])]
+    #[arg(long, conflicts_with_all = ["documents", "theta", "noise"])]
     resample: bool,
     /// Threads [default: one a processor]; the result does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -80,12 +87,13 @@ impl BenchSamplerCommand {
             }
             WorldSource::Project(worlds)
         } else {
-            let noise = Noise::standard(JUDGES);
+            let noise = Noise::standard(JUDGES).with_own(self.noise);
             WorldSource::Synthetic(self.theta, self.documents as usize, noise)
         };
         let simulation = Simulation {
             queries: self.queries as usize,
             strategies: self.strategies.clone(),
+            prior: self.lambda,
             threads: self.threads.map(usize::from),
             seed: self.seed,
         };
@@ -213,6 +221,20 @@ impl BenchSamplerCommand {
     }
 }
 
+fn noise(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|noise| (0.0..=1e3).contains(noise));
+    number.ok_or_else(|| "expected a number from 0 to 1000".to_owned())
+}
+
+fn prior(text: &str) -> Result<PriorPrecision, String> {
+    let settings = RankingSettings {
+        lambda: text.parse()?,
+        ..RankingSettings::default()
+    };
+    settings.checked().map(|settings| settings.lambda)
+}
+
 /// One row a strategy; nothing where no strategy has intervals.
 fn intervals_table(table: &[StrategyResult]) -> String {
     let rows = table.iter().filter_map(|row| {
@@ -223,6 +245,7 @@ fn intervals_table(table: &[StrategyResult]) -> String {
             describe(Some(intervals.top), false),
             format!("{:.1}", intervals.width.mean),
             format!("{:.3}", intervals.phi),
+            intervals.lambda.to_string(),
         ])
     });
     let rows: Vec<Vec<String>> = rows.collect();
@@ -235,6 +258,7 @@ fn intervals_table(table: &[StrategyResult]) -> String {
         ">of the first 10",
         ">ranks wide",
         ">dispersion φ",
+        ">prior λ",
     ];
     format!("\n{}", output::table(&header, &rows))
 }
@@ -266,6 +290,7 @@ fn intervals_json(intervals: &RankIntervalCoverage) -> Value {
     json!({
         "level": 0.95,
         "phi": intervals.phi,
+        "lambda": intervals.lambda,
         "covered": mean_json(intervals.all),
         "covered_first_10": mean_json(intervals.top),
         "width": mean_json(intervals.width),

@@ -6,7 +6,7 @@ use crate::cli::judges::basis;
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::config::{DEFAULT, user_file};
-use crate::domain::ranking::{JudgeWeights, RankingSettings};
+use crate::domain::ranking::{JudgeWeights, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
 use crate::domain::verdict::{FinalRule, OverrideMode};
@@ -71,6 +71,10 @@ enum FinalRuleName {
 pub(super) struct RatingSettings<'a> {
     #[serde(flatten)]
     settings: RankingSettings,
+    /// The precision of the prior that is in force.
+    lambda_in_force: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda_estimated_from_battles: Option<usize>,
     #[serde(rename = "final")]
     rule: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -80,6 +84,8 @@ pub(super) struct RatingSettings<'a> {
 impl<'a> RatingSettings<'a> {
     pub(super) fn new(settings: RankingSettings, rule: &'a FinalRule) -> Self {
         Self {
+            lambda_in_force: settings.rating().lambda,
+            lambda_estimated_from_battles: settings.learned.map(|learned| learned.battles),
             settings,
             rule: rule.name(),
             adjudicator: match rule {
@@ -127,9 +133,9 @@ struct ProjectOptions {
     /// map, mle, zbench or thurstone
     #[arg(long)]
     model: Option<RatingModel>,
-    /// Precision of the Gaussian prior, per battle
-    #[arg(long, allow_hyphen_values = true)]
-    lambda: Option<f64>,
+    /// Precision of the Gaussian prior, per battle: auto learns it from 2,000 battles on, and takes 0.05 before
+    #[arg(long, value_name = "auto|NUMBER", allow_hyphen_values = true)]
+    lambda: Option<PriorPrecision>,
     /// Dispersion; 0 means estimated from 2,000 battles on, and one over the number of judges before
     #[arg(long, allow_hyphen_values = true)]
     phi: Option<f64>,
@@ -202,7 +208,12 @@ impl ProjectOptions {
             },
         };
         if self.judge_weights == Some(JudgeWeightsName::Joint) {
-            for judge in fit_judges(&store, after.ranking.lambda)? {
+            let lambda = match after.ranking.learns_prior() {
+                true => store.read_blocking(|db| db.settings_in_force())?.rating(),
+                false => after.ranking.rating(),
+            }
+            .lambda;
+            for judge in fit_judges(&store, lambda)? {
                 output::message(&format!(
                     "{}: beta {:.2}, gamma {:.2} from {} votes ({})",
                     judge.name,
@@ -227,8 +238,9 @@ impl ProjectOptions {
                 ));
             }
         }
+        let in_force = store.read_blocking(|db| db.settings_in_force())?;
         let shown = SettingsWithGuideline {
-            shown: RatingSettings::new(after.ranking, &after.rule),
+            shown: RatingSettings::new(in_force, &after.rule),
             guideline: after.guideline.as_deref().map(GuidelineExcerpt::of),
         };
         match self.json {

@@ -47,7 +47,10 @@ impl JudgesCommand {
         let query = self.query.clone();
         let (mut report, lambda) = store.read_blocking(move |db| {
             let scope = query.map(|query| db.find_query(&query)).transpose()?;
-            Ok((rater_report(db, scope)?, db.settings()?.lambda))
+            Ok((
+                rater_report(db, scope)?,
+                db.settings_in_force()?.rating().lambda,
+            ))
         })?;
         if self.joint {
             let fitted = judge_model(&report.rater_data.ratings, lambda);

@@ -140,6 +140,7 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
         "fitted": layer(&|row, column| view.cell(row, column).fitted),
         "verdicts": layer(&|row, column| view.cell(row, column).verdict.flatten()),
         "rating": view.settings,
+        "lambda_in_force": view.settings.rating().lambda,
         "phi": view.phi,
         "phi_estimated_from_battles": view.settings.phi_battles,
         "fit": match &view.fit {

@@ -135,8 +135,9 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
     ];
     lines.extend(spending_lines(&status.spending));
     lines.push(format!(
-        "model         {}, prior precision {} a battle",
-        status.settings.model, status.settings.lambda
+        "model         {}, prior precision λ {} a battle",
+        status.settings.model,
+        status.settings.lambda.words(status.settings.learned)
     ));
     let adjudication = status.adjudication;
     if adjudication.labels + adjudication.picks + adjudication.rankings > 0 {

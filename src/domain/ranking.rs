@@ -2,15 +2,17 @@
 
 mod fit_inputs;
 mod pair_votes;
+mod prior;
 mod rows;
 mod warning;
 
+pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
 pub use warning::{ScoreWarning, fit_warnings};
 
 use super::analysis;
 use super::battle::Pair;
-use super::rating::{self, Covariance, Fit, Observation, RankInterval, RatingError};
+use super::rating::{self, Covariance, Fit, Observation, PriorEvidence, RankInterval, RatingError};
 use super::verdict::{OverrideMode, Verdict};
 use fit_inputs::{FitInputs, consensus, votes_in_force};
 use serde::{Deserialize, Serialize};
@@ -424,6 +426,17 @@ impl View {
 
 /// A mean of thirds and halves this close to ½ is ½: which way it is rounded depends on the order of its terms.
 const EVEN: f64 = 1e-9;
+
+/// What the votes of a query say about the precision of the prior. Verdicts are left out: they are about a few pairs that
+/// were chosen, and giving or undoing one must move no other score.
+pub fn prior_evidence(rows: &QueryRows, settings: &RankingSettings) -> Option<PriorEvidence> {
+    let votes = QueryRows {
+        verdicts: Vec::new(),
+        ..rows.clone()
+    };
+    let inputs = FitInputs::new(&votes, settings);
+    PriorEvidence::of(inputs.entered.len(), &inputs.observations, settings.model)
+}
 
 /// The fit's score of every document by pool index, without errors, intervals and warnings; equal to [`View::standings`]
 /// to the last bit.

@@ -4,6 +4,7 @@
 //! natural units: `b` beats `a` with probability σ(e_b − e_a). Every function here is a pure function of its arguments,
 //! and the same arguments give the same bits.
 
+mod evidence;
 mod link;
 mod newton;
 mod ranks;
@@ -11,6 +12,7 @@ mod structure;
 mod uncertainty;
 mod zbench;
 
+pub use evidence::PriorEvidence;
 pub use ranks::{RankInterval, cut_below, rank_intervals, ranks, top_draws};
 pub use structure::{Structure, structure};
 pub use uncertainty::{

@@ -97,6 +97,7 @@ pub fn run(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::rating::{Dispersion, PriorEvidence};
     use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
 
     fn world(index: usize) -> SimulatedQuery {
@@ -150,6 +151,58 @@ mod tests {
             let gain = quality_differences(&play(sampler, judging), &random);
             assert!(gain.tau.unwrap().mean > 0.02, "{sampler}: {gain:?}");
             assert!(gain.ndcg.unwrap().mean > 0.02, "{sampler}: {gain:?}");
+        }
+    }
+
+    /// What is left of campaigns of a strategy on queries of 25 documents with these judges.
+    fn played(strategy: &str, noise: &Noise, queries: usize) -> Vec<SamplingState> {
+        let plan: adaptive::AdaptivePlan = strategy.parse().unwrap();
+        let world = |index| SimulatedQuery::synthetic(Theta::Gaussian, 25, noise.clone(), 0, index);
+        let play = |index| run(&world(index), &plan.strategy, plan.battles, 0).state;
+        (0..queries).map(play).collect()
+    }
+
+    #[test]
+    fn the_prior_follows_the_judges_noise() {
+        // φ over the variance of the scores that the judges' whole noise makes of truths with standard deviation 1.82.
+        for (own, truth) in [(0.35, 0.016), (0.8, 0.034), (1.6, 0.1)] {
+            let noise = Noise::standard(3).with_own(own);
+            for strategy in ["cycles:4", "swiss:4", "top+escalate:2"] {
+                let evidence = played(strategy, &noise, 40)
+                    .iter()
+                    .filter_map(SamplingState::prior_evidence)
+                    .fold(PriorEvidence::default(), |sum, one| sum.pooled(&one));
+                let found = evidence.best(|d| d.phi().unwrap()).unwrap();
+                assert!(
+                    (0.49..2.05).contains(&(found / truth)),
+                    "{strategy} at {own}: {found} for {truth}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_dispersion_of_three_judges_that_share_nothing_is_a_third() {
+        let mut noise = Noise::standard(3).with_own(1.702);
+        (noise.pair, noise.call, noise.errors) = (0.0, 0.0, 0.0);
+        for judge in &mut noise.judges {
+            (judge.slope, judge.order, judge.tie) = (1.4665, 0.0, 0.0);
+        }
+        for strategy in [
+            "cycles:4",
+            "cycles:8",
+            "swiss:4",
+            "cycles+rotate:2",
+            "top+escalate:2",
+        ] {
+            let pooled = played(strategy, &noise, 60)
+                .iter()
+                .filter_map(SamplingState::dispersion)
+                .fold(Dispersion::default(), Dispersion::pooled);
+            let found = pooled.phi().unwrap();
+            assert!((0.31..0.35).contains(&found), "{strategy}: {found}");
+            let by_modes = pooled.numerator / pooled.denominator;
+            assert!(by_modes < found - 0.01, "{strategy}: {by_modes}");
         }
     }
 }

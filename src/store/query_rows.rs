@@ -1,6 +1,7 @@
 //! A query's rows as the domain wants them, and the view that follows from them.
 
 use super::corpus::QueryKey;
+use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
@@ -122,7 +123,7 @@ impl Db {
 
     /// A query's view under the project's settings.
     pub fn view(&self, query: QueryKey) -> Result<View> {
-        let mut settings = self.settings()?;
+        let mut settings = self.settings_under(self.ensemble_of(query)?)?;
         if settings.phi.is_none()
             && let Some((phi, battles)) = self.estimated_phi(query)?
         {
@@ -138,13 +139,17 @@ impl Db {
         &self,
         query: QueryKey,
     ) -> Result<std::result::Result<Vec<Option<f64>>, RatingError>> {
-        let settings = self.settings()?;
+        let settings = self.settings_under(self.ensemble_of(query)?)?;
         let rows = self.fitted_rows(query, &settings)?;
         Ok(ranking::scores(&rows, &settings))
     }
 
     /// A query's rows, with the judges' responses where the fit takes them.
-    fn fitted_rows(&self, query: QueryKey, settings: &RankingSettings) -> Result<QueryRows> {
+    pub(super) fn fitted_rows(
+        &self,
+        query: QueryKey,
+        settings: &RankingSettings,
+    ) -> Result<QueryRows> {
         let mut rows = self.rows(query)?;
         if settings.judge_weights == JudgeWeights::Joint {
             let known = self.judge_responses()?;
@@ -152,6 +157,12 @@ impl Db {
             rows.responses = rows.judges.iter().map(of).collect();
         }
         Ok(rows)
+    }
+
+    fn ensemble_of(&self, query: QueryKey) -> Result<Option<EnsembleId>> {
+        let found: Option<Option<i64>> =
+            self.maybe_value("SELECT ensemble FROM query WHERE id = ?1", [query.0])?;
+        Ok(found.flatten().map(EnsembleId))
     }
 
     /// The dispersion estimated for the judges of a query, and the battles behind it.

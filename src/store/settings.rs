@@ -1,16 +1,39 @@
 //! Settings of the project, and what is remembered from one run to the next.
 
 use super::{Db, Result, StoreError};
-use crate::domain::ranking::RankingSettings;
+use crate::domain::ranking::{PriorPrecision, RankingSettings};
+use crate::domain::rating::RatingOptions;
 use crate::domain::verdict::FinalRule;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+
+/// The settings as they stand in the file.
+#[derive(Serialize, Deserialize)]
+struct StoredSettings {
+    #[serde(flatten)]
+    settings: RankingSettings,
+    /// Whether they are of a version that could have learned the prior. Those before stored .05 in every project, whether
+    /// anybody had asked for it or not.
+    #[serde(default)]
+    prior_may_be_learned: bool,
+}
+
+fn read_settings(text: &str) -> serde_json::Result<RankingSettings> {
+    let stored: StoredSettings = serde_json::from_str(text)?;
+    let mut settings = stored.settings;
+    let former = PriorPrecision::Set(RatingOptions::default().lambda);
+    if !stored.prior_may_be_learned && settings.lambda == former {
+        settings.lambda = PriorPrecision::Auto;
+    }
+    Ok(settings)
+}
 
 impl Db {
     /// The project's settings, or the defaults.
     pub fn settings(&self) -> Result<RankingSettings> {
         self.remembered("rating")?
             .map_or(Ok(RankingSettings::default()), |text| {
-                serde_json::from_str(&text).map_err(|error| {
+                read_settings(&text).map_err(|error| {
                     StoreError::Corrupt(format!("the rating settings cannot be read: {error}"))
                 })
             })
@@ -19,7 +42,11 @@ impl Db {
     /// Changes the project's settings, and with them every query's numbers.
     pub fn set_settings(&self, settings: &RankingSettings) -> Result<()> {
         let settings = settings.checked().map_err(StoreError::Conflict)?;
-        self.remember("rating", &serde_json::to_string(&settings)?)?;
+        let stored = StoredSettings {
+            settings,
+            prior_may_be_learned: true,
+        };
+        self.remember("rating", &serde_json::to_string(&stored)?)?;
         self.touch_all()
     }
 
@@ -85,5 +112,19 @@ impl Db {
             [name, value],
         )?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prior_that_every_older_project_has_is_nobodys_choice() {
+        let lambda = |text: &str| read_settings(text).unwrap().lambda;
+        assert_eq!(lambda(r#"{"lambda":0.05}"#), PriorPrecision::Auto);
+        assert_eq!(lambda(r#"{"lambda":0.15}"#), PriorPrecision::Set(0.15));
+        let chosen = r#"{"lambda":0.05,"prior_may_be_learned":true}"#;
+        assert_eq!(lambda(chosen), PriorPrecision::Set(0.05));
     }
 }

@@ -147,6 +147,9 @@ impl Db {
             return Ok(());
         }
         for ensemble in self.ensembles_in_force()? {
+            for query in self.keep_prior(ensemble, self.learn_prior(ensemble)?)? {
+                self.cache_summary(query)?;
+            }
             for query in self.estimate_phi(ensemble)? {
                 self.cache_summary(query)?;
             }

@@ -460,3 +460,25 @@ fn a_matrix_without_scores_names_the_documents_to_blame() {
         .unwrap();
     assert!(reason.contains("d2"), "{reason}");
 }
+
+#[test]
+fn a_prior_is_learned_until_it_is_set() {
+    let sandbox = Sandbox::new();
+    sandbox.done(&["import", AI_SCORES]);
+    let settings = |more: &str| sandbox.json(&format!("config project --json {more}"));
+    let learned = settings("");
+    assert_eq!(learned["lambda"], "auto");
+    assert_eq!(learned["lambda_in_force"], 0.05);
+    sandbox
+        .done("status")
+        .prints("prior precision λ 0.05 (until there are 2,000 battles)");
+    let set = settings("--lambda 0.15");
+    assert_eq!(
+        (&set["lambda"], &set["lambda_in_force"]),
+        (&json!(0.15), &json!(0.15))
+    );
+    sandbox
+        .done("status")
+        .prints("prior precision λ 0.15 (set)");
+    assert_eq!(settings("--lambda auto"), learned);
+}

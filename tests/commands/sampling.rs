@@ -224,6 +224,26 @@ fn a_simulation_depends_on_its_seed_and_not_on_threads() {
 }
 
 #[test]
+fn a_simulation_learns_the_prior_that_its_judges_call_for() {
+    let sandbox = Sandbox::new();
+    let lambda = |more: &[&str]| {
+        let simulate = "bench-sampler --documents 16 --queries 40 --strategies cycles:4 --json";
+        let arguments: Vec<&str> = simulate.split(' ').chain(more.iter().copied()).collect();
+        let told = sandbox.json(&arguments);
+        let intervals = &told["strategies"][0]["rank_intervals"];
+        (intervals["lambda"].as_f64().unwrap(), told)
+    };
+    let (clear, noisy) = (lambda(&["--noise", "0.35"]), lambda(&["--noise", "1.6"]));
+    assert!(clear.0 < 0.05 && noisy.0 > 0.05, "{} {}", clear.0, noisy.0);
+    assert_eq!(noisy.1["noise"]["judges"][0]["own"], 1.6);
+    assert_eq!(lambda(&["--noise", "1.6", "--lambda", "0.05"]).0, 0.05);
+    for refused in [["--noise", "-1"], ["--lambda", "0"], ["--lambda", "much"]] {
+        let arguments = ["bench-sampler", &refused.join("=")];
+        sandbox.refused(&arguments, 2, &[refused[0]]);
+    }
+}
+
+#[test]
 fn the_projects_own_judges_can_be_simulated() {
     let sandbox = prepared();
     sandbox.refused("bench-sampler --resample", 2, &["no such project"]);

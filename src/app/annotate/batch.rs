@@ -21,6 +21,7 @@ use crate::judge::batch::{BatchApi, BatchState, BatchStatus, UnconfirmedBatch};
 use crate::judge::{CallError, FailureCause, Judge, JudgeEnsemble, Retry};
 use crate::store::Store;
 use crate::store::batches::{BatchRow, BatchStage};
+use crate::store::corpus::QueryKey;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -237,15 +238,25 @@ async fn look_for(
     }
 }
 
-/// Follows new votes up: the noise of the battles is estimated anew, and with it every interval.
+/// Follows new votes up: the prior and the noise of the battles are estimated anew, and with them every interval.
 pub async fn settle(store: &Store) -> Result<(), RunError> {
     for ensemble in store.read(|db| db.ensembles_in_force()).await? {
+        let learned = store.read(move |db| db.learn_prior(ensemble)).await?;
+        let changed = store
+            .write(move |db| db.keep_prior(ensemble, learned))
+            .await?;
+        summarise(store, changed).await?;
         let changed = store.write(move |db| db.estimate_phi(ensemble)).await?;
-        let store = store.clone();
-        tokio::task::spawn_blocking(move || store.summarise_all(&changed, |_, _| true))
-            .await
-            .map_err(|error| RunError::Crashed(error.to_string()))??;
+        summarise(store, changed).await?;
     }
+    Ok(())
+}
+
+async fn summarise(store: &Store, queries: Vec<QueryKey>) -> Result<(), RunError> {
+    let store = store.clone();
+    tokio::task::spawn_blocking(move || store.summarise_all(&queries, |_, _| true))
+        .await
+        .map_err(|error| RunError::Crashed(error.to_string()))??;
     Ok(())
 }
 

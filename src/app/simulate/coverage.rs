@@ -1,15 +1,21 @@
 //! How often rank intervals hold the true rank.
 
 use super::strategy::StrategyOnQuery;
-use crate::domain::rating::Dispersion;
+use crate::domain::ranking::{LearnedPrior, PriorPrecision};
+use crate::domain::rating::{Dispersion, PriorEvidence};
 use crate::domain::simulation::{Coverage, MeanInterval, SimulatedQuery};
 use crate::store::summary_cache::ENOUGH_BATTLES;
+
+/// Queries that a prior is learned from at most.
+const LEARNED_FROM: usize = 200;
 
 /// The rank intervals of one strategy, over all queries.
 #[derive(Clone, Copy, Debug)]
 pub struct RankIntervalCoverage {
     /// The dispersion they were made with.
     pub phi: f64,
+    /// The precision of the prior.
+    pub lambda: f64,
     /// How often they hold the true rank.
     pub all: MeanInterval,
     /// The same of the first ten.
@@ -19,15 +25,41 @@ pub struct RankIntervalCoverage {
 }
 
 impl RankIntervalCoverage {
-    pub(super) fn of(phi: f64, queries: impl Iterator<Item = Coverage>) -> Option<Self> {
+    pub(super) fn of(
+        phi: f64,
+        lambda: f64,
+        queries: impl Iterator<Item = Coverage>,
+    ) -> Option<Self> {
         let [all, top, width] = Coverage::means(&queries.collect::<Vec<_>>())?;
         Some(Self {
             phi,
+            lambda,
             all,
             top,
             width,
         })
     }
+}
+
+/// The prior that a project with these queries would use.
+pub(super) fn lambda<'a>(
+    prior: PriorPrecision,
+    lines: impl Iterator<Item = &'a StrategyOnQuery>,
+) -> f64 {
+    if prior != PriorPrecision::Auto {
+        return prior.value(None);
+    }
+    let (mut evidence, mut judges) = (PriorEvidence::default(), 1);
+    for line in lines.take(LEARNED_FROM) {
+        judges = judges.max(line.state.judges());
+        if let Some(of_query) = line.state.prior_evidence() {
+            evidence = evidence.pooled(&of_query);
+        }
+    }
+    let battles = evidence.battles();
+    let phi = |dispersion: Dispersion| dispersion.phi().unwrap_or(1.0 / judges as f64);
+    let best = evidence.best(phi).filter(|_| battles >= ENOUGH_BATTLES);
+    prior.value(best.map(|lambda| LearnedPrior { lambda, battles }))
 }
 
 /// The dispersion that a project with these queries would use: estimated from all of their battles where there are

@@ -1,7 +1,7 @@
 //! What one sampling strategy comes to on one simulated query.
 
 use crate::domain::sampling::adaptive::{AdaptivePlan, SamplingState};
-use crate::domain::simulation::{Quality, SimulatedQuery, run};
+use crate::domain::simulation::{Quality, SimulatedQuery, quality, run};
 
 #[derive(Debug)]
 pub struct StrategyOnQuery {
@@ -24,6 +24,14 @@ impl StrategyOnQuery {
             battles: played.calls as f64 / ensembles as f64,
             pairs: played.pairs,
             rounds: played.rounds,
+        }
+    }
+
+    /// Takes the scores of another prior.
+    pub(super) fn fit_again(&mut self, world: &SimulatedQuery, lambda: f64) {
+        if self.state.lambda() != lambda {
+            self.state.set_prior(lambda);
+            self.quality = quality(&self.state.scores(), world.truth());
         }
     }
 }

@@ -81,7 +81,7 @@ impl ProjectStatus {
                 judges: db.judges_in_force()?,
                 offline: queries.iter().any(|(_, query)| query.offline),
                 adjudication: db.adjudication_counts()?,
-                settings: db.settings()?,
+                settings: db.settings_in_force()?,
                 rule: db.final_rule()?,
                 usd_per_battle: db.usd_per_battle()?,
                 queries,

@@ -1,6 +1,7 @@
 //! What a view is computed from: the query's rows, and the settings that turn them into numbers.
 
 use super::VerdictRelation;
+use super::prior::{LearnedPrior, PriorPrecision};
 use crate::domain::battle::Battle;
 use crate::domain::rating::{self, RatingModel};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
@@ -13,7 +14,10 @@ use serde::{Deserialize, Serialize};
 pub struct RankingSettings {
     pub model: RatingModel,
     /// Precision of the Gaussian prior on a score, per battle.
-    pub lambda: f64,
+    pub lambda: PriorPrecision,
+    /// What the project's battles say about the prior, where it is to be learned and they are enough.
+    #[serde(skip)]
+    pub learned: Option<LearnedPrior>,
     /// Dispersion: variance of a battle's score relative to one coin flip. `None` means one over the number of judges.
     pub phi: Option<f64>,
     /// How many battles `phi` was estimated from; `None` where it was set or follows from the number of judges.
@@ -42,7 +46,8 @@ impl Default for RankingSettings {
     fn default() -> Self {
         Self {
             model: RatingModel::default(),
-            lambda: rating::RatingOptions::default().lambda,
+            lambda: PriorPrecision::default(),
+            learned: None,
             phi: None,
             phi_battles: None,
             vote_rule: VoteRule::default(),
@@ -72,7 +77,9 @@ impl RankingSettings {
                 "{name} = {value}: expected a number above {above} and up to {most}"
             ))
         };
-        number("lambda", self.lambda, 0.0, 1e6)?;
+        if let PriorPrecision::Set(lambda) = self.lambda {
+            number("lambda", lambda, 0.0, 1e6)?;
+        }
         number("override_weight", self.override_weight, 0.0, 3.0)?;
         if let Some(phi) = self.phi {
             number("phi", phi, 0.0, 100.0)?;
@@ -80,10 +87,15 @@ impl RankingSettings {
         Ok(self)
     }
 
+    /// Whether the prior is to be learned: only `Map` does that, the other models are what others publish.
+    pub fn learns_prior(&self) -> bool {
+        self.model == RatingModel::Map && self.lambda == PriorPrecision::Auto
+    }
+
     pub fn rating(&self) -> rating::RatingOptions {
         rating::RatingOptions {
             model: self.model,
-            lambda: self.lambda,
+            lambda: self.lambda.value(self.learned),
         }
     }
 }

@@ -70,6 +70,17 @@ impl Covariance {
         link::normal_cdf(gap / self.se(i))
     }
 
+    /// ½ ln det of the Hessian that it is the inverse of, for a model with a prior.
+    pub(super) fn half_log_det(&self) -> f64 {
+        let step = self.documents + 1;
+        -self
+            .factor
+            .iter()
+            .step_by(step)
+            .map(|f| f.ln())
+            .sum::<f64>()
+    }
+
     /// One draw of the scores' error from independent standard normals. A shift common to all documents may be in it.
     pub(in crate::domain) fn spread(&self, normals: &[f64], error: &mut [f64]) {
         error.fill(0.0);
@@ -167,7 +178,7 @@ pub fn covariance(
     })
 }
 
-fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {
+pub(super) fn local(o: &Observation, model: RatingModel, scores: &[f64]) -> LinkTerms {
     let z = o.argument(scores);
     match model {
         RatingModel::Thurstone => link::erf_link(z, o.score),
@@ -212,6 +223,10 @@ pub struct Dispersion {
     pub numerator: f64,
     /// Σ p(1 − p)(1 − leverage).
     pub denominator: f64,
+    /// What the denominator changes by for each unit of φ, because the prior has drawn the fitted p to one half; 0 in
+    /// what older versions have stored.
+    #[serde(default)]
+    pub drift: f64,
     /// Σ leverage, uncapped: how many battles' worth of freedom the scores took.
     pub leverage: f64,
     pub battles: usize,
@@ -219,8 +234,12 @@ pub struct Dispersion {
 
 impl Dispersion {
     /// φ̂: 1 for battles as noisy as single games, about 1/M where M judges share one. `None` without a battle in doubt.
+    ///
+    /// It solves φ · (denominator + φ · drift) = numerator. Without the drift it would be .25 to .31 where ⅓ is true.
     pub fn phi(&self) -> Option<f64> {
-        (self.denominator > 0.0).then(|| self.numerator / self.denominator)
+        let inside = self.denominator.powi(2) + 4.0 * self.drift * self.numerator;
+        let root = inside.max(0.0).sqrt();
+        (self.denominator > 0.0).then(|| 2.0 * self.numerator / (self.denominator + root))
     }
 
     /// The dispersion of this and another query together.
@@ -229,6 +248,7 @@ impl Dispersion {
         Self {
             numerator: self.numerator + other.numerator,
             denominator: self.denominator + other.denominator,
+            drift: self.drift + other.drift,
             leverage: self.leverage + other.leverage,
             battles: self.battles + other.battles,
         }
@@ -249,15 +269,50 @@ pub fn dispersion(
         return None;
     }
     let mut sums = Dispersion::default();
+    let lean = lean(observations, fit, options, covariance);
     for o in observations.iter().filter(|o| o.counts()) {
         let p = o.expected(options.model, &fit.scores);
         let leverage = leverage(o, options, fit, covariance);
         sums.numerator += o.weight * (o.score - p).powi(2);
-        sums.denominator += p * (1.0 - p) * (1.0 - leverage.min(LEVERAGE_CAP));
+        let left = 1.0 - leverage.min(LEVERAGE_CAP);
+        sums.denominator += p * (1.0 - p) * left;
+        if let Some(lean) = &lean {
+            let v = p * (1.0 - p);
+            let shift = o.slope * (lean[o.b] - lean[o.a]);
+            let spread = o.slope * o.slope * covariance.resistance(o.a, o.b);
+            sums.drift += left * v * ((1.0 - 2.0 * p) * shift + 0.5 * (1.0 - 6.0 * v) * spread);
+        }
         sums.leverage += leverage;
         sums.battles += 1;
     }
     (sums.battles > 0).then_some(sums)
+}
+
+/// How far the mean of each score's posterior lies from its mode, for each unit of φ: −½ H⁻¹ Σ ∇(H's diagonal) · resistance,
+/// the first term of its expansion (Tierney and Kadane 1986). `None` for another link than the logistic.
+///
+/// A battle between unequal documents grows less curved the further they are apart, so that the posterior leans outwards:
+/// the modes alone make battles look closer, and p(1 − p) larger by 3 to 15 %, than they are.
+fn lean(
+    observations: &[Observation],
+    fit: &Fit,
+    options: &RatingOptions,
+    covariance: &Covariance,
+) -> Option<Vec<f64>> {
+    if options.model == RatingModel::Thurstone {
+        return None;
+    }
+    let documents = covariance.documents();
+    let mut pull = vec![0.0; documents];
+    for o in observations.iter().filter(|o| o.counts()) {
+        let p = o.expected(options.model, &fit.scores);
+        let steepening = o.weight * o.slope.powi(3) * p * (1.0 - p) * (1.0 - 2.0 * p);
+        let force = 0.5 * steepening * covariance.resistance(o.a, o.b);
+        pull[o.b] -= force;
+        pull[o.a] += force;
+    }
+    let rows = covariance.cells.chunks_exact(documents.max(1));
+    Some(rows.map(|row| dot::<8>(row, &pull)).collect())
 }
 
 /// L⁻¹ for the Cholesky factor L of a positive definite matrix, by rows throughout.

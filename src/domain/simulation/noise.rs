@@ -54,4 +54,11 @@ impl Noise {
                 .collect(),
         }
     }
+
+    /// The same judges, each of whose own readings of a pair has this standard deviation.
+    #[must_use]
+    pub fn with_own(mut self, own: f64) -> Self {
+        self.judges.iter_mut().for_each(|judge| judge.own = own);
+        self
+    }
 }

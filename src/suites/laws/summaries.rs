@@ -4,7 +4,8 @@ use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
 use crate::app::annotate::progress::RunPhase;
 use crate::client::RunControl;
-use crate::domain::ranking::RankingSettings;
+use crate::domain::ranking::{PriorPrecision, RankingSettings};
+use crate::domain::rating::RatingModel;
 use crate::store::StoreError;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::votes::CallSelection;
@@ -167,4 +168,64 @@ async fn a_run_says_that_it_refits_and_how_far_it_is() {
     assert!(kept(&bench).await.iter().all(Option::is_some));
     let view = bench.view().await;
     assert_eq!(view.settings.phi_battles, Some(2_000));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_learns_the_prior_and_only_map_takes_it() {
+    let bench = judged(&[20; 26]).await;
+    let (key, store) = (bench.keys[0], &bench.store);
+    let learned = store.read(move |db| Ok(db.view(key)?.settings.learned));
+    let learned = learned.await.unwrap().unwrap();
+    let kept = store.read(|db| db.remembered("lambda:1")).await.unwrap();
+    assert_eq!(
+        kept,
+        Some(format!("[{},{}]", learned.lambda, learned.battles))
+    );
+    assert!(
+        learned.battles >= 2_000 && learned.lambda <= 0.3,
+        "{learned:?}"
+    );
+    // A view takes it, and so do scores on their own.
+    let (view, scores) = store
+        .read(move |db| Ok((db.view(key)?, db.scores(key)?.unwrap())))
+        .await
+        .unwrap();
+    assert_eq!(view.settings.rating().lambda, learned.lambda);
+    let standing = view
+        .standings
+        .iter()
+        .map(|standing| Some((*standing)?.zelo));
+    assert!(standing.eq(scores));
+    // Asked again, the battles say the same.
+    let ensemble = store.read(|db| db.ensembles_in_force()).await.unwrap()[0];
+    let again = store
+        .read(move |db| db.learn_prior(ensemble))
+        .await
+        .unwrap();
+    assert_eq!(again, Some(learned));
+    // What is set is used instead, and no other model takes what was learned.
+    for settings in [
+        RankingSettings {
+            lambda: PriorPrecision::Set(0.07),
+            ..RankingSettings::default()
+        },
+        RankingSettings {
+            model: RatingModel::Thurstone,
+            ..RankingSettings::default()
+        },
+    ] {
+        let expected = settings.rating().lambda;
+        store
+            .write(move |db| db.set_settings(&settings))
+            .await
+            .unwrap();
+        let view = store.read(move |db| db.view(key)).await.unwrap();
+        assert_eq!(view.settings.rating().lambda, expected);
+        assert_eq!(view.settings.learned, None);
+        let nothing = store
+            .read(move |db| db.learn_prior(ensemble))
+            .await
+            .unwrap();
+        assert_eq!(nothing, None);
+    }
 }

@@ -14,11 +14,18 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// With all votes in, the noise of the battles can be estimated; the intervals of every query follow it.
+    /// With all votes in, the prior and the noise of the battles can be estimated; the scores of every query follow the one,
+    /// its intervals both.
     pub(super) async fn estimate_dispersion(
         &mut self,
         ensemble: EnsembleId,
     ) -> Result<(), RunError> {
+        let learned = self.store.read(move |db| db.learn_prior(ensemble)).await?;
+        let changed = self
+            .store
+            .write(move |db| db.keep_prior(ensemble, learned))
+            .await?;
+        self.summarise_all(changed).await?;
         let changed = self
             .store
             .write(move |db| db.estimate_phi(ensemble))

@@ -2,7 +2,9 @@
 
 use super::judge_set::{JudgeSet, MAX_JUDGES};
 use crate::domain::battle::Pair;
-use crate::domain::rating::{self, Covariance, Dispersion, Fit, Observation, RatingOptions};
+use crate::domain::rating::{
+    self, Covariance, Dispersion, Fit, Observation, PriorEvidence, RatingOptions,
+};
 use crate::domain::vote::Outcome;
 use std::collections::{BTreeMap, HashMap};
 
@@ -50,6 +52,7 @@ pub struct SamplingState {
     judges: usize,
     asked: HashMap<Pair, JudgeSet>,
     observations: Vec<Observation>,
+    options: RatingOptions,
     fit: Option<Fit>,
 }
 
@@ -78,14 +81,32 @@ impl SamplingState {
         asked: HashMap<Pair, JudgeSet>,
         observations: Vec<Observation>,
     ) -> Self {
-        let fit = rating::fit(documents, &observations, &RatingOptions::default(), None).ok();
+        let options = RatingOptions::default();
+        let fit = rating::fit(documents, &observations, &options, None).ok();
         Self {
             documents,
             judges,
             asked,
             observations,
+            options,
             fit,
         }
+    }
+
+    /// The precision of the prior under its scores.
+    pub fn lambda(&self) -> f64 {
+        self.options.lambda
+    }
+
+    /// Fits the same answers under another prior.
+    pub fn set_prior(&mut self, lambda: f64) {
+        self.options.lambda = lambda;
+        self.fit = rating::fit(self.documents, &self.observations, &self.options, None).ok();
+    }
+
+    /// What the answers say about the prior, to be pooled over queries.
+    pub fn prior_evidence(&self) -> Option<PriorEvidence> {
+        PriorEvidence::of(self.documents, &self.observations, self.options.model)
     }
 
     pub fn documents(&self) -> usize {
@@ -123,13 +144,13 @@ impl SamplingState {
     /// gap. `None` above [`MAX_DENSE`](crate::domain::rating::MAX_DENSE) documents.
     pub fn covariance(&self) -> Option<Covariance> {
         let phi = 1.0 / self.judges.max(1) as f64;
-        let (fit, options) = (self.fit.as_ref()?, RatingOptions::default());
-        rating::covariance(self.documents, &self.observations, fit, &options, phi)
+        let fit = self.fit.as_ref()?;
+        rating::covariance(self.documents, &self.observations, fit, &self.options, phi)
     }
 
     /// How noisy the battles turned out to be, to be pooled over queries. `None` where there is no covariance.
     pub fn dispersion(&self) -> Option<Dispersion> {
-        let (fit, options) = (self.fit.as_ref()?, RatingOptions::default());
-        rating::dispersion(&self.observations, fit, &options, &self.covariance()?)
+        let fit = self.fit.as_ref()?;
+        rating::dispersion(&self.observations, fit, &self.options, &self.covariance()?)
     }
 }

@@ -1,0 +1,124 @@
+//! How strong the prior of the scores is: set, or learned from the battles.
+
+use crate::domain::rating::RatingOptions;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+const AUTO: &str = "auto";
+
+/// The precision of the Gaussian prior on a score, per battle.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum PriorPrecision {
+    /// What the battles speak for, once there are enough of them; .05 before.
+    #[default]
+    Auto,
+    Set(f64),
+}
+
+/// What the battles of an ensemble say about the prior.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LearnedPrior {
+    pub lambda: f64,
+    /// The battles it was estimated from.
+    pub battles: usize,
+}
+
+impl PriorPrecision {
+    /// The precision in force.
+    pub fn value(self, learned: Option<LearnedPrior>) -> f64 {
+        match self {
+            Self::Set(lambda) => lambda,
+            Self::Auto => learned.map_or(RatingOptions::default().lambda, |learned| learned.lambda),
+        }
+    }
+
+    /// The precision in force and where it comes from.
+    pub fn words(self, learned: Option<LearnedPrior>) -> String {
+        let value = self.value(learned);
+        match (self, learned) {
+            (Self::Set(_), _) => format!("{value} (set)"),
+            (Self::Auto, Some(learned)) => {
+                format!("{value} (estimated from {} battles)", learned.battles)
+            }
+            (Self::Auto, None) => format!("{value} (until there are 2,000 battles)"),
+        }
+    }
+}
+
+impl fmt::Display for PriorPrecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str(AUTO),
+            Self::Set(lambda) => lambda.fmt(f),
+        }
+    }
+}
+
+impl FromStr for PriorPrecision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == AUTO {
+            return Ok(Self::Auto);
+        }
+        let number = text.parse().map(Self::Set);
+        number.map_err(|_| format!("expected {AUTO} or a number, not {text}"))
+    }
+}
+
+impl Serialize for PriorPrecision {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.serialize_str(AUTO),
+            Self::Set(lambda) => serializer.serialize_f64(*lambda),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for PriorPrecision {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(f64),
+            Word(String),
+        }
+        match Written::deserialize(deserializer)? {
+            Written::Number(lambda) => Ok(Self::Set(lambda)),
+            Written::Word(word) => word.parse().map_err(D::Error::custom),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_written_as_it_is_read() {
+        for (text, prior) in [
+            ("\"auto\"", PriorPrecision::Auto),
+            ("0.15", PriorPrecision::Set(0.15)),
+        ] {
+            assert_eq!(serde_json::to_string(&prior).unwrap(), text);
+            assert_eq!(serde_json::from_str::<PriorPrecision>(text).unwrap(), prior);
+            assert_eq!(prior.to_string().parse(), Ok(prior));
+        }
+        assert!(serde_json::from_str::<PriorPrecision>("\"much\"").is_err());
+    }
+
+    #[test]
+    fn what_is_set_is_not_learned() {
+        let learned = Some(LearnedPrior {
+            lambda: 0.15,
+            battles: 4_000,
+        });
+        assert_eq!(PriorPrecision::Auto.value(None), 0.05);
+        assert_eq!(PriorPrecision::Auto.value(learned), 0.15);
+        assert_eq!(PriorPrecision::Set(0.07).value(learned), 0.07);
+        let said = PriorPrecision::Auto.words(learned);
+        assert_eq!(said, "0.15 (estimated from 4000 battles)");
+    }
+}

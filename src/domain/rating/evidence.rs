@@ -1,0 +1,213 @@
+//! Which prior the battles themselves speak for: the Laplace evidence of its precision.
+
+use super::uncertainty::local;
+use super::{
+    Covariance, Dispersion, Fit, Observation, RatingModel, RatingOptions, covariance, dispersion,
+    fit,
+};
+
+/// The precisions that are compared. The grid is coarse, so that a few more battles rarely move the choice; it ends at .3,
+/// because under plans whose pairs follow the scores the evidence may run further than the truth.
+const GRID: [f64; 9] = [0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3];
+
+/// Where the search begins in the grid: at the precision that holds where nothing is known.
+const START: usize = 3;
+
+/// How often the search goes on from the dispersion that its last choice gives.
+const ROUNDS: usize = 4;
+
+/// What the battles of one or more queries say about the precision of the prior.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PriorEvidence {
+    points: [EvidencePoint; GRID.len()],
+}
+
+/// One precision.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct EvidencePoint {
+    evidence: LogEvidence,
+    dispersion: Dispersion,
+}
+
+/// The log-evidence of a fit's prior up to a constant, as the two parts of which only one depends on φ.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct LogEvidence {
+    /// Minus the objective at its maximum: ℓ − p/2·|θ̂|².
+    fit: f64,
+    /// What is left of the prior's volume: n/2·ln p − ½·ln det H.
+    volume: f64,
+}
+
+impl PriorEvidence {
+    /// The evidence of one query's battles, by the model's own fit at each precision. `None` where the model has no
+    /// prior, without battles, and where the documents are too many for errors.
+    pub fn of(documents: usize, observations: &[Observation], model: RatingModel) -> Option<Self> {
+        if !matches!(model, RatingModel::Map | RatingModel::Thurstone) {
+            return None;
+        }
+        let mut found = Self::default();
+        let mut warm: Option<Vec<f64>> = None;
+        for (point, lambda) in found.points.iter_mut().zip(GRID) {
+            let options = RatingOptions { model, lambda };
+            let fit = fit(documents, observations, &options, warm.as_deref()).ok()?;
+            let errors = covariance(documents, observations, &fit, &options, 1.0)?;
+            point.evidence = LogEvidence::of(observations, &fit, &options, &errors);
+            point.dispersion = dispersion(observations, &fit, &options, &errors)?;
+            warm = Some(fit.scores);
+        }
+        Some(found)
+    }
+
+    /// The evidence of this and another query together.
+    #[must_use]
+    pub fn pooled(mut self, other: &Self) -> Self {
+        for (point, more) in self.points.iter_mut().zip(&other.points) {
+            point.evidence.fit += more.evidence.fit;
+            point.evidence.volume += more.evidence.volume;
+            point.dispersion = point.dispersion.pooled(more.dispersion);
+        }
+        self
+    }
+
+    pub fn battles(&self) -> usize {
+        self.points[START].dispersion.battles
+    }
+
+    /// The precision of largest evidence, given what φ follows from a dispersion; `None` without battles.
+    ///
+    /// The two hang together: a prior that is too weak makes the battles look less noisy than they are. The search goes
+    /// from one to the other until neither moves.
+    pub fn best(&self, phi: impl Fn(Dispersion) -> f64) -> Option<f64> {
+        let mut at = START;
+        for _ in 0..ROUNDS {
+            let phi = phi(self.points[at].dispersion);
+            let value = |at: usize| self.points[at].evidence.at(phi);
+            let best = (0..GRID.len()).reduce(|best, next| match value(next) > value(best) {
+                true => next,
+                false => best,
+            });
+            match best {
+                Some(best) if best != at => at = best,
+                _ => break,
+            }
+        }
+        (self.battles() > 0).then(|| GRID[at])
+    }
+}
+
+impl LogEvidence {
+    /// The log-evidence of a fit's prior at its maximum θ̂ (Laplace; MacKay 1992).
+    ///
+    /// The errors are φH⁻¹ with H the curvature of p/2·|θ|² − ℓ. That is the posterior under the tempered likelihood
+    /// exp(ℓ/φ) and the prior N(0, φ/p), whose density is (p/2πφ)^(n/2) · exp(−p/2φ·|θ|²). By Laplace,
+    ///
+    /// > ln Z = (ℓ − p/2·|θ̂|²)/φ + n/2·ln(p/2πφ) + n/2·ln 2π − ½·ln det(H/φ).
+    ///
+    /// det(H/φ) = φ⁻ⁿ·det H gives back the n/2·ln φ that the prior takes:
+    ///
+    /// > ln Z = (ℓ − p/2·|θ̂|²)/φ + n/2·ln p − ½·ln det H.
+    ///
+    /// A shift common to all scores, and a document that never fought, are in both of the last two terms with ½·ln p and
+    /// cancel. What normalises exp(ℓ/φ) over the possible votes does not depend on p.
+    fn of(
+        observations: &[Observation],
+        fit: &Fit,
+        options: &RatingOptions,
+        errors: &Covariance,
+    ) -> Self {
+        let precision = options.precision();
+        let counted = observations.iter().filter(|o| o.counts());
+        let misfit: f64 = counted
+            .map(|o| o.weight * local(o, options.model, &fit.scores).loss)
+            .sum();
+        let size: f64 = fit.scores.iter().map(|score| score * score).sum();
+        Self {
+            fit: -misfit - 0.5 * precision * size,
+            volume: 0.5 * fit.scores.len() as f64 * precision.ln() - errors.half_log_det(),
+        }
+    }
+
+    fn at(self, phi: f64) -> f64 {
+        self.fit / phi + self.volume
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::numeric::sigma;
+    use std::f64::consts::TAU;
+
+    fn laplace(documents: usize, battles: &[Observation], lambda: f64, phi: f64) -> f64 {
+        let options = RatingOptions {
+            lambda,
+            ..RatingOptions::default()
+        };
+        let fit = fit(documents, battles, &options, None).unwrap();
+        let errors = covariance(documents, battles, &fit, &options, phi).unwrap();
+        LogEvidence::of(battles, &fit, &options, &errors).at(phi)
+    }
+
+    /// ln ∫ exp(ℓ/φ) · N(θ; 0, φ/p) dθ over a grid, for plain battles under the logistic link.
+    fn integral(documents: usize, battles: &[Observation], precision: f64, phi: f64) -> f64 {
+        let (reach, steps) = (6.0 * (phi / precision).sqrt(), 90usize);
+        let width = 2.0 * reach / steps as f64;
+        let at = |step: usize| -reach + (step as f64 + 0.5) * width;
+        let mut sum = 0.0;
+        for cell in 0..steps.pow(documents as u32) {
+            let theta: Vec<f64> = (0..documents)
+                .map(|i| at(cell / steps.pow(i as u32) % steps))
+                .collect();
+            let won = |o: &Observation| {
+                let p = sigma(o.slope * (theta[o.b] - theta[o.a]) + o.offset);
+                o.weight * (o.score * p.ln() + (1.0 - o.score) * (1.0 - p).ln())
+            };
+            let fit: f64 = battles.iter().map(won).sum();
+            let size: f64 = theta.iter().map(|e| e * e).sum();
+            sum += ((fit - 0.5 * precision * size) / phi).exp();
+        }
+        let volume = documents as f64 * width.ln();
+        sum.ln() + volume + 0.5 * documents as f64 * (precision / (TAU * phi)).ln()
+    }
+
+    #[test]
+    fn it_is_the_integral_over_all_scores() {
+        let two = [
+            Observation::new(0, 1, 2.0 / 3.0, 20.0),
+            Observation {
+                slope: 1.3,
+                offset: 0.2,
+                ..Observation::new(1, 0, 0.5, 18.0)
+            },
+        ];
+        let three = [
+            Observation::new(0, 1, 2.0 / 3.0, 20.0),
+            Observation::new(1, 2, 0.5, 18.0),
+            Observation::new(2, 0, 1.0 / 3.0, 15.0),
+        ];
+        for (documents, battles) in [(2, two.as_slice()), (3, three.as_slice())] {
+            for phi in [1.0 / 3.0, 0.7] {
+                for lambda in [0.2, 2.0] {
+                    let laplace = laplace(documents, battles, lambda, phi);
+                    let exact = integral(documents, battles, lambda, phi);
+                    assert!(
+                        (laplace - exact).abs() < 0.03,
+                        "{documents} documents, φ {phi}, λ {lambda}: {laplace} for {exact}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_document_that_never_fought_adds_nothing() {
+        let battles = [Observation::new(0, 1, 0.75, 3.0)];
+        for (lambda, phi) in [(0.05, 0.3), (0.3, 1.0)] {
+            let difference = laplace(2, &battles, lambda, phi) - laplace(5, &battles, lambda, phi);
+            assert!(difference.abs() < 1e-12, "{difference}");
+        }
+        assert_eq!(PriorEvidence::of(2, &[], RatingModel::Map), None);
+        assert_eq!(PriorEvidence::of(2, &battles, RatingModel::Zbench), None);
+        assert_eq!(PriorEvidence::default().best(|_| 1.0), None);
+    }
+}

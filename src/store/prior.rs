@@ -1,0 +1,117 @@
+//! The prior that an ensemble's battles speak for: estimated at the end of a run, an import or a merge, and kept.
+
+use super::corpus::QueryKey;
+use super::judges::EnsembleId;
+use super::summary_cache::ENOUGH_BATTLES;
+use super::{Db, Result};
+use crate::domain::ranking::{self, LearnedPrior, RankingSettings};
+use crate::domain::rating::{Dispersion, MAX_DENSE, PriorEvidence};
+
+/// Queries that an estimate rests on at most, evenly spaced.
+const QUERIES: usize = 200;
+
+/// What an estimate may cost: documents of a query cubed, summed over its queries.
+const WORK: usize = QUERIES * 100 * 100 * 100;
+
+impl Db {
+    /// What the votes of an ensemble say about the prior: `None` where it is not to be learned, and where the battles are
+    /// too few. Changes nothing.
+    pub fn learn_prior(&self, ensemble: EnsembleId) -> Result<Option<LearnedPrior>> {
+        let settings = self.settings()?;
+        if !settings.learns_prior() {
+            return Ok(None);
+        }
+        let (sampled, all) = self.sampled(ensemble)?;
+        let mut evidence = PriorEvidence::default();
+        let mut judges = 1;
+        for query in &sampled {
+            let rows = self.fitted_rows(*query, &settings)?;
+            judges = judges.max(rows.judges.len());
+            if let Some(of_query) = ranking::prior_evidence(&rows, &settings) {
+                evidence = evidence.pooled(&of_query);
+            }
+        }
+        let assumed = 1.0 / judges as f64;
+        let phi = |dispersion: Dispersion| settings.phi.or(dispersion.phi()).unwrap_or(assumed);
+        let battles = evidence.battles();
+        if battles * all < ENOUGH_BATTLES * sampled.len() {
+            return Ok(None);
+        }
+        let best = evidence.best(phi);
+        Ok(best.map(|lambda| LearnedPrior { lambda, battles }))
+    }
+
+    /// Queries of an ensemble, evenly spaced, as many as the work allows, and how many there are to choose from.
+    fn sampled(&self, ensemble: EnsembleId) -> Result<(Vec<QueryKey>, usize)> {
+        let sized: Vec<(QueryKey, usize)> = self.all(
+            "SELECT id, documents FROM query WHERE ensemble = ?1 AND documents <= ?2 ORDER BY id",
+            (ensemble.0, MAX_DENSE),
+            |row| Ok((QueryKey(row.get(0)?), row.get(1)?)),
+        )?;
+        let largest = sized.iter().map(|(_, documents)| *documents).max();
+        let cost = largest.unwrap_or(1).max(1).pow(3);
+        let count = (WORK / cost).clamp(1, QUERIES).min(sized.len());
+        let chosen = (0..count).filter_map(|at| sized.get(at * sized.len() / count));
+        let chosen = chosen.map(|(query, _)| *query).collect();
+        Ok((chosen, sized.len()))
+    }
+
+    /// Keeps what was learned. Where the prior has changed, returns the ensemble's queries: each has to be summarised anew.
+    pub fn keep_prior(
+        &self,
+        ensemble: EnsembleId,
+        learned: Option<LearnedPrior>,
+    ) -> Result<Vec<QueryKey>> {
+        let Some(learned) = learned else {
+            return Ok(Vec::new());
+        };
+        let (before, settings) = (self.learned_prior(ensemble)?, self.settings()?);
+        let value = serde_json::json!([learned.lambda, learned.battles]).to_string();
+        self.remember(&name(ensemble), &value)?;
+        if !settings.learns_prior()
+            || settings.lambda.value(before) == settings.lambda.value(Some(learned))
+        {
+            return Ok(Vec::new());
+        }
+        self.change(
+            "UPDATE query SET revision = revision + 1 WHERE ensemble = ?1",
+            [ensemble.0],
+        )?;
+        self.queries_of(ensemble)
+    }
+
+    /// What was last learned from an ensemble's battles.
+    fn learned_prior(&self, ensemble: EnsembleId) -> Result<Option<LearnedPrior>> {
+        let Some(text) = self.remembered(&name(ensemble))? else {
+            return Ok(None);
+        };
+        let (lambda, battles) = serde_json::from_str(&text)?;
+        Ok(Some(LearnedPrior { lambda, battles }))
+    }
+
+    /// The project's settings with what the battles of an ensemble say about the prior, where it is to be learned.
+    pub(super) fn settings_under(&self, ensemble: Option<EnsembleId>) -> Result<RankingSettings> {
+        let mut settings = self.settings()?;
+        if let Some(ensemble) = ensemble.filter(|_| settings.learns_prior()) {
+            settings.learned = self.learned_prior(ensemble)?;
+        }
+        Ok(settings)
+    }
+
+    /// The project's settings with the prior in force; of several ensembles' the one with the most battles behind it.
+    pub fn settings_in_force(&self) -> Result<RankingSettings> {
+        let mut settings = self.settings()?;
+        for ensemble in self.ensembles_in_force()? {
+            let learned = self.settings_under(Some(ensemble))?.learned;
+            let battles = |of: Option<LearnedPrior>| of.map(|learned| learned.battles);
+            if battles(learned) > battles(settings.learned) {
+                settings.learned = learned;
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn name(ensemble: EnsembleId) -> String {
+    format!("lambda:{}", ensemble.0)
+}

@@ -21,7 +21,9 @@ use serde_json::{Value, json};
     after_help = "Agreement is with the verdicts in force, pair by pair: a judge agrees when it names the person's document, or when both say
 tie. `raw` counts every pair once. `corrected` weighs each pair by how a queue brought it up, so that looking at the doubtful
 ones first does not make judges look worse than they are; it needs verdicts on the random controls of the policies mixed or
-random. Verdicts that came with `import votes` count alike. `flip` is the share of pairs on which a judge that saw both orders did
+random. Verdicts given outside of a queue count in `raw` alone, and so do those of `import votes` unless their lines state an
+`inclusion`. Both go by what people said blind; `revealed`, in JSON, by what they say since they saw the votes. Intervals take
+queries, not battles, for what was drawn. `flip` is the share of pairs on which a judge that saw both orders did
 not name the same document both times. `position_shift` is the mean vote with B shown first minus the mean vote with A
 shown first, from -1 to 1: positive favours the document shown first.
 
@@ -136,6 +138,7 @@ impl JudgeReportText {
                 "judges_detail": self.0.alpha_judges,
             },
             "verdicts": self.0.rater_data.verdicts.len(),
+            "verdicts_never_blind": self.0.rater_data.never_blind,
             "judges_asked_selectively": self.0.selective,
             "joint_against_equal": self.1.map(|changed| json!({
                 "queries": changed.queries, "top_changed": changed.top_changed, "leaving": changed.leaving,
@@ -168,6 +171,7 @@ impl JudgeReportText {
             rows.push(row("ensemble", Some(card), None));
         }
         let mut text = output::table(&header, &rows);
+        text.push_str(&self.revealed_words());
         text.push('\n');
         let pairs: Vec<Vec<String>> = self
             .0
@@ -185,7 +189,7 @@ impl JudgeReportText {
             .collect();
         if !pairs.is_empty() {
             text.push_str(&output::table(
-                &["Cohen's κ", "", ">κ", ">95 %", ">battles"],
+                &["Cohen's κ", "", ">κ", ">95 %", ">pairs"],
                 &pairs,
             ));
             text.push('\n');
@@ -261,9 +265,48 @@ impl JudgeReportText {
     }
 }
 
+impl JudgeReportText {
+    /// The judges' agreement with what people say since they saw the votes, where that is something else.
+    fn revealed_words(&self) -> String {
+        let data = &self.0.rater_data;
+        let mut text = String::new();
+        let changed = data
+            .verdicts
+            .iter()
+            .filter(|v| v.score != v.revealed)
+            .count();
+        if changed > 0 {
+            let cards = self.0.cards.iter().chain(&self.0.ensemble);
+            let share = |card: &JudgeReport| {
+                let name = match card.judge {
+                    Some(at) => clean(&data.judges[at].1.name),
+                    None => "ensemble".to_owned(),
+                };
+                let raw = card.people.revealed.raw?;
+                Some(format!("{name} {:.0} %", 100.0 * raw.value))
+            };
+            let shares: Vec<String> = cards.filter_map(share).collect();
+            text.push_str(&format!(
+                "with the votes in sight {changed} of {} verdicts changed; raw agreement with them as they are now: {}\n",
+                data.verdicts.len(),
+                shares.join(", ")
+            ));
+        }
+        if data.never_blind > 0 {
+            text.push_str(&format!(
+                "{} of {} verdicts were never given blind: they count as they are\n",
+                data.never_blind,
+                data.verdicts.len()
+            ));
+        }
+        text
+    }
+}
+
 fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
     let agreement = card.map(|card| {
         let all = &card.people.all;
+        let revealed = &card.people.revealed;
         // The interval is of the corrected share where there is one.
         let interval = all
             .corrected
@@ -278,6 +321,14 @@ fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
             "raw_interval_95": all.raw.map(|share| share.interval),
             "effective_n": all.corrected.map(|share| share.effective).filter(|n| n.is_finite()),
             "decided": card.people.decided,
+            "without_probability": all.without_probability,
+            "revealed": {
+                "raw": revealed.raw.map(|share| share.value),
+                "raw_interval_95": revealed.raw.map(|share| share.interval),
+                "corrected": revealed.corrected.map(|share| share.value),
+                "corrected_interval_95": revealed.corrected.map(|share| share.interval),
+                "n": revealed.raw.map_or(0, |share| share.n),
+            },
         })
     });
     json!({

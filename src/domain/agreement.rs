@@ -4,16 +4,21 @@
 //! Every interval is at the level [`LEVEL`]. What the data cannot say is `None`, never 0.
 
 mod alpha;
+mod battles;
+mod clusters;
 mod kappa;
 mod survey;
 
-pub use alpha::{Alpha, alpha, units};
+pub use alpha::{Alpha, LabelUnits, alpha};
+pub use battles::{BattleLabels, LabelledPair, battle_alpha, battle_kappa};
+pub use clusters::ClusteredError;
 pub use kappa::{Kappa, kappa};
 pub use survey::{SampledItem, SurveyShare, survey_share};
 
 use super::analysis::wilson_share;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal};
+use std::collections::BTreeMap;
 
 /// The level of every interval here.
 pub const LEVEL: f64 = 0.95;
@@ -74,6 +79,40 @@ impl Share {
             }
         }
         Self::sum(part, n)
+    }
+
+    /// The mean of values in 0..=1 that come in clusters: battles of queries. The interval is Wilson's for as many answers as
+    /// the variance of the clusters' totals is worth, never more than there are, with the quantile of t (Korn & Graubard
+    /// 1998). Where there is one cluster, or each has one item, it is that of [`Share::mean`].
+    pub fn clustered(values: impl IntoIterator<Item = (usize, f64)>) -> Option<Self> {
+        let mut totals: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
+        let values = values.into_iter();
+        for (cluster, value) in values.filter(|(_, value)| (0.0..=1.0).contains(value)) {
+            let (part, n) = totals.entry(cluster).or_default();
+            *part += value;
+            *n += 1;
+        }
+        Self::of_clusters(totals.into_values())
+    }
+
+    /// [`Share::clustered`] of each cluster's part and number of items.
+    pub fn of_clusters(totals: impl IntoIterator<Item = (f64, usize)>) -> Option<Self> {
+        let totals: Vec<(f64, usize)> = totals.into_iter().filter(|(_, n)| *n > 0).collect();
+        let sum = totals.iter().map(|(part, _)| part).sum();
+        let share = Self::sum(sum, totals.iter().map(|(_, n)| n).sum())?;
+        if totals.len() < 2 || totals.len() == share.n {
+            return Some(share);
+        }
+        let n = share.n as f64;
+        let pull = |(part, of): &(f64, usize)| (part - share.value * *of as f64) / n;
+        let error = ClusteredError::new(totals.iter().map(pull).enumerate())?;
+        let worth = share.value * (1.0 - share.value) / error.se.powi(2);
+        // 0 / 0 where all answers are the same: then they are taken as they are.
+        let effective = worth.min(n) * error.normal_factor();
+        Some(Self {
+            interval: Interval::wilson(share.value, effective),
+            ..share
+        })
     }
 
     fn sum(part: f64, n: usize) -> Option<Self> {

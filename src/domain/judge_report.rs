@@ -75,7 +75,7 @@ impl Rating {
     }
 }
 
-/// What a person decided about a pair: the verdict in force.
+/// What a person decided about a pair: the verdict in force, as it was given blind where it was.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HumanVerdict {
     pub query: usize,
@@ -84,6 +84,8 @@ pub struct HumanVerdict {
     pub b: usize,
     /// The verdict in 0..=1 (below ½: A better), or `None` for *cannot tell*.
     pub score: Option<f64>,
+    /// The verdict as it stands since the judges' votes were shown; the same as `score` where it was not changed.
+    pub revealed: Option<f64>,
     /// With what probability the pair was to be reviewed, in (0, 1]; `None` where it came up some other way.
     pub inclusion: Option<f64>,
 }
@@ -158,6 +160,7 @@ mod tests {
             a,
             b,
             score,
+            revealed: score,
             inclusion: None,
         }
     }

@@ -1,9 +1,10 @@
 //! Other systems' pairwise judgments as JSON Lines, one vote of a model or a person a line.
 //!
 //! `{"query":{"id","query"},"a":{"id","content"},"b":{"id","content"},"by","kind":"llm"|"human","score",`
-//! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?}`; the score is in −1..1, negative where `a` is better. A text may be
-//! left out once it is known, and must not change. Members the format does not know are passed over. The lines of
-//! `overrule export votes --format jsonl` are votes too.
+//! `"shown"?:"ab"|"ba","reasoning"?,"created_ms"?,"inclusion"?}`; the score is in −1..1, negative where `a` is better. A text
+//! may be left out once it is known, and must not change. `inclusion`, on a person's line, is the probability with which the
+//! pair was drawn for judging. Members the format does not know are passed over.
+//! The lines of `overrule export votes --format jsonl` are votes too.
 
 mod exported;
 #[cfg(test)]

@@ -11,6 +11,9 @@ use rusqlite::{Row, params};
 use std::collections::HashSet;
 use uuid::Uuid;
 
+/// The role of verdicts that came with a file of votes.
+pub const IMPORTED: &str = "import";
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewVerdict {
     pub query: QueryKey,
@@ -32,9 +35,10 @@ pub struct NewVerdict {
     pub cause: Option<ErrorCause>,
     /// The queue policy that laid the pair before the person.
     pub policy: Option<String>,
-    /// What the item was in its queue, or `import`.
+    /// What the item was in its queue, or [`IMPORTED`].
     pub role: Option<String>,
-    /// The probability in 0..=1, not 0, with which the queue laid the pair before the person, where it has one.
+    /// The probability in 0..=1, not 0, with which the queue laid the pair before the person, or that the imported line
+    /// states; `None` where it is not known.
     pub inclusion: Option<f64>,
     /// When the judges' votes were shown, in milliseconds since the Unix epoch.
     pub revealed_ms: Option<i64>,
@@ -76,9 +80,9 @@ pub struct StoredVerdict {
     pub cause: Option<ErrorCause>,
     /// The queue policy that laid the pair before the person.
     pub policy: Option<String>,
-    /// What the item was in its queue, or `import`.
+    /// What the item was in its queue, or [`IMPORTED`].
     pub role: Option<String>,
-    /// The probability with which the queue laid the pair before the person.
+    /// The probability with which the queue laid the pair before the person, or that the imported line states.
     pub inclusion: Option<f64>,
     /// When the judges' votes were shown, in milliseconds since the Unix epoch.
     pub revealed_ms: Option<i64>,
@@ -101,9 +105,6 @@ pub struct VerdictUndo {
 const COLUMNS: &str = "verdict.uid, verdict.query, verdict.a, verdict.b, decision, verdict.note, verdict.annotator,
     verdict.created_ms, blind, active_ms, confidence, cause, verdict.policy, role, inclusion, revealed_ms, shown, replaces";
 const NOT_UNDONE: &str = "NOT EXISTS (SELECT 1 FROM undo WHERE undo.verdict = verdict.uid)";
-
-/// Who gave a verdict, on which pair of which query, and whether it came with a file of votes.
-pub type VerdictOrigin = (String, QueryKey, Option<Pair>, bool);
 
 impl Db {
     /// Stores a verdict and returns its identifier. One that says the same as the annotator's verdict on the pair, with a
@@ -323,15 +324,13 @@ impl Db {
         Ok(())
     }
 
-    /// Every verdict ever given, of one query or of all: by whom, on what, and whether it came with a file of votes.
-    pub fn verdict_origins(&self, query: Option<QueryKey>) -> Result<Vec<VerdictOrigin>> {
+    /// Everyone who has answered an item of a queue, on one query or on any.
+    pub fn queue_annotators(&self, query: Option<QueryKey>) -> Result<Vec<String>> {
         self.all(
-            "SELECT annotator, query, a, b, role IS 'import' FROM verdict WHERE ?1 IS NULL OR query = ?1",
+            "SELECT DISTINCT annotator FROM verdict
+             WHERE shown IS NOT NULL AND (?1 IS NULL OR query = ?1) ORDER BY annotator",
             [query.map(|query| query.0)],
-            |row| {
-            let pair = Pair::new(row.get(2)?, row.get(3)?);
-            Ok((row.get(0)?, QueryKey(row.get(1)?), pair, row.get(4)?))
-        },
+            |row| row.get(0),
         )
     }
 

@@ -13,10 +13,10 @@ use crate::formats::votes::{
 };
 use crate::judge::{FailureCause, JudgeSpec};
 use crate::store::corpus::QueryKey;
-use crate::store::verdicts::NewVerdict;
+use crate::store::verdicts::{IMPORTED, NewVerdict};
 use crate::store::votes::CallOutcome;
 use crate::store::{Db, StoreError};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -380,16 +380,19 @@ impl<'a> VotesImporter<'a> {
             false => ((a, b), straight),
             true => ((b, a), straight.flipped()),
         };
-        let line = serde_json::json!([
-            vote.query,
-            vote.a.id,
-            vote.b.id,
-            vote.by,
-            straight,
-            vote.swapped,
-            vote.reasoning,
-            vote.created_ms,
-        ]);
+        let mut line = vec![
+            json!(vote.query),
+            json!(vote.a.id),
+            json!(vote.b.id),
+            json!(vote.by),
+            json!(straight),
+            json!(vote.swapped),
+            json!(vote.reasoning),
+            json!(vote.created_ms),
+        ];
+        // A line that states its probability is another verdict than one that did not yet.
+        line.extend(vote.inclusion.map(|chance| json!(chance)));
+        let line = Value::Array(line);
         let verdicts = &mut query.verdicts;
         let before = verdicts
             .given
@@ -416,7 +419,8 @@ impl<'a> VotesImporter<'a> {
                 annotator: vote.by.clone(),
                 blind: true,
                 created_ms: vote.created_ms.unwrap_or(self.now_ms),
-                role: Some("import".to_owned()),
+                role: Some(IMPORTED.to_owned()),
+                inclusion: vote.inclusion,
                 replaces,
                 ..NewVerdict::default()
             },

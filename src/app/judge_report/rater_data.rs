@@ -8,10 +8,12 @@ use crate::domain::priority::{self, Assignment, Policy};
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
+use crate::store::verdicts::{IMPORTED, StoredVerdict};
 use crate::store::{Db, Result};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What one person says about a pair now.
+/// What one person said about a pair before seeing the judges' votes, where they judged it blind; what they say of it
+/// now where they did not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PersonVerdict {
     /// The person, an index into [`RaterData::people`].
@@ -34,8 +36,11 @@ pub struct RaterData {
     pub people: Vec<String>,
     /// The votes that count.
     pub ratings: Vec<Rating>,
-    /// The verdicts in force, with the probabilities with which queues brought them up.
+    /// The verdicts in force as they were given blind, where they were, with the probabilities with which their pairs were
+    /// drawn where those are known.
     pub verdicts: Vec<HumanVerdict>,
+    /// Verdicts in force that were never given blind.
+    pub never_blind: usize,
     /// What each person says about each pair.
     pub person_verdicts: Vec<PersonVerdict>,
 }
@@ -82,36 +87,68 @@ pub fn rater_data(db: &Db, scope: Option<QueryKey>) -> Result<RaterData> {
                 });
             }
         }
+        let said = SaidOnQuery::load(db, key)?;
         for verdict in &view.rows().verdicts {
-            let pair = Pair::new(verdict.a, verdict.b);
+            let Some(last) = said.rows.get(&verdict.uid) else {
+                continue;
+            };
+            let first = said.first_word(last);
+            found.never_blind += usize::from(!first.blind);
             found.verdicts.push(HumanVerdict {
                 query,
-                a: verdict.a,
-                b: verdict.b,
-                score: verdict.decision.score(),
-                inclusion: pair.and_then(|pair| {
-                    inclusion
-                        .get(&(verdict.annotator.clone(), key, pair))
-                        .copied()
-                }),
+                a: first.verdict.a,
+                b: first.verdict.b,
+                score: first.verdict.decision.score(),
+                revealed: last.verdict.seen_from(first.verdict.a).score(),
+                inclusion: inclusion.of(first),
             });
         }
-        person_verdicts(db, key, query, &mut person, &mut found)?;
+        person_verdicts(&said, query, &mut person, &mut found);
     }
     Ok(found)
 }
 
-/// Each person's latest verdict on each pair of a query.
+/// What the people said of a query, and has not been taken back, by identifier.
+struct SaidOnQuery {
+    rows: HashMap<String, StoredVerdict>,
+    /// The identifiers of those that no other stands for, earliest first.
+    standing: Vec<String>,
+}
+
+impl SaidOnQuery {
+    fn load(db: &Db, key: QueryKey) -> Result<Self> {
+        let standing = db.standing_verdicts(Some(key))?.into_iter();
+        let rows = db.verdict_rows(Some(key))?.into_iter();
+        Ok(Self {
+            standing: standing.map(|row| row.verdict.uid).collect(),
+            rows: rows.map(|row| (row.verdict.uid.clone(), row)).collect(),
+        })
+    }
+
+    /// The verdict that one stands for and that was given before the judges' votes were shown: the latest such one, or the
+    /// verdict itself where there is none.
+    fn first_word<'a>(&'a self, last: &'a StoredVerdict) -> &'a StoredVerdict {
+        let mut at = Some(last);
+        while let Some(row) = at {
+            if row.blind {
+                return row;
+            }
+            at = row.replaces.as_ref().and_then(|uid| self.rows.get(uid));
+        }
+        last
+    }
+}
+
+/// What each person says about each pair of a query.
 fn person_verdicts(
-    db: &Db,
-    key: QueryKey,
+    said: &SaidOnQuery,
     query: usize,
     person: &mut HashMap<String, usize>,
     found: &mut RaterData,
-) -> Result<()> {
+) {
     let mut latest: BTreeMap<(usize, Pair), Option<Outcome>> = BTreeMap::new();
-    for stored in db.verdict_rows(Some(key))? {
-        let verdict = stored.verdict;
+    for last in said.standing.iter().filter_map(|uid| said.rows.get(uid)) {
+        let verdict = &said.first_word(last).verdict;
         let Some(pair) = Pair::new(verdict.a, verdict.b) else {
             continue;
         };
@@ -119,45 +156,46 @@ fn person_verdicts(
             found.people.push(verdict.annotator.clone());
             found.people.len() - 1
         });
-        let decision = if verdict.a < verdict.b {
-            verdict.decision
-        } else {
-            verdict.decision.flipped()
-        };
-        latest.insert((who, pair), decision.direction());
+        latest.insert((who, pair), verdict.seen_from(pair.low()).direction());
     }
-    found
-        .person_verdicts
-        .extend(
-            latest
-                .into_iter()
-                .map(|((person, pair), outcome)| PersonVerdict {
-                    person,
-                    query,
-                    pair,
-                    outcome,
-                }),
-        );
-    Ok(())
+    let verdicts = latest
+        .into_iter()
+        .map(|((person, pair), outcome)| PersonVerdict {
+            person,
+            query,
+            pair,
+            outcome,
+        });
+    found.person_verdicts.extend(verdicts);
 }
 
-/// With what probability each person's queue brought each pair up. Verdicts that came with a file of votes count
-/// alike; others outside of any queue have none.
-fn inclusions(db: &Db, scope: Option<QueryKey>) -> Result<HashMap<(String, QueryKey, Pair), f64>> {
-    let mut annotators = HashSet::new();
-    let mut found = HashMap::new();
-    for (annotator, query, pair, imported) in db.verdict_origins(scope)? {
-        if let (true, Some(pair)) = (imported, pair) {
-            found.insert((annotator, query, pair), 1.0);
-        } else {
-            annotators.insert(annotator);
+/// With what probability pairs came to be judged, where that is known.
+struct InclusionChances {
+    /// Of the pairs that queues laid before people.
+    drawn: HashMap<(String, QueryKey, Pair), f64>,
+}
+
+impl InclusionChances {
+    /// The probability behind a verdict: what its queue's design gives, or what its line of an imported file states. A
+    /// verdict given outside of any queue has none, even where a queue has shown the person the same pair.
+    fn of(&self, row: &StoredVerdict) -> Option<f64> {
+        if row.role.as_deref() == Some(IMPORTED) {
+            return row.inclusion;
         }
+        row.shown.as_ref()?;
+        let pair = Pair::new(row.verdict.a, row.verdict.b)?;
+        let place = (row.verdict.annotator.clone(), row.query, pair);
+        self.drawn.get(&place).copied()
     }
+}
+
+/// The chances of what was drawn so far, for everyone who has answered an item of a queue.
+fn inclusions(db: &Db, scope: Option<QueryKey>) -> Result<InclusionChances> {
+    let mut drawn = HashMap::new();
+    let annotators = db.queue_annotators(scope)?;
     if annotators.is_empty() {
-        return Ok(found);
+        return Ok(InclusionChances { drawn });
     }
-    // Beside verdicts that were asked for one by one, those of a file are a sample of nobody knows what.
-    found.clear();
     let (candidates, keys) = candidates(db, Policy::Random, scope)?;
     let frame: HashSet<_> = candidates
         .iter()
@@ -174,9 +212,9 @@ fn inclusions(db: &Db, scope: Option<QueryKey>) -> Result<HashMap<(String, Query
         let chances = priority::inclusion_probabilities(frame.len(), &lines);
         for (line, chance) in lines.iter().zip(chances) {
             if let (Some(chance), Some(query)) = (chance, keys.get(&line.key.query)) {
-                found.insert((annotator.clone(), *query, line.key.pair), chance);
+                drawn.insert((annotator.clone(), *query, line.key.pair), chance);
             }
         }
     }
-    Ok(found)
+    Ok(InclusionChances { drawn })
 }

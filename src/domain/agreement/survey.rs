@@ -1,6 +1,7 @@
 //! Shares from a sample whose items were drawn with unequal, known probabilities: a queue that puts the doubtful items
 //! first and mixes in random ones.
 
+use super::clusters::{self, ClusteredError};
 use super::{Interval, Share};
 use serde::Serialize;
 
@@ -13,6 +14,8 @@ pub struct SampledItem {
     pub value: f64,
     /// With what probability it was to be drawn, in (0, 1]; `None` where that is not known.
     pub inclusion: Option<f64>,
+    /// The query that it belongs to: items of one query are alike.
+    pub cluster: usize,
 }
 
 /// A share corrected for how its items were drawn.
@@ -47,31 +50,44 @@ pub struct SurveyShare {
 /// seeing every one of them still leaves chance. Systematic sampling from a random order has about the same. V is taken with
 /// two pseudo-answers of each kind, of the mean weight Σ w² / Σ w, and turned into the effective number of answers p(1 − p)/V, for Wilson's interval. With
 /// yes-or-no answers and equal probabilities that is the raw interval exactly. A sample whose random
-/// part is a handful of items is covered at 92 to 99 % rather than 95 %.
+/// part is a handful of items is covered at 92 to 99 % rather than 95 %. Where items share queries, V grows by what the
+/// queries' totals vary more than the items would, and the quantile is that of t.
 pub fn survey_share(items: &[SampledItem]) -> SurveyShare {
     let items: Vec<SampledItem> = items
         .iter()
         .copied()
         .filter(|item| (0.0..=1.0).contains(&item.value))
         .collect();
-    let drawn: Vec<(f64, f64)> = items
+    let drawn: Vec<DrawnItem> = items
         .iter()
-        .filter_map(|item| Some((item.value, item.inclusion?)))
-        .filter(|(_, inclusion)| *inclusion > 0.0 && *inclusion <= 1.0)
-        .filter(|(_, inclusion)| inclusion.recip().is_finite())
+        .filter_map(|item| {
+            let pi = item.inclusion?;
+            (pi > 0.0 && pi <= 1.0 && pi.recip().is_finite()).then_some(DrawnItem {
+                value: item.value,
+                pi,
+                cluster: item.cluster,
+            })
+        })
         .collect();
     SurveyShare {
-        raw: Share::mean(items.iter().map(|item| item.value)),
+        raw: Share::clustered(items.iter().map(|item| (item.cluster, item.value))),
         corrected: weighted(&drawn),
         without_probability: items.len() - drawn.len(),
     }
 }
 
-fn weighted(drawn: &[(f64, f64)]) -> Option<WeightedShare> {
+/// An item whose probability is known.
+struct DrawnItem {
+    value: f64,
+    pi: f64,
+    cluster: usize,
+}
+
+fn weighted(drawn: &[DrawnItem]) -> Option<WeightedShare> {
     // Weights relative to the largest, so that no square overflows.
-    let least = drawn.iter().map(|(_, pi)| *pi).reduce(f64::min)?;
+    let least = drawn.iter().map(|item| item.pi).reduce(f64::min)?;
     let (mut total, mut part, mut heavy) = (0.0, 0.0, 0.0);
-    for (value, pi) in drawn {
+    for DrawnItem { value, pi, .. } in drawn {
         let weight = least / pi;
         total += weight;
         part += weight * value;
@@ -82,10 +98,19 @@ fn weighted(drawn: &[(f64, f64)]) -> Option<WeightedShare> {
     let whole = total + 2.0 * PSEUDO * pseudo;
     let centre = (part + PSEUDO * pseudo) / whole;
     let mut spread = pseudo * pseudo * PSEUDO * (centre.powi(2) + (1.0 - centre).powi(2));
-    for (value, pi) in drawn {
+    for DrawnItem { value, pi, .. } in drawn {
         spread += (least / pi * (value - centre)).powi(2);
     }
-    let effective = (centre * (1.0 - centre) * whole * whole / spread - 2.0 * PSEUDO).max(1.0);
+    let mut factor = 1.0;
+    if clusters::matter(drawn.iter().map(|item| item.cluster)) {
+        let pull = |item: &DrawnItem| (item.cluster, least / item.pi * (item.value - value));
+        let error = ClusteredError::new(drawn.iter().map(pull))?;
+        let alone: f64 = drawn.iter().map(|item| pull(item).1.powi(2)).sum();
+        spread += (error.se.powi(2) - alone).max(0.0);
+        factor = error.normal_factor();
+    }
+    let answers = centre * (1.0 - centre) * whole * whole / spread - 2.0 * PSEUDO;
+    let effective = (answers * factor).max(1.0);
     Some(WeightedShare {
         value,
         interval: Interval::wilson(value, effective),
@@ -106,6 +131,7 @@ mod tests {
         let item = |(value, inclusion): &(f64, f64)| SampledItem {
             value: *value,
             inclusion: Some(*inclusion),
+            cluster: 0,
         };
         rows.iter().map(item).collect()
     }
@@ -140,6 +166,7 @@ mod tests {
         rows.push(SampledItem {
             value: 0.0,
             inclusion: None,
+            cluster: 0,
         });
         let share = survey_share(&rows);
         assert_eq!((share.without_probability, share.raw.unwrap().n), (4, 5));

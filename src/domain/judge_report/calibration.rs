@@ -30,7 +30,8 @@ pub struct Calibration {
     pub n: usize,
 }
 
-/// The calibration of one judge's margins. `None` without a vote to check.
+/// The calibration of one judge's margins. `None` without a vote to check, and for a judge that only ever says which document
+/// is better, whose margins of 1 are no confidence that it stated.
 ///
 /// A margin m states the confidence (1 + |m|) / 2, from ½ to 1, that the preferred document is better. A vote is
 /// correct (1) when the person prefers the same document, half correct when the person calls a tie, else wrong (0). The
@@ -39,6 +40,10 @@ pub struct Calibration {
 /// The calibration error (Naeini, Cooper & Hauskrecht 2015) takes up to ten bins, of at least ten votes each where there
 /// are that many.
 pub fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Option<Calibration> {
+    let stated = |rating: &&Rating| {
+        rating.margin.outcome() != Outcome::Tie && rating.margin.get().abs() < 1.0
+    };
+    ratings.iter().find(stated)?;
     let references = reference_verdicts(verdicts);
     let mut votes: Vec<(f64, f64)> = ratings
         .iter()
@@ -120,6 +125,16 @@ mod tests {
         assert!((few.brier - brier).abs() < 1e-12, "{few:?}");
         assert!((few.ece - (5.2 / 6.0 - 4.5 / 6.0)).abs() < 1e-12, "{few:?}");
         assert_eq!(calibration(&ratings, &[]), None);
+    }
+
+    #[test]
+    fn a_judge_that_states_no_confidence_has_no_calibration() {
+        let ratings = [
+            rating(0, 1, 2, 1.0),
+            rating(0, 1, 3, -1.0),
+            rating(0, 2, 3, 0.0),
+        ];
+        assert_eq!(calibration(&ratings, &[verdict(1, 2, Some(1.0))]), None);
     }
 
     #[test]

@@ -1,7 +1,10 @@
 //! Judge against judge.
 
-use super::{Rating, score};
-use crate::domain::agreement::{Alpha, Kappa, Share, alpha, kappa};
+use super::Rating;
+use crate::domain::agreement::{
+    Alpha, BattleLabels, Kappa, LabelledPair, Share, battle_alpha, battle_kappa,
+};
+use crate::domain::battle::Pair;
 use crate::domain::vote::Outcome;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,81 +15,85 @@ pub struct JudgePair {
     /// The judge of the smaller number.
     pub a: usize,
     pub b: usize,
+    /// Pairs of documents that both judged. A pair judged in several battles is one.
     pub n: usize,
     /// The share of them with the same outcome A, tie or B.
     pub agree: Option<Share>,
-    /// Cohen's κ of the three outcomes; `None` without battles, or where both gave one and the same outcome throughout.
+    /// Cohen's κ of the three outcomes; `None` without pairs, or where both called every pair a tie.
     pub kappa: Option<Kappa>,
 }
 
-type OutcomesByBattle = BTreeMap<(usize, usize), BTreeMap<usize, Outcome>>;
-
-/// What each judge said, by query and battle, in the orientation of the battle's first ballot. Of several ballots of a
-/// judge in one battle the last counts.
-fn outcomes(ratings: &[Rating]) -> OutcomesByBattle {
-    let mut found = OutcomesByBattle::new();
-    let mut first: BTreeMap<(usize, usize), usize> = BTreeMap::new();
-    for rating in ratings.iter().filter(|rating| rating.a != rating.b) {
-        let battle = (rating.query, rating.battle);
-        let straight = *first.entry(battle).or_insert(rating.a) == rating.a;
-        let margin = if straight {
-            rating.margin
-        } else {
-            rating.margin.flipped()
-        };
-        let votes = found.entry(battle).or_default();
-        votes.insert(rating.judge, margin.outcome());
+/// What each judge says of each pair of each query, seen from the document earlier in the pool. Of a judge with several
+/// votes on a pair it is what most of them say: a tie where as many name the one document as the other.
+fn outcomes(ratings: &[Rating]) -> BTreeMap<(usize, Pair), BTreeMap<usize, Outcome>> {
+    let mut leads: BTreeMap<(usize, Pair), BTreeMap<usize, i64>> = BTreeMap::new();
+    for rating in ratings {
+        if let Some((pair, outcome)) = rating.on_pair() {
+            let lead = leads.entry(pair).or_default();
+            *lead.entry(rating.judge).or_default() += match outcome {
+                Outcome::A => -1,
+                Outcome::Tie => 0,
+                Outcome::B => 1,
+            };
+        }
     }
-    found
+    let outcome = |lead: i64| match lead {
+        ..0 => Outcome::A,
+        0 => Outcome::Tie,
+        1.. => Outcome::B,
+    };
+    let of_pair = |leads: BTreeMap<usize, i64>| {
+        let judges = leads.into_iter();
+        judges.map(|(judge, lead)| (judge, outcome(lead))).collect()
+    };
+    leads
+        .into_iter()
+        .map(|(pair, leads)| (pair, of_pair(leads)))
+        .collect()
 }
 
-/// Every pair of judges that occur in the ballots, in ascending order. The outcomes are A, tie and B as the battles are
-/// stored; κ and α depend a little on which document of a battle is called A.
+/// Every two judges that occur in the ratings, in ascending order.
 pub fn judge_pairs(ratings: &[Rating]) -> Vec<JudgePair> {
-    let mut tables: BTreeMap<(usize, usize), [[usize; 3]; 3]> = BTreeMap::new();
+    let mut shared: BTreeMap<(usize, usize), Vec<LabelledPair>> = BTreeMap::new();
     let judges: BTreeSet<usize> = ratings.iter().map(|rating| rating.judge).collect();
     for a in &judges {
         for b in judges.range((Excluded(a), Unbounded)) {
-            tables.insert((*a, *b), [[0; 3]; 3]);
+            shared.insert((*a, *b), Vec::new());
         }
     }
-    let place = |outcome: Outcome| (2.0 * score(outcome)) as usize;
-    for votes in outcomes(ratings).values() {
-        for (a, first) in votes {
+    for ((query, _), votes) in outcomes(ratings) {
+        for (a, first) in &votes {
             for (b, second) in votes.range((Excluded(a), Unbounded)) {
-                if let Some(table) = tables.get_mut(&(*a, *b)) {
-                    table[place(*first)][place(*second)] += 1;
+                if let Some(pairs) = shared.get_mut(&(*a, *b)) {
+                    pairs.push((query, *first, *second));
                 }
             }
         }
     }
-    tables
+    let same =
+        |(query, first, second): &LabelledPair| (*query, f64::from(u8::from(first == second)));
+    shared
         .into_iter()
-        .map(|((a, b), table)| {
-            let n = table.iter().flatten().sum();
-            JudgePair {
-                a,
-                b,
-                n,
-                agree: Share::of((0..3).map(|i| table[i][i]).sum(), n),
-                kappa: kappa(&table.map(|row| row.to_vec())),
-            }
+        .map(|((a, b), pairs)| JudgePair {
+            a,
+            b,
+            n: pairs.len(),
+            agree: Share::clustered(pairs.iter().map(same)),
+            kappa: battle_kappa(&pairs),
         })
         .collect()
 }
 
-/// Krippendorff's α of the judges over the battles, nominal on the outcomes A, tie and B. See [`alpha`] for people.
-pub fn judge_alpha(ratings: &[Rating], seed: Option<u64>) -> Option<Alpha> {
-    let units: Vec<Vec<Option<f64>>> = outcomes(ratings)
-        .values()
-        .map(|votes| {
-            votes
-                .values()
-                .map(|outcome| Some(score(*outcome)))
-                .collect()
+/// Krippendorff's α of the judges over the pairs, nominal on the outcomes A, tie and B. See [`battle_alpha`].
+pub fn judge_alpha(ratings: &[Rating]) -> Option<Alpha> {
+    let units: Vec<BattleLabels> = outcomes(ratings)
+        .into_iter()
+        .map(|((query, _), votes)| BattleLabels {
+            query,
+            labels: votes.into_values().collect(),
         })
         .collect();
-    alpha(&units, seed)
+    battle_alpha(&units)
 }
 
 #[cfg(test)]
@@ -115,14 +122,40 @@ mod tests {
         let ends: Vec<(usize, usize, usize)> = pairs.iter().map(|p| (p.a, p.b, p.n)).collect();
         assert_eq!(ends, [(4, 7, 4), (4, usize::MAX, 0), (7, usize::MAX, 0)]);
         assert_eq!(pairs[0].agree.unwrap().value, 0.75);
+        // Chance is ½ for both, whichever document is called A: (.75 − .5) / .5.
         assert!((pairs[0].kappa.unwrap().value - 0.5).abs() < 1e-12);
         assert_eq!((pairs[1].kappa, pairs[1].agree), (None, None));
-        // Coincidences: 2 · 2 of B B, 2 of A A, 1 each of A B: α = 1 − 7 · 2 / (64 − 9 − 25).
-        let alpha = judge_alpha(&ratings, None).unwrap();
+        // Eight labels, four A and four B over both orientations, 1 each of A B and B A: α = 1 − 7 · 2 / (64 − 16 − 16).
+        let alpha = judge_alpha(&ratings).unwrap();
         assert!(
-            (alpha.value - (1.0 - 14.0 / 30.0)).abs() < 1e-12,
+            (alpha.value - (1.0 - 14.0 / 32.0)).abs() < 1e-12,
             "{alpha:?}"
         );
         assert_eq!((alpha.units, alpha.values), (4, 8));
+    }
+
+    #[test]
+    fn a_pair_of_two_battles_counts_once() {
+        let mut ratings = Vec::new();
+        for judge in [0, 1] {
+            for (pair, margin) in [(1, 1.0), (2, -1.0), (3, 1.0)] {
+                // Judge 1 names the other document in the second battle of pair 3: a tie of the two votes.
+                let second = if (judge, pair) == (1, 3) {
+                    -margin
+                } else {
+                    margin
+                };
+                ratings.push(rating(judge, 0, pair, margin));
+                ratings.push(Rating {
+                    battle: 900 + pair,
+                    swapped: true,
+                    ..rating(judge, pair, 0, -second)
+                });
+            }
+        }
+        let pair = judge_pairs(&ratings)[0];
+        assert_eq!((pair.n, pair.agree.unwrap().part), (3, 2.0));
+        let alpha = judge_alpha(&ratings).unwrap();
+        assert_eq!((alpha.units, alpha.values), (3, 6));
     }
 }

@@ -16,10 +16,30 @@ pub struct PeopleAgreement {
     pub all: SurveyShare,
     /// Over the pairs that neither the person nor the judge called a tie: the judge names the person's document.
     pub decided: SurveyShare,
+    /// Over all pairs, with the verdicts as they stand since the judges' votes were shown. People who look at votes go over
+    /// to them, so that this says less of the judges than `all` does.
+    pub revealed: SurveyShare,
 }
 
-/// The agreement of one judge's ballots with people.
+/// The agreement of one judge's votes with people.
 pub fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> PeopleAgreement {
+    let (all, decided) = agreement(ratings, verdicts);
+    let revealed: Vec<HumanVerdict> = verdicts
+        .iter()
+        .map(|verdict| HumanVerdict {
+            score: verdict.revealed,
+            ..*verdict
+        })
+        .collect();
+    PeopleAgreement {
+        all,
+        decided,
+        revealed: agreement(ratings, &revealed).0,
+    }
+}
+
+/// Over all pairs, and over those that nobody called a tie.
+fn agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> (SurveyShare, SurveyShare) {
     let references = reference_verdicts(verdicts);
     let mut votes: BTreeMap<_, Vec<Outcome>> = BTreeMap::new();
     for (key, outcome) in ratings.iter().filter_map(Rating::on_pair) {
@@ -37,6 +57,7 @@ pub fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> People
             SampledItem {
                 value: right.count() as f64 / outcomes.len() as f64,
                 inclusion: reference.inclusion,
+                cluster: key.0,
             }
         };
         all.push(mean(&outcomes));
@@ -45,10 +66,7 @@ pub fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> People
             decided.push(mean(&outcomes));
         }
     }
-    PeopleAgreement {
-        all: survey_share(&all),
-        decided: survey_share(&decided),
-    }
+    (survey_share(&all), survey_share(&decided))
 }
 
 #[cfg(test)]
@@ -101,6 +119,21 @@ mod tests {
         let raw = share.raw.unwrap();
         assert_eq!((raw.part, raw.n, share.without_probability), (0.5, 1, 1));
         assert_eq!(share.corrected, None);
+    }
+
+    #[test]
+    fn what_was_said_blind_counts_and_what_was_said_then_stands_beside_it() {
+        let ratings = [rating(0, 1, 2, 0.5), rating(0, 1, 3, 0.5)];
+        let went_over = HumanVerdict {
+            revealed: Some(1.0),
+            ..verdict(1, 2, Some(0.0))
+        };
+        let people = people_agreement(&ratings, &[went_over, verdict(1, 3, Some(1.0))]);
+        let value = |share: SurveyShare| share.raw.map(|share| share.value);
+        assert_eq!(
+            (value(people.all), value(people.revealed)),
+            (Some(0.5), Some(1.0))
+        );
     }
 
     #[test]

@@ -31,20 +31,27 @@ pub fn position_flips(ratings: &[Rating]) -> Option<PositionFlips> {
             shown.entry(key).or_default()[usize::from(high_first)] = Some(outcome);
         }
     }
-    let (mut n, mut reversed, mut softened) = (0, 0, 0);
-    for outcomes in shown.into_values() {
-        if let [Some(one), Some(other)] = outcomes {
-            n += 1;
-            if one != other {
-                let tie = one == Outcome::Tie || other == Outcome::Tie;
-                *(if tie { &mut softened } else { &mut reversed }) += 1;
-            }
-        }
-    }
+    let both: Vec<(usize, Outcome, Outcome)> = shown
+        .into_iter()
+        .filter_map(|((query, _), outcomes)| match outcomes {
+            [Some(one), Some(other)] => Some((query, one, other)),
+            _ => None,
+        })
+        .collect();
+    let share = |counts: fn(Outcome, Outcome) -> bool| {
+        let count = |(query, one, other): &(usize, Outcome, Outcome)| {
+            (
+                *query,
+                f64::from(u8::from(one != other && counts(*one, *other))),
+            )
+        };
+        Share::clustered(both.iter().map(count))
+    };
+    let a_tie = |one: Outcome, other: Outcome| one == Outcome::Tie || other == Outcome::Tie;
     Some(PositionFlips {
-        changed: Share::of(reversed + softened, n)?,
-        reversed: Share::of(reversed, n)?,
-        softened: Share::of(softened, n)?,
+        changed: share(|_, _| true)?,
+        reversed: share(|one, other| one != Outcome::Tie && other != Outcome::Tie)?,
+        softened: share(a_tie)?,
     })
 }
 

@@ -67,6 +67,7 @@ pub(super) fn exported(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         swapped: swapped?,
         reasoning: reasoning.unwrap_or_default(),
         created_ms: None,
+        inclusion: None,
         exported: Some(ExportedPlace {
             game: game?,
             provider: provider?,

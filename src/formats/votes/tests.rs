@@ -20,6 +20,12 @@ fn what_is_left_out_has_a_meaning() {
     let score = |vote: &ExternalVote| vote.score.clone().unwrap().get();
     assert_eq!((vote.kind, score(&vote)), (VoterKind::Llm, -0.5));
     assert!(!vote.swapped && vote.reasoning.is_empty() && vote.created_ms.is_none());
+    let person = GOOD.replace("\"llm\"", r#""human","inclusion":0.25"#);
+    assert_eq!(only(&person).inclusion, Some(0.25));
+    assert_eq!(
+        only(&GOOD.replace("\"llm\"", r#""llm","inclusion":7"#)),
+        vote
+    );
     let nulls = GOOD.replace(
         "\"score\"",
         r#""shown":null,"reasoning":null,"created_ms":null,"cost":[1],"score""#,
@@ -47,6 +53,11 @@ fn what_is_left_out_has_a_meaning() {
     "kind: expected \"llm\" or \"human\", found \"robot\""
 )]
 #[case::no_kind(",\"kind\":\"llm\"", "", "kind: is missing")]
+#[case::inclusion(
+    "\"llm\"",
+    "\"human\",\"inclusion\":0",
+    "inclusion: \"0\" is no probability above 0"
+)]
 #[case::nobody("\"gpt\"", "\" \"", "by: is empty")]
 #[case::one_document("\"id\":\"y\"", "\"id\":\"x\"", "b.id: \"x\" meets itself")]
 #[case::no_id("\"id\":\"y\"", "\"id\":\"\"", "b.id: is empty")]

@@ -39,6 +39,8 @@ pub struct ExternalVote {
     pub reasoning: String,
     /// When, in milliseconds since the Unix epoch, where the line says so.
     pub created_ms: Option<i64>,
+    /// With what probability the pair was drawn for the person to judge, in 0..=1 and not 0, where a line of a person says so.
+    pub inclusion: Option<f64>,
     /// Where it belongs, on a line that was exported from a project.
     pub exported: Option<ExportedPlace>,
 }
@@ -97,6 +99,11 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
     });
     let reasoning = line.nullable("reasoning", thoughts);
     let created_ms = line.nullable("created_ms", moment);
+    // Of a model's line it is a member that the format does not know.
+    let inclusion = match kind {
+        Some(VoterKind::Human) => line.nullable("inclusion", probability),
+        _ => None,
+    };
     let ((query, query_text), (a, a_text), (b, b_text)) = (query?, a?, b?);
     let document = |id: String, content| ExternalDocument {
         id: DocId::new(id),
@@ -113,6 +120,7 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         swapped: swapped.unwrap_or(false),
         reasoning: reasoning.unwrap_or_default(),
         created_ms,
+        inclusion,
         exported: None,
     })
 }
@@ -150,6 +158,16 @@ pub(super) fn margin(value: &RawValue) -> Result<Margin, String> {
             quoted(value.get())
         )
     })
+}
+
+fn probability(value: &RawValue) -> Result<f64, String> {
+    match number(value)? {
+        chance if chance > 0.0 && chance <= 1.0 => Ok(chance),
+        _ => Err(format!(
+            "{} is no probability above 0 and up to 1",
+            quoted(value.get())
+        )),
+    }
 }
 
 fn thoughts(value: &RawValue) -> Result<String, String> {

@@ -1,0 +1,143 @@
+//! Errors of estimates whose items come in clusters. Battles of one query are alike, so that it is the queries that were
+//! drawn, not the battles: an interval that takes every battle for news of its own is too narrow.
+
+use super::{Interval, LEVEL};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A standard error with the degrees of freedom that it has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClusteredError {
+    pub se: f64,
+    pub degrees: usize,
+}
+
+impl ClusteredError {
+    /// The error of an estimate that is off by about the sum of its items' influences, each with its cluster. The
+    /// totals of the clusters are taken as independent (Liang & Zeger 1986, with the factor G / (G − 1)); where there is
+    /// one cluster only, its items are. `None` for fewer than two of either.
+    pub fn new(influences: impl IntoIterator<Item = (usize, f64)>) -> Option<Self> {
+        let influences: Vec<(usize, f64)> = influences.into_iter().collect();
+        let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
+        for (cluster, influence) in &influences {
+            *totals.entry(*cluster).or_default() += influence;
+        }
+        match totals.len() {
+            1 => Self::of_totals(influences.into_iter().map(|(_, influence)| influence)),
+            _ => Self::of_totals(totals.into_values()),
+        }
+    }
+
+    fn of_totals(totals: impl Iterator<Item = f64>) -> Option<Self> {
+        let totals: Vec<f64> = totals.collect();
+        let n = totals.len() as f64;
+        let degrees = totals.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
+        let mean = totals.iter().sum::<f64>() / n;
+        let squares: f64 = totals.iter().map(|total| (total - mean).powi(2)).sum();
+        Some(Self {
+            se: (squares * n / degrees as f64).sqrt(),
+            degrees,
+        })
+    }
+
+    /// `value` ± t · se, cut to `least`..=`most`; `None` unless the error is a number above 0.
+    pub fn interval(self, value: f64, least: f64, most: f64) -> Option<Interval> {
+        let half = quantile(self.degrees)? * self.se;
+        (self.se > 0.0 && half.is_finite() && value.is_finite()).then(|| Interval {
+            low: (value - half).max(least),
+            high: (value + half).min(most),
+        })
+    }
+
+    /// By what an effective number of answers is to be multiplied so that an interval with the normal quantile is as
+    /// wide as one with the quantile of t.
+    pub(super) fn normal_factor(self) -> f64 {
+        let normal = Normal::standard().inverse_cdf(0.5 + LEVEL / 2.0);
+        quantile(self.degrees).map_or(1.0, |t| (normal / t).powi(2))
+    }
+}
+
+/// Whether there are several clusters, one of them with several items: otherwise they say nothing that the items do not.
+pub(super) fn matter(clusters: impl IntoIterator<Item = usize>) -> bool {
+    let (mut seen, mut items) = (BTreeSet::new(), 0);
+    for cluster in clusters {
+        seen.insert(cluster);
+        items += 1;
+    }
+    seen.len() > 1 && seen.len() < items
+}
+
+fn quantile(degrees: usize) -> Option<f64> {
+    let student = StudentsT::new(0.0, 1.0, degrees as f64).ok()?;
+    Some(student.inverse_cdf(0.5 + LEVEL / 2.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{SampledItem, Share, survey_share};
+    use super::*;
+    use crate::domain::sampling::SeededRng;
+
+    #[test]
+    fn totals_of_clusters_are_what_varies() {
+        // Totals 3, −1 and −2 around 0: 3 / 2 · (9 + 1 + 4) = 21.
+        let error =
+            ClusteredError::new([(7, 1.0), (7, 2.0), (3, -1.0), (5, -4.0), (5, 2.0)]).unwrap();
+        assert!((error.se - 21.0f64.sqrt()).abs() < 1e-12 && error.degrees == 2);
+        let interval = error.interval(0.0, -1e9, 1e9).unwrap();
+        assert!((interval.high - 4.302_652_73 * error.se).abs() < 1e-6);
+        // One cluster: its items vary.
+        let error = ClusteredError::new([(7, 1.0), (7, -1.0)]).unwrap();
+        assert!((error.se - 2.0).abs() < 1e-12 && error.degrees == 1);
+        assert_eq!(ClusteredError::new([(7, 1.0)]), None);
+        assert_eq!(ClusteredError::new([]), None);
+    }
+
+    #[test]
+    fn shares_of_battles_are_covered_where_queries_differ() {
+        // 20 queries of 30 battles; how often the judge is right goes from .5 to 1 from query to query.
+        let mut rng = SeededRng::new(5, &["clusters"]);
+        let (mut clustered, mut plain, mut weighted) = (0, 0, 0);
+        const REPS: usize = 500;
+        for _ in 0..REPS {
+            let mut items = Vec::new();
+            for query in 0..20 {
+                let rate = 0.5 + 0.5 * rng.unit();
+                items.extend((0..30).map(|_| (query, f64::from(u8::from(rng.unit() < rate)))));
+            }
+            let holds =
+                |interval: Interval| usize::from(interval.low <= 0.75 && 0.75 <= interval.high);
+            clustered += holds(Share::clustered(items.iter().copied()).unwrap().interval);
+            plain += holds(Share::mean(items.iter().map(|(_, y)| *y)).unwrap().interval);
+            let drawn: Vec<SampledItem> = items
+                .iter()
+                .map(|(cluster, value)| SampledItem {
+                    value: *value,
+                    inclusion: Some(0.1),
+                    cluster: *cluster,
+                })
+                .collect();
+            weighted += holds(survey_share(&drawn).corrected.unwrap().interval);
+        }
+        let share = |count: usize| count as f64 / REPS as f64;
+        assert!(
+            (0.93..=0.98).contains(&share(clustered)),
+            "{}",
+            share(clustered)
+        );
+        assert!(
+            (0.93..=0.98).contains(&share(weighted)),
+            "{}",
+            share(weighted)
+        );
+        assert!(share(plain) < 0.85, "{}", share(plain));
+    }
+
+    #[test]
+    fn one_query_or_one_battle_a_query_is_as_without_clusters() {
+        let values = [1.0, 0.0, 1.0, 1.0];
+        let plain = Share::mean(values);
+        assert_eq!(Share::clustered(values.map(|y| (3, y))), plain);
+        assert_eq!(Share::clustered(values.into_iter().enumerate()), plain);
+    }
+}

@@ -29,6 +29,5 @@ pub fn difference_json(of: Comparison) -> Value {
         "mean": of.mean_difference,
         "low": of.interval.map(|(low, _)| low),
         "high": of.interval.map(|(_, high)| high),
-        "p_randomisation": of.randomisation_p,
     })
 }

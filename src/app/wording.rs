@@ -2,6 +2,10 @@
 
 use crate::domain::sanitise;
 
+/// Why a ranking under labels as they were and as they were corrected is not tested against chance.
+pub const UNTESTED: &str = "no p-value: people ruled where picks and labels differ, so that no chance is behind what the \
+                            correction changed";
+
 /// Names that are listed before the rest is only counted.
 const LISTED: usize = 5;
 

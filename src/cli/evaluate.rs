@@ -145,21 +145,20 @@ fn describe(report: &EvaluationReport) -> String {
     let other = format!(">{}", report.other);
     let mut header = vec!["metric", ">mean", "95 % interval"];
     if compared {
-        header.extend([
-            &other,
-            ">difference",
-            "95 % interval",
-            ">p (randomisation)",
-            ">p (t-test)",
-            "better/equal/worse",
-        ]);
+        header.extend([&other, ">difference", "95 % interval"]);
+        if report.tested {
+            header.extend([">p (randomisation)", ">p (t-test)"]);
+        }
+        header.push("better/equal/worse");
     }
-    let rows: Vec<Vec<String>> = report.rows.iter().map(|row| cells(row, compared)).collect();
+    let rows = report.rows.iter();
+    let rows = rows.map(|row| cells(row, compared, report.tested));
+    let rows: Vec<Vec<String>> = rows.collect();
     let queries = counted(report.queries, "query");
     format!("{queries}\n{}", output::table(&header, &rows))
 }
 
-fn cells(row: &MetricRow, compared: bool) -> Vec<String> {
+fn cells(row: &MetricRow, compared: bool, tested: bool) -> Vec<String> {
     let interval = row.estimate.and_then(|estimate| estimate.interval);
     let mut cells = vec![
         row.name.clone(),
@@ -173,14 +172,27 @@ fn cells(row: &MetricRow, compared: bool) -> Vec<String> {
             format!("{:+.4}", of.mean_difference)
         }));
         cells.push(range(comparison.and_then(|of| of.interval)));
-        cells.push(number(comparison.map(|of| of.randomisation_p)));
-        cells.push(number(comparison.and_then(|of| Some(of.t_test?.p))));
+        if tested {
+            cells.push(or_dash(comparison.map(|of| of.randomisation_p), p_value));
+            cells.push(or_dash(
+                comparison.and_then(|of| Some(of.t_test?.p)),
+                p_value,
+            ));
+        }
         cells.push(or_dash(comparison, |of| {
             let (better, equal, worse) = of.wins_ties_losses;
             format!("{better}/{equal}/{worse}")
         }));
     }
     cells
+}
+
+/// A probability that is rounded to nothing is none.
+fn p_value(p: f64) -> String {
+    match p {
+        ..0.0001 => "< 0.0001".to_owned(),
+        _ => format!("{p:.4}"),
+    }
 }
 
 fn number(value: Option<f64>) -> String {

@@ -7,7 +7,7 @@ use super::config::RatingSettings;
 use super::output::{self, clean};
 use crate::app::status::{PartOf, ProjectStatus, Spending};
 use crate::app::wording::counted;
-use crate::domain::analysis::wilson;
+use crate::domain::agreement::{Interval, Share};
 use crate::judge::OFFLINE_LABEL;
 use crate::store::ledger::Spent;
 use clap::Args;
@@ -56,13 +56,14 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
         "consensus": {
             "unanimous": part,
             "judged": whole,
-            "interval_95": wilson(part, whole, 0.95),
+            "interval_95": consensus_interval(status).map(|interval| [interval.low, interval.high]),
         },
         "triads": { "cyclic": status.cyclic.part, "all": status.cyclic.whole },
         "certainty": {
             "queries": status.settled.whole,
             "settled_95": status.settled.part,
             "per_query": per_query.collect::<Vec<_>>(),
+            "battles_to_separate_assumes": certainty::ASSUMES,
         },
         "verdicts": status.verdicts,
         "conflicts": status.conflicts,
@@ -87,6 +88,13 @@ fn as_json(project: &str, status: &ProjectStatus) -> Value {
     })
 }
 
+/// The interval of the consensus share over queries, of which some are harder than others.
+fn consensus_interval(status: &ProjectStatus) -> Option<Interval> {
+    let of_query = status.queries.iter();
+    let of_query = of_query.map(|(_, query)| (query.unanimous as f64, query.judged));
+    Some(Share::of_clusters(of_query)?.interval)
+}
+
 fn as_text(project: &str, status: &ProjectStatus) -> String {
     let share = |PartOf { part, whole }: PartOf| match whole {
         0 => "not run".to_owned(),
@@ -95,8 +103,7 @@ fn as_text(project: &str, status: &ProjectStatus) -> String {
             100.0 * part as f64 / whole as f64
         ),
     };
-    let PartOf { part, whole } = status.unanimous;
-    let interval = wilson(part, whole, 0.95).map_or(String::new(), |(low, high)| {
+    let interval = consensus_interval(status).map_or(String::new(), |Interval { low, high }| {
         format!(" (95 %: {:.1}–{:.1} %)", 100.0 * low, 100.0 * high)
     });
     let differ = match status.conflicts {

@@ -163,6 +163,15 @@ fn a_baseline_is_compared_query_by_query() {
     // Four of the eight sign patterns of (½, ¾, 0) have a sum as far from zero.
     assert_eq!(difference["p_randomisation"], 0.5);
     assert!(difference["p_t_test"].as_f64().is_some());
+    let before = sandbox.json("evaluate qrels new --metrics mrr --before qrels --json");
+    let untested = &before["metrics"]["mrr"]["difference"];
+    assert!(untested["mean"].is_number() && untested.get("p_randomisation").is_none());
+    assert!(
+        before["warnings"][0]
+            .as_str()
+            .unwrap()
+            .starts_with("no p-value")
+    );
     let compared = sandbox.json("compare new old --truth qrels --metrics mrr,p@1 --json");
     assert_eq!(compared, found);
     let text = sandbox.done("compare new old --truth qrels --metrics mrr");
@@ -292,4 +301,31 @@ fn what_cannot_be_measured_is_refused(#[case] arguments: &str, #[case] words: &[
         r#"{"query":{"id":"q","query":"x"},"documents":[{"id":"a","content":"x"}]}"#,
     );
     sandbox.refused(&format!("evaluate {arguments}"), 2, words);
+}
+
+#[test]
+fn a_p_value_is_never_printed_as_nothing() {
+    let sandbox = Sandbox::new();
+    let lines = |line: fn(usize) -> String| (0..40).map(line).collect::<String>();
+    sandbox.write("qrels", lines(|q| format!("q{q} 0 d1 1\n")));
+    sandbox.write(
+        "new",
+        lines(|q| format!("q{q} Q0 d1 1 2.0 x\nq{q} Q0 d2 2 {}.0 x\n", q % 2)),
+    );
+    sandbox.write(
+        "old",
+        lines(|q| format!("q{q} Q0 d2 1 2.0 x\nq{q} Q0 d{} 2 1.0 x\n", 1 + 2 * (q % 2))),
+    );
+    let text = sandbox.done("compare new old --truth qrels --metrics mrr");
+    let row = text.text().lines().nth(2).unwrap();
+    assert!(
+        row.contains("< 0.0001") && !row.contains(" 0.0000 "),
+        "{row}"
+    );
+    let text = sandbox.done("evaluate qrels new --metrics mrr --before qrels");
+    assert!(
+        !text.text().contains("p (randomisation)"),
+        "{}",
+        text.text()
+    );
 }

@@ -271,5 +271,7 @@ fn boxes_json(boxes: &PickCounts) -> Value {
         "pick_only": boxes.pick_only,
         "neither": boxes.neither,
         "pick_rate": boxes.pick_rate(),
+        "picked_of_labelled": boxes.recall(),
+        "picked_of_others": boxes.false_pick_rate(),
     })
 }

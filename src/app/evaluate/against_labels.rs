@@ -3,6 +3,7 @@
 use super::report::{EvaluationReport, listed};
 use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{read_labels, read_ranking};
+use crate::app::wording::UNTESTED;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
     Evaluation, EvaluationRules, Metric, Qrels, RankedRun, Resampling, ScoreWidth, evaluate,
@@ -56,6 +57,8 @@ pub fn evaluate_run(
         Comparand::Baseline(path) => Some(measure(&qrels, path, &metrics, rules, &mut warnings)?),
         Comparand::Before(path) => {
             report.other = "before";
+            report.tested = false;
+            warnings.push(UNTESTED.to_owned());
             let mut of_before = Vec::new();
             let before = measure(&read_labels(path)?, test, &metrics, rules, &mut of_before)?;
             let under = |warning| format!("under {}: {warning}", path.display());

@@ -13,6 +13,8 @@ pub struct EvaluationReport {
     pub rows: Vec<MetricRow>,
     /// What the ranking is compared with: its baseline, or itself before.
     pub other: &'static str,
+    /// Whether differences are tested against chance.
+    pub tested: bool,
     /// What a reader should know, a sentence each.
     pub warnings: Vec<String>,
 }
@@ -34,6 +36,7 @@ impl EvaluationReport {
             queries,
             rows: Vec::new(),
             other: "baseline",
+            tested: true,
             warnings: Vec::new(),
         }
     }
@@ -67,14 +70,14 @@ impl EvaluationReport {
         let metrics: Map<String, Value> = self
             .rows
             .iter()
-            .map(|row| (row.name.clone(), row.json(self.other)))
+            .map(|row| (row.name.clone(), row.json(self.other, self.tested)))
             .collect();
         json!({ "queries": self.queries, "metrics": metrics, "warnings": self.warnings })
     }
 }
 
 impl MetricRow {
-    fn json(&self, other: &str) -> Value {
+    fn json(&self, other: &str, tested: bool) -> Value {
         let per_query: Map<String, Value> = self
             .per_query
             .iter()
@@ -83,7 +86,8 @@ impl MetricRow {
         let mut row = mean_json(self.estimate);
         if let (Some((baseline, comparison)), Value::Object(row)) = (self.against, &mut row) {
             row.insert(other.to_owned(), json!(baseline));
-            row.insert("difference".to_owned(), json!(comparison.map(difference)));
+            let difference = comparison.map(|of| difference(of, tested));
+            row.insert("difference".to_owned(), json!(difference));
         }
         if let Value::Object(row) = &mut row {
             row.insert("per_query".to_owned(), Value::Object(per_query));
@@ -92,11 +96,14 @@ impl MetricRow {
     }
 }
 
-fn difference(of: Comparison) -> Value {
+fn difference(of: Comparison, tested: bool) -> Value {
     let (better, equal, worse) = of.wins_ties_losses;
     let mut difference = difference_json(of);
-    difference["p_t_test"] = json!(of.t_test.map(|test| test.p));
-    difference["t"] = json!(of.t_test.map(|test| test.t));
+    if tested {
+        difference["p_randomisation"] = json!(of.randomisation_p);
+        difference["p_t_test"] = json!(of.t_test.map(|test| test.p));
+        difference["t"] = json!(of.t_test.map(|test| test.t));
+    }
     difference["better"] = json!(better);
     difference["equal"] = json!(equal);
     difference["worse"] = json!(worse);

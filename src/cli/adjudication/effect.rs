@@ -1,7 +1,7 @@
 //! What rulings make of labels and rankings, as text.
 
 use crate::app::adjudication::RulingEffect;
-use crate::app::wording::counted;
+use crate::app::wording::{UNTESTED, counted};
 use crate::cli::output::{self, clean, or_dash};
 use crate::domain::adjudication::Remeasured;
 
@@ -25,6 +25,9 @@ pub(super) fn describe(effect: &RulingEffect) -> String {
             ">queries",
         ];
         text.push_str(&output::table(&header, &cells));
+    }
+    if !effect.rankings.is_empty() {
+        text.push_str(&format!("{UNTESTED}\n"));
     }
     text
 }

@@ -130,8 +130,10 @@ fn sources_table(order: &OrderReport) -> String {
             boxes.labelled().to_string(),
             boxes.picked().to_string(),
             boxes.agreed.to_string(),
-            percent(boxes.pick_rate()),
-            range(wilson(boxes.picked(), boxes.total(), LEVEL), percent),
+            percent(boxes.recall()),
+            range(wilson(boxes.agreed, boxes.labelled(), LEVEL), percent),
+            percent(boxes.false_pick_rate()),
+            range(wilson(boxes.pick_only, boxes.unlabelled(), LEVEL), percent),
         ]
     };
     let sources = summary.by_source.iter();
@@ -144,7 +146,9 @@ fn sources_table(order: &OrderReport) -> String {
         ">labelled",
         ">picked",
         ">agreed",
-        ">picked of all",
+        ">picked of labelled",
+        "95 % interval",
+        ">picked of others",
         "95 % interval",
     ];
     output::table(&header, &sources.chain(slots).collect::<Vec<_>>())

@@ -8,6 +8,10 @@ use serde_json::{Value, json};
 /// Battles past which a forecast is no plan.
 const FORESEEN: usize = 999;
 
+/// What a forecast takes for granted.
+pub(super) const ASSUMES: &str = "assumes that the gap between the two is truly what it is now and that every battle is between them, \
+                                  until P(the better is better) is 95 %: a gap that is partly chance takes more, or none";
+
 /// Queries listed at most.
 const LISTED: usize = 15;
 
@@ -33,10 +37,11 @@ pub(super) fn table(rows: &[(QueryInfo, QuerySummary)], usd: Option<f64>) -> Str
         ">widest in top 10",
         ">k",
         ">P(top k right)",
-        ">battles to part k and k+1",
+        ">battles to part k and k+1*",
         ">cost",
     ];
     let mut text = format!("\n{}", output::table(&header, &cells));
+    text.push_str(&format!("* {ASSUMES}\n"));
     if open.len() > LISTED {
         text.push_str(&format!(
             "… and {} more (--json has all)\n",

@@ -61,6 +61,16 @@ impl PickCounts {
         share(self.agreed, self.labelled())
     }
 
+    /// Documents without a label.
+    pub fn unlabelled(&self) -> usize {
+        self.pick_only + self.neither
+    }
+
+    /// The share of the documents without a label that were picked.
+    pub fn false_pick_rate(&self) -> Option<f64> {
+        share(self.pick_only, self.unlabelled())
+    }
+
     pub fn pick_rate(&self) -> Option<f64> {
         share(self.picked(), self.total())
     }
@@ -151,7 +161,7 @@ impl ChanceAgreement {
     }
 }
 
-/// Bootstrap intervals, over queries, of what [`PickCounts`] amount to; `None` where there is none.
+/// Intervals, over queries, of what [`PickCounts`] amount to; `None` where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PickIntervals {
     pub agreement: Option<(f64, f64)>,
@@ -168,10 +178,11 @@ pub struct PickSummary {
     pub invalid: BTreeMap<&'static str, usize>,
     /// All documents of the pools together.
     pub boxes: PickCounts,
-    /// Bootstrap intervals of the boxes' shares and κ over queries.
+    /// Intervals of the boxes' shares and κ over queries.
     pub intervals: PickIntervals,
     pub chance: ChanceAgreement,
-    /// The boxes at each position of the pools: unequal pick rates show a preference for places.
+    /// The boxes at each position of the pools. Unequal pick rates *of equally labelled documents* show a preference for
+    /// places; of all documents they may only show where the labelled ones stand.
     pub by_slot: Vec<PickCounts>,
     /// The boxes of the documents from each source.
     pub by_source: BTreeMap<SlotSource, PickCounts>,
@@ -223,11 +234,15 @@ pub(crate) fn summarise_picks<'a>(
             .for_each(|pool| sum += *pool);
         [sum.agreement(), sum.precision(), sum.recall(), sum.kappa()]
     });
+    // The ends of few pools' intervals are not shares by themselves.
+    let cut = |interval: Option<(f64, f64)>, least: f64| {
+        interval.map(|(low, high)| (low.max(least), high.min(1.0)))
+    };
     summary.intervals = PickIntervals {
-        agreement,
-        precision,
-        recall,
-        kappa,
+        agreement: cut(agreement, 0.0),
+        precision: cut(precision, 0.0),
+        recall: cut(recall, 0.0),
+        kappa: cut(kappa, -1.0),
     };
     summary
 }
@@ -320,6 +335,8 @@ mod tests {
                 ..PickCounts::default()
             }
         );
+        let fill = summary.by_source[&SlotSource::Fill];
+        assert_eq!((fill.recall(), fill.false_pick_rate()), (None, Some(0.5)));
     }
 
     #[test]

@@ -116,7 +116,14 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
             text.push_str(words.trim_end());
             text.push('\n');
         };
-        let head = ["", "documents", "labelled", "picked", "agreed", "picked of"];
+        let head = [
+            "",
+            "documents",
+            "labelled",
+            "picked",
+            "of labels",
+            "of others",
+        ];
         line(head.map(str::to_owned));
         let counts = |name: String, boxes: &PickCounts| {
             [
@@ -124,8 +131,8 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
                 boxes.total().to_string(),
                 boxes.labelled().to_string(),
                 boxes.picked().to_string(),
-                boxes.agreed.to_string(),
-                percent(boxes.pick_rate()),
+                percent(boxes.recall()),
+                percent(boxes.false_pick_rate()),
             ]
         };
         for (source, boxes) in &summary.by_source {

@@ -3,6 +3,7 @@
 mod ai_scores;
 mod annotated;
 mod labels;
+mod member_names;
 pub mod rows;
 mod verdicts;
 mod votes;
@@ -11,7 +12,7 @@ use super::error::AppError;
 use crate::domain::adjudication::PickRecord;
 use crate::formats::safe_json;
 use crate::store::Store;
-pub use ai_scores::write_ai_scores;
+pub use ai_scores::{member_names, write_ai_scores};
 pub use annotated::write_annotated;
 pub use labels::{LabelChanges, write_label_changes, write_labels, write_rulings};
 use std::io::Write;

@@ -6,13 +6,14 @@ use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
 use crate::app::error::AppError;
 use crate::app::export::rows::RowFormat;
 use crate::app::export::{
-    LabelChanges, write_ai_scores, write_annotated, write_label_changes, write_labels, write_picks,
-    write_rulings, write_verdicts, write_votes,
+    LabelChanges, member_names, write_ai_scores, write_annotated, write_label_changes,
+    write_labels, write_picks, write_rulings, write_verdicts, write_votes,
 };
 use crate::app::output_file::write_whole;
 use crate::app::wording::counted;
 use crate::domain::adjudication::RulingGrades;
 use crate::domain::corpus::QueryId;
+use crate::formats::ai_scores::ZBENCH_JUDGES;
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use clap::{Args, ValueEnum};
@@ -47,6 +48,7 @@ enum RowFormatName {
 #[command(after_help = "Examples:
   overrule export annotated --out scored.jsonl
   overrule export votes --format jsonl | jq 'select(.failure)'
+  overrule export ai-scores --as openai=gpt,gemini=flash,anthropic=claude --out ai_scores.json
   overrule export qrels --corrected --out corrected.tsv    and corrected_rulings.csv: who ruled, when and why
   overrule export qrels --diff                             only what the rulings change")]
 pub(super) struct ExportCommand {
@@ -64,6 +66,10 @@ pub(super) struct ExportCommand {
     format: RowFormatName,
     #[command(flatten)]
     labels: QrelsOptions,
+    /// Of ai-scores: which judge is openai, gemini and anthropic; others are left out [default: by provider, where there is
+    /// one judge of each and no other]
+    #[arg(long = "as", value_name = "MEMBER=JUDGE", value_delimiter = ',', value_parser = member)]
+    members: Vec<(String, String)>,
     /// Write documents without a score too, with "score":null (zBench refuses such a file)
     #[arg(long)]
     keep_unscored: bool,
@@ -106,6 +112,16 @@ fn grades(text: &str) -> Result<RulingGrades, String> {
             relevant,
         }),
         _ => Err("expected two whole numbers above 0, such as 1,2".to_owned()),
+    }
+}
+
+/// A member of zBench's with the judge that fills it.
+fn member(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((member, judge)) if ZBENCH_JUDGES.contains(&member) && !judge.is_empty() => {
+            Ok((member.to_owned(), judge.to_owned()))
+        }
+        _ => Err(format!("expected {}=JUDGE", ZBENCH_JUDGES.join("=JUDGE, "))),
     }
 }
 
@@ -153,7 +169,13 @@ impl ExportCommand {
                 }
                 Ok(())
             }
-            ExportKind::AiScores => write_ai_scores(store, keys, out),
+            ExportKind::AiScores => {
+                let (members, warning) = member_names(store, keys, &self.members)?;
+                if let Some(warning) = warning {
+                    output::message(&format!("warning: {warning}"));
+                }
+                write_ai_scores(store, keys, &members, out)
+            }
             ExportKind::Votes => write_votes(store, keys, format, out),
             ExportKind::Verdicts => write_verdicts(store, keys, format, out),
             ExportKind::Qrels => self.write_labels(store, out),

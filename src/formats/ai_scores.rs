@@ -10,6 +10,6 @@ mod scan;
 mod write;
 
 pub use element::ExpectedJudges;
-pub use pair::{RecordedVote, ScoredDocument, ZbenchPair};
+pub use pair::{RecordedVote, ScoredDocument, ZBENCH_JUDGES, ZbenchPair};
 pub use read::read_scored_pairs;
 pub use write::ScoredPairsWriter;

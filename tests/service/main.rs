@@ -4,6 +4,7 @@
 mod desk;
 #[path = "../support/encrypted.rs"]
 mod encrypted;
+mod exporting;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
 mod handed_over;

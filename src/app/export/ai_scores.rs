@@ -1,5 +1,6 @@
 //! Battles with every vote, as zBench's `ai_scores.json`.
 
+use super::member_names::MemberNames;
 use crate::app::error::AppError;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPairsWriter, ZbenchPair};
@@ -7,10 +8,33 @@ use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use std::io::Write;
 
+/// How the judges of some queries are called in `ai_scores.json`, and what a reader is to know of it. `chosen` are pairs of a
+/// member and a judge, none to let the providers decide.
+pub fn member_names(
+    store: &Store,
+    keys: &[QueryKey],
+    chosen: &[(String, String)],
+) -> Result<(MemberNames, Option<String>), AppError> {
+    let keys = keys.to_vec();
+    let judges = store.read_blocking(move |db| {
+        let mut found = Vec::new();
+        for key in keys {
+            let judges = db.judges_of(key)?;
+            if !judges.is_empty() {
+                let judges = judges.into_iter().map(|(_, spec)| spec);
+                found.push((db.query(key)?.id, judges.collect()));
+            }
+        }
+        Ok(found)
+    })?;
+    MemberNames::choose(&judges, chosen).map_err(AppError::Invalid)
+}
+
 /// Writes the battles of some queries with a vote of each of their judges; a missing one is a failure.
 pub fn write_ai_scores(
     store: &Store,
     keys: &[QueryKey],
+    members: &MemberNames,
     out: &mut dyn Write,
 ) -> Result<(), AppError> {
     let mut writer = ScoredPairsWriter::new(out)?;
@@ -40,7 +64,8 @@ pub fn write_ai_scores(
             let (a, b) = (document(battle.a), document(battle.b));
             let votes = judges
                 .iter()
-                .map(|(id, spec)| {
+                .filter_map(|(id, spec)| {
+                    let member = members.of(spec)?;
                     let recorded = votes
                         .iter()
                         .find(|vote| vote.judge == *id)
@@ -52,7 +77,7 @@ pub fn write_ai_scores(
                                 thought: vote.reasoning.clone(),
                             })
                         });
-                    (spec.name.clone(), recorded.unwrap_or(RecordedVote::Failure))
+                    Some((member, recorded.unwrap_or(RecordedVote::Failure)))
                 })
                 .collect();
             writer.write(&ZbenchPair {

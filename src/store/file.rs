@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a connection waits for another process's lock at a time.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The name of a file, whatever links lead to it. SQLite names its log after the name that a file is opened by, so every
 /// connection and every lock goes by this one.

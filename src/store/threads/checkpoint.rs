@@ -6,6 +6,7 @@ use crate::store::file;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc;
+use std::time::Duration;
 
 /// Pages in the log after which it is copied into the file: 64 MiB. Copying seldom is cheap, as pages that changed many
 /// times are copied once, and the first commit to a log that begins anew waits for the disk. A start after a kill reads
@@ -53,4 +54,28 @@ pub(super) fn checkpoint(connection: &rusqlite::Connection, state: &WriterState)
         }
         Err(error) => tracing::warn!(%error, "the log cannot be copied into the project"),
     }
+}
+
+/// How long cutting the log waits for those who read from it.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Copies all of the log into the file and leaves none of it on the disk, unless somebody reads from it: then it stays as
+/// it is. One import may have made it hundreds of megabytes long.
+pub(super) fn cut_log(connection: &rusqlite::Connection, state: &WriterState) {
+    if state.look().is_err() || connection.busy_timeout(PATIENCE).is_err() {
+        return;
+    }
+    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| {
+        row.get::<_, bool>(0)
+    });
+    match busy {
+        Ok(false) => {
+            state.pages.store(0, Ordering::Relaxed);
+            state.copied.store(0, Ordering::Relaxed);
+            state.checkpoints.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(true) => {}
+        Err(error) => tracing::warn!(%error, "the log cannot be copied into the project"),
+    }
+    drop(connection.busy_timeout(file::BUSY_TIMEOUT));
 }

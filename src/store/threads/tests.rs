@@ -6,6 +6,7 @@ use crate::store::file;
 use futures::FutureExt as _;
 use std::io;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 fn set(name: &'static str) -> impl FnOnce(&mut Db) -> Result<()> + Send + 'static {
     move |db| {
@@ -332,4 +333,60 @@ fn room_is_set_aside_for_a_long_log_and_leaves_its_length() {
         assert!(there.blocks() * 512 >= SET_ASIDE);
         assert_eq!(ahead(&log, reach), reach, "it is far enough ahead");
     }
+}
+
+/// Writes 80 MB in one transaction.
+fn write_much(store: &Store) {
+    let much = |db: &mut Db| {
+        for row in 0..80 {
+            let sql = "INSERT INTO setting (name, value) VALUES (?1, hex(randomblob(500000)))";
+            db.connection.execute(sql, [format!("much {row}")])?;
+        }
+        Ok(())
+    };
+    store.write_blocking(much).unwrap();
+}
+
+#[test]
+fn a_log_that_one_write_made_long_is_cut_while_the_project_is_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    write_much(&store);
+    let log = || {
+        std::fs::metadata(file::beside(&path, "-wal"))
+            .unwrap()
+            .len()
+    };
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while log() > 0 {
+        assert!(
+            Instant::now() < deadline,
+            "the log still has {} bytes",
+            log()
+        );
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    store.write_blocking(set("after")).unwrap();
+    assert!(log() > 0 && log() < 1 << 20);
+    assert_eq!(names(&store).last().map(String::as_str), Some("after"));
+}
+
+#[test]
+fn a_project_that_others_have_open_is_left_with_a_short_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.db");
+    let store = Store::open(&path).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    let count = || -> i64 {
+        let sql = "SELECT count(*) FROM setting WHERE name LIKE 'much %'";
+        other.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(count(), 0);
+    write_much(&store);
+    drop(store);
+    let log = std::fs::metadata(file::beside(&path, "-wal"))
+        .unwrap()
+        .len();
+    assert_eq!((log, count()), (0, 80));
 }

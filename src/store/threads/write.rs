@@ -1,6 +1,6 @@
 //! The writing thread: work is grouped into transactions that are committed every few milliseconds.
 
-use super::checkpoint::{COPY_AFTER, COPY_NOW, checkpoint};
+use super::checkpoint::{COPY_AFTER, COPY_NOW, checkpoint, cut_log};
 use super::job::{Committed, Durability, StoreTask};
 use super::state::{WriteFailure, WriterState};
 use crate::store::db::Db;
@@ -17,6 +17,9 @@ const GROUP: usize = 4096;
 /// How long a transaction takes in further work. What waits for its commit is what a kill can take.
 const OPEN_FOR: Duration = Duration::from_millis(8);
 
+/// How long nothing was to be written before a long log is cut.
+const REST: Duration = Duration::from_secs(1);
+
 pub(super) fn write_loop(
     db: &mut Db,
     jobs: &mpsc::Receiver<StoreTask>,
@@ -24,7 +27,7 @@ pub(super) fn write_loop(
     committed: &mpsc::Sender<Committed>,
 ) {
     let mut copy_at = COPY_NOW;
-    while let Ok(first) = jobs.recv() {
+    while let Some(first) = next_task(db, jobs, state) {
         let began = Instant::now();
         if let Some(trouble) = state.stopped.get() {
             (first.job)(Err(trouble.clone().into()))(None);
@@ -86,6 +89,22 @@ pub(super) fn write_loop(
             copy_at = pages + COPY_AFTER;
         }
     }
+}
+
+/// The next work, `None` at the end. A long log is cut when there is nothing to do: nobody waits for the writer then.
+fn next_task(db: &Db, jobs: &mpsc::Receiver<StoreTask>, state: &WriterState) -> Option<StoreTask> {
+    if state.pages.load(Ordering::Relaxed) >= COPY_AFTER {
+        match jobs.recv_timeout(REST) {
+            Ok(task) => return Some(task),
+            Err(mpsc::RecvTimeoutError::Timeout) => cut_log(&db.connection, state),
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                // Another process may have the project open and keep the log.
+                cut_log(&db.connection, state);
+                return None;
+            }
+        }
+    }
+    jobs.recv().ok()
 }
 
 fn commit(db: &Db) -> std::result::Result<(), WriteFailure> {

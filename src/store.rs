@@ -7,6 +7,7 @@
 pub mod append;
 pub mod assignments;
 pub mod batches;
+mod call_totals;
 mod columns;
 pub mod corpus;
 mod db;

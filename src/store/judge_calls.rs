@@ -69,8 +69,8 @@ impl Db {
     pub fn usd_per_battle(&self) -> Result<Option<f64>> {
         let mut sum = None;
         let mut statement = self.connection.prepare_cached(
-            "SELECT CASE WHEN count(*) = count(cost_usd) THEN avg(cost_usd) END FROM vote
-             WHERE run IS NOT NULL GROUP BY judge",
+            "SELECT CASE WHEN sum(asked) = sum(asked_priced) THEN sum(asked_usd) / sum(asked) END FROM call_total
+             WHERE asked > 0 GROUP BY judge",
         )?;
         let rows = statement.query_map([], |row| row.get::<_, Option<f64>>(0))?;
         for row in rows {

@@ -267,7 +267,7 @@ pub(super) mod tests {
             .unwrap();
         drop(store);
         let older = "DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
-                     DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item;
+                     DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item; DROP TABLE call_total;
                      DROP INDEX verdict_shown; ALTER TABLE failure DROP COLUMN again;
                      PRAGMA user_version = 4;";
         rusqlite::Connection::open(&path)

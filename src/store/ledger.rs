@@ -172,11 +172,11 @@ impl Db {
             "SELECT purpose, service, sum(calls), sum(known), sum(assumed), sum(assumed_calls), sum(open_calls), sum(open),
                  max(sum(nulls) - sum(kept), 0)
              FROM (
-                 SELECT 'votes' AS purpose, name AS service, count(*) AS calls, coalesce(sum(cost_usd), 0.0) AS known,
+                 SELECT 'votes' AS purpose, name AS service, sum(votes + failures) AS calls,
+                     sum(votes_usd + failures_usd) AS known,
                      0.0 AS assumed, 0 AS assumed_calls, 0 AS open_calls, 0.0 AS open,
-                     count(*) - count(cost_usd) AS nulls, 0 AS kept
-                 FROM (SELECT judge, cost_usd FROM vote UNION ALL SELECT judge, cost_usd FROM failure)
-                 JOIN judge ON judge.id = judge GROUP BY judge
+                     sum(votes + failures - votes_priced - failures_priced) AS nulls, 0 AS kept
+                 FROM call_total JOIN judge ON judge.id = judge GROUP BY judge
                  UNION ALL
                  SELECT 'picks', record ->> '$.judge', count(*), coalesce(sum(record ->> '$.cost_usd'), 0.0), 0.0, 0, 0, 0.0,
                      count(*) - count(record ->> '$.cost_usd'), 0

@@ -1,5 +1,6 @@
 //! Votes and failures: which calls a plan still needs, and what came of those that were made.
 
+use super::call_totals::KeptCall;
 use super::corpus::QueryKey;
 use super::runs::RunId;
 use super::{Db, Result};
@@ -289,6 +290,8 @@ impl Db {
                     self.record_attempt(&second, false)?;
                     return Ok(Recorded::Duplicate);
                 }
+                let kept = KeptCall::vote(call.run.is_some());
+                self.count_call(call.battle.0, call.judge.0, kept, call.cost_usd)?;
             }
             CallOutcome::Failure { cause, message } => {
                 self.change(
@@ -312,6 +315,8 @@ impl Db {
                         again,
                     ],
                 )?;
+                let kept = KeptCall::Failure;
+                self.count_call(call.battle.0, call.judge.0, kept, call.cost_usd)?;
             }
         }
         self.touch_query_of(call.battle)?;
@@ -359,7 +364,7 @@ impl Db {
         run: RunId,
         created_ms: i64,
     ) -> Result<()> {
-        self.change(
+        let added = self.change(
             "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
                  tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
                  model, stop_reason, request_id, reasoning, raw)
@@ -369,6 +374,9 @@ impl Db {
              ON CONFLICT DO NOTHING",
             params![known, battle.0, judge.0, swapped, attempt, run.0, created_ms],
         )?;
+        if added > 0 {
+            self.count_call(battle.0, judge.0, KeptCall::AskedVote, Some(0.0))?;
+        }
         self.touch_query_of(battle)?;
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 const BIG: [&str; 5] = ["vote", "failure", "call", "battle", "document"];
 
 /// Statements that may read a big table from end to end: a part of their text, and why.
-const WHOLE: [(&str, &str); 7] = [
+const WHOLE: [(&str, &str); 6] = [
     (
         "SELECT purpose, service, sum(calls)",
         "all that was ever spent",
@@ -21,10 +21,6 @@ const WHOLE: [(&str, &str); 7] = [
     (
         "SELECT query, a, b, judge, margin",
         "scores without each judge, of the whole project",
-    ),
-    (
-        "avg(cost_usd)",
-        "what a call has cost so far, once before a run",
     ),
     (
         "ORDER BY (vote.id * 2654435761)",

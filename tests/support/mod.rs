@@ -64,6 +64,42 @@ pub(crate) struct Sandbox {
     folder: TempDir,
 }
 
+/// Rows of the running totals of calls that differ from what a recount gives.
+const WRONG_TOTALS: &str = "
+WITH recount AS (
+    SELECT query, judge, sum(kind = 'vote') AS votes, sum(kind = 'vote' AND usd IS NOT NULL) AS votes_priced,
+           total(usd) FILTER (WHERE kind = 'vote') AS votes_usd,
+           sum(kind = 'vote' AND run IS NOT NULL) AS asked,
+           sum(kind = 'vote' AND run IS NOT NULL AND usd IS NOT NULL) AS asked_priced,
+           total(usd) FILTER (WHERE kind = 'vote' AND run IS NOT NULL) AS asked_usd,
+           sum(kind = 'failure') AS failures, sum(kind = 'failure' AND usd IS NOT NULL) AS failures_priced,
+           total(usd) FILTER (WHERE kind = 'failure') AS failures_usd
+    FROM (SELECT 'vote' AS kind, battle AS at, judge, run, cost_usd AS usd FROM vote
+          UNION ALL SELECT 'failure', battle, judge, run, cost_usd FROM failure)
+    JOIN battle ON battle.id = at GROUP BY query, judge
+)
+SELECT count(*) FROM recount FULL JOIN call_total AS kept ON kept.query = recount.query AND kept.judge = recount.judge
+WHERE recount.votes IS NOT kept.votes OR recount.votes_priced IS NOT kept.votes_priced
+   OR recount.asked IS NOT kept.asked OR recount.asked_priced IS NOT kept.asked_priced
+   OR recount.failures IS NOT kept.failures OR recount.failures_priced IS NOT kept.failures_priced
+   OR abs(recount.votes_usd - kept.votes_usd) > 1e-9 OR abs(recount.asked_usd - kept.asked_usd) > 1e-9
+   OR abs(recount.failures_usd - kept.failures_usd) > 1e-9";
+
+impl Drop for Sandbox {
+    /// Whatever a test did, by votes, failures, imports, merges, batches or undo: the running totals of calls hold.
+    fn drop(&mut self) {
+        let project = (!std::thread::panicking()).then(|| read_only(&self.project()));
+        let wrong = project.flatten().and_then(|db| {
+            let sound = db.query_row(WRONG_TOTALS, [], |row| row.get(0));
+            sound.ok()
+        });
+        assert!(
+            matches!(wrong, None | Some(0_i64)),
+            "running totals of calls are wrong"
+        );
+    }
+}
+
 /// What a command did.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,

@@ -1,6 +1,7 @@
 //! Battles by pair and game, with the votes and failures on them.
 
 use super::{MatchedQuery, Merger};
+use crate::store::call_totals::KeptCall;
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
@@ -58,8 +59,11 @@ impl Merger<'_> {
                 ),
                 params_from_iter(values),
             )?;
+            let cost_usd: Option<f64> = row.get("cost_usd")?;
+            let kept = KeptCall::vote(run.is_some());
+            self.db.count_call(battle, judge.0, kept, cost_usd)?;
             self.merged.votes += 1;
-            self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
+            self.merged.spent_usd += cost_usd.unwrap_or(0.0);
             query.changed = true;
         }
         self.failures(query, &battles)
@@ -111,8 +115,11 @@ impl Merger<'_> {
                 ),
                 params_from_iter(values),
             )?;
+            let cost_usd: Option<f64> = row.get("cost_usd")?;
+            self.db
+                .count_call(battle, judge.0, KeptCall::Failure, cost_usd)?;
             self.merged.failures += 1;
-            self.merged.spent_usd += row.get::<_, Option<f64>>("cost_usd")?.unwrap_or(0.0);
+            self.merged.spent_usd += cost_usd.unwrap_or(0.0);
             query.changed = true;
         }
         Ok(())

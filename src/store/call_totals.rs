@@ -1,0 +1,173 @@
+//! Running totals of votes, failures and their cost by query and judge, so that nobody has to read all votes for them.
+//!
+//! A row of `vote` or `failure` is only ever added, and whatever adds one adds it here in the same transaction. The totals
+//! equal a full recount at every moment.
+
+use super::{Db, Result};
+use rusqlite::params;
+
+/// A call that was kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeptCall {
+    /// A vote that a run asked for.
+    AskedVote,
+    /// A vote that came some other way.
+    OtherVote,
+    Failure,
+}
+
+impl KeptCall {
+    pub(super) fn vote(of_run: bool) -> Self {
+        match of_run {
+            true => Self::AskedVote,
+            false => Self::OtherVote,
+        }
+    }
+}
+
+impl Db {
+    /// Adds a call that has just been kept to the totals of its query and judge.
+    pub(super) fn count_call(
+        &self,
+        battle: i64,
+        judge: i64,
+        kept: KeptCall,
+        cost_usd: Option<f64>,
+    ) -> Result<()> {
+        let voted = kept != KeptCall::Failure;
+        let asked = kept == KeptCall::AskedVote;
+        self.change(
+            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
+                 failures, failures_priced, failures_usd)
+             SELECT query, ?2, ?3, ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN coalesce(?5, 0.0) ELSE 0.0 END,
+                 ?4, ?4 AND ?5 IS NOT NULL, CASE WHEN ?4 THEN coalesce(?5, 0.0) ELSE 0.0 END,
+                 NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5, 0.0) END
+             FROM battle WHERE id = ?1
+             ON CONFLICT (query, judge) DO UPDATE SET
+                 votes = votes + excluded.votes,
+                 votes_priced = votes_priced + excluded.votes_priced,
+                 votes_usd = votes_usd + excluded.votes_usd,
+                 asked = asked + excluded.asked,
+                 asked_priced = asked_priced + excluded.asked_priced,
+                 asked_usd = asked_usd + excluded.asked_usd,
+                 failures = failures + excluded.failures,
+                 failures_priced = failures_priced + excluded.failures_priced,
+                 failures_usd = failures_usd + excluded.failures_usd",
+            params![battle, judge, voted, asked, cost_usd],
+        )?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::sampling::SeededRng;
+    use crate::domain::vote::{JudgeId, Margin};
+    use crate::judge::{FailureCause, JudgeSpec, Usage};
+    use crate::store::labels::tests::pool;
+    use crate::store::runs::{RunId, RunRow};
+    use crate::store::votes::{CallOutcome, CallRecord};
+
+    /// Every row, money in millionths of a dollar.
+    fn totals(db: &Db) -> Vec<Vec<i64>> {
+        db.all(
+            "SELECT query, judge, votes, votes_priced, round(votes_usd * 1e6), asked, asked_priced, round(asked_usd * 1e6),
+                 failures, failures_priced, round(failures_usd * 1e6) FROM call_total ORDER BY query, judge",
+            [],
+            |row| (0..11).map(|at| row.get::<_, f64>(at).map(|value| value as i64)).collect(),
+        )
+        .unwrap()
+    }
+
+    /// The totals as the migration fills them from all votes and failures.
+    fn recount(db: &Db) -> Vec<Vec<i64>> {
+        let migration = include_str!("../../assets/migrations/0011.sql");
+        let fill = &migration[migration.find("INSERT INTO").unwrap()..];
+        db.connection
+            .execute_batch("SAVEPOINT recount; DELETE FROM call_total")
+            .unwrap();
+        db.connection.execute_batch(fill).unwrap();
+        let found = totals(db);
+        db.connection
+            .execute_batch("ROLLBACK TO recount; RELEASE recount")
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn totals_equal_a_full_recount_whatever_is_kept() {
+        let db = Db::scratch().unwrap();
+        let query = db.add_pool(&pool(&["{}"; 6]), "set").unwrap().key();
+        let judge = |name: &str| {
+            let spec = JudgeSpec {
+                name: name.to_owned(),
+                provider: "p".to_owned(),
+                model: "m".to_owned(),
+                prompt_hash: "h".to_owned(),
+                params: "{}".to_owned(),
+            };
+            db.judge(&spec).unwrap()
+        };
+        let judges: [JudgeId; 2] = [judge("one"), judge("other")];
+        let run: RunId = db
+            .start_run(&RunRow {
+                uid: "r".to_owned(),
+                seed: 1,
+                cycles: 1,
+                depth: None,
+                campaign: None,
+                ensemble: db.ensemble(&judges).unwrap(),
+                started_ms: 1,
+            })
+            .unwrap();
+        let mut rng = SeededRng::new(7, &["totals"]);
+        let mut votes = 0;
+        for step in 0..200 {
+            let a = rng.below(5);
+            let game = rng.below(2) as u32;
+            let battle = match db.battle_at(query, a, a + 1, game).unwrap() {
+                Some((battle, ..)) => battle,
+                None => db.add_fought_battle(query, a, a + 1, game).unwrap(),
+            };
+            let judge = judges[rng.below(2)];
+            let result = match rng.below(3) {
+                0 => CallOutcome::Failure {
+                    cause: FailureCause::TimedOut,
+                    message: "late".to_owned(),
+                },
+                _ => CallOutcome::Vote {
+                    margin: Margin::new(0.5).unwrap(),
+                    reasoning: String::new(),
+                    model: None,
+                    stop_reason: None,
+                    request_id: None,
+                },
+            };
+            let call = CallRecord {
+                battle,
+                judge,
+                swapped: false,
+                attempt: 1,
+                usage: Usage::default(),
+                cost_usd: [None, Some(0.1), Some(0.003)][rng.below(3)],
+                latency_ms: None,
+                truncated: false,
+                call_key: Some([step as u8; 32]),
+                run: [None, Some(run)][rng.below(2)],
+                created_ms: 1,
+                raw: None,
+                result,
+            };
+            db.record_attempt(&call, rng.below(2) == 1).unwrap();
+            if let Some(known) = db.vote_by_call(&[step as u8; 32]).unwrap() {
+                votes += 1;
+                let other = judges[rng.below(2)];
+                db.reuse_vote(known, battle, other, true, 1, run, 1)
+                    .unwrap();
+            }
+            assert_eq!(totals(&db), recount(&db), "after step {step}");
+        }
+        assert!(votes > 10 && totals(&db).len() == 2);
+    }
+}

@@ -4,6 +4,7 @@ pub mod ai_scores;
 pub mod datasets;
 mod file_content;
 mod imported;
+mod imported_verdicts;
 mod labels;
 mod pair_games;
 mod picks;

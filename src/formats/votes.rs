@@ -13,7 +13,7 @@ mod texts;
 mod vote;
 
 pub use texts::{KnownTexts, text_hash};
-pub use vote::{ExternalDocument, ExternalVote, RecordedFailure, VoterKind};
+pub use vote::{ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure};
 
 use super::jsonl;
 use super::lines::{TextLine, TextLines};

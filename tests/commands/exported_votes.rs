@@ -113,4 +113,14 @@ fn failed_calls_and_battles_of_some_judges_come_back_as_what_they_are() {
     }
     other.done("import votes votes.jsonl");
     assert_eq!(other.count("SELECT count(*) FROM failure"), 1);
+
+    // At home the call has a vote: what failed elsewhere changes nothing there.
+    let before = exported(&home);
+    home.write("votes.jsonl", &lines);
+    let report = home.json("import votes votes.jsonl --json")[0].clone();
+    assert_eq!(
+        (&report["battles"], &report["failures"]),
+        (&0.into(), &0.into())
+    );
+    assert_eq!(exported(&home), before);
 }

@@ -129,7 +129,7 @@ impl PairGames {
         vote: &VoteInGame,
         begin: impl FnOnce(u32) -> Result<BattleId>,
     ) -> Result<PlacedVote> {
-        let at = self.game_of(vote.judge, vote.game, vote.a, begin)?;
+        let at = self.game_of(vote, begin)?;
         let game = &mut self.0[at];
         let margin = vote.margin(game);
         game.votes.push(KnownVote {
@@ -147,16 +147,21 @@ impl PairGames {
         })
     }
 
-    /// The battle of a call that failed, which nobody's vote is, and the document that is its A.
+    /// The battle that a call failed in, by its number, and the document that is its A; `None` where one of the judge's rows
+    /// has voted there since.
     pub(super) fn place_failure(
         &mut self,
-        judge: JudgeId,
-        exported: Option<u32>,
+        judges: &[JudgeId],
+        number: u32,
         a: usize,
         begin: impl FnOnce(u32) -> Result<BattleId>,
-    ) -> Result<(BattleId, usize)> {
-        let at = self.game_of(judge, exported, a, begin)?;
-        Ok((self.0[at].battle, self.0[at].a))
+    ) -> Result<Option<(BattleId, usize)>> {
+        if let Some(game) = self.0.iter().find(|game| game.number == number) {
+            let voted = game.votes.iter().any(|known| judges.contains(&known.judge));
+            return Ok((!voted).then_some((game.battle, game.a)));
+        }
+        let at = self.begin(number, false, a, begin)?;
+        Ok(Some((self.0[at].battle, a)))
     }
 
     /// The game that the vote was exported from, or else the first that the judge has not voted in, whichever document was
@@ -164,34 +169,36 @@ impl PairGames {
     /// the share of the ensemble that has voted in it.
     fn game_of(
         &mut self,
-        judge: JudgeId,
-        exported: Option<u32>,
-        a: usize,
+        vote: &VoteInGame,
         begin: impl FnOnce(u32) -> Result<BattleId>,
     ) -> Result<usize> {
-        let open = |game: &StoredGame| game.votes.iter().all(|known| known.judge != judge);
-        let place = exported.map(|number| {
-            let found = self.0.iter().position(|game| game.number == number);
-            (number, found)
-        });
-        let free = match place {
-            Some((_, Some(at))) if open(&self.0[at]) => Some(at),
-            Some((_, None)) => None,
-            _ => self.0.iter().position(open),
-        };
-        if let Some(at) = free {
+        let open = |game: &StoredGame| game.votes.iter().all(|known| known.judge != vote.judge);
+        if let Some(number) = vote.game {
+            match self.0.iter().position(|game| game.number == number) {
+                Some(at) if open(&self.0[at]) => return Ok(at),
+                Some(_) => {}
+                None => return self.begin(number, false, vote.a, begin),
+            }
+        }
+        if let Some(at) = self.0.iter().position(open) {
             return Ok(at);
         }
         let next = self.0.iter().map(|game| game.number + 1).max().unwrap_or(0);
-        let number = match place {
-            Some((number, None)) => number,
-            _ => next,
-        };
+        self.begin(next, next > 0, vote.a, begin)
+    }
+
+    fn begin(
+        &mut self,
+        number: u32,
+        partial: bool,
+        a: usize,
+        begin: impl FnOnce(u32) -> Result<BattleId>,
+    ) -> Result<usize> {
         self.0.push(StoredGame {
             battle: begin(number)?,
             a,
             number,
-            partial: exported.is_none() && number > 0,
+            partial,
             votes: Vec::new(),
         });
         Ok(self.0.len() - 1)

@@ -1,22 +1,20 @@
 //! Votes into rows: pools grow, every vote finds its game, and every person's vote becomes a verdict.
 
 use super::imported::VotesImport;
+use super::imported_verdicts::ImportedVerdicts;
 use super::pair_games::{PairGames, VoteInGame};
 use super::recorded_call::{recorded_call, recorded_judge, recorded_vote};
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::corpus::{Document, JsonObject, Pool, Query};
-use crate::domain::verdict::Decision;
-use crate::domain::vote::{JudgeId, Margin, Outcome};
+use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::problem::Problem;
-use crate::formats::votes::{
-    ExternalDocument, ExternalVote, RecordedFailure, VoterKind, text_hash,
-};
+use crate::formats::votes::{ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure};
 use crate::judge::{FailureCause, JudgeSpec};
 use crate::store::corpus::QueryKey;
-use crate::store::verdicts::{IMPORTED, NewVerdict};
+use crate::store::verdicts::NewVerdict;
 use crate::store::votes::CallOutcome;
 use crate::store::{Db, StoreError};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -48,15 +46,6 @@ struct ImportedQuery {
     not_counting: HashSet<JudgeId>,
     voted: bool,
     changed: bool,
-}
-
-/// What the file's people have said of a query so far.
-#[derive(Default)]
-struct ImportedVerdicts {
-    /// How often each verdict was given, word for word.
-    given: HashMap<[u8; 32], u32>,
-    /// The latest that does not say when it was given, by annotator and pair.
-    latest: HashMap<(String, usize, usize), String>,
 }
 
 impl ImportedQuery {
@@ -123,11 +112,12 @@ impl<'a> VotesImporter<'a> {
             self.place(&mut query, &vote.a)?,
             self.place(&mut query, &vote.b)?,
         );
-        match (vote.kind, &vote.score) {
-            (VoterKind::Llm, Ok(score)) => self.add_vote(&mut query, vote, *score, a, b)?,
-            (VoterKind::Llm, Err(failure)) => self.add_failure(&mut query, vote, failure, a, b)?,
-            (VoterKind::Human, Ok(score)) => self.add_verdict(&mut query, vote, *score, a, b)?,
-            (VoterKind::Human, Err(_)) => {}
+        match &vote.answer {
+            ExternalAnswer::Vote(score) => self.add_vote(&mut query, vote, *score, a, b)?,
+            ExternalAnswer::Failure(failure) => {
+                self.add_failure(&mut query, vote, failure, a, b)?;
+            }
+            ExternalAnswer::Verdict(score) => self.add_verdict(&mut query, vote, *score, a, b)?,
         }
         self.queries.insert(vote.query.as_str().to_owned(), query);
         Ok(())
@@ -298,19 +288,26 @@ impl<'a> VotesImporter<'a> {
         let Some(pair) = Pair::new(a, b) else {
             return Ok(());
         };
-        let game = vote.exported.as_ref().map(|place| place.game);
+        let game = vote.exported.as_ref().map_or(0, |place| place.game);
         let key = query.key;
         let games = query.games(self.db, pair)?;
-        let (battle, stored_a) = games.place_failure(judges[0], game, a, |number| {
+        let place = games.place_failure(&judges, game, a, |number| {
             self.report.battles += 1;
             self.db.add_fought_battle(key, a, b, number)
         })?;
-        for judge in &judges {
-            if self.db.has_failed(battle, *judge)? {
+        let failed = |battle| {
+            let failures = judges
+                .iter()
+                .map(|judge| self.db.has_failed(battle, *judge));
+            failures.collect::<Result<Vec<_>, _>>()
+        };
+        let (battle, stored_a) = match place {
+            Some((battle, stored_a)) if !failed(battle)?.contains(&true) => (battle, stored_a),
+            _ => {
                 self.report.unchanged += 1;
                 return Ok(());
             }
-        }
+        };
         self.ask(battle, None, vote)?;
         let known = serde_json::from_value(Value::String(failure.cause.clone()));
         let (cause, message) = match known {
@@ -358,8 +355,6 @@ impl<'a> VotesImporter<'a> {
         Ok(())
     }
 
-    /// Stores a person's vote as a verdict on the pair as it was shown to them. Its identifier follows from the line, so
-    /// that the same line is the same verdict in every project.
     fn add_verdict(
         &mut self,
         query: &mut ImportedQuery,
@@ -371,58 +366,13 @@ impl<'a> VotesImporter<'a> {
         if !self.report.annotators.contains(&vote.by) {
             self.report.annotators.push(vote.by.clone());
         }
-        let straight = match score.outcome() {
-            Outcome::A => Decision::A,
-            Outcome::Tie => Decision::Tie,
-            Outcome::B => Decision::B,
-        };
-        let (shown, decision) = match vote.swapped {
-            false => ((a, b), straight),
-            true => ((b, a), straight.flipped()),
-        };
-        let mut line = vec![
-            json!(vote.query),
-            json!(vote.a.id),
-            json!(vote.b.id),
-            json!(vote.by),
-            json!(straight),
-            json!(vote.swapped),
-            json!(vote.reasoning),
-            json!(vote.created_ms),
-        ];
-        // A line that states its probability is another verdict than one that did not yet.
-        line.extend(vote.inclusion.map(|chance| json!(chance)));
-        let line = Value::Array(line);
-        let verdicts = &mut query.verdicts;
-        let before = verdicts
-            .given
-            .entry(text_hash(&line.to_string()))
-            .or_default();
-        let uid = uid(&format!("{line} {before}"));
-        *before += 1;
-        // Verdicts without a time follow each other as their lines do.
-        let replaces = match vote.created_ms {
-            Some(_) => None,
-            None => {
-                let whose = (vote.by.clone(), a.min(b), a.max(b));
-                verdicts.latest.insert(whose, uid.clone())
-            }
-        };
+        let (uid, verdict) = query.verdicts.verdict(vote, score, a, b);
         let added = self.db.add_verdict_as(
             &uid,
             &NewVerdict {
                 query: query.key,
-                a: shown.0,
-                b: shown.1,
-                decision,
-                note: Some(vote.reasoning.clone()).filter(|note| !note.is_empty()),
-                annotator: vote.by.clone(),
-                blind: true,
                 created_ms: vote.created_ms.unwrap_or(self.now_ms),
-                role: Some(IMPORTED.to_owned()),
-                inclusion: vote.inclusion,
-                replaces,
-                ..NewVerdict::default()
+                ..verdict
             },
         )?;
         match added {
@@ -499,13 +449,4 @@ impl<'a> VotesImporter<'a> {
 /// A judge of whom only the name and the votes are known.
 fn external_judge(name: &str) -> JudgeSpec {
     recorded_judge(name, PROVIDER, name)
-}
-
-/// An identifier that is the same for the same text, in the form of the others.
-fn uid(text: &str) -> String {
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&text_hash(text)[..16]);
-    uuid::Builder::from_custom_bytes(bytes)
-        .into_uuid()
-        .to_string()
 }

@@ -1,7 +1,7 @@
 //! A line of `overrule export votes --format jsonl`, which says where in a project it belongs.
 
 use super::vote::{
-    ExportedPlace, ExternalDocument, ExternalVote, RecordedFailure, VoterKind, margin,
+    ExportedPlace, ExternalAnswer, ExternalDocument, ExternalVote, RecordedFailure, margin,
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::formats::dataset;
@@ -25,9 +25,9 @@ pub(super) fn exported(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
     let score = line.nullable("margin", margin);
     let cause = line.nullable("failure", string);
     let message = line.nullable("message", string).unwrap_or_default();
-    let score = match (score, cause) {
-        (Some(score), None) => Some(Ok(score)),
-        (None, Some(cause)) => Some(Err(RecordedFailure { cause, message })),
+    let answer = match (score, cause) {
+        (Some(score), None) => Some(ExternalAnswer::Vote(score)),
+        (None, Some(cause)) => Some(ExternalAnswer::Failure(RecordedFailure { cause, message })),
         _ => {
             line.note("margin", "expected either a margin or a failure");
             None
@@ -62,8 +62,7 @@ pub(super) fn exported(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         a: document(a),
         b: document(b),
         by: by?,
-        kind: VoterKind::Llm,
-        score: score?,
+        answer: answer?,
         swapped: swapped?,
         reasoning: reasoning.unwrap_or_default(),
         created_ms: None,

@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::vote::Margin;
 use rstest::rstest;
 
 const GOOD: &str = r#"{"query":{"id":"q","query":"which?"},"a":{"id":"x","content":"one"},"b":{"id":"y","content":"two"},"by":"gpt","kind":"llm","score":-0.5}"#;
@@ -17,8 +18,11 @@ fn only(text: &str) -> ExternalVote {
 #[test]
 fn what_is_left_out_has_a_meaning() {
     let vote = only(GOOD);
-    let score = |vote: &ExternalVote| vote.score.clone().unwrap().get();
-    assert_eq!((vote.kind, score(&vote)), (VoterKind::Llm, -0.5));
+    let score = |vote: &ExternalVote| match vote.answer {
+        ExternalAnswer::Vote(margin) => margin.get(),
+        _ => panic!("{vote:?} is no vote of a model"),
+    };
+    assert_eq!(score(&vote), -0.5);
     assert!(!vote.swapped && vote.reasoning.is_empty() && vote.created_ms.is_none());
     let person = GOOD.replace("\"llm\"", r#""human","inclusion":0.25"#);
     assert_eq!(only(&person).inclusion, Some(0.25));
@@ -144,4 +148,37 @@ fn texts_that_are_known_from_elsewhere_count() {
     assert!(votes.next().unwrap().is_err());
     let mut votes = read_votes(GOOD.as_bytes(), "f", |_: &str| Err("gone".to_owned()));
     assert_eq!(votes.next().unwrap().unwrap_err().to_string(), "f:1: gone");
+}
+
+const EXPORTED: &str = r#"{"query":"q","a":"x","b":"y","game":0,"judge":"gpt","counts":true,"provider":"openai","model":"m","margin":-0.5,"failure":null,"swapped":true,"reasoning":"why","message":null,"asked":null,"pool":{"query":{"id":"q","query":"which?"},"documents":[{"id":"y","content":"two"},{"id":"x","content":""}]}}"#;
+
+#[rstest]
+#[case::neither("-0.5", "null", "margin: expected either a margin or a failure")]
+#[case::both(
+    "\"failure\":null",
+    "\"failure\":\"timed-out\"",
+    "margin: expected either"
+)]
+#[case::game("\"game\":0", "\"game\":0.5", "game: expected a whole number")]
+#[case::order(
+    "\"swapped\":true",
+    "\"swapped\":\"ba\"",
+    "swapped: expected true or false"
+)]
+#[case::asked("\"asked\":null", "\"asked\":[1]", "asked: expected a list of names")]
+#[case::one_document("\"b\":\"y\"", "\"b\":\"x\"", "b: is the same document as a")]
+#[case::pool_of_another("{\"id\":\"q\"", "{\"id\":\"r\"", "pool: is of query \"r\"")]
+#[case::not_in_the_pool("\"a\":\"x\"", "\"a\":\"z\"", "a.content: is missing")]
+fn a_bad_exported_line_is_named(#[case] from: &str, #[case] to: &str, #[case] words: &str) {
+    let good = only(EXPORTED);
+    let margin = Margin::new(-0.5).unwrap();
+    assert_eq!(
+        (good.answer, good.swapped),
+        (ExternalAnswer::Vote(margin), true)
+    );
+    let bad = EXPORTED.replacen(from, to, 1);
+    assert_ne!(bad, EXPORTED);
+    let read = read(&bad);
+    let error = read[0].as_ref().unwrap_err();
+    assert!(error.contains(words), "{error}");
 }

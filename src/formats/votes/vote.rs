@@ -7,8 +7,19 @@ use crate::formats::object::ObjectReader;
 use crate::formats::problem::quoted;
 use serde_json::value::RawValue;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum VoterKind {
+/// What a line says about a pair. Margins are negative where `a` is better.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExternalAnswer {
+    /// A model's.
+    Vote(Margin),
+    /// A person's.
+    Verdict(Margin),
+    /// A model's call that failed, which only exports have and which is no vote.
+    Failure(RecordedFailure),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum VoterKind {
     Llm,
     Human,
 }
@@ -30,9 +41,7 @@ pub struct ExternalVote {
     pub b: ExternalDocument,
     /// The model's or the person's name.
     pub by: String,
-    pub kind: VoterKind,
-    /// Negative prefers `a`. A failed call, which only exports have, is no vote.
-    pub score: Result<Margin, RecordedFailure>,
+    pub answer: ExternalAnswer,
     /// Whether `b` was shown first.
     pub swapped: bool,
     /// The reasoning, one thought a line; empty where there is none.
@@ -115,8 +124,10 @@ pub(super) fn vote(mut line: ObjectReader<'_, '_>) -> Option<ExternalVote> {
         a: document(a, a_text),
         b: document(b, b_text),
         by: by?,
-        kind: kind?,
-        score: Ok(score?),
+        answer: match kind? {
+            VoterKind::Llm => ExternalAnswer::Vote(score?),
+            VoterKind::Human => ExternalAnswer::Verdict(score?),
+        },
         swapped: swapped.unwrap_or(false),
         reasoning: reasoning.unwrap_or_default(),
         created_ms,

@@ -1,0 +1,84 @@
+//! People's lines as verdicts, named so that the same line is the same verdict in every project.
+
+use crate::domain::verdict::Decision;
+use crate::domain::vote::{Margin, Outcome};
+use crate::formats::votes::{ExternalVote, text_hash};
+use crate::store::verdicts::{IMPORTED, NewVerdict};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// What the file's people have said of a query so far.
+#[derive(Default)]
+pub(super) struct ImportedVerdicts {
+    /// How often each verdict was given, word for word.
+    given: HashMap<[u8; 32], u32>,
+    /// The latest that does not say when it was given, by annotator and pair.
+    latest: HashMap<(String, usize, usize), String>,
+}
+
+impl ImportedVerdicts {
+    /// The verdict on the pair as it was shown, and its identifier. Query and time are the caller's to add.
+    pub(super) fn verdict(
+        &mut self,
+        vote: &ExternalVote,
+        score: Margin,
+        a: usize,
+        b: usize,
+    ) -> (String, NewVerdict) {
+        let straight = match score.outcome() {
+            Outcome::A => Decision::A,
+            Outcome::Tie => Decision::Tie,
+            Outcome::B => Decision::B,
+        };
+        let (shown, decision) = match vote.swapped {
+            false => ((a, b), straight),
+            true => ((b, a), straight.flipped()),
+        };
+        let mut line = vec![
+            json!(vote.query),
+            json!(vote.a.id),
+            json!(vote.b.id),
+            json!(vote.by),
+            json!(straight),
+            json!(vote.swapped),
+            json!(vote.reasoning),
+            json!(vote.created_ms),
+        ];
+        // A line that states its probability is another verdict than one that did not yet.
+        line.extend(vote.inclusion.map(|chance| json!(chance)));
+        let line = Value::Array(line);
+        let before = self.given.entry(text_hash(&line.to_string())).or_default();
+        let uid = uid(&format!("{line} {before}"));
+        *before += 1;
+        // Verdicts without a time follow each other as their lines do.
+        let replaces = match vote.created_ms {
+            Some(_) => None,
+            None => {
+                let whose = (vote.by.clone(), a.min(b), a.max(b));
+                self.latest.insert(whose, uid.clone())
+            }
+        };
+        let verdict = NewVerdict {
+            a: shown.0,
+            b: shown.1,
+            decision,
+            note: Some(vote.reasoning.clone()).filter(|note| !note.is_empty()),
+            annotator: vote.by.clone(),
+            blind: true,
+            role: Some(IMPORTED.to_owned()),
+            inclusion: vote.inclusion,
+            replaces,
+            ..NewVerdict::default()
+        };
+        (uid, verdict)
+    }
+}
+
+/// An identifier that is the same for the same text, in the form of the others.
+fn uid(text: &str) -> String {
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&text_hash(text)[..16]);
+    uuid::Builder::from_custom_bytes(bytes)
+        .into_uuid()
+        .to_string()
+}

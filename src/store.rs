@@ -1,4 +1,4 @@
-//! The project file: one SQLite database, owned by one writing thread and one reading thread.
+//! The project file: one SQLite database, owned by one writing thread and a few reading threads.
 //!
 //! Work is handed over as closures on [`Db`]. Writes that wait in the queue share a transaction. [`Store::write`] answers
 //! after that transaction is on disk: what it has confirmed survives a loss of power. [`Store::note`] answers once it is
@@ -18,6 +18,7 @@ mod handle;
 pub mod imports;
 pub mod integrity;
 pub mod judge_calls;
+pub mod judge_tallies;
 pub mod judges;
 pub mod labels;
 pub mod ledger;

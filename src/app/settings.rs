@@ -1,7 +1,7 @@
 //! A project's settings: what its scores are made with, whose verdict counts, and how people are to judge.
 
 use crate::app::error::AppError;
-use crate::app::judge_report::rater_data::rater_data;
+use crate::app::judge_report::rater_data::all_ratings;
 use crate::domain::judge_report::{ParameterBasis, judge_model};
 use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
@@ -66,8 +66,8 @@ pub struct FittedJudge {
 
 /// Fits documents and judges together and keeps what that says of the judges.
 pub fn fit_judges(store: &Store, lambda: f64) -> std::result::Result<Vec<FittedJudge>, AppError> {
-    let raters = store.read_blocking(|db| rater_data(db, None))?;
-    let fitted = judge_model(&raters.ratings, lambda).map_err(|error| {
+    let (raters, ratings) = all_ratings(store, None)?;
+    let fitted = judge_model(&ratings, lambda).map_err(|error| {
         AppError::Failed(format!(
             "judges and documents cannot be fitted together: {error}"
         ))
@@ -75,7 +75,7 @@ pub fn fit_judges(store: &Store, lambda: f64) -> std::result::Result<Vec<FittedJ
     let mut responses = BTreeMap::new();
     let mut judges = Vec::new();
     for judge in &fitted.judges {
-        let known = raters.judges.get(judge.judge);
+        let known = raters.get(judge.judge);
         if let Some((id, _)) = known {
             responses.insert(id.0, (judge.beta, judge.gamma));
         }

@@ -2,6 +2,7 @@
 
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::ranking_shift::ranking_with_responses;
+use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::judge_report::report::rater_report;
 use crate::cli::command::{CommandContext, CommandResult};
@@ -47,16 +48,16 @@ impl JudgesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
         let query = self.query.clone();
-        let (mut report, lambda) = store.read_blocking(move |db| {
+        let (scope, lambda) = store.read_blocking(move |db| {
             let scope = query.map(|query| db.find_query(&query)).transpose()?;
-            Ok((
-                rater_report(db, scope)?,
-                db.settings_in_force()?.rating().lambda,
-            ))
+            Ok((scope, db.settings_in_force()?.rating().lambda))
         })?;
+        let Some(mut report) = rater_report(&store, scope, &|| true)? else {
+            return Ok(());
+        };
         if self.joint {
-            let fitted = judge_model(&report.rater_data.ratings, lambda);
-            report.joint = Some(fitted.map_err(|error| {
+            let (_, ratings) = all_ratings(&store, scope)?;
+            report.joint = Some(judge_model(&ratings, lambda).map_err(|error| {
                 anyhow!("judges and documents cannot be fitted together: {error}")
             })?);
         }

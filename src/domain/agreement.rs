@@ -10,13 +10,13 @@ mod kappa;
 mod survey;
 
 pub use alpha::{Alpha, LabelUnits, alpha};
-pub use battles::{BattleLabels, LabelledPair, battle_alpha, battle_kappa};
+pub use battles::{BattleLabels, LabelTable, battle_alpha, battle_kappa, place};
 pub use clusters::ClusteredError;
 pub use kappa::{Kappa, kappa};
 pub use survey::{SampledItem, SurveyShare, survey_share};
 
 use super::analysis::wilson_share;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 pub const LEVEL: f64 = 0.95;
 
 /// An interval at the level [`LEVEL`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,

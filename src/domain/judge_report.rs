@@ -6,6 +6,7 @@
 //! Failed calls are no votes and do not occur here. A row whose two documents are the same is passed over.
 
 mod calibration;
+mod cards;
 mod judge_model;
 mod judge_pairs;
 mod length_bias;
@@ -13,17 +14,24 @@ mod logistic;
 mod people_agreement;
 mod position_flips;
 mod position_shift;
+mod query_tally;
 mod report;
+mod vote_cases;
 
-pub use calibration::{Calibration, calibration};
+pub use calibration::Calibration;
+pub use cards::ReportSums;
 pub use judge_model::{JudgeModel, ParameterBasis, judge_model};
 pub use judge_pairs::{JudgePair, judge_alpha, judge_pairs};
-pub use length_bias::{LengthBias, length_bias};
-pub use logistic::{JudgeRegression, RegressionTrial, judge_regression};
-pub use people_agreement::{PeopleAgreement, people_agreement};
-pub use position_flips::{PositionFlips, position_flips};
-pub use position_shift::{PositionShift, position_shift};
-pub use report::{JudgeReport, ensemble_report, judge_reports};
+pub use length_bias::{LengthBias, LengthSlope};
+pub use logistic::JudgeRegression;
+#[cfg(test)]
+pub use logistic::{RegressionTrial, judge_regression};
+pub use people_agreement::PeopleAgreement;
+pub use position_flips::PositionFlips;
+pub use position_shift::PositionShift;
+pub use query_tally::QueryTally;
+pub use report::JudgeReport;
+pub use vote_cases::{CardFits, FitSearch, VoteCases};
 
 use super::battle::Pair;
 use super::vote::{Margin, Outcome};
@@ -134,8 +142,54 @@ fn reference_verdicts(verdicts: &[HumanVerdict]) -> BTreeMap<(usize, Pair), Refe
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// The cards of all judges, and of all together, from ratings and verdicts in one place.
+    pub(crate) fn cards(ratings: &[Rating], verdicts: &[HumanVerdict]) -> cards::JudgeCards {
+        let mut by_query: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
+        for rating in ratings {
+            by_query.entry(rating.query).or_default().push(*rating);
+        }
+        let judges = ratings.iter().map(|rating| rating.judge + 1).max();
+        let mut sums = ReportSums::default();
+        let mut search = FitSearch::new(judges.unwrap_or(0));
+        let mut cases = Vec::new();
+        for (query, own) in by_query {
+            let judged = verdicts.iter().filter(|verdict| verdict.query == query);
+            let judged = judged.filter_map(|verdict| Pair::new(verdict.a, verdict.b));
+            let (tally, of_query) = QueryTally::of(&own, &judged.collect());
+            sums.add(query, tally);
+            cases.push(of_query);
+        }
+        let numbers: Vec<usize> = (0..judges.unwrap_or(0)).collect();
+        while search.goes_on() {
+            let mut terms = search.nothing();
+            for cases in &cases {
+                terms.join(&search.terms(cases, &numbers));
+            }
+            search.take(terms);
+        }
+        sums.cards(verdicts, &search.found())
+    }
+
+    /// The cards of all judges that occur in the ballots, in ascending order.
+    pub(crate) fn judge_reports(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Vec<JudgeReport> {
+        cards(ratings, verdicts).judges
+    }
+
+    pub(crate) fn ensemble_report(ratings: &[Rating], verdicts: &[HumanVerdict]) -> JudgeReport {
+        cards(ratings, verdicts).together
+    }
+
+    pub(super) fn length_bias(ratings: &[Rating]) -> LengthBias {
+        let cards = judge_reports(ratings, &[]);
+        cards.first().map(|card| card.length).unwrap_or_default()
+    }
+
+    pub(super) fn mean_surprise(ratings: &[Rating]) -> Option<report::MeanSurprise> {
+        judge_reports(ratings, &[]).first()?.surprise
+    }
 
     /// A vote on a pair of query 0 that has one battle, shown in the stored order.
     pub(super) fn rating(judge: usize, a: usize, b: usize, margin: f64) -> Rating {

@@ -62,21 +62,20 @@ impl Store {
         })?;
         let state = Arc::new(WriterState::new(identity, canonical.clone()));
         // After the writer's, which has made the log and brought the schema up to date.
-        let reader = Db {
-            connection: file::reading(&canonical)?,
-        };
-        reader.connection.set_prepared_statement_cache_capacity(64);
+        let reader = connection_for_reading(&canonical, false)?;
         let writer = StoreThread::writer(Db { connection }, Arc::clone(&state), sync)?;
         Ok(Self(Arc::new(Threads {
             path: path.to_owned(),
             writer: Writer::Ready(writer, state),
-            reader: StoreThread::reader(reader)?,
+            reader: StoreThread::readers(reader, move || {
+                connection_for_reading(&canonical, false)
+            })?,
         })))
     }
 
     fn open_reading(path: &Path, canonical: &Path, why: StoreError) -> Result<Self> {
-        let reader = match schema::open_reading(canonical) {
-            Ok(connection) => Db { connection },
+        let reader = match connection_for_reading(canonical, true) {
+            Ok(reader) => reader,
             Err(error) if error.hinders_only_writing() => return Err(why),
             Err(error) => return Err(error),
         };
@@ -88,7 +87,10 @@ impl Store {
         Ok(Self(Arc::new(Threads {
             path: path.to_owned(),
             writer: Writer::Missing(reason),
-            reader: StoreThread::reader(reader)?,
+            reader: {
+                let canonical = canonical.to_owned();
+                StoreThread::readers(reader, move || connection_for_reading(&canonical, true))?
+            },
         })))
     }
 
@@ -173,7 +175,8 @@ impl Store {
             .map_err(|_| StoreError::Closed)?
     }
 
-    /// Puts `work` in the reading queue before it returns.
+    /// Puts `work` in the reading queue before it returns. Several reads go on at a time: one may be answered before
+    /// another that was asked for earlier.
     pub fn read<T, F>(&self, work: F) -> impl Future<Output = Result<T>> + Send + use<T, F>
     where
         T: Send + 'static,
@@ -195,4 +198,14 @@ impl Store {
             .blocking_recv()
             .map_err(|_| StoreError::Closed)?
     }
+}
+
+/// One more connection that reads and never writes; `alone` where the file cannot be written.
+pub(super) fn connection_for_reading(canonical: &Path, alone: bool) -> Result<Db> {
+    let connection = match alone {
+        true => schema::open_reading(canonical)?,
+        false => file::reading(canonical)?,
+    };
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(Db { connection })
 }

@@ -3,10 +3,10 @@
 use super::{Db, Result};
 use crate::domain::vote::JudgeId;
 use crate::judge::FailureCause;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct JudgeCalls {
     /// Failed calls not made good, by cause.
     pub failures: BTreeMap<FailureCause, usize>,

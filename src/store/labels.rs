@@ -268,6 +268,7 @@ pub(super) mod tests {
         drop(store);
         let older = "DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
                      DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item; DROP TABLE call_total;
+                     DROP TABLE tally; DROP TABLE report_part;
                      DROP INDEX verdict_shown; ALTER TABLE failure DROP COLUMN again;
                      PRAGMA user_version = 4;";
         rusqlite::Connection::open(&path)

@@ -2,7 +2,8 @@
 //! and comes in the order in which it was asked for.
 
 use super::corpus::QueryKey;
-use super::{Db, Result, Store, StoreError, file, schema};
+use super::handle::connection_for_reading;
+use super::{Db, Result, Store, StoreError, file};
 use std::num::NonZero;
 use std::sync::mpsc::sync_channel;
 use std::thread;
@@ -15,14 +16,7 @@ const WORTH: usize = 4;
 impl Store {
     /// One more connection that reads and never writes.
     fn reader(&self) -> Result<Db> {
-        let canonical = file::canonical(self.path())?;
-        let connection = if self.is_read_only() {
-            schema::open_reading(&canonical)?
-        } else {
-            file::reading(&canonical)?
-        };
-        connection.set_prepared_statement_cache_capacity(64);
-        Ok(Db { connection })
+        connection_for_reading(&file::canonical(self.path())?, self.is_read_only())
     }
 
     /// Does `work` for each query on all cores and hands the results to `take`, one by one and in order. The first error, of

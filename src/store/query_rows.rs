@@ -159,7 +159,7 @@ impl Db {
         Ok(rows)
     }
 
-    fn ensemble_of(&self, query: QueryKey) -> Result<Option<EnsembleId>> {
+    pub(super) fn ensemble_of(&self, query: QueryKey) -> Result<Option<EnsembleId>> {
         let found: Option<Option<i64>> =
             self.maybe_value("SELECT ensemble FROM query WHERE id = ?1", [query.0])?;
         Ok(found.flatten().map(EnsembleId))

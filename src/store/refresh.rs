@@ -1,5 +1,6 @@
 //! Keeps what is cached of each query up to date: summaries, and the priorities of its pairs.
 
+use super::Db;
 use super::corpus::QueryKey;
 use super::error::{Result, StoreError};
 use super::handle::Store;
@@ -51,16 +52,39 @@ impl Store {
         queries: &[QueryKey],
         mut each: impl FnMut(QueryKey, QuerySummary) -> bool,
     ) -> Result<()> {
-        let mut found: Vec<(QueryKey, i64, QueryNumbers)> = Vec::new();
+        self.read_and_keep(
+            queries,
+            |db, query| db.summary_now(query),
+            |db, query, (revision, numbers): &(i64, QueryNumbers)| {
+                db.keep_summary(query, *revision, numbers)
+            },
+            |query, (revision, numbers)| {
+                let go_on = each(query, numbers.summary.clone());
+                // Numbers from the cache come without urgencies and are there already.
+                let fresh = numbers.priorities.is_some();
+                (fresh.then_some((revision, numbers)), go_on)
+            },
+        )
+    }
+
+    /// Does `work` for each query on all cores; `each` gets what comes of it, in order, and says what of it to keep and
+    /// whether to go on. What is kept is written many in a transaction. Blocks.
+    pub(super) fn read_and_keep<T: Send, K: Send + 'static>(
+        &self,
+        queries: &[QueryKey],
+        work: impl Fn(&Db, QueryKey) -> Result<T> + Sync,
+        keep: fn(&Db, QueryKey, &K) -> Result<()>,
+        mut each: impl FnMut(QueryKey, T) -> (Option<K>, bool),
+    ) -> Result<()> {
+        let mut found: Vec<(QueryKey, K)> = Vec::new();
         let mut kept: Option<oneshot::Receiver<Result<()>>> = None;
-        // One transaction is written while the next one's summaries are computed.
-        let mut keep = |found: &mut Vec<(QueryKey, i64, QueryNumbers)>| {
+        // One transaction is written while what the next one keeps is computed.
+        let mut write = |found: &mut Vec<(QueryKey, K)>| {
             let found = std::mem::take(found);
             let next = (!found.is_empty()).then(|| {
                 self.submit(Durability::Committed, move |db| {
-                    found.iter().try_for_each(|(query, revision, numbers)| {
-                        db.keep_summary(*query, *revision, numbers)
-                    })
+                    let mut found = found.iter();
+                    found.try_for_each(|(query, kept)| keep(db, *query, kept))
                 })
             });
             match std::mem::replace(&mut kept, next) {
@@ -72,26 +96,19 @@ impl Store {
                 None => Ok(()),
             }
         };
-        let end = self.read_each(
-            queries,
-            |db, query| db.summary_now(query),
-            |query, (revision, numbers)| {
-                let summary = numbers.summary.clone();
-                // Numbers from the cache come without urgencies and are there already.
-                if numbers.priorities.is_some() {
-                    found.push((query, revision, numbers));
-                }
-                if found.len() >= TOGETHER {
-                    keep(&mut found)?;
-                }
-                match each(query, summary) {
-                    true => Ok(()),
-                    false => Err(WalkEnd::Enough),
-                }
-            },
-        );
-        keep(&mut found)?;
-        keep(&mut found)?;
+        let end = self.read_each(queries, work, |query, result| {
+            let (to_keep, go_on) = each(query, result);
+            found.extend(to_keep.map(|kept| (query, kept)));
+            if found.len() >= TOGETHER {
+                write(&mut found)?;
+            }
+            match go_on {
+                true => Ok(()),
+                false => Err(WalkEnd::Enough),
+            }
+        });
+        write(&mut found)?;
+        write(&mut found)?;
         match end {
             Err(WalkEnd::Error(error)) => Err(error),
             Ok(()) | Err(WalkEnd::Enough) => Ok(()),

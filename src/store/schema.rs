@@ -26,6 +26,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0009.sql"),
     include_str!("../../assets/migrations/0010.sql"),
     include_str!("../../assets/migrations/0011.sql"),
+    include_str!("../../assets/migrations/0013.sql"),
 ];
 
 /// Opens the file for writing, creating or upgrading it where that is safe.

@@ -4,7 +4,8 @@
 //!   a commit is in the kernel's page cache, where a kill of this process cannot take it.
 //! - `store-sync` owns a handle on the log (`-wal`). It makes the disk hold what was committed, and only then answers.
 //! - `store-checkpoint` owns a connection that copies the log into the file, away from both.
-//! - `store-reader` owns a connection that only reads.
+//! - each `store-reader` owns a connection that only reads; what is asked goes to the next one that is free, so that no
+//!   read waits for another one to end.
 //!
 //! Work goes from the writer to the sync thread with its answers and is never looked at again by the writer, so a slow
 //! disk delays answers and nothing else. What went wrong for good (a sync failed, the file has gone) is kept in
@@ -25,28 +26,55 @@ use job::{StoreTask, job};
 pub use state::WriteStatistics;
 pub(super) use state::WriterState;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use sync::sync_loop;
 pub(super) use sync::{LogSync, log_sync};
 use tokio::sync::oneshot;
 use write::write_loop;
 
-/// A thread that owns a connection, and the way to give it work.
+/// How many reads go on at a time.
+const READERS: usize = 4;
+
+/// A thread that owns a connection, or some that read, and the way to give them work.
 #[derive(Debug)]
 pub(super) struct StoreThread {
     jobs: Option<mpsc::Sender<StoreTask>>,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
 }
 
 impl StoreThread {
-    pub(super) fn reader(mut db: Db) -> Result<Self> {
-        Self::start("store-reader", move |jobs| {
+    /// Starts the threads that read: one with a connection, the others open theirs when there is work for them.
+    pub(super) fn readers(
+        first: Db,
+        open: impl Fn() -> Result<Db> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let (jobs, receiver) = mpsc::channel::<StoreTask>();
+        let (receiver, open) = (Arc::new(Mutex::new(receiver)), Arc::new(open));
+        let mut first = Some(first);
+        let mut threads = Vec::new();
+        for _ in 0..READERS {
+            let (receiver, open) = (Arc::clone(&receiver), Arc::clone(&open));
+            let mut own = first.take();
             // One job at a time, each on the state that was committed when it began: what `note` has answered is seen
             // too.
-            while let Ok(task) = jobs.recv() {
-                (task.job)(Ok(&mut db))(None);
-            }
+            threads.push(spawn("store-reader", move || {
+                let next = || {
+                    let jobs = receiver.lock().unwrap_or_else(PoisonError::into_inner);
+                    jobs.recv()
+                };
+                while let Ok(task) = next() {
+                    let db = match &mut own {
+                        Some(db) => Ok(db),
+                        none => open().map(|db| none.insert(db)),
+                    };
+                    (task.job)(db)(None);
+                }
+            })?);
+        }
+        Ok(Self {
+            jobs: Some(jobs),
+            threads,
         })
     }
 
@@ -88,7 +116,7 @@ impl StoreThread {
         let thread = spawn(name, move || body(&receiver))?;
         Ok(Self {
             jobs: Some(jobs),
-            thread: Some(thread),
+            threads: vec![thread],
         })
     }
 
@@ -109,10 +137,10 @@ impl StoreThread {
 
     pub(super) fn stop(&mut self) {
         self.jobs = None;
-        if let Some(thread) = self.thread.take()
-            && thread.thread().id() != thread::current().id()
-        {
-            drop(thread.join());
+        for thread in self.threads.drain(..) {
+            if thread.thread().id() != thread::current().id() {
+                drop(thread.join());
+            }
         }
     }
 }

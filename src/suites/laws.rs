@@ -3,6 +3,7 @@
 mod bench;
 mod files;
 mod money;
+mod reports;
 mod rounds;
 mod runs;
 mod scripted;

@@ -2,6 +2,7 @@
 
 use super::message::{Effect, Msg};
 use super::model::TuiOptions;
+use super::model::judges::ReportRequest;
 use super::model::open_query::OpenQuery;
 use crate::app::adjudication::document_evidence::document_evidence;
 use crate::app::adjudication::overview::overview;
@@ -71,8 +72,8 @@ impl Runner {
             Effect::Start => self.start(control),
             Effect::Estimate => self.estimate(),
             Effect::Queue(request, generation) => self.queue(request, generation),
-            effect
-            @ (Effect::ReportJudges | Effect::Without(_) | Effect::LoadDisagreements(..)) => {
+            Effect::ReportJudges(request) => self.report_judges(request),
+            effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
                 self.answer_apart(effect)
             }
             Effect::Steer(control) => {
@@ -195,9 +196,29 @@ impl Runner {
         });
     }
 
-    /// Answers what takes seconds on a large project over a connection of its own, so that nobody waits behind it.
+    /// Works the judges' report out beside everything else, unless nobody waits for it any more.
+    fn report_judges(&self, request: ReportRequest) {
+        let (store, results) = (self.store.clone(), self.results.clone());
+        let written = self.store.write(|_| Ok(()));
+        tokio::spawn(async move {
+            drop(written.await);
+            let wanted = move || request.stands();
+            let found =
+                tokio::task::spawn_blocking(move || rater_report(&store, None, &wanted)).await;
+            let msg = match found {
+                Ok(Ok(report)) => report.map(|report| Msg::JudgesReported(Box::new(report))),
+                Ok(Err(error)) => Some(Msg::Failed(error.to_string())),
+                Err(error) => Some(Msg::Failed(error.to_string())),
+            };
+            if let Some(msg) = msg {
+                drop(results.send(msg).await);
+            }
+        });
+    }
+
+    /// Answers what takes seconds on a large project beside everything else.
     fn answer_apart(&self, effect: Effect) {
-        let (path, results) = (self.store.path().to_owned(), self.results.clone());
+        let (store, results) = (self.store.clone(), self.results.clone());
         let annotator = self.options.annotator.clone();
         let written = self.store.write(|_| Ok(()));
         let adjudications = self.adjudications.clone();
@@ -217,8 +238,7 @@ impl Runner {
             }
             // What was asked of the project before is part of it.
             drop(tokio::runtime::Handle::current().block_on(written));
-            let found = Store::open_existing(&path)
-                .and_then(|store| store.read_blocking(move |db| answer(db, effect, &annotator, 0)));
+            let found = store.read_blocking(move |db| answer(db, effect, &annotator, 0));
             let msg = match found {
                 Ok(msg) => msg,
                 Err(error) => Some(Msg::Failed(error.to_string())),
@@ -360,7 +380,6 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
         }
         Effect::Queue(request, generation) => queued(db, &request, generation)?,
         Effect::Guideline => Msg::GuidelineLoaded(db.guideline()?),
-        Effect::ReportJudges => Msg::JudgesReported(Box::new(rater_report(db, None)?)),
         Effect::Without(judge) => Msg::Without(judge, ranking_without_judge(db, judge)?),
         Effect::Save(verdict) => {
             let query = verdict.query;
@@ -393,7 +412,8 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             Msg::Ruled
         }
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
-        Effect::Start
+        Effect::ReportJudges(_)
+        | Effect::Start
         | Effect::Estimate
         | Effect::Steer(_)
         | Effect::Copy(_)

@@ -21,6 +21,7 @@ use crate::store::rulings::{NewRuling, StoredRuling};
 use crate::store::summary_cache::QuerySummary;
 use crate::store::verdicts::{NewVerdict, StoredVerdict};
 use crate::store::vote_details::VoteDetail;
+use crate::tui::model::judges::ReportRequest;
 use crate::tui::model::open_query::OpenQuery;
 use crossterm::event::{KeyEvent, MouseEvent};
 use std::sync::Arc;
@@ -83,7 +84,8 @@ pub enum Effect {
     Prefetch(QueryKey, Vec<usize>),
     PutOff(QueryKey, Pair, NewAssignment),
     Guideline,
-    ReportJudges,
+    /// Work out the judges' report, for as long as the request stands.
+    ReportJudges(ReportRequest),
     Without(JudgeId),
     /// Work out the figures about picks, labels and rulings, for the given generation.
     LoadDisagreements(DisagreementRule, AdjudicationList, u64),

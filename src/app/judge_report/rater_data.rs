@@ -1,15 +1,15 @@
-//! Votes of judges and verdicts of people as ratings: what judge statistics and agreement are computed from.
+//! The judges, and the verdicts of people: what judge statistics and agreement are computed from besides the votes.
 
 use crate::app::review::assignment_history;
-use crate::app::review::review_queue::candidates;
 use crate::domain::battle::Pair;
-use crate::domain::judge_report::{HumanVerdict, Rating};
-use crate::domain::priority::{self, Assignment, Policy};
+use crate::domain::judge_report::{HumanVerdict, QueryTally, Rating};
+use crate::domain::priority::{self, Assignment};
 use crate::domain::vote::{JudgeId, Outcome};
 use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
+use crate::store::judges::EnsembleId;
 use crate::store::verdicts::{IMPORTED, StoredVerdict};
-use crate::store::{Db, Result};
+use crate::store::{Db, Result, Store, StoreError};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What one person said about a pair before seeing the judges' votes, where they judged it blind; what they say of it
@@ -18,24 +18,20 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub struct PersonVerdict {
     /// The person, an index into [`RaterData::people`].
     pub person: usize,
-    /// The query, an index into [`RaterData::queries`].
+    /// The query, by its place in the project.
     pub query: usize,
     pub pair: Pair,
     /// Which way, A being the document earlier in the pool; `None` for *cannot tell*.
     pub outcome: Option<Outcome>,
 }
 
-/// Everything that cards are made from.
+/// The judges, and what people said.
 #[derive(Clone, Debug, Default)]
 pub struct RaterData {
-    /// The queries, by index.
-    pub queries: Vec<(QueryKey, String)>,
     /// The judges, by index.
     pub judges: Vec<(JudgeId, JudgeSpec)>,
     /// The people, by index.
     pub people: Vec<String>,
-    /// The votes that count.
-    pub ratings: Vec<Rating>,
     /// The verdicts in force as they were given blind, where they were, with the probabilities with which their pairs were
     /// drawn where those are known.
     pub verdicts: Vec<HumanVerdict>,
@@ -45,50 +41,98 @@ pub struct RaterData {
     pub person_verdicts: Vec<PersonVerdict>,
 }
 
-/// Collects votes and verdicts of one query or of the project.
-pub fn rater_data(db: &Db, scope: Option<QueryKey>) -> Result<RaterData> {
-    let mut found = RaterData::default();
-    let mut judge_index: HashMap<JudgeId, usize> = HashMap::new();
-    let mut person: HashMap<String, usize> = HashMap::new();
-    let inclusion = inclusions(db, scope)?;
-    for (key, name) in db.query_names()? {
-        if scope.is_some_and(|scope| scope != key) {
-            continue;
-        }
-        let query = found.queries.len();
-        found.queries.push((key, name));
-        for (id, spec) in db.judges_of(key)? {
-            judge_index.entry(id).or_insert_with(|| {
-                found.judges.push((id, spec));
-                found.judges.len() - 1
-            });
-        }
-        let view = db.view(key)?;
-        let lengths = db.document_lengths(key)?;
-        let length = |at: usize| lengths.get(at).copied().unwrap_or(0);
-        let zelo = |at: usize| view.standings.get(at).copied().flatten().map(|s| s.zelo);
-        for (battle, record) in view.rows().battles.iter().enumerate() {
-            let (a, b) = (record.battle.a, record.battle.b);
-            for vote in &record.votes {
-                let Some(judge) = judge_index.get(&vote.judge) else {
-                    continue;
-                };
-                found.ratings.push(Rating {
-                    query,
-                    battle,
-                    a,
-                    b,
-                    judge: *judge,
-                    margin: vote.margin,
-                    swapped: vote.swapped,
-                    length_a: length(a),
-                    length_b: length(b),
-                    gap: zelo(b).zip(zelo(a)).map(|(b, a)| b - a),
-                });
+/// The queries of a report and the judges whose votes count there.
+pub struct JudgedQueries {
+    pub queries: Vec<(QueryKey, Option<EnsembleId>)>,
+    /// The judges, by index.
+    pub judges: Vec<(JudgeId, JudgeSpec)>,
+    /// Which judge each one of an ensemble is.
+    numbers: HashMap<EnsembleId, Vec<usize>>,
+}
+
+impl JudgedQueries {
+    /// One query or all.
+    pub fn read(db: &Db, scope: Option<QueryKey>) -> Result<Self> {
+        let queries = db.queries_with_ensembles(scope)?;
+        let mut judges: Vec<(JudgeId, JudgeSpec)> = Vec::new();
+        let mut numbers = HashMap::new();
+        for ensemble in queries.iter().filter_map(|(_, ensemble)| *ensemble) {
+            if numbers.contains_key(&ensemble) {
+                continue;
             }
+            let mut of_ensemble = Vec::new();
+            for judge in db.ensemble_judges(ensemble)? {
+                let known = judges.iter().position(|(id, _)| *id == judge.0);
+                of_ensemble.push(known.unwrap_or_else(|| {
+                    judges.push(judge);
+                    judges.len() - 1
+                }));
+            }
+            numbers.insert(ensemble, of_ensemble);
         }
-        let said = SaidOnQuery::load(db, key)?;
-        for verdict in &view.rows().verdicts {
+        Ok(Self {
+            queries,
+            judges,
+            numbers,
+        })
+    }
+
+    pub fn keys(&self) -> Vec<QueryKey> {
+        self.queries.iter().map(|(key, _)| *key).collect()
+    }
+
+    /// The place of a query among them.
+    pub fn place(&self, query: QueryKey) -> Option<usize> {
+        let found = self.queries.binary_search_by_key(&query, |(key, _)| *key);
+        found.ok()
+    }
+
+    /// Which judge each one of a query's ensemble is.
+    pub fn numbers(&self, query: QueryKey) -> &[usize] {
+        let ensemble = self.place(query).and_then(|place| self.queries[place].1);
+        let numbers = ensemble.and_then(|ensemble| self.numbers.get(&ensemble));
+        numbers.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The votes that count, of one query or of the project, all in memory: what judges and documents are fitted together from.
+pub fn all_ratings(store: &Store, scope: Option<QueryKey>) -> Result<(RaterJudges, Vec<Rating>)> {
+    let judged = store.read_blocking(move |db| JudgedQueries::read(db, scope))?;
+    let mut ratings = Vec::new();
+    let work = |db: &Db, query| db.ratings(query);
+    store.read_each(&judged.keys(), work, |query, own| {
+        let (place, numbers) = (judged.place(query).unwrap_or(0), judged.numbers(query));
+        ratings.extend(own.into_iter().map(|rating| Rating {
+            query: place,
+            judge: numbers[rating.judge],
+            ..rating
+        }));
+        Ok::<_, StoreError>(())
+    })?;
+    Ok((judged.judges, ratings))
+}
+
+/// Judges, by index.
+pub type RaterJudges = Vec<(JudgeId, JudgeSpec)>;
+
+/// Collects the verdicts of one query or of the project.
+pub fn rater_data(
+    db: &Db,
+    judged: &JudgedQueries,
+    scope: Option<QueryKey>,
+    drawn: &DrawnPairs,
+) -> Result<RaterData> {
+    let mut found = RaterData {
+        judges: judged.judges.clone(),
+        ..RaterData::default()
+    };
+    let mut person: HashMap<String, usize> = HashMap::new();
+    let inclusion = drawn.chances();
+    for (key, said) in SaidOnQuery::load(db, scope)? {
+        let Some(query) = judged.place(key) else {
+            continue;
+        };
+        for verdict in &db.verdicts_in_force(key)? {
             let Some(last) = said.rows.get(&verdict.uid) else {
                 continue;
             };
@@ -109,6 +153,7 @@ pub fn rater_data(db: &Db, scope: Option<QueryKey>) -> Result<RaterData> {
 }
 
 /// What the people said of a query, and has not been taken back, by identifier.
+#[derive(Default)]
 struct SaidOnQuery {
     rows: HashMap<String, StoredVerdict>,
     /// The identifiers of those that no other stands for, earliest first.
@@ -116,13 +161,18 @@ struct SaidOnQuery {
 }
 
 impl SaidOnQuery {
-    fn load(db: &Db, key: QueryKey) -> Result<Self> {
-        let standing = db.standing_verdicts(Some(key))?.into_iter();
-        let rows = db.verdict_rows(Some(key))?.into_iter();
-        Ok(Self {
-            standing: standing.map(|row| row.verdict.uid).collect(),
-            rows: rows.map(|row| (row.verdict.uid.clone(), row)).collect(),
-        })
+    /// Of each query about which something was said.
+    fn load(db: &Db, scope: Option<QueryKey>) -> Result<BTreeMap<QueryKey, Self>> {
+        let mut found: BTreeMap<QueryKey, Self> = BTreeMap::new();
+        for row in db.standing_verdicts(scope)? {
+            let said = found.entry(row.query).or_default();
+            said.standing.push(row.verdict.uid);
+        }
+        for row in db.verdict_rows(scope)? {
+            let said = found.entry(row.query).or_default();
+            said.rows.insert(row.verdict.uid.clone(), row);
+        }
+        Ok(found)
     }
 
     /// The verdict that one stands for and that was given before the judges' votes were shown: the latest such one, or the
@@ -189,32 +239,57 @@ impl InclusionChances {
     }
 }
 
-/// The chances of what was drawn so far, for everyone who has answered an item of a queue.
-fn inclusions(db: &Db, scope: Option<QueryKey>) -> Result<InclusionChances> {
-    let mut drawn = HashMap::new();
-    let annotators = db.queue_annotators(scope)?;
-    if annotators.is_empty() {
-        return Ok(InclusionChances { drawn });
+/// What queues have laid before people, and how many pairs they were drawn from.
+#[derive(Default)]
+pub struct DrawnPairs {
+    /// Everything that each annotator was shown, oldest first.
+    shown: Vec<(String, Vec<(QueryKey, Assignment)>)>,
+    /// The pairs of `shown`, by query.
+    pairs: HashMap<QueryKey, HashSet<Pair>>,
+    /// Those of them that a judge has voted on.
+    voted: HashSet<(QueryKey, Pair)>,
+    /// How many pairs judges have voted on.
+    frame: usize,
+}
+
+impl DrawnPairs {
+    /// What was shown so far to everyone who has answered an item of a queue; the pairs with votes are to be added.
+    pub fn read(db: &Db, scope: Option<QueryKey>) -> Result<Self> {
+        let mut drawn = Self::default();
+        for annotator in db.queue_annotators(scope)? {
+            let lines = assignment_history(db, &annotator, scope)?.lines;
+            for (query, shown) in &lines {
+                let pairs = drawn.pairs.entry(*query).or_default();
+                pairs.insert(shown.key.pair);
+            }
+            drawn.shown.push((annotator, lines));
+        }
+        Ok(drawn)
     }
-    let (candidates, keys) = candidates(db, Policy::Random, scope)?;
-    let frame: HashSet<_> = candidates
-        .iter()
-        .filter(|candidate| candidate.voted)
-        .map(|candidate| candidate.key)
-        .collect();
-    for annotator in annotators {
-        let lines: Vec<Assignment> = assignment_history(db, &annotator, scope)?
-            .lines
-            .into_iter()
-            .map(|(_, shown)| shown)
-            .filter(|shown| frame.contains(&shown.key))
-            .collect();
-        let chances = priority::inclusion_probabilities(frame.len(), &lines);
-        for (line, chance) in lines.iter().zip(chances) {
-            if let (Some(chance), Some(query)) = (chance, keys.get(&line.key.query)) {
-                drawn.insert((annotator.clone(), *query, line.key.pair), chance);
+
+    /// Adds the pairs of a query that judges have voted on.
+    pub fn add(&mut self, query: QueryKey, tally: &QueryTally) {
+        self.frame += tally.voted();
+        let pairs = self.pairs.get(&query).into_iter().flatten();
+        let voted = pairs.filter(|pair| tally.has_voted(**pair));
+        self.voted.extend(voted.map(|pair| (query, *pair)));
+    }
+
+    /// The chances of what was drawn so far.
+    fn chances(&self) -> InclusionChances {
+        let mut drawn = HashMap::new();
+        for (annotator, shown) in &self.shown {
+            let in_frame = shown
+                .iter()
+                .filter(|(query, line)| self.voted.contains(&(*query, line.key.pair)));
+            let (queries, lines): (Vec<QueryKey>, Vec<Assignment>) = in_frame.copied().unzip();
+            let chances = priority::inclusion_probabilities(self.frame, &lines);
+            for ((query, line), chance) in queries.iter().zip(&lines).zip(chances) {
+                if let Some(chance) = chance {
+                    drawn.insert((annotator.clone(), *query, line.key.pair), chance);
+                }
             }
         }
+        InclusionChances { drawn }
     }
-    Ok(InclusionChances { drawn })
 }

@@ -5,14 +5,14 @@ use crate::domain::vote::{JudgeId, Outcome};
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::ReasonedVote;
 use crate::store::{Db, Result};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Votes whose reasoning is looked into, of each judge at most.
 const AUDITED: usize = 200;
 
 /// What looking into a judge's reasoning found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReasoningAudit {
     /// Votes looked into.
     pub votes: usize,

@@ -1,16 +1,20 @@
 //! What a screen and a command show of the judges: each one's statistics, and who agrees with whom.
 
-use super::rater_data::{PersonVerdict, RaterData, rater_data};
+use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rater_data};
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::domain::agreement;
 use crate::domain::judge_report::{
-    JudgeModel, JudgePair, JudgeReport, Rating, ensemble_report, judge_alpha, judge_pairs,
-    judge_reports,
+    CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, Rating, ReportSums, VoteCases,
+    judge_alpha, judge_pairs,
 };
-use crate::domain::vote::{Margin, Outcome};
+use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::store::corpus::QueryKey;
 use crate::store::judge_calls::JudgeCalls;
-use crate::store::{Db, Result};
+use crate::store::{Db, Result, Store, StoreError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 
 /// Cards of all judges, and who agrees with whom.
 #[derive(Clone, Debug)]
@@ -36,53 +40,211 @@ pub struct RaterReport {
     pub joint: Option<JudgeModel>,
 }
 
-/// The judges' cards over one query or the project, without the joint fit.
-pub fn rater_report(db: &Db, scope: Option<QueryKey>) -> Result<RaterReport> {
-    let rater_data = rater_data(db, scope)?;
-    let ids = || rater_data.judges.iter().map(|(id, _)| *id);
-    let calls = ids().map(|id| db.calls_of(id)).collect::<Result<_>>()?;
-    let audits = ids()
-        .map(|id| audit_reasoning(db, id))
-        .collect::<Result<_>>()?;
-    let mut report = RaterReport::new(rater_data, calls, audits);
-    report.selective = db.has_escalated()?;
-    Ok(report)
+/// The judges' cards over one query or the project, without the joint fit; `None` where `wanted` has said no meanwhile.
+/// What is kept of a query is computed where it is out of date, so that memory does not grow with the votes.
+pub fn rater_report(
+    store: &Store,
+    scope: Option<QueryKey>,
+    wanted: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<RaterReport>> {
+    let (judged, mut drawn) = store.read_blocking(move |db| {
+        Ok((
+            JudgedQueries::read(db, scope)?,
+            DrawnPairs::read(db, scope)?,
+        ))
+    })?;
+    let mut walk = ReportWalk {
+        sums: ReportSums::default(),
+        people: JudgeRatings::default(),
+        state: Sha256::new(),
+        unkept: HashMap::new(),
+    };
+    for (id, _) in &judged.judges {
+        walk.state.update(id.0.to_le_bytes());
+    }
+    let keeps = !store.is_read_only();
+    store.tally_all(&judged.keys(), |query, mut now| {
+        let place = judged.place(query).unwrap_or(0);
+        drawn.add(query, &now.tally);
+        now.tally.renumber(judged.numbers(query));
+        walk.people.extend(now.tally.reviewed(place));
+        walk.sums.add(place, now.tally);
+        walk.state.update(query.0.to_le_bytes());
+        walk.state.update(now.revision.to_le_bytes());
+        if let Some(cases) = now.cases.filter(|_| !keeps) {
+            walk.unkept.insert(query, cases);
+        }
+        wanted()
+    })?;
+    if !wanted() {
+        return Ok(None);
+    }
+    let Some(fits) = walk.fits(store, &judged, scope, wanted)? else {
+        return Ok(None);
+    };
+    let (calls, audits) = of_calls(store, &judged)?;
+    let (rater_data, selective) = store.read_blocking(move |db| {
+        let data = rater_data(db, &judged, scope, &drawn)?;
+        Ok((data, db.has_escalated()?))
+    })?;
+    let mut report = walk.report(rater_data, &fits);
+    (report.calls, report.audits) = (calls, audits);
+    report.selective = selective;
+    Ok(wanted().then_some(report))
 }
 
-impl RaterReport {
+/// Ratings of judges on pairs that people judged.
+type JudgeRatings = Vec<Rating>;
+
+/// What is known once every query has been looked at.
+struct ReportWalk {
+    sums: ReportSums,
+    people: JudgeRatings,
+    /// Which revision of which query it is all from.
+    state: Sha256,
+    /// What could not be kept beside its query.
+    unkept: HashMap<QueryKey, VoteCases>,
+}
+
+impl ReportWalk {
+    /// What the regressions of all cards find, from what is kept where nothing has changed.
+    fn fits(
+        &self,
+        store: &Store,
+        judged: &JudgedQueries,
+        scope: Option<QueryKey>,
+        wanted: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<CardFits>>> {
+        let state = self.state.clone().finalize().to_vec();
+        let name = scope.map_or("fits".to_owned(), |query| format!("fits of {}", query.0));
+        if let Some(fits) = kept(store, &name, &state)? {
+            return Ok(Some(fits));
+        }
+        let mut search = FitSearch::new(judged.judges.len());
+        let keys = judged.keys();
+        while search.goes_on() {
+            let mut terms = search.nothing();
+            let work = |db: &Db, query| {
+                let numbers = judged.numbers(query);
+                Ok(match self.unkept.get(&query) {
+                    Some(cases) => search.terms(cases, numbers),
+                    None => search.terms(&db.kept_cases(query)?, numbers),
+                })
+            };
+            let end = store.read_each(&keys, work, |_, of_query| {
+                terms.join(&of_query);
+                match wanted() {
+                    true => Ok(()),
+                    false => Err(StoreError::Closed),
+                }
+            });
+            if !wanted() {
+                return Ok(None);
+            }
+            end?;
+            search.take(terms);
+        }
+        let fits = search.found();
+        keep(store, &name, state, fits.clone())?;
+        Ok(Some(fits))
+    }
+
     /// Computes every card.
-    fn new(rater_data: RaterData, calls: Vec<JudgeCalls>, audits: Vec<ReasoningAudit>) -> Self {
-        let cards = judge_reports(&rater_data.ratings, &rater_data.verdicts);
-        let ensemble = (rater_data.judges.len() > 1 && !rater_data.ratings.is_empty())
-            .then(|| ensemble_report(&rater_data.ratings, &rater_data.verdicts));
+    fn report(self, rater_data: RaterData, fits: &[CardFits]) -> RaterReport {
+        let cards = self.sums.cards(&rater_data.verdicts, fits);
+        let judges = rater_data.judges.len();
         let people = people_ratings(&rater_data);
         let alpha_people = judge_alpha(&people);
-        let mut all = rater_data.ratings.clone();
-        all.extend(people);
-        let name = |at: usize| {
-            let judges = rater_data.judges.len();
-            match at.checked_sub(judges) {
-                None => rater_data.judges[at].1.name.clone(),
-                Some(person) => rater_data.people.get(person).cloned().unwrap_or_default(),
-            }
+        let mut on_judged = self.people;
+        on_judged.extend(people);
+        let with_people = judge_pairs(&on_judged)
+            .into_iter()
+            .filter(|pair| pair.b >= judges);
+        let mut pairs: Vec<JudgePair> = cards.pairs.into_iter().chain(with_people).collect();
+        pairs.sort_by_key(|pair| (pair.a, pair.b));
+        let name = |at: usize| match at.checked_sub(judges) {
+            None => rater_data.judges[at].1.name.clone(),
+            Some(person) => rater_data.people.get(person).cloned().unwrap_or_default(),
         };
-        let pairs = judge_pairs(&all)
+        let named = pairs
             .into_iter()
             .filter(|pair| pair.n > 0)
-            .map(|pair| (name(pair.a), name(pair.b), pair))
-            .collect();
-        Self {
-            alpha_judges: judge_alpha(&rater_data.ratings),
+            .map(|pair| (name(pair.a), name(pair.b), pair));
+        RaterReport {
+            pairs: named.collect(),
+            alpha_judges: cards.alpha,
             alpha_people,
-            cards,
-            ensemble,
-            calls,
-            audits,
-            pairs,
+            ensemble: (judges > 1 && !cards.judges.is_empty()).then_some(cards.together),
+            cards: cards.judges,
+            calls: Vec::new(),
+            audits: Vec::new(),
             joint: None,
             selective: false,
             rater_data,
         }
+    }
+}
+
+/// What each judge's calls took, and what looking into its reasoning found, from what is kept where it has made no call
+/// since.
+fn of_calls(
+    store: &Store,
+    judged: &JudgedQueries,
+) -> Result<(Vec<JudgeCalls>, Vec<ReasoningAudit>)> {
+    let made = store.read_blocking(|db| db.calls_by_judge())?;
+    let (mut calls, mut audits) = (Vec::new(), Vec::new());
+    for (judge, _) in &judged.judges {
+        let (votes, failures) = made.get(judge).copied().unwrap_or_default();
+        let state = [votes.to_le_bytes(), failures.to_le_bytes()].concat();
+        let part = |what: &str| format!("{what} of {}", judge.0);
+        calls.push(part_of(store, part("calls"), &state, *judge, Db::calls_of)?);
+        audits.push(part_of(
+            store,
+            part("audit"),
+            &state,
+            *judge,
+            audit_reasoning,
+        )?);
+    }
+    Ok((calls, audits))
+}
+
+/// A part that was kept in this state, or is made now.
+fn part_of<T>(
+    store: &Store,
+    name: String,
+    state: &[u8],
+    judge: JudgeId,
+    make: fn(&Db, JudgeId) -> Result<T>,
+) -> Result<T>
+where
+    T: Serialize + DeserializeOwned + Clone + Send + 'static,
+{
+    if let Some(part) = kept(store, &name, state)? {
+        return Ok(part);
+    }
+    let part = store.read_blocking(move |db| make(db, judge))?;
+    keep(store, &name, state.to_vec(), part.clone())?;
+    Ok(part)
+}
+
+fn kept<T>(store: &Store, name: &str, state: &[u8]) -> Result<Option<T>>
+where
+    T: DeserializeOwned + Send + 'static,
+{
+    let (name, state) = (name.to_owned(), state.to_vec());
+    store.read_blocking(move |db| db.report_part(&name, &state))
+}
+
+fn keep<T>(store: &Store, name: &str, state: Vec<u8>, part: T) -> Result<()>
+where
+    T: Serialize + Send + 'static,
+{
+    let name = name.to_owned();
+    match store.write_blocking(move |db| db.keep_report_part(&name, &state, &part)) {
+        // What is kept saves time at the next look and nothing else.
+        Err(StoreError::ReadOnly { .. } | StoreError::DiskFull) | Ok(()) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

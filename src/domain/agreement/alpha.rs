@@ -23,6 +23,8 @@ pub struct LabelUnits<'a> {
     pub rows: &'a [Vec<Option<f64>>],
     /// The cluster of each unit; none where every unit is one of its own.
     pub clusters: &'a [usize],
+    /// How many units there are like each; one where nothing is said.
+    pub times: &'a [usize],
     /// Where the labels are of two things of which either may be called the first: every unit is counted with label x and
     /// with label `mirror` − x, each with half the weight.
     pub mirror: Option<f64>,
@@ -40,23 +42,27 @@ pub fn alpha(units: LabelUnits<'_>) -> Option<Alpha> {
     let coded = CodedUnits::new(&units);
     let sums = coded.sums();
     let value = sums.alpha()?;
-    let error = ClusteredError::new(
-        coded
-            .units
-            .iter()
-            .map(|unit| (unit.cluster, sums.influence(unit))),
+    let influences = coded.units.iter();
+    let error = ClusteredError::counted(
+        influences.map(|unit| (unit.cluster, sums.influence(unit), unit.times)),
     );
+    let total = |of: fn(&AlphaUnit) -> usize| -> usize {
+        let units = coded.units.iter();
+        units.map(|unit| unit.times * of(unit)).sum()
+    };
     Some(Alpha {
         value,
         interval: error.and_then(|error| error.interval(value, -1.0, 1.0)),
-        units: coded.units.len(),
-        values: coded.units.iter().map(|unit| unit.size).sum(),
+        units: total(|_| 1),
+        values: total(|unit| unit.size),
     })
 }
 
 /// A unit with two labels or more.
 struct AlphaUnit {
     cluster: usize,
+    /// How many there are like it.
+    times: usize,
     size: usize,
     /// How often each of the data's distinct labels occurs in it, in both orientations with half the weight where there are two.
     counts: Vec<(usize, f64)>,
@@ -86,19 +92,21 @@ struct AlphaSums {
 impl CodedUnits {
     fn new(given: &LabelUnits<'_>) -> Self {
         // Adding zero turns -0.0 into 0.0, which is the same label.
-        let rows: Vec<(usize, Vec<f64>)> = given
+        let rows: Vec<(usize, usize, Vec<f64>)> = given
             .rows
             .iter()
             .enumerate()
             .map(|(at, row)| {
                 let known = row.iter().flatten().map(|label| label + 0.0);
                 let known = known.filter(|label| label.is_finite()).collect();
-                (given.clusters.get(at).copied().unwrap_or(at), known)
+                let cluster = given.clusters.get(at).copied().unwrap_or(at);
+                let times = given.times.get(at).copied().unwrap_or(1);
+                (cluster, times, known)
             })
-            .filter(|(_, row): &(usize, Vec<f64>)| row.len() >= 2)
+            .filter(|(_, times, row): &(usize, usize, Vec<f64>)| *times > 0 && row.len() >= 2)
             .collect();
         let turned = |label: f64| given.mirror.map(|mirror| mirror - label + 0.0);
-        let mut labels: Vec<f64> = rows.iter().flat_map(|(_, row)| row).copied().collect();
+        let mut labels: Vec<f64> = rows.iter().flat_map(|(.., row)| row).copied().collect();
         let mirrored: Vec<f64> = labels.iter().copied().filter_map(turned).collect();
         labels.extend(mirrored);
         labels.sort_by(f64::total_cmp);
@@ -106,7 +114,7 @@ impl CodedUnits {
         let place = |label: f64| labels.partition_point(|other| *other < label);
         let units = rows
             .iter()
-            .map(|(cluster, row)| {
+            .map(|(cluster, like, row)| {
                 let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
                 let mut times: BTreeMap<usize, usize> = BTreeMap::new();
                 for label in row {
@@ -121,6 +129,7 @@ impl CodedUnits {
                 let same: usize = times.values().map(|times| times * times).sum();
                 AlphaUnit {
                     cluster: *cluster,
+                    times: *like,
                     size,
                     counts: counts.into_iter().collect(),
                     disagreement: (size * size - same) as f64 / (size as f64 - 1.0),
@@ -135,13 +144,17 @@ impl CodedUnits {
 
     fn sums(&self) -> AlphaSums {
         let mut counts = vec![0.0; self.labels];
-        for (label, count) in self.units.iter().flat_map(|unit| &unit.counts) {
-            counts[*label] += count;
+        for unit in &self.units {
+            for (label, count) in &unit.counts {
+                counts[*label] += count * unit.times as f64;
+            }
         }
         let all: f64 = counts.iter().sum();
         AlphaSums {
             all,
-            observed: self.units.iter().map(|unit| unit.disagreement).sum(),
+            observed: (self.units.iter())
+                .map(|unit| unit.disagreement * unit.times as f64)
+                .sum(),
             // Σ n_c n_k over different labels, without the double sum.
             expected: all * all - counts.iter().map(|count| count * count).sum::<f64>(),
             counts,

@@ -4,17 +4,44 @@
 use super::{Alpha, ClusteredError, Kappa, LabelUnits, alpha, kappa};
 use crate::domain::vote::Outcome;
 
-/// What the raters of one pair said of it, seen from the same document throughout.
+/// Pairs of one query of which the raters said the same, seen from the same document of a pair throughout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BattleLabels {
     pub query: usize,
-    pub labels: Vec<Outcome>,
+    /// How many raters said A, tie and B.
+    pub labels: [usize; 3],
+    /// How many such pairs there are.
+    pub times: usize,
 }
 
-/// The query of a pair, and what the first and the second of two raters said of it.
-pub type LabelledPair = (usize, Outcome, Outcome);
+/// What two raters said of the pairs of one query: how many have each label of the first (row) and of the second (column),
+/// in the order A, tie, B.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LabelTable {
+    pub query: usize,
+    pub counts: [[usize; 3]; 3],
+}
 
-fn place(outcome: Outcome) -> usize {
+impl LabelTable {
+    /// Each cell: its row and column, and how many pairs are in it.
+    fn cells(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let cell = |x: usize, y: usize| (x, y, self.counts[x][y]);
+        (0..3).flat_map(move |x| (0..3).map(move |y| cell(x, y)))
+    }
+
+    /// All its pairs.
+    pub fn all(&self) -> usize {
+        self.cells().map(|(.., count)| count).sum()
+    }
+
+    /// The pairs with two labels that are the same.
+    pub fn same(&self) -> usize {
+        (0..3).map(|at| self.counts[at][at]).sum()
+    }
+}
+
+/// The place of an outcome in tables: A, tie, B.
+pub fn place(outcome: Outcome) -> usize {
     match outcome {
         Outcome::A => 0,
         Outcome::Tie => 1,
@@ -27,31 +54,35 @@ fn place(outcome: Outcome) -> usize {
 /// p_e follows from the margins of both orientations together: with r and c those of the raters, r(A) = r(B). The error is
 /// linearised, with the influence [(o − p_o)(1 − p_e) − (1 − p_o)(c(x) + r(y) − 2 p_e)] / (1 − p_e)² of a pair of labels x
 /// and y, which agree (o = 1) or do not, summed up by query. `None` as for [`kappa`].
-pub fn battle_kappa(pairs: &[LabelledPair]) -> Option<Kappa> {
+pub fn battle_kappa(tables: &[LabelTable]) -> Option<Kappa> {
     let mut both = vec![vec![0; 3]; 3];
-    for (_, first, second) in pairs {
-        let (x, y) = (place(*first), place(*second));
-        both[x][y] += 1;
-        both[2 - x][2 - y] += 1;
+    for (x, y, count) in tables.iter().flat_map(LabelTable::cells) {
+        both[x][y] += count;
+        both[2 - x][2 - y] += count;
     }
     let table = kappa(&both)?;
-    let n = pairs.len() as f64;
+    let pairs: usize = tables.iter().map(LabelTable::all).sum();
+    let n = pairs as f64;
     let row = |at: usize| both[at].iter().sum::<usize>() as f64 / (2.0 * n);
     let column = |at: usize| both.iter().map(|row| row[at]).sum::<usize>() as f64 / (2.0 * n);
     let (observed, expected) = (table.observed, table.expected);
-    let pull = |(query, first, second): &LabelledPair| {
-        let agree = f64::from(u8::from(first == second));
-        let chance = column(place(*first)) + row(place(*second)) - 2.0 * expected;
+    let pull = |x: usize, y: usize| {
+        let agree = f64::from(u8::from(x == y));
+        let chance = column(x) + row(y) - 2.0 * expected;
         let influence = (agree - observed) * (1.0 - expected) - (1.0 - observed) * chance;
-        (*query, influence / (1.0 - expected).powi(2) / n)
+        influence / (1.0 - expected).powi(2) / n
     };
-    let error = ClusteredError::new(pairs.iter().map(pull));
+    let pulls = tables.iter().flat_map(|table| {
+        let cells = table.cells();
+        cells.map(|(x, y, count)| (table.query, pull(x, y), count))
+    });
+    let error = ClusteredError::counted(pulls);
     // Where the two never differ, an error of rounding says nothing.
-    let error = error.filter(|_| pairs.iter().any(|(_, first, second)| first != second));
+    let error = error.filter(|_| tables.iter().any(|table| table.same() < table.all()));
     Some(Kappa {
         se: error.map_or(0.0, |error| error.se),
         interval: error.and_then(|error| error.interval(table.value, -1.0, 1.0)),
-        n: pairs.len(),
+        n: pairs,
         ..table
     })
 }
@@ -59,12 +90,15 @@ pub fn battle_kappa(pairs: &[LabelledPair]) -> Option<Kappa> {
 /// Krippendorff's nominal α of any number of raters over pairs.
 pub fn battle_alpha(pairs: &[BattleLabels]) -> Option<Alpha> {
     let labels = |pair: &BattleLabels| -> Vec<Option<f64>> {
-        let places = pair.labels.iter().map(|label| place(*label) as f64);
-        places.map(Some).collect()
+        let places = pair.labels.iter().enumerate();
+        places
+            .flat_map(|(place, raters)| std::iter::repeat_n(Some(place as f64), *raters))
+            .collect()
     };
     alpha(LabelUnits {
         rows: &pairs.iter().map(labels).collect::<Vec<_>>(),
         clusters: &pairs.iter().map(|pair| pair.query).collect::<Vec<_>>(),
+        times: &pairs.iter().map(|pair| pair.times).collect::<Vec<_>>(),
         mirror: Some(2.0),
     })
 }
@@ -84,12 +118,74 @@ mod tests {
         }
     }
 
+    /// The query of a pair, and what the first and the second of two raters said of it.
+    type LabelledPair = (usize, Outcome, Outcome);
+
     fn labels(pairs: &[LabelledPair]) -> Vec<BattleLabels> {
-        let of = |(query, first, second): &LabelledPair| BattleLabels {
-            query: *query,
-            labels: vec![*first, *second],
+        let of = |(query, first, second): &LabelledPair| {
+            let mut labels = [0; 3];
+            labels[place(*first)] += 1;
+            labels[place(*second)] += 1;
+            BattleLabels {
+                query: *query,
+                labels,
+                times: 1,
+            }
         };
         pairs.iter().map(of).collect()
+    }
+
+    fn kappa_of(pairs: &[LabelledPair]) -> Option<Kappa> {
+        let of = |(query, first, second): &LabelledPair| {
+            let mut table = LabelTable {
+                query: *query,
+                ..LabelTable::default()
+            };
+            table.counts[place(*first)][place(*second)] += 1;
+            table
+        };
+        battle_kappa(&pairs.iter().map(of).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn pairs_that_are_alike_may_be_counted_together() {
+        let pairs = [
+            (0, A, A),
+            (0, A, A),
+            (0, A, B),
+            (0, Tie, B),
+            (1, B, B),
+            (1, A, Tie),
+        ];
+        for pairs in [&pairs[..], &pairs[..4]] {
+            let mut tables: Vec<LabelTable> = Vec::new();
+            let mut units: Vec<BattleLabels> = Vec::new();
+            for ((query, first, second), unit) in pairs.iter().zip(labels(pairs)) {
+                if tables.last().is_none_or(|table| table.query != *query) {
+                    tables.push(LabelTable {
+                        query: *query,
+                        ..LabelTable::default()
+                    });
+                }
+                tables.last_mut().unwrap().counts[place(*first)][place(*second)] += 1;
+                let like = |known: &&mut BattleLabels| {
+                    (known.query, known.labels) == (unit.query, unit.labels)
+                };
+                match units.iter_mut().find(like) {
+                    Some(known) => known.times += 1,
+                    None => units.push(unit),
+                }
+            }
+            let (one, other) = (kappa_of(pairs).unwrap(), battle_kappa(&tables).unwrap());
+            assert_eq!((one.value, one.n), (other.value, other.n));
+            assert!((one.se - other.se).abs() < 1e-12 && one.se > 0.0);
+            let (one, other) = (battle_alpha(&labels(pairs)), battle_alpha(&units));
+            let (one, other) = (one.unwrap(), other.unwrap());
+            assert_eq!((one.units, one.values), (other.units, other.values));
+            assert!((one.value - other.value).abs() < 1e-12);
+            let low = |alpha: Alpha| alpha.interval.unwrap().low;
+            assert!((low(one) - low(other)).abs() < 1e-12);
+        }
     }
 
     #[test]
@@ -97,7 +193,7 @@ mod tests {
         // Two judges who always name the better document, which is always called A: chance is ½, not 1.
         let mut pairs = vec![(0, A, A); 9];
         pairs.push((0, A, B));
-        let kappa = battle_kappa(&pairs).unwrap();
+        let kappa = kappa_of(&pairs).unwrap();
         assert!((kappa.expected - 0.5).abs() < 1e-12 && (kappa.value - 0.8).abs() < 1e-12);
         // Σ (o − .9)² / n² · n / (n − 1) over (1 − p_e)²: .9 · .1 / 9 · 4.
         assert!((kappa.se - 0.2).abs() < 1e-12, "{kappa:?}");
@@ -106,9 +202,9 @@ mod tests {
         let alpha = battle_alpha(&labels(&pairs)).unwrap();
         assert!((alpha.value - 0.81).abs() < 1e-12, "{alpha:?}");
         assert_eq!((alpha.units, alpha.values), (10, 20));
-        assert_eq!(battle_kappa(&[(0, Tie, Tie)]), None);
-        assert_eq!(battle_kappa(&[(0, A, A)]).unwrap().interval, None);
-        assert_eq!(battle_kappa(&[]), None);
+        assert_eq!(kappa_of(&[(0, Tie, Tie)]), None);
+        assert_eq!(kappa_of(&[(0, A, A)]).unwrap().interval, None);
+        assert_eq!(kappa_of(&[]), None);
     }
 
     #[test]
@@ -136,8 +232,8 @@ mod tests {
             let squares: f64 = left.iter().map(|value| (value - mean).powi(2)).sum();
             (59.0 / 60.0 * squares).sqrt()
         };
-        let kappa = battle_kappa(&pairs).unwrap();
-        let se = jackknife(&|rest| battle_kappa(rest).unwrap().value);
+        let kappa = kappa_of(&pairs).unwrap();
+        let se = jackknife(&|rest| kappa_of(rest).unwrap().value);
         assert!((kappa.se / se - 1.0).abs() < 0.03, "{} {se}", kappa.se);
         let interval = battle_alpha(&labels(&pairs)).unwrap().interval.unwrap();
         let half = 2.000_995 * jackknife(&|rest| battle_alpha(&labels(rest)).unwrap().value);
@@ -159,7 +255,7 @@ mod tests {
                 rows.iter().map(pair).collect()
             };
             let near = |x: f64, y: f64| (x - y).abs() < 1e-9;
-            let (there, back) = (battle_kappa(&pairs(false)), battle_kappa(&pairs(true)));
+            let (there, back) = (kappa_of(&pairs(false)), kappa_of(&pairs(true)));
             prop_assert_eq!(there.is_some(), back.is_some());
             if let (Some(there), Some(back)) = (there, back) {
                 prop_assert!(near(there.value, back.value) && near(there.se, back.se));

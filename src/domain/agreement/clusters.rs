@@ -17,23 +17,34 @@ impl ClusteredError {
     /// totals of the clusters are taken as independent (Liang & Zeger 1986, with the factor G / (G − 1)); where there is
     /// one cluster only, its items are. `None` for fewer than two of either.
     pub fn new(influences: impl IntoIterator<Item = (usize, f64)>) -> Option<Self> {
-        let influences: Vec<(usize, f64)> = influences.into_iter().collect();
+        let once = influences.into_iter();
+        Self::counted(once.map(|(cluster, influence)| (cluster, influence, 1)))
+    }
+
+    /// [`ClusteredError::new`] of items of which some are alike: each comes with how many there are of it.
+    pub fn counted(influences: impl IntoIterator<Item = (usize, f64, usize)>) -> Option<Self> {
+        let influences: Vec<(usize, f64, usize)> = influences.into_iter().collect();
         let mut totals: BTreeMap<usize, f64> = BTreeMap::new();
-        for (cluster, influence) in &influences {
-            *totals.entry(*cluster).or_default() += influence;
+        for (cluster, influence, times) in influences.iter().filter(|(.., times)| *times > 0) {
+            *totals.entry(*cluster).or_default() += influence * *times as f64;
         }
         match totals.len() {
-            1 => Self::of_totals(influences.into_iter().map(|(_, influence)| influence)),
-            _ => Self::of_totals(totals.into_values()),
+            1 => Self::of_totals(influences.iter().map(|(_, influence, n)| (*influence, *n))),
+            _ => Self::of_totals(totals.into_values().map(|total| (total, 1))),
         }
     }
 
-    fn of_totals(totals: impl Iterator<Item = f64>) -> Option<Self> {
-        let totals: Vec<f64> = totals.collect();
-        let n = totals.len() as f64;
-        let degrees = totals.len().checked_sub(1).filter(|degrees| *degrees > 0)?;
-        let mean = totals.iter().sum::<f64>() / n;
-        let squares: f64 = totals.iter().map(|total| (total - mean).powi(2)).sum();
+    fn of_totals(totals: impl Iterator<Item = (f64, usize)>) -> Option<Self> {
+        let totals: Vec<(f64, usize)> = totals.collect();
+        let items: usize = totals.iter().map(|(_, times)| times).sum();
+        let n = items as f64;
+        let degrees = items.checked_sub(1).filter(|degrees| *degrees > 0)?;
+        let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
+            let parts = totals.iter();
+            parts.map(|(total, times)| of(*total) * *times as f64).sum()
+        };
+        let mean = sum(&|total| total) / n;
+        let squares = sum(&|total| (total - mean).powi(2));
         Some(Self {
             se: (squares * n / degrees as f64).sqrt(),
             degrees,

@@ -30,8 +30,12 @@ pub struct Calibration {
     pub n: usize,
 }
 
-/// The calibration of one judge's margins. `None` without a vote to check, and for a judge that only ever says which document
-/// is better, whose margins of 1 are no confidence that it stated.
+/// Whether a vote states a confidence: a margin of 1 only says which document is better.
+pub(super) fn states_confidence(rating: &Rating) -> bool {
+    rating.margin.outcome() != Outcome::Tie && rating.margin.get().abs() < 1.0
+}
+
+/// The calibration of the margins of a judge that has stated confidences. `None` without a vote to check.
 ///
 /// A margin m states the confidence (1 + |m|) / 2, from ½ to 1, that the preferred document is better. A vote is
 /// correct (1) when the person prefers the same document, half correct when the person calls a tie, else wrong (0). The
@@ -39,11 +43,7 @@ pub struct Calibration {
 /// counted as they were reviewed, without correction for how they were drawn; each presentation of a pair is a vote.
 /// The calibration error (Naeini, Cooper & Hauskrecht 2015) takes up to ten bins, of at least ten votes each where there
 /// are that many.
-pub fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Option<Calibration> {
-    let stated = |rating: &&Rating| {
-        rating.margin.outcome() != Outcome::Tie && rating.margin.get().abs() < 1.0
-    };
-    ratings.iter().find(stated)?;
+pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Option<Calibration> {
     let references = reference_verdicts(verdicts);
     let mut votes: Vec<(f64, f64)> = ratings
         .iter()
@@ -128,13 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_that_states_no_confidence_has_no_calibration() {
-        let ratings = [
-            rating(0, 1, 2, 1.0),
-            rating(0, 1, 3, -1.0),
-            rating(0, 2, 3, 0.0),
-        ];
-        assert_eq!(calibration(&ratings, &[verdict(1, 2, Some(1.0))]), None);
+    fn a_judge_that_only_names_documents_states_no_confidence() {
+        let margins = [1.0, -1.0, 0.0, 0.5];
+        let stated = margins.map(|margin| states_confidence(&rating(0, 1, 2, margin)));
+        assert_eq!(stated, [false, false, false, true]);
     }
 
     #[test]

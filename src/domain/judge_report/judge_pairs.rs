@@ -2,7 +2,7 @@
 
 use super::Rating;
 use crate::domain::agreement::{
-    Alpha, BattleLabels, Kappa, LabelledPair, Share, battle_alpha, battle_kappa,
+    Alpha, BattleLabels, Kappa, LabelTable, Share, battle_alpha, battle_kappa, place,
 };
 use crate::domain::battle::Pair;
 use crate::domain::vote::Outcome;
@@ -23,18 +23,18 @@ pub struct JudgePair {
     pub kappa: Option<Kappa>,
 }
 
-/// What each judge says of each pair of each query, seen from the document earlier in the pool. Of a judge with several
-/// votes on a pair it is what most of them say: a tie where as many name the one document as the other.
-fn outcomes(ratings: &[Rating]) -> BTreeMap<(usize, Pair), BTreeMap<usize, Outcome>> {
-    let mut leads: BTreeMap<(usize, Pair), BTreeMap<usize, i64>> = BTreeMap::new();
+/// What each judge says of each pair of each query, seen from the document earlier in the pool, by judge. Of a judge with
+/// several votes on a pair it is what most of them say: a tie where as many name the one document as the other.
+pub(super) fn pair_labels(ratings: &[Rating]) -> BTreeMap<(usize, Pair), Vec<(usize, Outcome)>> {
+    let mut leads: BTreeMap<(usize, Pair), Vec<(usize, i64)>> = BTreeMap::new();
     for rating in ratings {
         if let Some((pair, outcome)) = rating.on_pair() {
-            let lead = leads.entry(pair).or_default();
-            *lead.entry(rating.judge).or_default() += match outcome {
+            let lead = match outcome {
                 Outcome::A => -1,
                 Outcome::Tie => 0,
                 Outcome::B => 1,
             };
+            leads.entry(pair).or_default().push((rating.judge, lead));
         }
     }
     let outcome = |lead: i64| match lead {
@@ -42,9 +42,12 @@ fn outcomes(ratings: &[Rating]) -> BTreeMap<(usize, Pair), BTreeMap<usize, Outco
         0 => Outcome::Tie,
         1.. => Outcome::B,
     };
-    let of_pair = |leads: BTreeMap<usize, i64>| {
-        let judges = leads.into_iter();
-        judges.map(|(judge, lead)| (judge, outcome(lead))).collect()
+    let of_pair = |mut leads: Vec<(usize, i64)>| {
+        leads.sort_by_key(|(judge, _)| *judge);
+        let by_judge = leads.chunk_by(|one, other| one.0 == other.0);
+        by_judge
+            .map(|own| (own[0].0, outcome(own.iter().map(|(_, lead)| lead).sum())))
+            .collect()
     };
     leads
         .into_iter()
@@ -52,45 +55,66 @@ fn outcomes(ratings: &[Rating]) -> BTreeMap<(usize, Pair), BTreeMap<usize, Outco
         .collect()
 }
 
+/// The tables of every two judges by query.
+pub(super) type JudgeTables = BTreeMap<(usize, usize), Vec<LabelTable>>;
+
 /// Every two judges that occur in the ratings, in ascending order.
 pub fn judge_pairs(ratings: &[Rating]) -> Vec<JudgePair> {
-    let mut shared: BTreeMap<(usize, usize), Vec<LabelledPair>> = BTreeMap::new();
+    let mut tables = JudgeTables::new();
     let judges: BTreeSet<usize> = ratings.iter().map(|rating| rating.judge).collect();
     for a in &judges {
         for b in judges.range((Excluded(a), Unbounded)) {
-            shared.insert((*a, *b), Vec::new());
+            tables.insert((*a, *b), Vec::new());
         }
     }
-    for ((query, _), votes) in outcomes(ratings) {
-        for (a, first) in &votes {
-            for (b, second) in votes.range((Excluded(a), Unbounded)) {
-                if let Some(pairs) = shared.get_mut(&(*a, *b)) {
-                    pairs.push((query, *first, *second));
+    for ((query, _), labels) in pair_labels(ratings) {
+        for (at, (a, first)) in labels.iter().enumerate() {
+            for (b, second) in &labels[at + 1..] {
+                let tables = tables.entry((*a, *b)).or_default();
+                if tables.last().is_none_or(|table| table.query != query) {
+                    tables.push(LabelTable {
+                        query,
+                        ..LabelTable::default()
+                    });
+                }
+                if let Some(table) = tables.last_mut() {
+                    table.counts[place(*first)][place(*second)] += 1;
                 }
             }
         }
     }
-    let same =
-        |(query, first, second): &LabelledPair| (*query, f64::from(u8::from(first == second)));
-    shared
-        .into_iter()
-        .map(|((a, b), pairs)| JudgePair {
-            a,
-            b,
-            n: pairs.len(),
-            agree: Share::clustered(pairs.iter().map(same)),
-            kappa: battle_kappa(&pairs),
-        })
-        .collect()
+    pairs_of(&tables)
+}
+
+/// What the tables say of every two judges.
+pub(super) fn pairs_of(tables: &JudgeTables) -> Vec<JudgePair> {
+    let pair = |((a, b), tables): (&(usize, usize), &Vec<LabelTable>)| {
+        let same = |table: &LabelTable| (table.same() as f64, table.all());
+        JudgePair {
+            a: *a,
+            b: *b,
+            n: tables.iter().map(LabelTable::all).sum(),
+            agree: Share::of_clusters(tables.iter().map(same)),
+            kappa: battle_kappa(tables),
+        }
+    };
+    tables.iter().map(pair).collect()
 }
 
 /// Krippendorff's α of the judges over the pairs, nominal on the outcomes A, tie and B. See [`battle_alpha`].
 pub fn judge_alpha(ratings: &[Rating]) -> Option<Alpha> {
-    let units: Vec<BattleLabels> = outcomes(ratings)
+    let units: Vec<BattleLabels> = pair_labels(ratings)
         .into_iter()
-        .map(|((query, _), votes)| BattleLabels {
-            query,
-            labels: votes.into_values().collect(),
+        .map(|((query, _), votes)| {
+            let mut labels = [0; 3];
+            for (_, outcome) in votes {
+                labels[place(outcome)] += 1;
+            }
+            BattleLabels {
+                query,
+                labels,
+                times: 1,
+            }
         })
         .collect();
     battle_alpha(&units)

@@ -1,9 +1,9 @@
 //! Whether longer documents have the better chance, beyond what their scores explain.
 
 use super::Rating;
-use super::logistic::{RegressionCase, regression};
+use super::logistic::LogisticSearch;
 use crate::domain::agreement::{Interval, Share};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How length goes with a judge's preference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -17,7 +17,7 @@ pub struct LengthBias {
 }
 
 /// λ in logit P(B) = β (e_b − e_a) + λ ln(length of B / length of A).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LengthSlope {
     /// λ: positive where the judge prefers length. Twice the length is worth λ ln 2 on the scale of the scores times β.
     pub value: f64,
@@ -28,32 +28,43 @@ pub struct LengthSlope {
     pub n: usize,
 }
 
-/// The length bias of one judge's ballots. Each part is `None` where no ballot bears on it, the slope also where the
-/// regression has no finite maximum.
-///
-/// The gaps are best those of the whole ensemble: gaps fitted to this judge's votes alone already contain its bias.
-pub fn length_bias(ratings: &[Rating]) -> LengthBias {
-    let ratings = || ratings.iter().filter(|rating| rating.a != rating.b);
-    let (mut longer, mut n) = (0, 0);
-    for rating in ratings().filter(|b| b.length_a != b.length_b && b.margin.get() != 0.0) {
-        n += 1;
-        let longer_is_b = rating.length_b > rating.length_a;
-        longer += usize::from(longer_is_b == (rating.margin.get() > 0.0));
+/// What one query adds to how often a judge prefers the longer document.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct LengthTally {
+    longer: u32,
+    /// Ballots that are no tie and whose documents differ in length.
+    uneven: u32,
+}
+
+impl LengthTally {
+    pub(super) fn of(ratings: &[Rating]) -> Self {
+        let mut tally = Self::default();
+        let ratings = ratings.iter().filter(|rating| rating.a != rating.b);
+        for rating in ratings.filter(|b| b.length_a != b.length_b && b.margin.get() != 0.0) {
+            let longer_is_b = rating.length_b > rating.length_a;
+            tally.uneven += 1;
+            tally.longer += u32::from(longer_is_b == (rating.margin.get() > 0.0));
+        }
+        tally
     }
-    let cases: Vec<RegressionCase> = ratings()
-        .filter(|rating| rating.length_a > 0 && rating.length_b > 0)
-        .filter_map(|rating| {
-            let ratio = (rating.length_b as f64 / rating.length_a as f64).ln();
-            Some(RegressionCase {
-                x: [rating.finite_gap()?, ratio],
-                vote: rating.score(),
-                weight: 1.0,
-            })
-        })
-        .collect();
-    LengthBias {
-        longer: Share::of(longer, n),
-        slope: regression(&cases).map(|fit| LengthSlope {
+
+    pub(super) fn join(&mut self, other: Self) {
+        self.longer += other.longer;
+        self.uneven += other.uneven;
+    }
+
+    pub(super) fn share(self) -> Option<Share> {
+        Share::of(self.longer as usize, self.uneven as usize)
+    }
+}
+
+impl LengthSlope {
+    /// The slope of a search over cases of (gap, ln of the lengths' ratio), unless it has no finite maximum.
+    ///
+    /// The gaps are best those of the whole ensemble: gaps fitted to this judge's votes alone already contain its bias.
+    pub(super) fn of(search: LogisticSearch) -> Option<Self> {
+        let n = search.cases();
+        search.found().map(|fit| Self {
             value: fit.coefficients[1],
             se: fit.se[1],
             interval: Interval::normal(
@@ -62,14 +73,14 @@ pub fn length_bias(ratings: &[Rating]) -> LengthBias {
                 f64::NEG_INFINITY,
                 f64::INFINITY,
             ),
-            n: cases.len(),
-        }),
+            n,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::rating;
+    use super::super::tests::{length_bias, rating};
     use super::*;
 
     #[test]

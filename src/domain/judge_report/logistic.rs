@@ -1,14 +1,18 @@
 //! Logistic regression on two predictors without an intercept, votes 0, ½, 1 allowed.
 
 use crate::domain::numeric::sigma;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 const MAX_STEPS: usize = 60;
+
+/// Lengths of a step that are tried at most.
+const MAX_HALVED: usize = 40;
 
 /// A fit has converged when a step moves no coefficient further than this share of 1 + its size.
 const TOLERANCE: f64 = 1e-11;
 
 /// One vote with what is to explain it.
+#[cfg(test)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RegressionTrial {
     /// The gap e_b − e_a of the two documents.
@@ -20,7 +24,7 @@ pub struct RegressionTrial {
 }
 
 /// One judge's response to the gap and to the order of presentation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JudgeRegression {
     /// β, the slope on the gap: how sharply the judge tells the documents apart, 1 for what the gaps assume.
     pub beta: f64,
@@ -38,6 +42,7 @@ pub struct JudgeRegression {
 /// The maximum of the likelihood, a vote of ½ being half a vote for each; errors are from the information matrix.
 /// Trials that are not finite, or whose vote is not in 0..=1, are left out. `None` without two trials that tell the
 /// predictors apart, and where the likelihood has no finite maximum because the predictors separate the votes.
+#[cfg(test)]
 pub fn judge_regression(trials: &[RegressionTrial]) -> Option<JudgeRegression> {
     let cases: Vec<RegressionCase> = trials
         .iter()
@@ -48,14 +53,21 @@ pub fn judge_regression(trials: &[RegressionTrial]) -> Option<JudgeRegression> {
             weight: 1.0,
         })
         .collect();
-    let fit = regression(&cases)?;
-    Some(JudgeRegression {
-        beta: fit.coefficients[0],
-        gamma: fit.coefficients[1],
-        beta_se: fit.se[0],
-        gamma_se: fit.se[1],
-        n: cases.len(),
-    })
+    JudgeRegression::of(searched(&cases))
+}
+
+impl JudgeRegression {
+    /// The response that a search over cases of (gap, order) has found.
+    pub(super) fn of(search: LogisticSearch) -> Option<Self> {
+        let n = search.cases();
+        search.found().map(|fit| Self {
+            beta: fit.coefficients[0],
+            gamma: fit.coefficients[1],
+            beta_se: fit.se[0],
+            gamma_se: fit.se[1],
+            n,
+        })
+    }
 }
 
 /// A weighted observation of the regression.
@@ -73,8 +85,10 @@ pub(super) struct LogisticFit {
     pub(super) se: [f64; 2],
 }
 
-/// The likelihood of the cases at some coefficients, with two derivatives.
-struct LikelihoodTerms {
+/// The likelihood of cases at some coefficients, with two derivatives.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LikelihoodTerms {
+    cases: usize,
     loss: f64,
     gradient: [f64; 2],
     /// The information: its two diagonal cells and the one beside them.
@@ -83,39 +97,91 @@ struct LikelihoodTerms {
 
 /// Newton with halved steps. Where the predictors separate the votes every step is as long as the last, and it gives up.
 pub(super) fn regression(cases: &[RegressionCase]) -> Option<LogisticFit> {
-    // From 0, where no gap is so large that its vote is taken for certain.
-    let mut at = [0.0; 2];
-    let mut here = local(cases, at);
-    for _ in 0..MAX_STEPS {
-        let [xx, yy, xy] = here.information;
-        let determinant = xx * yy - xy * xy;
-        if determinant.is_nan() || determinant <= 1e-12 * xx * yy {
-            return None;
+    searched(cases).found()
+}
+
+fn searched(cases: &[RegressionCase]) -> LogisticSearch {
+    let mut search = LogisticSearch::default();
+    while let Some(at) = search.trial() {
+        let mut terms = LikelihoodTerms::default();
+        for case in cases {
+            terms.add(case, at);
         }
-        let [gx, gy] = here.gradient;
-        let step = [
+        search.take(terms);
+    }
+    search
+}
+
+/// The search for the maximum, one look at all cases at a time, so that they need not be in one place: [`Self::trial`] says
+/// where to look, [`Self::take`] gets what is there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LogisticSearch {
+    at: [f64; 2],
+    /// What is at `at`; nothing before the first look.
+    here: Option<LikelihoodTerms>,
+    step: [f64; 2],
+    /// The share of the step that is tried, and how often it was halved.
+    length: f64,
+    halved: usize,
+    steps: usize,
+    /// The result, where the search has ended.
+    end: Option<Option<LogisticFit>>,
+}
+
+impl LogisticSearch {
+    /// Where the likelihood is wanted; nowhere when the search has ended.
+    pub(super) fn trial(&self) -> Option<[f64; 2]> {
+        self.end.is_none().then(|| match self.here {
+            // From 0, where no gap is so large that its vote is taken for certain.
+            None => [0.0; 2],
+            Some(_) => [0, 1].map(|k| self.at[k] + self.length * self.step[k]),
+        })
+    }
+
+    /// Goes on with the likelihood at [`Self::trial`].
+    pub(super) fn take(&mut self, there: LikelihoodTerms) {
+        let Some(trial) = self.trial() else {
+            return;
+        };
+        if let Some(here) = &self.here {
+            let slack = 1e-13 * (1.0 + here.loss.abs());
+            let worse = there.loss.is_nan() || there.loss > here.loss + slack;
+            if worse && self.halved + 1 < MAX_HALVED {
+                self.length *= 0.5;
+                self.halved += 1;
+                return;
+            }
+            self.steps += 1;
+            let still =
+                |k: usize| (trial[k] - self.at[k]).abs() <= TOLERANCE * (1.0 + self.at[k].abs());
+            if still(0) && still(1) {
+                self.end = Some(errors(trial, there.information));
+            } else if self.steps == MAX_STEPS {
+                self.end = Some(None);
+            }
+        }
+        (self.at, self.length, self.halved) = (trial, 1.0, 0);
+        let [xx, yy, xy] = there.information;
+        let [gx, gy] = there.gradient;
+        let determinant = xx * yy - xy * xy;
+        if self.end.is_none() && (determinant.is_nan() || determinant <= 1e-12 * xx * yy) {
+            self.end = Some(None);
+        }
+        self.step = [
             (yy * gx - xy * gy) / determinant,
             (xx * gy - xy * gx) / determinant,
         ];
-        let slack = 1e-13 * (1.0 + here.loss.abs());
-        let mut length = 1.0;
-        let mut trial = at;
-        let mut there = local(cases, trial);
-        for _ in 0..40 {
-            trial = [at[0] + length * step[0], at[1] + length * step[1]];
-            there = local(cases, trial);
-            if there.loss <= here.loss + slack {
-                break;
-            }
-            length *= 0.5;
-        }
-        let settled = (0..2).all(|k| (trial[k] - at[k]).abs() <= TOLERANCE * (1.0 + at[k].abs()));
-        (at, here) = (trial, there);
-        if settled {
-            return errors(at, here.information);
-        }
+        self.here = Some(there);
     }
-    None
+
+    pub(super) fn found(self) -> Option<LogisticFit> {
+        self.end.flatten()
+    }
+
+    /// How many cases there are.
+    pub(super) fn cases(&self) -> usize {
+        self.here.map_or(0, |here| here.cases)
+    }
 }
 
 fn errors(coefficients: [f64; 2], [xx, yy, xy]: [f64; 3]) -> Option<LogisticFit> {
@@ -125,25 +191,34 @@ fn errors(coefficients: [f64; 2], [xx, yy, xy]: [f64; 3]) -> Option<LogisticFit>
     sound.then_some(LogisticFit { coefficients, se })
 }
 
-fn local(cases: &[RegressionCase], at: [f64; 2]) -> LikelihoodTerms {
-    let mut local = LikelihoodTerms {
-        loss: 0.0,
-        gradient: [0.0; 2],
-        information: [0.0; 3],
-    };
-    for RegressionCase { x, vote, weight } in cases {
+impl LikelihoodTerms {
+    /// Adds what a case contributes at some coefficients.
+    pub(super) fn add(&mut self, case: &RegressionCase, at: [f64; 2]) {
+        let RegressionCase { x, vote, weight } = case;
         let z = at[0] * x[0] + at[1] * x[1];
-        local.loss += weight * surprise(z, *vote);
+        self.cases += 1;
+        self.loss += weight * surprise(z, *vote);
         let (p, q) = (sigma(z), sigma(-z));
         let pull = weight * (vote * q - (1.0 - vote) * p);
         let stiffness = weight * p * q;
-        local.gradient[0] += pull * x[0];
-        local.gradient[1] += pull * x[1];
-        local.information[0] += stiffness * x[0] * x[0];
-        local.information[1] += stiffness * x[1] * x[1];
-        local.information[2] += stiffness * x[0] * x[1];
+        self.gradient[0] += pull * x[0];
+        self.gradient[1] += pull * x[1];
+        self.information[0] += stiffness * x[0] * x[0];
+        self.information[1] += stiffness * x[1] * x[1];
+        self.information[2] += stiffness * x[0] * x[1];
     }
-    local
+
+    /// Adds what other cases contribute at the same coefficients.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.loss += other.loss;
+        for (sum, part) in self.gradient.iter_mut().zip(other.gradient) {
+            *sum += part;
+        }
+        for (sum, part) in self.information.iter_mut().zip(other.information) {
+            *sum += part;
+        }
+    }
 }
 
 /// −ln of the likelihood of a vote at the logit `z`: of vote · ln σ(z) + (1 − vote) · ln σ(−z).

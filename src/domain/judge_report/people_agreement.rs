@@ -22,7 +22,7 @@ pub struct PeopleAgreement {
 }
 
 /// The agreement of one judge's votes with people.
-pub fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> PeopleAgreement {
+pub(super) fn people_agreement(ratings: &[Rating], verdicts: &[HumanVerdict]) -> PeopleAgreement {
     let (all, decided) = agreement(ratings, verdicts);
     let revealed: Vec<HumanVerdict> = verdicts
         .iter()

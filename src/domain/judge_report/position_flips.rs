@@ -3,7 +3,7 @@
 use super::Rating;
 use crate::domain::agreement::Share;
 use crate::domain::vote::Outcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How often the outcome in terms of the documents changed with the order of presentation, over the pairs that one
@@ -20,38 +20,52 @@ pub struct PositionFlips {
     pub softened: Share,
 }
 
-/// The flips of one judge's ballots, the last ballot of a pair in each presentation counting. `None` where no pair was
-/// voted on in both.
-pub fn position_flips(ratings: &[Rating]) -> Option<PositionFlips> {
-    let mut shown: BTreeMap<_, [Option<Outcome>; 2]> = BTreeMap::new();
-    for rating in ratings {
-        if let Some((key, outcome)) = rating.on_pair() {
-            // Which of the pair was first, whatever the battle calls it.
-            let high_first = rating.swapped == (rating.b > rating.a);
-            shown.entry(key).or_default()[usize::from(high_first)] = Some(outcome);
+/// What one query adds to the flips of a judge.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FlipTally {
+    /// Pairs that were voted on in both presentations.
+    both: u32,
+    reversed: u32,
+    softened: u32,
+}
+
+impl FlipTally {
+    /// Of one judge's ballots on one query, the last ballot of a pair in each presentation counting.
+    pub(super) fn of(ratings: &[Rating]) -> Self {
+        let mut shown: BTreeMap<_, [Option<Outcome>; 2]> = BTreeMap::new();
+        for rating in ratings {
+            if let Some((key, outcome)) = rating.on_pair() {
+                // Which of the pair was first, whatever the battle calls it.
+                let high_first = rating.swapped == (rating.b > rating.a);
+                shown.entry(key).or_default()[usize::from(high_first)] = Some(outcome);
+            }
         }
+        let mut tally = Self::default();
+        for outcomes in shown.into_values() {
+            let [Some(one), Some(other)] = outcomes else {
+                continue;
+            };
+            tally.both += 1;
+            match one == Outcome::Tie || other == Outcome::Tie {
+                _ if one == other => {}
+                true => tally.softened += 1,
+                false => tally.reversed += 1,
+            }
+        }
+        tally
     }
-    let both: Vec<(usize, Outcome, Outcome)> = shown
-        .into_iter()
-        .filter_map(|((query, _), outcomes)| match outcomes {
-            [Some(one), Some(other)] => Some((query, one, other)),
-            _ => None,
-        })
-        .collect();
-    let share = |counts: fn(Outcome, Outcome) -> bool| {
-        let count = |(query, one, other): &(usize, Outcome, Outcome)| {
-            (
-                *query,
-                f64::from(u8::from(one != other && counts(*one, *other))),
-            )
-        };
-        Share::clustered(both.iter().map(count))
+}
+
+/// The flips of one judge over its queries. `None` where no pair was voted on in both.
+pub(super) fn position_flips(queries: &[FlipTally]) -> Option<PositionFlips> {
+    let share = |count: fn(&FlipTally) -> u32| {
+        let of = |tally: &FlipTally| (f64::from(count(tally)), tally.both as usize);
+        Share::of_clusters(queries.iter().map(of))
     };
-    let a_tie = |one: Outcome, other: Outcome| one == Outcome::Tie || other == Outcome::Tie;
     Some(PositionFlips {
-        changed: share(|_, _| true)?,
-        reversed: share(|one, other| one != Outcome::Tie && other != Outcome::Tie)?,
-        softened: share(a_tie)?,
+        changed: share(|tally| tally.reversed + tally.softened)?,
+        reversed: share(|tally| tally.reversed)?,
+        softened: share(|tally| tally.softened)?,
     })
 }
 
@@ -82,9 +96,9 @@ mod tests {
             // One presentation only.
             shown(0, 4, 1.0, true),
         ];
-        let flips = position_flips(&ratings).unwrap();
+        let flips = position_flips(&[FlipTally::of(&ratings)]).unwrap();
         assert_eq!((flips.changed.part, flips.changed.n), (2.0, 3));
         assert_eq!((flips.reversed.part, flips.softened.part), (1.0, 1.0));
-        assert_eq!(super::position_flips(&ratings[6..]), None);
+        assert_eq!(position_flips(&[FlipTally::of(&ratings[6..])]), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Rating;
 use crate::domain::agreement::{ClusteredError, Interval};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The simple diagnostic of position bias (SCIENCE §6.1): the mean vote for B where B was shown first, less the mean
@@ -26,44 +26,82 @@ pub struct PositionShift {
     pub both: usize,
 }
 
-/// A judge's votes on one pair: the query, and by whether B was shown first the scores for B, seen from one document.
-type VotesOnPair = (usize, [Vec<f64>; 2]);
+/// What one query adds to the position shift of a judge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct ShiftTally {
+    /// Votes on pairs that were seen in both orders.
+    paired_votes: u32,
+    /// Of those pairs, the mean vote for one document where it was shown first, less that where it was not, and how many
+    /// have this difference.
+    differences: Vec<(f64, u32)>,
+    /// Votes on pairs that were seen in one order: with A shown first and with B, by score 0, ½ and 1 for B.
+    single: [[u32; 3]; 2],
+    /// Votes with A shown first and with B.
+    shown: [u32; 2],
+}
 
-/// The position shift of one judge's votes. `None` unless both presentations occur.
-pub fn position_shift(ratings: &[Rating]) -> Option<PositionShift> {
-    let mut pairs: BTreeMap<_, VotesOnPair> = BTreeMap::new();
-    let mut shown = [0, 0];
-    for rating in ratings {
-        let Some((key, _)) = rating.on_pair() else {
-            continue;
-        };
-        // Votes on one pair are seen from the document that its first battle calls B.
-        let (first_b, votes) = pairs.entry(key).or_insert((rating.b, Default::default()));
-        let (score, swapped) = match *first_b == rating.b {
-            true => (rating.score(), rating.swapped),
-            false => (1.0 - rating.score(), !rating.swapped),
-        };
-        shown[usize::from(swapped)] += 1;
-        votes[usize::from(swapped)].push(score);
+/// The scores that votes have.
+const SCORES: [f64; 3] = [0.0, 0.5, 1.0];
+
+impl ShiftTally {
+    /// Of one judge's votes on one query.
+    pub(super) fn of(ratings: &[Rating]) -> Self {
+        let mut pairs: BTreeMap<_, (usize, [Vec<f64>; 2])> = BTreeMap::new();
+        let mut tally = Self::default();
+        for rating in ratings {
+            let Some((key, _)) = rating.on_pair() else {
+                continue;
+            };
+            // Votes on one pair are seen from the document that its first battle calls B.
+            let (first_b, votes) = pairs.entry(key).or_insert((rating.b, Default::default()));
+            let (score, swapped) = match *first_b == rating.b {
+                true => (rating.score(), rating.swapped),
+                false => (1.0 - rating.score(), !rating.swapped),
+            };
+            tally.shown[usize::from(swapped)] += 1;
+            votes[usize::from(swapped)].push(score);
+        }
+        let mut differences = Vec::new();
+        for (_, [plain, swapped]) in pairs.into_values() {
+            match mean(&swapped).zip(mean(&plain)) {
+                Some((high, low)) => {
+                    tally.paired_votes += (plain.len() + swapped.len()) as u32;
+                    differences.push(high - low);
+                }
+                None => {
+                    for (side, votes) in tally.single.iter_mut().zip([plain, swapped]) {
+                        for vote in votes {
+                            side[(2.0 * vote) as usize] += 1;
+                        }
+                    }
+                }
+            }
+        }
+        differences.sort_by(f64::total_cmp);
+        let alike = differences.chunk_by(|one, other| one == other);
+        tally.differences = alike.map(|like| (like[0], like.len() as u32)).collect();
+        tally
     }
-    let [a_first, b_first] = shown;
+
+    /// The scores on one side of [`Self::single`], each with its number.
+    fn votes(&self, side: usize) -> impl Iterator<Item = (f64, u32)> + '_ {
+        SCORES.into_iter().zip(self.single[side])
+    }
+}
+
+/// The position shift of one judge's votes, by query. `None` unless both presentations occur.
+pub(super) fn position_shift(queries: &[(usize, ShiftTally)]) -> Option<PositionShift> {
+    let sum = |of: &dyn Fn(&ShiftTally) -> u32| -> usize {
+        queries.iter().map(|(_, tally)| of(tally) as usize).sum()
+    };
+    let (a_first, b_first) = (sum(&|tally| tally.shown[0]), sum(&|tally| tally.shown[1]));
     if a_first == 0 || b_first == 0 {
         return None;
     }
-    let pairs = pairs.into_iter();
-    let (both, single): (Vec<VotesOnPair>, Vec<VotesOnPair>) = pairs
-        .map(|((query, _), (_, votes))| (query, votes))
-        .partition(|(_, votes)| votes.iter().all(|side| !side.is_empty()));
-    let count = |pairs: &[VotesOnPair]| -> f64 {
-        pairs
-            .iter()
-            .flat_map(|(_, votes)| votes)
-            .map(Vec::len)
-            .sum::<usize>() as f64
-    };
+    let paired_votes = sum(&|tally| tally.paired_votes);
     let parts = [
-        (paired(&both), count(&both)),
-        (unpaired(&single), count(&single)),
+        (paired(queries), paired_votes as f64),
+        (unpaired(queries), (a_first + b_first - paired_votes) as f64),
     ];
     let known = || {
         parts
@@ -77,38 +115,46 @@ pub fn position_shift(ratings: &[Rating]) -> Option<PositionShift> {
         + 0.0;
     let pulls = known().flat_map(|(part, own)| {
         let pulls = part.pulls.iter();
-        pulls.map(move |(query, pull)| (*query, pull * own / votes))
+        pulls.map(move |(query, pull, times)| (*query, pull * own / votes, *times))
     });
-    let error = ClusteredError::new(pulls);
+    let error = ClusteredError::counted(pulls);
     Some(PositionShift {
         value,
         interval: error.and_then(|error| error.interval(value, -1.0, 1.0)),
         a_first,
         b_first,
-        both: both.len(),
+        both: sum(&|tally| tally.differences.iter().map(|(_, times)| times).sum()),
     })
 }
 
-/// A figure with what each of its items, by query, pulls it off the mean.
+/// A figure with what each of its items, by query, pulls it off the mean, and how many of them there are.
 struct ShiftPart {
     value: f64,
-    pulls: Vec<(usize, f64)>,
+    pulls: Vec<(usize, f64, usize)>,
 }
 
 fn mean(votes: &[f64]) -> Option<f64> {
     (!votes.is_empty()).then(|| votes.iter().sum::<f64>() / votes.len() as f64)
 }
 
+/// The number of items of which some are alike, and their mean.
+fn mean_of(items: impl Iterator<Item = (f64, u32)>) -> Option<(f64, f64)> {
+    let (sum, n) = items.fold((0.0, 0.0), |(sum, n), (value, times)| {
+        (sum + value * f64::from(times), n + f64::from(times))
+    });
+    (n > 0.0).then(|| (n, sum / n))
+}
+
 /// The mean difference between the orders of a pair.
-fn paired(pairs: &[VotesOnPair]) -> Option<ShiftPart> {
-    let difference =
-        |(query, [plain, swapped]): &VotesOnPair| Some((*query, mean(swapped)? - mean(plain)?));
-    let differences: Vec<(usize, f64)> = pairs.iter().filter_map(difference).collect();
-    let n = differences.len() as f64;
-    let value = mean(&differences.iter().map(|(_, d)| *d).collect::<Vec<_>>())?;
-    let pulls = differences
-        .iter()
-        .map(|(query, d)| (*query, (d - value) / n));
+fn paired(queries: &[(usize, ShiftTally)]) -> Option<ShiftPart> {
+    let differences = || {
+        queries.iter().flat_map(|(query, tally)| {
+            let own = tally.differences.iter();
+            own.map(|(difference, times)| (*query, *difference, *times))
+        })
+    };
+    let (n, value) = mean_of(differences().map(|(_, d, times)| (d, times)))?;
+    let pulls = differences().map(|(query, d, times)| (query, (d - value) / n, times as usize));
     Some(ShiftPart {
         value,
         pulls: pulls.collect(),
@@ -116,27 +162,19 @@ fn paired(pairs: &[VotesOnPair]) -> Option<ShiftPart> {
 }
 
 /// The difference of the means over pairs that were seen in one order each.
-fn unpaired(pairs: &[VotesOnPair]) -> Option<ShiftPart> {
-    let side = |swapped: usize| -> Vec<(usize, f64)> {
-        let of = |(query, votes): &VotesOnPair| (*query, votes[swapped].clone());
-        let votes = pairs.iter().map(of);
-        votes
-            .flat_map(|(query, votes)| votes.into_iter().map(move |vote| (query, vote)))
-            .collect()
+fn unpaired(queries: &[(usize, ShiftTally)]) -> Option<ShiftPart> {
+    let of_side = |side: usize| mean_of(queries.iter().flat_map(move |(_, t)| t.votes(side)));
+    let ((plain, low), (swapped, high)) = (of_side(0)?, of_side(1)?);
+    let pull = |side: usize, (n, mean): (f64, f64), sign: f64| {
+        queries.iter().flat_map(move |(query, tally)| {
+            let votes = tally.votes(side);
+            votes.map(move |(vote, times)| (*query, sign * (vote - mean) / n, times as usize))
+        })
     };
-    let scores = |votes: &[(usize, f64)]| votes.iter().map(|(_, vote)| *vote).collect::<Vec<_>>();
-    let (plain, swapped) = (side(0), side(1));
-    let (low, high) = (mean(&scores(&plain))?, mean(&scores(&swapped))?);
-    let pull = |votes: &[(usize, f64)], mean: f64, sign: f64| -> Vec<(usize, f64)> {
-        let n = votes.len() as f64;
-        let pull = |(query, vote): &(usize, f64)| (*query, sign * (vote - mean) / n);
-        votes.iter().map(pull).collect()
-    };
-    let mut pulls = pull(&plain, low, -1.0);
-    pulls.extend(pull(&swapped, high, 1.0));
+    let pulls = pull(0, (plain, low), -1.0).chain(pull(1, (swapped, high), 1.0));
     Some(ShiftPart {
         value: high - low,
-        pulls,
+        pulls: pulls.collect(),
     })
 }
 
@@ -144,6 +182,10 @@ fn unpaired(pairs: &[VotesOnPair]) -> Option<ShiftPart> {
 mod tests {
     use super::super::tests::rating;
     use super::*;
+
+    fn shift_of(ratings: &[Rating]) -> Option<PositionShift> {
+        position_shift(&[(0, ShiftTally::of(ratings))])
+    }
 
     /// Votes on a pair of its own each.
     fn votes(margins: &[f64], swapped: bool) -> Vec<Rating> {
@@ -157,9 +199,9 @@ mod tests {
     #[test]
     fn favouring_the_first_is_positive() {
         let mut ratings = votes(&[-1.0, -1.0, 1.0, 0.0], false);
-        assert_eq!(position_shift(&ratings), None);
+        assert_eq!(shift_of(&ratings), None);
         ratings.extend(votes(&[1.0, 0.0], true));
-        let shift = position_shift(&ratings).unwrap();
+        let shift = shift_of(&ratings).unwrap();
         assert_eq!((shift.value, shift.a_first, shift.b_first), (0.375, 4, 2));
         // Squares 11/16 of four votes and 1/8 of two, 6 / 5 for six items, and t with five degrees.
         let half = 2.570_581_8 * (1.2f64 * (11.0 / 16.0 / 16.0 + 1.0 / 8.0 / 4.0)).sqrt();
@@ -184,7 +226,7 @@ mod tests {
             // The second battle calls the documents the other way round, and shows the same one first as B of the first.
             ratings.push(rating(0, pair, 0, -second));
         }
-        let shift = position_shift(&ratings).unwrap();
+        let shift = shift_of(&ratings).unwrap();
         assert_eq!((shift.both, shift.value), (20, 0.25));
         let interval = shift.interval.unwrap();
         assert!(interval.high - interval.low < 0.25, "{interval:?}");

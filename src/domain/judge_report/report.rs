@@ -1,15 +1,12 @@
 //! A judge's card: everything its votes say about it.
 
-use super::logistic::surprise;
 use super::{
-    Calibration, HumanVerdict, JudgeRegression, LengthBias, PeopleAgreement, PositionFlips,
-    PositionShift, Rating, RegressionTrial, calibration, judge_regression, length_bias,
-    people_agreement, position_flips, position_shift,
+    Calibration, JudgeRegression, LengthBias, PeopleAgreement, PositionFlips, PositionShift, Rating,
 };
 use crate::domain::agreement::Share;
 use crate::domain::analysis;
 use crate::domain::vote::{Margin, Outcome, VoteRule};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The card of a judge, or of the ensemble. A part is `None` where no vote bears on it.
@@ -36,7 +33,7 @@ pub struct JudgeReport {
 }
 
 /// Triangles of pairs that a judge decided, summed over queries. A pair with votes both ways is decided by their sum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TriadCounts {
     /// Those whose three directions agree around the triangle.
     pub cyclic: usize,
@@ -54,61 +51,7 @@ pub struct MeanSurprise {
     pub n: usize,
 }
 
-/// The cards of all judges that occur in the ballots, in ascending order.
-pub fn judge_reports(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Vec<JudgeReport> {
-    let mut by_judge: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
-    for rating in ratings {
-        by_judge.entry(rating.judge).or_default().push(*rating);
-    }
-    by_judge
-        .into_iter()
-        .map(|(judge, own)| JudgeReport {
-            judge: Some(judge),
-            flips: position_flips(&own),
-            position: position_shift(&own),
-            response: response(&own),
-            ..common(&own, verdicts)
-        })
-        .collect()
-}
-
-/// The card of all judges of the ballots together: one vote a battle, the mean over the votes present of {0, ½, 1}. Its
-/// margin is that mean on the scale −1..=1, so its confidence is how far the judges agree.
-pub fn ensemble_report(ratings: &[Rating], verdicts: &[HumanVerdict]) -> JudgeReport {
-    common(&ensemble_ratings(ratings), verdicts)
-}
-
-fn common(ratings: &[Rating], verdicts: &[HumanVerdict]) -> JudgeReport {
-    let votes = ratings.iter().filter(|rating| rating.a != rating.b).count();
-    let tied = |rating: &&Rating| rating.a != rating.b && rating.margin.outcome() == Outcome::Tie;
-    JudgeReport {
-        judge: None,
-        votes,
-        ties: Share::of(ratings.iter().filter(tied).count(), votes),
-        people: people_agreement(ratings, verdicts),
-        calibration: calibration(ratings, verdicts),
-        flips: None,
-        position: None,
-        response: None,
-        length: length_bias(ratings),
-        triads: triads(ratings),
-        surprise: mean_surprise(ratings),
-    }
-}
-
-fn response(ratings: &[Rating]) -> Option<JudgeRegression> {
-    let trial = |rating: &Rating| {
-        Some(RegressionTrial {
-            gap: rating.finite_gap()?,
-            b_first: rating.swapped,
-            vote: rating.score(),
-        })
-    };
-    let real = ratings.iter().filter(|rating| rating.a != rating.b);
-    judge_regression(&real.filter_map(trial).collect::<Vec<_>>())
-}
-
-fn triads(ratings: &[Rating]) -> TriadCounts {
+pub(super) fn triads(ratings: &[Rating]) -> TriadCounts {
     let mut leads: BTreeMap<_, i64> = BTreeMap::new();
     for (key, outcome) in ratings.iter().filter_map(Rating::on_pair) {
         *leads.entry(key).or_default() += match outcome {
@@ -135,19 +78,8 @@ fn triads(ratings: &[Rating]) -> TriadCounts {
     sum
 }
 
-fn mean_surprise(ratings: &[Rating]) -> Option<MeanSurprise> {
-    let real = ratings.iter().filter(|rating| rating.a != rating.b);
-    let bits: Vec<f64> = real
-        .filter_map(|rating| Some(surprise(rating.finite_gap()?, rating.score())))
-        .collect();
-    (!bits.is_empty()).then(|| MeanSurprise {
-        bits: bits.iter().sum::<f64>() / bits.len() as f64 / std::f64::consts::LN_2,
-        n: bits.len(),
-    })
-}
-
 /// One ballot a battle, oriented as the battle's first: the ensemble's. What it was shown means nothing.
-fn ensemble_ratings(ratings: &[Rating]) -> Vec<Rating> {
+pub(super) fn ensemble_ratings(ratings: &[Rating]) -> Vec<Rating> {
     let mut battles: BTreeMap<(usize, usize), Vec<Rating>> = BTreeMap::new();
     for rating in ratings.iter().filter(|rating| rating.a != rating.b) {
         let key = (rating.query, rating.battle);
@@ -173,7 +105,7 @@ fn ensemble_ratings(ratings: &[Rating]) -> Vec<Rating> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{rating, verdict};
+    use super::super::tests::{ensemble_report, judge_reports, mean_surprise, rating, verdict};
     use super::*;
     use proptest::prelude::*;
 

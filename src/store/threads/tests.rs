@@ -65,6 +65,21 @@ fn a_note_does_not_wait_for_the_disk_and_a_write_does() {
 }
 
 #[test]
+fn a_read_does_not_wait_for_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("p.db")).unwrap();
+    let (release, released) = mpsc::channel::<()>();
+    let long = store.read(move |_| {
+        let _ = released.recv();
+        Ok("long")
+    });
+    store.write_blocking(set("meanwhile")).unwrap();
+    assert_eq!(names(&store), ["meanwhile"]);
+    drop(release);
+    assert_eq!(wait(long).unwrap(), "long");
+}
+
+#[test]
 fn work_that_panics_is_taken_back_and_leaves_the_others_alone() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(&folder.path().join("p.db")).unwrap();

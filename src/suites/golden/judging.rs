@@ -2,9 +2,9 @@
 
 mod model;
 
+use crate::domain::judge_report::tests::{ensemble_report, judge_reports};
 use crate::domain::judge_report::{
-    HumanVerdict, Rating, RegressionTrial, ensemble_report, judge_alpha, judge_pairs,
-    judge_regression, judge_reports,
+    HumanVerdict, Rating, RegressionTrial, judge_alpha, judge_pairs, judge_regression,
 };
 use crate::domain::vote::Margin;
 use serde::Deserialize;

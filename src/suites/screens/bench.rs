@@ -1,6 +1,7 @@
 //! The bundled sample, judged, and the screens drawn from it without a terminal.
 
 use crate::app::annotate::{RunHandle, RunRequest};
+use crate::app::judge_report::report::rater_report;
 use crate::app::pick::run::{PickSession, PickTask, call_id, run};
 use crate::client::RunControl;
 use crate::domain::adjudication::PickRequest;
@@ -202,10 +203,16 @@ impl Bench {
     fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             let annotator = self.model.options.annotator.clone();
-            let answered = self
-                .store
-                .write_blocking(move |db| answer(db, effect, &annotator, 0))
-                .unwrap();
+            let answered = match effect {
+                Effect::ReportJudges(_) => {
+                    let report = rater_report(&self.store, None, &|| true).unwrap();
+                    report.map(|report| Msg::JudgesReported(Box::new(report)))
+                }
+                effect => self
+                    .store
+                    .write_blocking(move |db| answer(db, effect, &annotator, 0))
+                    .unwrap(),
+            };
             if let Some(msg) = answered {
                 let effects = update(&mut self.model, msg, self.start);
                 self.carry_out(effects);

@@ -7,5 +7,6 @@ use super::spec::ScreenSpec;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "judge-report",
+    closed: update::closed,
     ..ScreenSpec::new(view::view, update::update)
 };

@@ -4,13 +4,21 @@ use super::view::rows;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
+use crate::tui::model::judges::ReportRequest;
 use crate::tui::navigation::moved;
 use crate::tui::screens::{Screen, queue};
 
 pub(crate) fn show(model: &mut Model) -> Vec<Effect> {
     model.stack.push(Screen::Judges);
     model.judges.without = None;
-    vec![Effect::ReportJudges]
+    model.judges.request.take_back();
+    model.judges.request = ReportRequest::default();
+    vec![Effect::ReportJudges(model.judges.request.clone())]
+}
+
+/// Nobody waits any more for a report that is not there yet.
+pub(super) fn closed(model: &mut Model) {
+    model.judges.request.take_back();
 }
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {

@@ -1,0 +1,131 @@
+//! The judges' cards from what each query's votes come to.
+
+use super::calibration::calibration;
+use super::judge_pairs::{JudgeTables, pairs_of};
+use super::people_agreement::people_agreement;
+use super::position_flips::{FlipTally, position_flips};
+use super::position_shift::{ShiftTally, position_shift};
+use super::query_tally::VoteTally;
+use super::report::MeanSurprise;
+use super::{CardFits, HumanVerdict, JudgePair, JudgeReport, LengthBias, QueryTally, Rating};
+use crate::domain::agreement::{Alpha, BattleLabels, LabelTable, Share, battle_alpha};
+use std::collections::BTreeMap;
+
+/// What all queries' votes come to.
+#[derive(Clone, Debug, Default)]
+pub struct ReportSums {
+    judges: BTreeMap<usize, JudgeSums>,
+    together: VoteTally,
+    tables: JudgeTables,
+    units: Vec<BattleLabels>,
+    reviewed: Vec<Rating>,
+    reviewed_together: Vec<Rating>,
+}
+
+/// What one judge's votes come to, by query where queries are what was drawn.
+#[derive(Clone, Debug, Default)]
+struct JudgeSums {
+    votes: VoteTally,
+    flips: Vec<FlipTally>,
+    shift: Vec<(usize, ShiftTally)>,
+}
+
+/// The cards of all judges, of all together, and how the judges agree.
+#[derive(Clone, Debug)]
+pub struct JudgeCards {
+    /// The cards of the judges with votes, in ascending order.
+    pub judges: Vec<JudgeReport>,
+    /// The card of all judges together: one vote a battle, the mean over the votes present of {0, ½, 1}. Its margin is
+    /// that mean on the scale −1..=1, so its confidence is how far the judges agree.
+    pub together: JudgeReport,
+    /// Every two judges that have voted on a query together.
+    pub pairs: Vec<JudgePair>,
+    pub alpha: Option<Alpha>,
+}
+
+impl ReportSums {
+    /// Adds a query.
+    pub fn add(&mut self, query: usize, tally: QueryTally) {
+        self.reviewed.extend(tally.reviewed(query));
+        let together = tally.reviewed_together.iter();
+        self.reviewed_together
+            .extend(together.map(|vote| vote.rating(query)));
+        for (judge, own) in tally.judges {
+            let sums = self.judges.entry(judge).or_default();
+            sums.votes.join(&own.votes);
+            sums.flips.push(own.flips);
+            sums.shift.push((query, own.shift));
+        }
+        self.together.join(&tally.ensemble);
+        for table in tally.tables {
+            let counts = table.counts.map(|row| row.map(|count| count as usize));
+            let tables = self.tables.entry(table.judges).or_default();
+            tables.push(LabelTable { query, counts });
+        }
+        let units = tally.units.into_iter();
+        self.units.extend(units.map(|(labels, times)| BattleLabels {
+            query,
+            labels: labels.map(usize::from),
+            times: times as usize,
+        }));
+    }
+
+    /// The cards, with people's verdicts and what the regressions have found.
+    pub fn cards(self, verdicts: &[HumanVerdict], fits: &[CardFits]) -> JudgeCards {
+        let mut reviewed: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
+        for rating in self.reviewed {
+            reviewed.entry(rating.judge).or_default().push(rating);
+        }
+        let judge = |(judge, sums): (usize, JudgeSums)| {
+            let own = reviewed.get(&judge).map_or(&[][..], Vec::as_slice);
+            let fits = fits.get(judge).copied().unwrap_or_default();
+            JudgeReport {
+                judge: Some(judge),
+                flips: position_flips(&sums.flips),
+                position: position_shift(&sums.shift),
+                response: fits.response,
+                ..card(&sums.votes, own, verdicts, fits)
+            }
+        };
+        let fits_together = fits.last().copied().unwrap_or_default();
+        JudgeCards {
+            judges: self.judges.into_iter().map(judge).collect(),
+            together: card(
+                &self.together,
+                &self.reviewed_together,
+                verdicts,
+                fits_together,
+            ),
+            pairs: pairs_of(&self.tables),
+            alpha: battle_alpha(&self.units),
+        }
+    }
+}
+
+fn card(
+    sums: &VoteTally,
+    reviewed: &[Rating],
+    verdicts: &[HumanVerdict],
+    fits: CardFits,
+) -> JudgeReport {
+    let calibration = || calibration(reviewed, verdicts);
+    JudgeReport {
+        judge: None,
+        votes: sums.votes as usize,
+        ties: Share::of(sums.ties as usize, sums.votes as usize),
+        people: people_agreement(reviewed, verdicts),
+        calibration: sums.confident.then(calibration).flatten(),
+        flips: None,
+        position: None,
+        response: None,
+        length: LengthBias {
+            longer: sums.length.share(),
+            slope: fits.slope,
+        },
+        triads: sums.triads,
+        surprise: (sums.with_gap > 0).then(|| MeanSurprise {
+            bits: sums.nats / f64::from(sums.with_gap) / std::f64::consts::LN_2,
+            n: sums.with_gap as usize,
+        }),
+    }
+}

@@ -1,0 +1,207 @@
+//! What each query's votes come to for the judges' cards, kept beside the query until its numbers change.
+
+use super::corpus::QueryKey;
+use super::judges::EnsembleId;
+use super::{Db, Result, Store, StoreError};
+use crate::domain::battle::Pair;
+use crate::domain::judge_report::{QueryTally, Rating, VoteCases};
+use crate::domain::ranking;
+use crate::domain::vote::JudgeId;
+use rusqlite::params;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::collections::{BTreeSet, HashMap};
+
+/// The form of what is kept: another one is read by nobody.
+const FORM: u8 = 1;
+
+/// What a query's votes come to, and the revision they are of.
+#[derive(Clone, Debug)]
+pub struct TallyNow {
+    pub revision: i64,
+    pub tally: QueryTally,
+    /// What regressions go over, where it was computed just now.
+    pub cases: Option<VoteCases>,
+}
+
+/// A tally as it is kept.
+struct KeptTally {
+    revision: i64,
+    tally: Vec<u8>,
+    cases: Vec<u8>,
+}
+
+fn bytes(value: &impl Serialize) -> Result<Vec<u8>> {
+    postcard::to_stdvec(&(FORM, value)).map_err(|error| StoreError::Corrupt(error.to_string()))
+}
+
+/// What was kept; nothing where another version kept it.
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
+    if bytes.first() != Some(&FORM) {
+        return None;
+    }
+    postcard::from_bytes(&bytes[1..]).ok()
+}
+
+impl Db {
+    /// The ratings of a query, judges numbered as in its ensemble.
+    pub fn ratings(&self, query: QueryKey) -> Result<Vec<Rating>> {
+        let settings = self.settings_under(self.ensemble_of(query)?)?;
+        let rows = self.fitted_rows(query, &settings)?;
+        let scores = ranking::scores(&rows, &settings).unwrap_or_default();
+        let lengths = self.document_lengths(query)?;
+        let length = |at: usize| lengths.get(at).copied().unwrap_or(0);
+        let score = |at: usize| scores.get(at).copied().flatten();
+        let numbers: HashMap<JudgeId, usize> = rows
+            .judges
+            .iter()
+            .enumerate()
+            .map(|(at, judge)| (*judge, at))
+            .collect();
+        let mut ratings = Vec::new();
+        for (battle, record) in rows.battles.iter().enumerate() {
+            let (a, b) = (record.battle.a, record.battle.b);
+            let gap = score(b).zip(score(a)).map(|(b, a)| b - a);
+            for vote in &record.votes {
+                ratings.extend(numbers.get(&vote.judge).map(|judge| Rating {
+                    query: 0,
+                    battle,
+                    a,
+                    b,
+                    judge: *judge,
+                    margin: vote.margin,
+                    swapped: vote.swapped,
+                    length_a: length(a),
+                    length_b: length(b),
+                    gap,
+                }));
+            }
+        }
+        Ok(ratings)
+    }
+
+    fn computed_tally(&self, query: QueryKey) -> Result<(QueryTally, VoteCases)> {
+        let said = self.verdict_rows(Some(query))?;
+        let judged: BTreeSet<Pair> = said
+            .iter()
+            .filter_map(|row| Pair::new(row.verdict.a, row.verdict.b))
+            .collect();
+        Ok(QueryTally::of(&self.ratings(query)?, &judged))
+    }
+
+    /// What a query's votes come to, from what is kept where it is still good.
+    fn tally_now(&self, query: QueryKey) -> Result<TallyNow> {
+        let (revision, kept): (i64, Option<Vec<u8>>) = self
+            .maybe(
+                "SELECT query.revision, tally.value
+                 FROM query LEFT JOIN tally ON tally.query = query.id AND tally.revision = query.revision
+                 WHERE query.id = ?1",
+                [query.0],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )?
+            .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
+        if let Some(tally) = kept.and_then(|bytes| parsed(&bytes)) {
+            return Ok(TallyNow {
+                revision,
+                tally,
+                cases: None,
+            });
+        }
+        let (tally, cases) = self.computed_tally(query)?;
+        Ok(TallyNow {
+            revision,
+            tally,
+            cases: Some(cases),
+        })
+    }
+
+    /// What regressions go over, as it was kept last, so that one that takes several looks sees the same each time.
+    pub fn kept_cases(&self, query: QueryKey) -> Result<VoteCases> {
+        let kept: Option<Vec<u8>> =
+            self.maybe_value("SELECT cases FROM tally WHERE query = ?1", [query.0])?;
+        match kept.and_then(|bytes| parsed(&bytes)) {
+            Some(cases) => Ok(cases),
+            None => Ok(self.computed_tally(query)?.1),
+        }
+    }
+
+    fn keep_tally(&self, query: QueryKey, kept: &KeptTally) -> Result<()> {
+        self.change(
+            "INSERT INTO tally (query, revision, value, cases)
+             SELECT id, revision, ?2, ?3 FROM query WHERE id = ?1 AND revision = ?4
+             ON CONFLICT (query) DO UPDATE SET
+                 revision = excluded.revision, value = excluded.value, cases = excluded.cases",
+            params![query.0, kept.tally, kept.cases, kept.revision],
+        )?;
+        Ok(())
+    }
+
+    /// A part of a report, where it was made from this state.
+    pub fn report_part<T: DeserializeOwned>(&self, name: &str, state: &[u8]) -> Result<Option<T>> {
+        let kept: Option<Vec<u8>> = self.maybe_value(
+            "SELECT value FROM report_part WHERE name = ?1 AND state = ?2",
+            params![name, state],
+        )?;
+        Ok(kept.and_then(|bytes| parsed(&bytes)))
+    }
+
+    /// Keeps a part of a report for as long as it would be made from this state.
+    pub fn keep_report_part(&self, name: &str, state: &[u8], part: &impl Serialize) -> Result<()> {
+        self.change(
+            "INSERT INTO report_part (name, state, value) VALUES (?1, ?2, ?3)
+             ON CONFLICT (name) DO UPDATE SET state = excluded.state, value = excluded.value",
+            params![name, state, bytes(part)?],
+        )?;
+        Ok(())
+    }
+
+    /// Every query, or one, with the ensemble whose votes count there.
+    pub fn queries_with_ensembles(
+        &self,
+        query: Option<QueryKey>,
+    ) -> Result<Vec<(QueryKey, Option<EnsembleId>)>> {
+        self.all(
+            "SELECT id, ensemble FROM query WHERE ?1 IS NULL OR id = ?1 ORDER BY id",
+            [query.map(|query| query.0)],
+            |row| {
+                let ensemble: Option<i64> = row.get(1)?;
+                Ok((QueryKey(row.get(0)?), ensemble.map(EnsembleId)))
+            },
+        )
+    }
+
+    /// How many votes and failures each judge has, ever.
+    pub fn calls_by_judge(&self) -> Result<HashMap<JudgeId, (i64, i64)>> {
+        self.all(
+            "SELECT judge, sum(votes), sum(failures) FROM call_total GROUP BY judge",
+            [],
+            |row| Ok((JudgeId(row.get(0)?), (row.get(1)?, row.get(2)?))),
+        )
+    }
+}
+
+impl Store {
+    /// What the votes of each query come to, in order, computed on all cores where what is kept is out of date, and then
+    /// kept. `each` says whether to go on. Blocks.
+    pub fn tally_all(
+        &self,
+        queries: &[QueryKey],
+        mut each: impl FnMut(QueryKey, TallyNow) -> bool,
+    ) -> Result<()> {
+        let work = |db: &Db, query: QueryKey| {
+            let now = db.tally_now(query)?;
+            let kept = match &now.cases {
+                Some(cases) => Some(KeptTally {
+                    revision: now.revision,
+                    tally: bytes(&now.tally)?,
+                    cases: bytes(cases)?,
+                }),
+                None => None,
+            };
+            Ok((now, kept))
+        };
+        self.read_and_keep(queries, work, Db::keep_tally, |query, (now, kept)| {
+            (kept, each(query, now))
+        })
+    }
+}

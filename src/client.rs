@@ -13,7 +13,7 @@ mod clock;
 mod control;
 pub(crate) mod gate;
 pub(crate) mod health;
-mod lock;
+pub(crate) mod lock;
 pub mod pace;
 pub(crate) mod question;
 pub mod window;

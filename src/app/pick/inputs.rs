@@ -4,16 +4,44 @@ use crate::app::error::{AppError, invalid};
 use crate::app::input_files::{grades_of, read_pools};
 use crate::domain::adjudication::PickRecord;
 use crate::domain::corpus::Pool;
+use crate::domain::corpus::QueryId;
 use crate::domain::metrics::Qrels;
 use crate::domain::sanitise;
 use crate::store::Store;
+use crate::store::corpus::QueryKey;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The pools that judges are asked about.
+#[derive(Debug)]
+pub(super) enum PoolSource {
+    /// Those of a project, read when they are wanted: their texts may not all fit into memory.
+    Project(Store, Vec<(QueryKey, QueryId)>),
+    /// Those of a file.
+    File(Vec<Arc<Pool>>),
+}
+
+impl PoolSource {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Self::Project(_, queries) => queries.iter().any(|(_, id)| id.as_str() == name),
+            Self::File(pools) => pools.iter().any(|pool| pool.query.id.as_str() == name),
+        }
+    }
+
+    fn retain(&mut self, wanted: impl Fn(&QueryId) -> bool) {
+        match self {
+            Self::Project(_, queries) => queries.retain(|(_, id)| wanted(id)),
+            Self::File(pools) => pools.retain(|pool| wanted(&pool.query.id)),
+        }
+    }
+}
 
 /// What judges are asked about, and what they have answered.
 #[derive(Debug)]
 pub struct PickInputs {
     pub(super) source: PathBuf,
-    pub(super) pools: Vec<Pool>,
+    pub(super) pools: PoolSource,
     pub(super) labels: Qrels,
     /// All answers of the project.
     pub picks: Vec<PickRecord>,
@@ -31,38 +59,36 @@ impl PickInputs {
             .unwrap_or(Path::new(""));
         let mut inputs = Self {
             source: source.to_owned(),
-            pools: Vec::new(),
+            pools: PoolSource::File(Vec::new()),
             labels: Qrels::new(),
             picks: Vec::new(),
         };
         if let Some(store) = project {
-            let whole = dataset.is_none();
-            (inputs.pools, inputs.labels, inputs.picks) = store.read_blocking(move |db| {
-                let queries = if whole { db.queries()? } else { Vec::new() };
-                let pools = queries.into_iter().map(|query| db.pool(query.key));
-                Ok((pools.collect::<Result<_, _>>()?, db.labels()?, db.picks()?))
-            })?;
+            let names;
+            (names, inputs.labels, inputs.picks) =
+                store.read_blocking(|db| Ok((db.query_names()?, db.labels()?, db.picks()?)))?;
+            let queries = names
+                .into_iter()
+                .map(|(key, name)| (key, QueryId::new(name)));
+            inputs.pools = PoolSource::Project(store.clone(), queries.collect());
         }
         if let Some(path) = dataset {
-            inputs.pools = read_pools(path)?;
-            for (query, grades) in grades_of(&inputs.pools, path)? {
+            let pools = read_pools(path)?;
+            for (query, grades) in grades_of(&pools, path)? {
                 inputs.labels.entry(query).or_default().extend(grades);
             }
+            inputs.pools = PoolSource::File(pools.into_iter().map(Arc::new).collect());
         }
         for name in queries {
-            if !inputs
-                .pools
-                .iter()
-                .any(|pool| pool.query.id.as_str() == name)
-            {
+            if !inputs.pools.has(name) {
                 let name = sanitise::line(name);
                 return Err(invalid!("--query: there is no query {name:?}"));
             }
         }
-        let named = |pool: &Pool| queries.iter().any(|name| name == pool.query.id.as_str());
-        inputs
-            .pools
-            .retain(|pool| queries.is_empty() || named(pool));
+        let named = |id: &QueryId| queries.iter().any(|name| name == id.as_str());
+        if !queries.is_empty() {
+            inputs.pools.retain(named);
+        }
         Ok(inputs)
     }
 }

@@ -1,16 +1,18 @@
 //! Which judge is asked about which pool in which order, and what of it is there already.
 
 use super::answers::{PickAnswers, PickQuestionKey, QuestionState};
-use super::inputs::PickInputs;
-use super::run::{PickTask, call_id};
+use super::inputs::{PickInputs, PoolSource};
+use super::run::{PickTask, PoolAt, ShownPool, call_id};
 use crate::app::annotate::estimate::{CostEstimate, JudgeEstimate};
 use crate::app::error::AppError;
 use crate::app::wording::counted;
 use crate::domain::adjudication::{PickMode, PickRequest};
-use crate::domain::corpus::{DocId, Pool, QueryId};
+use crate::domain::corpus::Pool;
 use crate::domain::metrics::Qrels;
 use crate::domain::sampling::SeededRng;
-use crate::judge::{JudgeEnsemble, PoolText, PresentedPool};
+use crate::judge::{JudgeEnsemble, Usage};
+use crate::store::corpus::QueryKey;
+use crate::store::{Db, StoreError};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -29,22 +31,11 @@ pub struct PickOptions {
     pub retry_failed: bool,
 }
 
-#[derive(Debug)]
-struct OrderedPool {
-    query: QueryId,
-    /// Which order, from 1.
-    permutation: usize,
-    /// The documents' ids in that order.
-    order: Arc<[DocId]>,
-    lineup: PresentedPool,
-}
-
 /// Every question, whether it has been answered or not.
 #[derive(Debug)]
 pub struct PickPlan {
     /// Pools that are asked about.
     pub pools: usize,
-    shown: Vec<OrderedPool>,
     /// The questions: those of a pool's order together, one a judge.
     calls: Vec<PickQuestionKey>,
     judges: usize,
@@ -68,7 +59,6 @@ impl PickPlan {
     ) -> Result<Self, AppError> {
         let mut plan = Self {
             pools: 0,
-            shown: Vec::new(),
             calls: Vec::new(),
             judges: ensemble.len(),
             tasks: Vec::new(),
@@ -76,19 +66,31 @@ impl PickPlan {
             estimates: CostEstimate::new(ensemble).judges,
             notes: Vec::new(),
         };
+        let planner = PoolPlanner {
+            labels: &inputs.labels,
+            ensemble,
+            options,
+            answers,
+        };
         let mut idle = 0;
-        for pool in &inputs.pools {
-            let wanted = match options.way {
-                PickMode::Exactly => positives(pool, &inputs.labels, options.relevant_from),
-                PickMode::AnyNumber | PickMode::PerDocument => 0,
-            };
-            let ask = options.way.ask(wanted);
-            if ask == PickRequest::Exactly(0) {
-                idle += 1;
-                continue;
+        let mut take = |part: Option<PoolPart>| match part {
+            Some(part) => plan.add(part),
+            None => idle += 1,
+        };
+        match &inputs.pools {
+            PoolSource::Project(store, queries) => {
+                let keys: Vec<QueryKey> = queries.iter().map(|(key, _)| *key).collect();
+                let work = |db: &Db, key| Ok(planner.plan(&db.pool(key)?, &PoolAt::Stored(key)));
+                store.read_each(&keys, work, |_, part| {
+                    take(part);
+                    Ok::<_, StoreError>(())
+                })?;
             }
-            plan.pools += 1;
-            plan.show(pool, ask, options);
+            PoolSource::File(pools) => {
+                for pool in pools {
+                    take(planner.plan(pool, &PoolAt::Loaded(Arc::clone(pool))));
+                }
+            }
         }
         if plan.pools == 0 {
             return Err(AppError::file(
@@ -105,81 +107,26 @@ impl PickPlan {
                 "{what} without a relevant document: not asked about (--open and --per-document do)"
             ));
         }
-        plan.ask(ensemble, options, answers);
         Ok(plan)
     }
 
-    fn show(&mut self, pool: &Pool, ask: PickRequest, options: &PickOptions) {
-        let texts: Vec<Arc<str>> = pool
-            .documents
-            .iter()
-            .map(|document| Arc::from(document.content.as_str()))
-            .collect();
-        let mut orders: Vec<Vec<usize>> = vec![(0..texts.len()).collect()];
-        for permutation in 2..=options.permutations {
-            let name = [pool.query.id.as_str(), &permutation.to_string()].join("\n");
-            let mut rng = SeededRng::new(options.seed, &["pick order", &name]);
-            let mut order: Vec<usize> = (0..texts.len()).collect();
-            let fresh = (0..DRAWS).any(|_| {
-                rng.shuffle(&mut order);
-                !orders.contains(&order)
-            });
-            if fresh {
-                orders.push(order);
+    /// Adds the questions about a pool.
+    fn add(&mut self, part: PoolPart) {
+        self.pools += 1;
+        self.already += part.already;
+        self.calls.extend(part.calls);
+        for (task, cost) in part.tasks {
+            if let Some(estimate) = self.estimates.get_mut(task.seat) {
+                estimate.calls += 1;
+                estimate.tokens_input += cost.usage.input;
+                estimate.tokens_output += cost.usage.output;
+                estimate.cost_usd = estimate.cost_usd.zip(cost.usd).map(|(sum, usd)| sum + usd);
+                estimate.worst_usd = estimate
+                    .worst_usd
+                    .zip(cost.worst_usd)
+                    .map(|(sum, usd)| sum + usd);
             }
-        }
-        for (above, order) in orders.into_iter().enumerate() {
-            let documents = order.iter().filter_map(|at| texts.get(*at).cloned());
-            let ids = order.iter().filter_map(|at| pool.documents.get(*at));
-            self.shown.push(OrderedPool {
-                query: pool.query.id.clone(),
-                permutation: above + 1,
-                order: ids.map(|document| document.id.clone()).collect(),
-                lineup: PresentedPool {
-                    pool: Arc::new(PoolText::new(pool.query.text.clone(), documents.collect())),
-                    ask,
-                },
-            });
-        }
-    }
-
-    /// Finds out what is still to be asked.
-    fn ask(&mut self, ensemble: &JudgeEnsemble, options: &PickOptions, answers: &PickAnswers) {
-        for shown in &self.shown {
-            for (at, judge) in ensemble.iter().enumerate() {
-                let prompt = judge.pick_prompt(&shown.lineup).unwrap_or_default();
-                let call = call_id(judge.spec(), &prompt);
-                let question = (shown.query.clone(), shown.permutation, call.clone());
-                let state = answers.state(&question).copied();
-                self.calls.push(question);
-                let settled = state.is_some_and(|state| {
-                    state.is_valid()
-                        || state.is_invalid()
-                        || (state.is_failed() && !options.retry_failed)
-                });
-                if settled {
-                    self.already += 1;
-                    continue;
-                }
-                if let Some(estimate) = self.estimates.get_mut(at) {
-                    let (usage, usd) = judge.estimate(&prompt);
-                    let worst = judge.worst_with_reask(&prompt);
-                    estimate.calls += 1;
-                    estimate.tokens_input += usage.input;
-                    estimate.tokens_output += usage.output;
-                    estimate.cost_usd = estimate.cost_usd.zip(usd).map(|(sum, usd)| sum + usd);
-                    estimate.worst_usd = estimate.worst_usd.zip(worst).map(|(sum, usd)| sum + usd);
-                }
-                self.tasks.push(PickTask {
-                    seat: at,
-                    query: shown.query.clone(),
-                    permutation: shown.permutation,
-                    order: Arc::clone(&shown.order),
-                    call,
-                    lineup: shown.lineup.clone(),
-                    asked: state.map_or(0, |state| state.invalid),
-                });
-            }
+            self.tasks.push(task);
         }
     }
 
@@ -216,6 +163,105 @@ impl PickPlan {
                 }
             })
             .collect()
+    }
+}
+
+/// The questions about one pool.
+struct PoolPart {
+    calls: Vec<PickQuestionKey>,
+    already: usize,
+    tasks: Vec<(PickTask, TaskCost)>,
+}
+
+/// What a question is expected to use, and its price at most.
+struct TaskCost {
+    usage: Usage,
+    usd: Option<f64>,
+    worst_usd: Option<f64>,
+}
+
+/// Finds out what is to be asked about a pool.
+struct PoolPlanner<'a> {
+    labels: &'a Qrels,
+    ensemble: &'a JudgeEnsemble,
+    options: &'a PickOptions,
+    answers: &'a PickAnswers,
+}
+
+impl PoolPlanner<'_> {
+    /// The questions about a pool; `None` where there is nothing to ask.
+    fn plan(&self, pool: &Pool, at: &PoolAt) -> Option<PoolPart> {
+        let wanted = match self.options.way {
+            PickMode::Exactly => positives(pool, self.labels, self.options.relevant_from),
+            PickMode::AnyNumber | PickMode::PerDocument => 0,
+        };
+        let ask = self.options.way.ask(wanted);
+        if ask == PickRequest::Exactly(0) {
+            return None;
+        }
+        let mut part = PoolPart {
+            calls: Vec::new(),
+            already: 0,
+            tasks: Vec::new(),
+        };
+        for (above, order) in self.orders(pool).into_iter().enumerate() {
+            let permutation = above + 1;
+            let order: Arc<[usize]> = order.into();
+            let lineup = ShownPool::new(pool, &order, ask).lineup;
+            for (seat, judge) in self.ensemble.iter().enumerate() {
+                let prompt = judge.pick_prompt(&lineup).unwrap_or_default();
+                let call = call_id(judge.spec(), &prompt);
+                let question = (pool.query.id.clone(), permutation, call.clone());
+                let state = self.answers.state(&question).copied();
+                part.calls.push(question);
+                let settled = state.is_some_and(|state| {
+                    state.is_valid()
+                        || state.is_invalid()
+                        || (state.is_failed() && !self.options.retry_failed)
+                });
+                if settled {
+                    part.already += 1;
+                    continue;
+                }
+                let (usage, usd) = judge.estimate(&prompt);
+                let cost = TaskCost {
+                    usage,
+                    usd,
+                    worst_usd: judge.worst_with_reask(&prompt),
+                };
+                let task = PickTask {
+                    seat,
+                    query: pool.query.id.clone(),
+                    permutation,
+                    order: Arc::clone(&order),
+                    pool: at.clone(),
+                    ask,
+                    call,
+                    asked: state.map_or(0, |state| state.invalid),
+                };
+                part.tasks.push((task, cost));
+            }
+        }
+        Some(part)
+    }
+
+    /// The orders in which a pool is shown, its own first.
+    fn orders(&self, pool: &Pool) -> Vec<Vec<usize>> {
+        let own: Vec<usize> = (0..pool.documents.len()).collect();
+        let mut orders = vec![own.clone()];
+        for permutation in 2..=self.options.permutations {
+            let name = [pool.query.id.as_str(), &permutation.to_string()].join("\n");
+            let mut rng = SeededRng::new(self.options.seed, &["pick order", &name]);
+            let mut order = own.clone();
+            let fresh = (0..DRAWS).any(|_| {
+                rng.shuffle(&mut order);
+                !orders.contains(&order)
+            });
+            if fresh {
+                orders.push(order);
+            }
+        }
+        orders
     }
 }
 

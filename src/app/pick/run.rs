@@ -6,20 +6,23 @@ use crate::client::budget::Budget;
 use crate::client::call_key::key_of;
 use crate::client::call_ledger::CallLedger;
 use crate::client::gate::RateGate;
+use crate::client::lock::lock;
 use crate::client::question::{AttemptEnd, CallNeeds, RecordJob, RecordOutcome, ServiceQuestion};
 use crate::client::worker::{self, Worker, WorkerContext};
 use crate::client::{RunControl, now_ms};
 use crate::domain::adjudication::{InvalidPick, PickRecord, PickRequest, PickResult, SlotVerdict};
-use crate::domain::corpus::{DocId, QueryId};
+use crate::domain::corpus::{DocId, Pool, QueryId};
 use crate::judge::{
     CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgePrompt, JudgeReply, JudgeSpec,
-    PresentedPool, catch_panic, parse,
+    PoolText, PresentedPool, catch_panic, parse,
 };
+use crate::store::corpus::QueryKey;
 use crate::store::ledger::CallPurpose;
 use crate::store::{Store, StoreError};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
-use std::sync::{Arc, Mutex};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -35,12 +38,71 @@ pub struct PickTask {
     pub query: QueryId,
     /// Which order of the pool is shown, from 1.
     pub permutation: usize,
-    pub order: Arc<[DocId]>,
+    /// The order: positions in the pool.
+    pub order: Arc<[usize]>,
+    pub pool: PoolAt,
+    pub ask: PickRequest,
     /// The hash of judge and question.
     pub call: String,
-    pub lineup: PresentedPool,
     /// Answers to it so far that broke the rules or were cut off.
     pub asked: usize,
+}
+
+/// Where a pool is.
+#[derive(Clone, Debug)]
+pub enum PoolAt {
+    /// In the project, from which it is read when its turn comes.
+    Stored(QueryKey),
+    Loaded(Arc<Pool>),
+}
+
+/// A pool in the order in which it is shown.
+#[derive(Debug)]
+pub struct ShownPool {
+    documents: Vec<DocId>,
+    pub lineup: PresentedPool,
+}
+
+impl ShownPool {
+    /// The documents of a pool at these positions, in this order.
+    pub fn new(pool: &Pool, order: &[usize], ask: PickRequest) -> Self {
+        let shown = || order.iter().filter_map(|at| pool.documents.get(*at));
+        let texts = shown().map(|document| Arc::from(document.content.as_str()));
+        Self {
+            documents: shown().map(|document| document.id.clone()).collect(),
+            lineup: PresentedPool {
+                pool: Arc::new(PoolText::new(pool.query.text.clone(), texts.collect())),
+                ask,
+            },
+        }
+    }
+}
+
+/// The pools that judges are asked about just now, each once, by query and order.
+type OpenPools = Mutex<HashMap<(QueryId, usize), Weak<ShownPool>>>;
+
+/// The pool of a question, shared with the others that are asked about it.
+async fn shown(
+    store: &Store,
+    open: &OpenPools,
+    task: &PickTask,
+) -> Result<Arc<ShownPool>, StoreError> {
+    let place = (task.query.clone(), task.permutation);
+    if let Some(known) = lock(open).get(&place).and_then(Weak::upgrade) {
+        return Ok(known);
+    }
+    let pool = match &task.pool {
+        PoolAt::Loaded(pool) => Arc::clone(pool),
+        PoolAt::Stored(key) => {
+            let key = *key;
+            Arc::new(store.read(move |db| db.pool(key)).await?)
+        }
+    };
+    let shown = Arc::new(ShownPool::new(&pool, &task.order, task.ask));
+    let mut open = lock(open);
+    open.retain(|_, pool| pool.strong_count() > 0);
+    open.insert(place, Arc::downgrade(&shown));
+    Ok(shown)
 }
 
 /// What the caller is told.
@@ -75,6 +137,7 @@ pub fn call_id(spec: &JudgeSpec, prompt: &JudgePrompt) -> String {
 struct PoolQuestion {
     judge: Arc<dyn Judge>,
     job: Arc<PickTask>,
+    shown: Arc<ShownPool>,
     prompt: JudgePrompt,
     asked: usize,
     /// Records on their way, in the order of the attempts.
@@ -122,15 +185,15 @@ impl PoolQuestion {
             prompt: spec.prompt_hash.clone(),
             call: self.job.call.clone(),
             permutation: self.job.permutation,
-            ask: self.job.lineup.ask,
-            order: self.job.order.to_vec(),
+            ask: self.job.ask,
+            order: self.shown.documents.clone(),
             attempt: self.asked + 1,
             result,
             again: false,
             thoughts,
             answered_by: exchange.model.clone(),
             raw,
-            truncated: self.judge.truncates_pool(&self.job.lineup),
+            truncated: self.judge.truncates_pool(&self.shown.lineup),
             tokens_input: exchange.usage.input,
             tokens_output: exchange.usage.output,
             cost_usd: exchange.cost_usd,
@@ -148,7 +211,7 @@ impl ServiceQuestion for PoolQuestion {
 
     fn ask(&self) -> BoxFuture<'_, Result<PickReply, CallError>> {
         async {
-            let lineup = &self.job.lineup;
+            let lineup = &self.shown.lineup;
             let reply: JudgeReply = self.judge.pick(lineup, &self.prompt).await?;
             // The reply is paid for: a parser that panics must not take it along.
             match catch_panic(|| read(lineup, &reply.text)) {
@@ -193,6 +256,7 @@ impl ServiceQuestion for PoolQuestion {
         Some(Self {
             judge: Arc::clone(&self.judge),
             job: Arc::clone(&self.job),
+            shown: Arc::clone(&self.shown),
             prompt,
             asked: self.asked + 1,
             records: self.records.clone(),
@@ -213,7 +277,7 @@ impl ServiceQuestion for PoolQuestion {
             AttemptEnd::Failed { error, again } => {
                 let text = error.raw.as_deref().unwrap_or_default();
                 let broken = (error.cause == FailureCause::Malformed && !error.no_answer)
-                    .then(|| read(&self.job.lineup, text).err())
+                    .then(|| read(&self.shown.lineup, text).err())
                     .flatten();
                 let result = broken.map_or_else(
                     || PickResult::Failure(format!("{}: {}", error.cause, error.message)),
@@ -267,7 +331,7 @@ pub async fn run(
     // Held to the end: workers take a sender that is gone for the end of the run.
     let (_over, over) = watch::channel(false);
     let shared = Arc::new(WorkerContext {
-        ledger: CallLedger::Project(store),
+        ledger: CallLedger::Project(store.clone()),
         budget: Budget::new(limit, committed),
         purpose: CallPurpose::Pick,
         run: None,
@@ -282,6 +346,7 @@ pub async fn run(
         }
     }
     let (heard, mut told) = mpsc::channel(WAITING);
+    let open = Arc::new(OpenPools::default());
     let mut tasks = JoinSet::new();
     for ((seat, judge), jobs) in ensemble.iter().enumerate().zip(by_judge) {
         let (questions, asked) = mpsc::channel(WAITING);
@@ -290,7 +355,14 @@ pub async fn run(
         let (gate, name) = (Arc::new(Mutex::new(gate)), judge.spec().name.clone());
         let worker = Worker::new(Arc::clone(&shared), seat, name, gate, asked, heard.clone());
         tasks.spawn(worker.work());
-        tasks.spawn(feed(Arc::clone(judge), jobs, questions, events.clone()));
+        let source = (store.clone(), Arc::clone(&open));
+        tasks.spawn(feed(
+            Arc::clone(judge),
+            source,
+            jobs,
+            questions,
+            events.clone(),
+        ));
     }
     // The channel ends with the last worker.
     drop(heard);
@@ -313,12 +385,20 @@ pub async fn run(
 /// Hands a judge its questions as it takes them.
 async fn feed(
     judge: Arc<dyn Judge>,
+    (store, open): (Store, Arc<OpenPools>),
     jobs: Vec<PickTask>,
     questions: mpsc::Sender<PoolQuestion>,
     records: mpsc::UnboundedSender<PickEvent>,
 ) {
     for job in jobs {
-        let Some(mut prompt) = judge.pick_prompt(&job.lineup) else {
+        let shown = match shown(&store, &open, &job).await {
+            Ok(shown) => shown,
+            Err(error) => {
+                drop(records.send(PickEvent::Failed(error)));
+                return;
+            }
+        };
+        let Some(mut prompt) = judge.pick_prompt(&shown.lineup) else {
             continue;
         };
         if job.asked > 0 {
@@ -330,6 +410,7 @@ async fn feed(
             judge: Arc::clone(&judge),
             asked: job.asked,
             job: Arc::new(job),
+            shown,
             prompt,
             records: records.clone(),
         };

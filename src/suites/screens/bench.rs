@@ -2,11 +2,11 @@
 
 use crate::app::annotate::{RunHandle, RunRequest};
 use crate::app::judge_report::report::rater_report;
-use crate::app::pick::run::{PickSession, PickTask, call_id, run};
+use crate::app::pick::run::{PickSession, PickTask, PoolAt, ShownPool, call_id, run};
 use crate::client::RunControl;
 use crate::domain::adjudication::PickRequest;
 use crate::formats::dataset;
-use crate::judge::{PoolText, PresentedPool, offline};
+use crate::judge::offline;
 use crate::store::Store;
 use crate::tui::drawing::Caches;
 use crate::tui::effects::answer;
@@ -73,22 +73,20 @@ async fn pick(store: Store) {
         let pool = pool.unwrap();
         let grades = &labels[&pool.query.id];
         let wanted = grades.values().filter(|grade| **grade > 0).count();
-        let texts = pool.documents.iter();
-        let texts = texts.map(|document| document.content.as_str().into());
-        let shown = PresentedPool {
-            pool: Arc::new(PoolText::new(pool.query.text.clone(), texts.collect())),
-            ask: PickRequest::Exactly(wanted),
-        };
-        let order: Arc<[_]> = pool.documents.iter().map(|d| d.id.clone()).collect();
+        let ask = PickRequest::Exactly(wanted);
+        let order: Arc<[usize]> = (0..pool.documents.len()).collect();
+        let shown = ShownPool::new(&pool, &order, ask);
+        let pool = Arc::new(pool);
         for (judge_index, judge) in ensemble.iter().enumerate() {
-            let prompt = judge.pick_prompt(&shown).unwrap_or_default();
+            let prompt = judge.pick_prompt(&shown.lineup).unwrap_or_default();
             tasks.push(PickTask {
                 seat: judge_index,
                 query: pool.query.id.clone(),
                 permutation: 1,
                 order: Arc::clone(&order),
                 call: call_id(judge.spec(), &prompt),
-                lineup: shown.clone(),
+                pool: PoolAt::Loaded(Arc::clone(&pool)),
+                ask,
                 asked: 0,
             });
         }

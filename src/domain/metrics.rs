@@ -10,8 +10,8 @@ pub(crate) mod significance;
 pub mod zbench;
 
 pub use evaluate::{
-    Evaluation, EvaluationError, EvaluationRules, Qrels, RankedRun, ScoreWidth, evaluate,
-    ranked_documents,
+    Evaluation, EvaluationError, EvaluationRules, Qrels, QueryValues, RankedRun, ScoreWidth,
+    depends_on_width, evaluate, ranked_documents,
 };
 pub use measure::{Measure, Metric};
 pub use rank_correlation::kendall_tau_b;

@@ -6,9 +6,11 @@ use crate::app::input_files::{read_labels, read_ranking};
 use crate::app::wording::UNTESTED;
 use crate::domain::corpus::QueryId;
 use crate::domain::metrics::{
-    Evaluation, EvaluationRules, Metric, Qrels, RankedRun, Resampling, ScoreWidth, evaluate,
+    Evaluation, EvaluationRules, MeanEstimate, Metric, Qrels, QueryValues, RankedRun, Resampling,
+    ScoreWidth, depends_on_width, evaluate,
 };
 use std::path::Path;
+use std::thread;
 
 /// What is measured when nothing else is said.
 const METRICS: &str = "ndcg@10,mrr@10,map,recall@10,p@5,judged@10";
@@ -66,16 +68,23 @@ pub fn evaluate_run(
             Some(before)
         }
     };
-    for metric in metrics {
+    // Resampling takes longer than measuring: every measure at the same time.
+    let estimates: Vec<Option<MeanEstimate>> = thread::scope(|scope| {
+        let estimate = |metric: Metric| {
+            let (measured, resampling) = (&measured, &resampling);
+            scope.spawn(move || measured.estimate(metric, resampling))
+        };
+        let started: Vec<_> = metrics.iter().map(|metric| estimate(*metric)).collect();
+        let ends = started.into_iter().map(thread::ScopedJoinHandle::join);
+        ends.map(|end| end.map_err(|_| AppError::Failed("resampling has crashed".to_owned())))
+            .collect::<Result<_, _>>()
+    })?;
+    for (metric, estimate) in metrics.into_iter().zip(estimates) {
         let values = measured.queries.iter().zip(per_query(&measured, metric));
         let values = values
             .map(|(query, value)| (query.query.clone(), value))
             .collect();
-        report.add(
-            metric.to_string(),
-            measured.estimate(metric, &resampling),
-            values,
-        );
+        report.add(metric.to_string(), estimate, values);
         if let Some(other) = &other {
             let comparison = measured.against(other, metric, &resampling);
             let both = comparison.map_or(0, |of| of.n);
@@ -156,10 +165,21 @@ fn changed(
         },
         ..*rules
     };
-    let other = evaluate(qrels, run, &evaluation.metrics, &other)?;
-    let pairs = evaluation.queries.iter().zip(&other.queries);
-    Ok(pairs
-        .filter(|(one, other)| one.values != other.values)
-        .map(|(one, _)| one.query.clone())
-        .collect())
+    let run: RankedRun = run
+        .iter()
+        .filter(|(_, documents)| depends_on_width(documents))
+        .map(|(query, documents)| (query.clone(), documents.clone()))
+        .collect();
+    let labels = run
+        .keys()
+        .filter_map(|query| Some((query.clone(), qrels.get(query)?.clone())));
+    let other = evaluate(&labels.collect(), &run, &evaluation.metrics, &other)?;
+    let differs = |one: &QueryValues| {
+        let known = evaluation
+            .queries
+            .binary_search_by(|query| query.query.cmp(&one.query));
+        known.is_ok_and(|at| evaluation.queries[at].values != one.values)
+    };
+    let differing = other.queries.into_iter().filter(differs);
+    Ok(differing.map(|one| one.query).collect())
 }

@@ -4,7 +4,7 @@ use super::measure::{GradedRanking, Metric};
 use super::significance::{Comparison, MeanEstimate, Resampling, compare, estimate};
 use crate::domain::corpus::{DocId, QueryId};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashSet};
 use thiserror::Error;
 
 /// Human grades by query and document. A document that is not listed is unjudged.
@@ -149,15 +149,15 @@ pub fn evaluate(
             }
         };
         let order = ranked_documents(query, documents, rules.scores)?;
-        let grade = |place: &(DocId, f64)| grades.get(&place.0).copied();
-        let splits = |tie: &[&(DocId, f64)]| {
-            tie.windows(2)
-                .any(|pair| gain(grade(pair[0])) != gain(grade(pair[1])))
+        let ranked: Vec<Option<i32>> = order
+            .iter()
+            .map(|(document, _)| grades.get(document).copied())
+            .collect();
+        let splits = |at: usize| {
+            gain(ranked[at]) != gain(ranked[at + 1])
+                && compared(order[at].1, order[at + 1].1, rules.scores).is_eq()
         };
-        if order
-            .chunk_by(|x, y| compared(x.1, y.1, rules.scores).is_eq())
-            .any(splits)
-        {
+        if (0..order.len().saturating_sub(1)).any(splits) {
             evaluation.tied.push(query.clone());
         }
         let mut ideal: Vec<i32> = grades
@@ -171,7 +171,7 @@ pub fn evaluate(
             .filter(|grade| **grade >= rules.relevant_from)
             .count();
         let graded = GradedRanking {
-            ranked: order.iter().map(|place| grade(place)).collect(),
+            ranked,
             ideal,
             relevant_from: rules.relevant_from,
             relevant,
@@ -210,7 +210,7 @@ pub fn ranked_documents<'a>(
     documents: &'a [(DocId, f64)],
     scores: ScoreWidth,
 ) -> Result<Vec<&'a (DocId, f64)>, EvaluationError> {
-    let mut seen = BTreeSet::new();
+    let mut seen = HashSet::with_capacity(documents.len());
     for (document, score) in documents {
         let place = || (query.clone(), document.clone());
         if score.is_nan() {
@@ -225,6 +225,16 @@ pub fn ranked_documents<'a>(
     let mut order: Vec<&(DocId, f64)> = documents.iter().collect();
     order.sort_unstable_by(|x, y| compared(y.1, x.1, scores).then_with(|| y.0.cmp(&x.0)));
     Ok(order)
+}
+
+/// Whether some scores are equal as numbers of one width and not as those of the other, so that the order may differ.
+pub fn depends_on_width(documents: &[(DocId, f64)]) -> bool {
+    let mut scores: Vec<f64> = documents.iter().map(|(_, score)| *score).collect();
+    scores.sort_unstable_by(f64::total_cmp);
+    scores.windows(2).any(|pair| {
+        compared(pair[0], pair[1], ScoreWidth::Single).is_eq()
+            && compared(pair[0], pair[1], ScoreWidth::Double).is_ne()
+    })
 }
 
 fn compared(x: f64, y: f64, scores: ScoreWidth) -> std::cmp::Ordering {

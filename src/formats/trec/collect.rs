@@ -4,8 +4,8 @@ use super::row::{GradedDocument, RankedDocument};
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Qrels, RankedRun};
 use crate::formats::problem::{Problem, quoted};
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
 /// Documents by query, best first, with their scores where there are any.
 pub type CandidateLists = BTreeMap<QueryId, Vec<(DocId, Option<f64>)>>;
@@ -38,6 +38,9 @@ pub fn collect_qrels(
     qrels
 }
 
+/// Documents with their scores, and the lines that they stand on.
+type LinesOfQuery = (Vec<(DocId, f64)>, Vec<u64>);
+
 /// The rankings of `rows`, which all have scores; `report` is told of bad lines and of documents that come twice.
 pub fn collect_run(
     rows: impl Iterator<Item = Result<(u64, RankedDocument), Problem>>,
@@ -46,17 +49,30 @@ pub fn collect_run(
 ) -> RankedRun {
     let mut run = RankedRun::new();
     let mut lines: BTreeMap<QueryId, Vec<u64>> = BTreeMap::new();
+    // Lines of one query mostly stand together, and are put in their place together.
+    let mut together: Option<(QueryId, LinesOfQuery)> = None;
+    let mut put = |(query, (documents, places)): (QueryId, LinesOfQuery)| {
+        lines.entry(query.clone()).or_default().extend(places);
+        run.entry(query).or_default().extend(documents);
+    };
     for row in rows {
         match row {
             Ok((line, placed)) => {
                 let Some(score) = placed.score else { continue };
-                lines.entry(placed.query.clone()).or_default().push(line);
-                let documents = run.entry(placed.query).or_default();
+                if let Some((query, _)) = &together
+                    && *query != placed.query
+                {
+                    together.take().into_iter().for_each(&mut put);
+                }
+                let (_, (documents, places)) =
+                    together.get_or_insert_with(|| (placed.query, LinesOfQuery::default()));
                 documents.push((placed.document, score));
+                places.push(line);
             }
             Err(problem) => report(problem),
         }
     }
+    together.into_iter().for_each(&mut put);
     report_repeats(&run, lines.values(), file, report);
     run
 }
@@ -101,6 +117,10 @@ fn report_repeats<'a, T>(
     report: &mut dyn FnMut(Problem),
 ) {
     for ((query, documents), lines) in lists.iter().zip(lines) {
+        let mut seen = HashSet::with_capacity(documents.len());
+        if documents.iter().all(|(id, _)| seen.insert(id)) {
+            continue;
+        }
         let ids = documents.iter().map(|(id, _)| id);
         let mut found: Vec<(&DocId, u64)> = ids.zip(lines.iter().copied()).collect();
         found.sort_unstable();

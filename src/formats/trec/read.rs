@@ -155,11 +155,17 @@ pub(crate) fn columns<'a, const N: usize>(
     cells: impl Iterator<Item = &'a str>,
     expected: &str,
 ) -> Result<[&'a str; N], String> {
-    let cells: Vec<&str> = cells.collect();
-    let found = cells.len();
-    cells
-        .try_into()
-        .map_err(|_| format!("{}; {expected}", count(found)))
+    let (mut found, mut places) = ([""; N], 0);
+    for cell in cells {
+        if let Some(place) = found.get_mut(places) {
+            *place = cell;
+        }
+        places += 1;
+    }
+    match places == N {
+        true => Ok(found),
+        false => Err(format!("{}; {expected}", count(places))),
+    }
 }
 
 fn count(columns: usize) -> String {

@@ -5,10 +5,11 @@ use super::judges::EnsembleId;
 use super::priority_cache::QueryPriorities;
 use super::{Db, Result};
 use crate::domain::priority;
-use crate::domain::ranking::View;
+use crate::domain::ranking::{QueryRows, RankingSettings, View};
 use crate::domain::rating::Dispersion;
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 
 /// What the list of queries shows of one query; a pure function of its rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -93,6 +94,15 @@ impl QuerySummary {
             dispersion: view.dispersion(),
             offline,
         }
+    }
+
+    /// Of a pool of so many documents of which nothing has been planned or judged.
+    fn untouched(documents: usize, settings: RankingSettings) -> Self {
+        let rows = QueryRows {
+            documents,
+            ..QueryRows::default()
+        };
+        Self::of(&View::new(rows, settings), false)
     }
 
     /// The share of the battles with two votes or more whose judges are of one mind.
@@ -214,26 +224,67 @@ impl Db {
         Ok(numbers.summary)
     }
 
-    /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good.
+    /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good, or where
+    /// nothing has been planned or judged, which is the same for all pools of one size.
     pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
+        let settings = self.settings()?;
+        let mut untouched: HashMap<usize, QuerySummary> = HashMap::new();
         self.all(
-            "SELECT query.id, query.name, query.text, query.documents, summary.value
+            "SELECT query.id, query.name, query.text, query.documents, summary.value,
+                    CASE WHEN summary.value IS NULL THEN ensemble IS NULL AND depth IS NULL
+                        AND NOT EXISTS (SELECT 1 FROM battle WHERE battle.query = query.id)
+                        AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.query = query.id)
+                    ELSE 0 END
              FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision
              ORDER BY query.id",
             [],
             |row| {
-            let info = QueryInfo {
-                key: QueryKey(row.get(0)?),
-                id: row.get(1)?,
-                text: row.get(2)?,
-                documents: row.get(3)?,
-            };
-            let summary: Option<String> = row.get(4)?;
-            Ok((
-                info,
-                summary.and_then(|text| serde_json::from_str(&text).ok()),
-            ))
-        },
+                let info = QueryInfo {
+                    key: QueryKey(row.get(0)?),
+                    id: row.get(1)?,
+                    text: row.get(2)?,
+                    documents: row.get(3)?,
+                };
+                let kept: Option<String> = row.get(4)?;
+                let summary = match kept {
+                    Some(text) => serde_json::from_str(&text).ok(),
+                    None if row.get(5)? => {
+                        let documents = info.documents;
+                        let summary = || QuerySummary::untouched(documents, settings);
+                        let known = untouched.entry(documents).or_insert_with(summary);
+                        Some(known.clone())
+                    }
+                    None => None,
+                };
+                Ok((info, summary))
+            },
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::verdict::Decision;
+    use crate::store::labels::tests::pool;
+    use crate::store::verdicts::NewVerdict;
+
+    #[test]
+    fn the_summary_of_an_untouched_query_is_known_without_a_look_at_it() {
+        let db = Db::scratch().unwrap();
+        let mut keys = Vec::new();
+        for documents in [1, 4, 4] {
+            let mut pool = pool(&vec!["{}"; documents]);
+            pool.query.id = crate::domain::corpus::QueryId::new(format!("q{}", keys.len()));
+            keys.push(db.add_pool(&pool, "set").unwrap().key());
+        }
+        let verdict = NewVerdict::open(keys[2], 0, 1, Decision::A, "ann");
+        db.add_verdict(&verdict).unwrap();
+        let listed = db.overview().unwrap();
+        for ((info, summary), key) in listed.iter().zip(&keys).take(2) {
+            assert_eq!(info.key, *key);
+            assert_eq!(*summary, Some(db.summary_now(*key).unwrap().1.summary));
+        }
+        assert_eq!(listed[2].1, None);
     }
 }

@@ -1,12 +1,13 @@
-//! A frame and an override at K = 100 with 400 battles: what a key may cost.
+//! A frame and an override at K = 100 with 400 battles, and a turn of order or layer at K = 500 with 100,000: what a key may
+//! cost.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use overrule::internals::{
     AnnotatorVerdicts, Battle, BattleId, BattleRecord, Caches, ColourDepth, Decision, DocId,
-    DocumentInfo, JsonObject, JudgeId, JudgeSpec, Margin, Model, OpenQuery, QueryId, QueryInfo,
-    QueryKey, QueryRows, Ramp, RankingSettings, Screen, SeededRng, Theme, TuiOptions, Verdict,
-    View, Vote, plan, view,
+    DocumentInfo, DocumentOrder, JsonObject, JudgeId, JudgeSpec, Layer, Margin, Model, OpenQuery,
+    QueryId, QueryInfo, QueryKey, QueryRows, Ramp, RankingSettings, Screen, SeededRng, Theme,
+    TuiOptions, Verdict, View, Vote, plan, view,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -15,17 +16,19 @@ use std::hint::black_box;
 use std::time::Instant;
 
 const K: usize = 100;
+/// Documents and cycles of a pool on which nearly every pair is judged.
+const LARGE: (usize, usize) = (500, 200);
 
-fn rows() -> QueryRows {
+fn rows(k: usize, cycles: usize) -> QueryRows {
     let mut rng = SeededRng::new(7, &["bench"]);
-    let battles = plan(7, "q", K, 4)
+    let battles = plan(7, "q", k, cycles)
         .into_iter()
         .enumerate()
         .map(|(at, planned)| {
             let (a, b) = (planned.pair.low(), planned.pair.high());
             let votes = (0..3)
                 .map(|judge| {
-                    let lean = (a as f64 - b as f64) / K as f64 + rng.unit() - 0.5;
+                    let lean = (a as f64 - b as f64) / k as f64 + rng.unit() - 0.5;
                     Vote {
                         judge: JudgeId(judge),
                         margin: Margin::new(lean.clamp(-1.0, 1.0)).unwrap(),
@@ -48,15 +51,15 @@ fn rows() -> QueryRows {
         .collect();
     QueryRows {
         responses: Vec::new(),
-        documents: K,
-        depth: Some(K),
+        documents: k,
+        depth: Some(k),
         judges: (0..3).map(JudgeId).collect(),
         battles,
         verdicts: Vec::new(),
     }
 }
 
-fn model() -> Model {
+fn model(k: usize, cycles: usize) -> Model {
     let spec = |name: &str| JudgeSpec {
         name: name.to_owned(),
         provider: "offline".to_owned(),
@@ -76,9 +79,9 @@ fn model() -> Model {
             key: QueryKey(1),
             id: QueryId::new("q"),
             text: "a query".to_owned(),
-            documents: K,
+            documents: k,
         },
-        documents: (0..K)
+        documents: (0..k)
             .map(|at| DocumentInfo {
                 id: DocId::new(format!("d{at}")),
                 title: None,
@@ -91,7 +94,7 @@ fn model() -> Model {
             .enumerate()
             .map(|(at, name)| (JudgeId(at as i64), spec(name)))
             .collect(),
-        view: View::new(rows(), RankingSettings::default()),
+        view: View::new(rows(k, cycles), RankingSettings::default()),
         people: AnnotatorVerdicts::default(),
         texts: HashMap::new(),
         votes: HashMap::new(),
@@ -100,7 +103,7 @@ fn model() -> Model {
 }
 
 fn frames(criterion: &mut Criterion) {
-    let model = model();
+    let model = model(K, 4);
     let theme = Theme::new(ColourDepth::True, false);
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
         let area = Rect::new(0, 0, columns, rows);
@@ -114,8 +117,36 @@ fn frames(criterion: &mut Criterion) {
     }
 }
 
+fn turns(criterion: &mut Criterion) {
+    let mut model = model(LARGE.0, LARGE.1);
+    if let Some(open) = &model.open {
+        open.view.prepare_matrix();
+    }
+    let theme = Theme::new(ColourDepth::True, false);
+    let area = Rect::new(0, 0, 200, 60);
+    let mut caches = Caches::default();
+    let orders = [DocumentOrder::Hybrid, DocumentOrder::Zelo];
+    let layers = [
+        Layer::Observed,
+        Layer::Fitted,
+        Layer::Residual,
+        Layer::Judge(1),
+        Layer::Verdicts,
+    ];
+    let mut turn = 0;
+    criterion.bench_function("matrix turned at K = 500", |bench| {
+        bench.iter(|| {
+            turn += 1;
+            model.matrix.order = orders[turn % orders.len()];
+            model.matrix.layer = layers[turn / 2 % layers.len()];
+            let mut buffer = Buffer::empty(area);
+            black_box(view(&model, &theme, area, &mut buffer, &mut caches));
+        });
+    });
+}
+
 fn overrides(criterion: &mut Criterion) {
-    let mut rows = rows();
+    let mut rows = rows(K, 4);
     rows.verdicts.push(Verdict {
         uid: String::new(),
         a: 3,
@@ -130,5 +161,5 @@ fn overrides(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, frames, overrides);
+criterion_group!(benches, frames, turns, overrides);
 criterion_main!(benches);

@@ -44,7 +44,9 @@ pub use cli::main;
 pub mod internals {
     pub use crate::domain::battle::{Battle, BattleId};
     pub use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-    pub use crate::domain::ranking::{BattleRecord, QueryRows, RankingSettings, View};
+    pub use crate::domain::ranking::{
+        BattleRecord, DocumentOrder, QueryRows, RankingSettings, View,
+    };
     pub use crate::domain::rating::{
         Observation, RatingModel, RatingOptions, covariance, dispersion, fit, rank_intervals,
         structure,
@@ -56,6 +58,7 @@ pub mod internals {
     pub use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
     pub use crate::store::{Store, StoreError};
     pub use crate::tui::drawing::Caches;
+    pub use crate::tui::model::matrix::Layer;
     pub use crate::tui::model::open_query::OpenQuery;
     pub use crate::tui::model::{Model, TuiOptions};
     pub use crate::tui::screens::Screen;

@@ -1,11 +1,13 @@
 //! A query's view: scores, intervals, expectations and warnings, as a pure function of the query's rows.
 
 mod fit_inputs;
+mod matrix_grid;
 mod pair_votes;
 mod prior;
 mod rows;
 mod warning;
 
+pub use matrix_grid::MatrixGrid;
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
 pub use warning::{ScoreWarning, fit_warnings};
@@ -17,6 +19,7 @@ use super::verdict::{OverrideMode, Verdict};
 use fit_inputs::{FitInputs, consensus, votes_in_force};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
+use std::sync::OnceLock;
 
 /// The seed of the draws behind rank intervals: the same rows give the same intervals everywhere.
 const INTERVAL_SEED: u64 = 0x5eed;
@@ -120,6 +123,8 @@ pub struct View {
     entered: Vec<usize>,
     observations: Vec<Observation>,
     covariance: Option<Covariance>,
+    grid: OnceLock<Option<MatrixGrid>>,
+    surprising: OnceLock<Vec<usize>>,
 }
 
 impl View {
@@ -197,6 +202,8 @@ impl View {
             entered,
             observations,
             covariance,
+            grid: OnceLock::new(),
+            surprising: OnceLock::new(),
         };
         view.battles = (0..view.rows.battles.len())
             .map(|index| view.battle_view(index))

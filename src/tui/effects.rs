@@ -328,11 +328,14 @@ fn queued(db: &Db, request: &QueueRequest, generation: u64) -> Result<Msg> {
 
 /// A query without texts and votes.
 fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
+    let view = db.view(key)?;
+    // Here, so that no frame waits for it.
+    view.prepare_matrix();
     Ok(OpenQuery {
         info: db.query(key)?,
         documents: db.documents(key)?,
         judges: db.judges_of(key)?,
-        view: db.view(key)?,
+        view,
         people: db.people(key)?,
         texts: HashMap::new(),
         votes: HashMap::new(),

@@ -1,5 +1,6 @@
 //! The open query as the cells and margins of a heatmap.
 
+use crate::domain::ranking::MatrixGrid;
 use crate::tui::model::Model;
 use crate::tui::model::battle::RankingBefore;
 use crate::tui::model::matrix::Layer;
@@ -13,6 +14,10 @@ pub(super) struct MatrixCells<'a> {
     order: &'a [usize],
     layer: Layer,
     ghost: Option<&'a RankingBefore>,
+    /// The cells laid out flat, unless there are too many documents.
+    grid: Option<&'a MatrixGrid>,
+    /// The judge of the layer, by its place among the judges whose votes count.
+    judge: Option<usize>,
     generation: u64,
 }
 
@@ -30,20 +35,74 @@ impl<'a> MatrixCells<'a> {
                 .map(|standing| standing.zelo.to_bits())
                 .hash(&mut hash);
         }
-        for battle in &open.view.battles {
-            (battle.score.map(f64::to_bits), battle.missing).hash(&mut hash);
+        let grid = open.view.grid();
+        match grid {
+            Some(grid) => grid.stamp().hash(&mut hash),
+            None => {
+                for battle in &open.view.battles {
+                    (battle.score.map(f64::to_bits), battle.missing).hash(&mut hash);
+                }
+                for verdict in &open.view.rows().verdicts {
+                    (verdict.a, verdict.b, verdict.decision).hash(&mut hash);
+                }
+            }
         }
-        for verdict in &open.view.rows().verdicts {
-            (verdict.a, verdict.b, verdict.decision).hash(&mut hash);
-        }
+        let layer = model.matrix.layer;
+        let judge = match layer {
+            Layer::Judge(index) => open.judges.get(index).and_then(|(judge, _)| {
+                let mut judges = open.view.rows().judges.iter();
+                judges.position(|known| known == judge)
+            }),
+            _ => None,
+        };
         Self {
             open,
             order,
-            layer: model.matrix.layer,
+            layer,
             ghost: model.battle.before.as_ref(),
+            grid,
+            judge,
             generation: hash.finish(),
         }
     }
+
+    /// What is known of a cell.
+    fn known(&self, row: usize, column: usize) -> KnownCell {
+        let view = &self.open.view;
+        let wants_fit = matches!(self.layer, Layer::Fitted | Layer::Residual);
+        let Some(grid) = self.grid else {
+            let cell = view.cell(row, column);
+            let judge = self.judge.and_then(|judge| view.rows().judges.get(judge));
+            return KnownCell {
+                observed: cell.observed,
+                fitted: cell.fitted,
+                verdict: cell.verdict.flatten(),
+                margin: judge.and_then(|judge| view.mean_margin(*judge, row, column)),
+                planned: cell.planned,
+                missing: cell.missing > 0,
+            };
+        };
+        let (planned, missing) = grid.planned(row, column);
+        KnownCell {
+            observed: grid.observed(row, column),
+            fitted: wants_fit.then(|| view.expected(row, column)).flatten(),
+            verdict: grid.verdict(row, column),
+            margin: self.judge.and_then(|judge| grid.margin(judge, row, column)),
+            planned,
+            missing,
+        }
+    }
+}
+
+/// What layers are drawn from, seen from the row.
+struct KnownCell {
+    observed: Option<f64>,
+    fitted: Option<f64>,
+    verdict: Option<f64>,
+    /// The mean margin of the layer's judge.
+    margin: Option<f64>,
+    planned: bool,
+    missing: bool,
 }
 
 fn layer_number(layer: Layer) -> usize {
@@ -65,34 +124,31 @@ impl CellSource for MatrixCells<'_> {
         let (Some(row), Some(column)) = (self.order.get(row), self.order.get(column)) else {
             return HeatCell::default();
         };
-        let cell = self.open.view.cell(*row, *column);
+        let cell = self.known(*row, *column);
         let signed = match self.layer {
             Layer::Residual => cell
                 .observed
                 .zip(cell.fitted)
                 .map(|(observed, fitted)| observed - fitted),
-            Layer::Judge(index) => {
-                let judge = self.open.judges.get(index);
-                judge.and_then(|(judge, _)| self.open.view.mean_margin(*judge, *row, *column))
-            }
+            Layer::Judge(_) => cell.margin,
             _ => None,
         };
         let value = match self.layer {
-            Layer::Observed => cell.verdict.flatten().or(cell.observed),
-            Layer::Fitted => cell.fitted,
+            Layer::Observed => cell.verdict.or(cell.observed),
+            Layer::Fitted => cell.fitted.filter(|_| row != column),
             Layer::Residual | Layer::Judge(_) => {
                 signed.map(|signed| (0.5 + signed / 2.0).clamp(0.0, 1.0))
             }
-            Layer::Verdicts => cell.verdict.flatten(),
+            Layer::Verdicts => cell.verdict,
         };
         HeatCell {
             value,
             signed,
             planned: cell.planned && self.layer != Layer::Verdicts,
             missing: cell.planned
-                && cell.missing > 0
+                && cell.missing
                 && matches!(self.layer, Layer::Observed | Layer::Judge(_)),
-            overruled: cell.verdict.flatten().is_some(),
+            overruled: cell.verdict.is_some(),
             diagonal: row == column,
         }
     }
@@ -115,6 +171,15 @@ impl CellSource for MatrixCells<'_> {
     }
 
     fn visit(&self, cell: &mut dyn FnMut(usize, usize, HeatCell)) -> bool {
+        if self.grid.is_some() {
+            let k = self.order.len();
+            for row in 0..k {
+                for column in (0..k).filter(|column| *column != row) {
+                    cell(row, column, self.cell(row, column));
+                }
+            }
+            return true;
+        }
         if self.layer == Layer::Fitted {
             return false;
         }

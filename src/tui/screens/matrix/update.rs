@@ -131,15 +131,7 @@ fn jump(model: &mut Model, forward: bool) {
     let Some(open) = &model.open else {
         return;
     };
-    let mut surprising: Vec<(f64, usize, usize)> = open
-        .view
-        .rows()
-        .battles
-        .iter()
-        .zip(&open.view.battles)
-        .filter_map(|(record, view)| Some((view.surprise?.abs(), record.battle.a, record.battle.b)))
-        .collect();
-    surprising.sort_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2).cmp(&(y.1, y.2))));
+    let surprising = open.view.most_surprising();
     let count = surprising.len();
     if count == 0 {
         model.inform("no battle has a surprise yet");
@@ -150,9 +142,13 @@ fn jump(model: &mut Model, forward: bool) {
         (Some(at), true) => (at + 1) % count,
         (Some(at), false) => (at + count - 1) % count,
     };
-    let (size, a, b) = surprising[next];
+    let found = open.battle(surprising[next]);
+    let size = open.view.battles[surprising[next]].surprise;
+    let (Some(battle), Some(size)) = (found, size.map(f64::abs)) else {
+        return;
+    };
     let place = |document: usize| order.iter().position(|at| *at == document).unwrap_or(0);
-    let (row, column) = (place(a), place(b));
+    let (row, column) = (place(battle.a), place(battle.b));
     model.matrix.surprise = Some(next);
     model.matrix.heat.move_to(row, column, order.len());
     model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));

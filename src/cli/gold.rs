@@ -124,8 +124,8 @@ impl GoldListCommand {
                         "right": score.right,
                         "judged": score.judged,
                         "cannot_tell": score.cannot_tell,
-                        "share": score.share(),
-                        "interval_95": score.interval(),
+                        "share": score.share.map(|share| share.value),
+                        "interval_95": score.share.map(|share| (share.interval.low, share.interval.high)),
                     })
                 })
                 .collect();
@@ -149,16 +149,16 @@ impl GoldListCommand {
             .collect();
         let mut text = output::table(&["query", "a", "b", "decision", "note"], &rows);
         for (annotator, score) in &people {
-            let share = match (score.share(), score.interval()) {
-                (Some(share), Some((low, high))) => format!(
+            let share = match score.share {
+                Some(share) => format!(
                     "{} of {} right: {:.1} % (95 %: {:.1}–{:.1} %)",
                     score.right,
                     score.judged,
-                    100.0 * share,
-                    100.0 * low,
-                    100.0 * high
+                    100.0 * share.value,
+                    100.0 * share.interval.low,
+                    100.0 * share.interval.high
                 ),
-                _ => "no gold item judged".to_owned(),
+                None => "no gold item judged".to_owned(),
             };
             let unsure = match score.cannot_tell {
                 0 => String::new(),

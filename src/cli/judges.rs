@@ -271,11 +271,7 @@ impl JudgeReportText {
     fn revealed_words(&self) -> String {
         let data = &self.0.rater_data;
         let mut text = String::new();
-        let changed = data
-            .verdicts
-            .iter()
-            .filter(|v| v.score != v.revealed)
-            .count();
+        let changed = self.0.changed_since_reveal();
         if changed > 0 {
             let cards = self.0.cards.iter().chain(&self.0.ensemble);
             let share = |card: &JudgeReport| {
@@ -284,7 +280,8 @@ impl JudgeReportText {
                     None => "ensemble".to_owned(),
                 };
                 let raw = card.people.revealed.raw?;
-                Some(format!("{name} {:.0} %", 100.0 * raw.value))
+                let range = interval(Some(raw.interval), 100.0, 0);
+                Some(format!("{name} {:.0} % ({range})", 100.0 * raw.value))
             };
             let shares: Vec<String> = cards.filter_map(share).collect();
             text.push_str(&format!(

@@ -21,7 +21,7 @@ pub use judge_answers::{
     IgnoredAnswers, JudgeAnswers, PickAnswer, PoolAnswer, PoolSet, group_answers,
     summarise_answers, valid_answers,
 };
-pub use pick_outcome::{PickCounts, PickOutcome, PickSummary, pick_outcomes};
+pub use pick_outcome::{PickCounts, PickOutcome, PickSummary, PooledCounts, pick_outcomes};
 pub use pick_record::{PickRecord, PickResult};
 pub use pick_reply::{InvalidPick, PickMode, PickRequest, SlotsReply};
 pub use remeasure::{Remeasured, remeasure, remeasured_metrics};

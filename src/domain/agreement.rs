@@ -47,7 +47,7 @@ impl Interval {
     }
 }
 
-/// A share of equally weighted items, with its Wilson interval.
+/// A share of equally weighted items, with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Share {
     /// The sum that is shared out: a count, or halves where an item can count in part.
@@ -55,35 +55,18 @@ pub struct Share {
     pub n: usize,
     /// `part` / `n`, in 0..=1.
     pub value: f64,
-    /// The Wilson score interval (Wilson 1927).
+    /// The Wilson score interval (Wilson 1927), over clusters where there are some.
     pub interval: Interval,
 }
 
 impl Share {
-    /// `part` of `n` items. `None` for no items, and for more than there are.
-    pub fn of(part: usize, n: usize) -> Option<Self> {
-        (part <= n).then_some(())?;
-        Self::sum(part as f64, n)
-    }
-
-    /// The mean of values in 0..=1. Values outside, NaN included, are left out; `None` without any other.
+    /// The mean of values in 0..=1 that come in clusters: battles of queries. Values outside, NaN included, are left out;
+    /// `None` without any other.
     ///
-    /// Wilson's interval takes the variance of yes-or-no answers, which is the largest there is: with values in between
-    /// it is too wide rather than too narrow.
-    pub fn mean(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let (mut part, mut n) = (0.0, 0);
-        for value in values {
-            if (0.0..=1.0).contains(&value) {
-                part += value;
-                n += 1;
-            }
-        }
-        Self::sum(part, n)
-    }
-
-    /// The mean of values in 0..=1 that come in clusters: battles of queries. The interval is Wilson's for as many answers as
-    /// the variance of the clusters' totals is worth, never more than there are, with the quantile of t (Korn & Graubard
-    /// 1998). Where there is one cluster, or each has one item, it is that of [`Share::mean`].
+    /// The interval is Wilson's for as many answers as the variance of the clusters' totals is worth, never more than there
+    /// are, with the quantile of t (Korn & Graubard 1998). Where there is one cluster, or each has one item, it is Wilson's
+    /// for the items as they are. That takes the variance of yes-or-no answers, which is the largest there is: with values in
+    /// between it is too wide rather than too narrow.
     pub fn clustered(values: impl IntoIterator<Item = (usize, f64)>) -> Option<Self> {
         let mut totals: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
         let values = values.into_iter();
@@ -133,20 +116,20 @@ mod tests {
 
     #[test]
     fn a_share_has_the_interval_of_wilson() {
-        let share = Share::of(81, 263).unwrap();
+        let share = Share::of_clusters([(81.0, 263)]).unwrap();
         assert_eq!(
             wilson(81, 263, LEVEL),
             Some((share.interval.low, share.interval.high))
         );
-        assert_eq!(Share::of(0, 0), None);
-        assert_eq!(Share::of(3, 2), None);
+        assert_eq!(Share::of_clusters([(0.0, 0)]), None);
     }
 
     #[test]
     fn halves_count_as_halves_and_nonsense_is_left_out() {
-        let share = Share::mean([1.0, 0.5, 0.0, f64::NAN, 1.5]).unwrap();
+        let values = [1.0, 0.5, 0.0, f64::NAN, 1.5];
+        let share = Share::clustered(values.map(|value| (0, value))).unwrap();
         assert_eq!((share.part, share.n, share.value), (1.5, 3, 0.5));
-        assert_eq!(Share::mean([f64::NAN]), None);
+        assert_eq!(Share::clustered([(0, f64::NAN)]), None);
     }
 
     #[test]

@@ -85,7 +85,7 @@ impl Db {
         let scored = answers.into_iter().map(|(annotator, given)| {
             let both = given
                 .iter()
-                .filter_map(|(item, given)| Some((*known.get(item)?, *given)));
+                .filter_map(|(item, given)| Some((item.0, *known.get(item)?, *given)));
             (annotator, gold_score(both))
         });
         Ok(scored.collect())

@@ -103,6 +103,15 @@ fn a_pair_is_judged_blind_and_then_with_the_judges_in_sight() {
 }
 
 #[test]
+fn agreement_since_the_reveal_stands_beside_the_blind_one() {
+    let mut bench = Bench::judged(120, 40);
+    bench.press("w enter b a enter esc esc J");
+    let shot = bench.shot();
+    let words = "With the votes in sight 1 of 1 verdicts changed; raw agreement with them";
+    assert!(shot.contains(words), "{shot}");
+}
+
+#[test]
 fn a_document_is_ruled_on_blind_and_then_with_label_and_picks_in_sight() {
     for size in SIZES {
         let mut bench = Bench::picked(size.0, size.1);

@@ -4,8 +4,9 @@ use super::evidence::{by_verdict, verdicts_json};
 use crate::app::intervals::share_json;
 use crate::domain::adjudication::{
     EvidenceLabel, JudgeAnswers, PickAnswer, PickCounts, PickMode, PickSummary, PoolAnswer,
-    PoolSet, summarise_answers,
+    PoolSet, PooledCounts, summarise_answers,
 };
+use crate::domain::agreement::Share;
 use crate::domain::analysis::wilson;
 use crate::domain::metrics::{Resampling, estimate};
 use crate::judge::OFFLINE;
@@ -36,7 +37,7 @@ pub struct OrderReport {
     /// The boxes of each pool with picks.
     boxes: BTreeMap<usize, PickCounts>,
     /// The boxes of the documents with each verdict.
-    pub by_verdict: Vec<(EvidenceLabel, PickCounts)>,
+    pub by_verdict: Vec<(EvidenceLabel, PooledCounts)>,
 }
 
 /// How far the picks in one order are those in the first.
@@ -110,8 +111,8 @@ impl<'a> JudgePickReport<'a> {
             .by_slot
             .iter()
             .enumerate()
-            .map(|(at, boxes)| {
-                let mut value = boxes_json(boxes);
+            .map(|(at, counts)| {
+                let mut value = pooled_json(counts);
                 if let Value::Object(object) = &mut value {
                     object.insert("slot".to_owned(), json!(at + 1));
                 }
@@ -121,12 +122,12 @@ impl<'a> JudgePickReport<'a> {
         let by_source: Map<String, Value> = summary
             .by_source
             .iter()
-            .map(|(source, boxes)| (source.name().to_owned(), boxes_json(boxes)))
+            .map(|(source, counts)| (source.name().to_owned(), pooled_json(counts)))
             .collect();
         let by_verdict: Map<String, Value> = order
             .by_verdict
             .iter()
-            .map(|(verdict, boxes)| (verdict.name().to_owned(), boxes_json(boxes)))
+            .map(|(verdict, counts)| (verdict.name().to_owned(), pooled_json(counts)))
             .collect();
         let (invalid, answers) = order.invalid();
         json!({
@@ -262,6 +263,20 @@ impl OrderConsistency {
             "overlap": share_json(self.overlap, self.overlap_interval),
         })
     }
+}
+
+/// The boxes with the intervals of their shares.
+fn pooled_json(counts: &PooledCounts) -> Value {
+    let interval = |share: Option<Share>| share.map(|share| share.interval);
+    let mut value = boxes_json(&counts.boxes);
+    if let Value::Object(object) = &mut value {
+        let shares = [
+            ("picked_of_labelled_95", counts.picked_of_labelled()),
+            ("picked_of_others_95", counts.picked_of_others()),
+        ];
+        object.extend(shares.map(|(name, share)| (name.to_owned(), json!(interval(share)))));
+    }
+    value
 }
 
 fn boxes_json(boxes: &PickCounts) -> Value {

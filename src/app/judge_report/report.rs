@@ -116,7 +116,9 @@ impl ReportWalk {
         wanted: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<CardFits>>> {
         let state = self.state.clone().finalize().to_vec();
-        let name = scope.map_or("fits".to_owned(), |query| format!("fits of {}", query.0));
+        let name = scope.map_or("fits by query".to_owned(), |query| {
+            format!("fits of {}", query.0)
+        });
         if let Some(fits) = kept(store, &name, &state)? {
             return Ok(Some(fits));
         }
@@ -182,6 +184,14 @@ impl ReportWalk {
             selective: false,
             rater_data,
         }
+    }
+}
+
+impl RaterReport {
+    /// Verdicts that say something else since the judges' votes were shown.
+    pub fn changed_since_reveal(&self) -> usize {
+        let verdicts = self.rater_data.verdicts.iter();
+        verdicts.filter(|v| v.score != v.revealed).count()
     }
 }
 

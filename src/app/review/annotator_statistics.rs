@@ -1,30 +1,31 @@
 //! What a person's verdicts in queues say so far: pace, agreement with the ensemble, consistency, the pull of the reveal.
 
 use super::dissent::combined_outcome;
-use crate::domain::analysis::wilson;
+use crate::domain::agreement::Share;
 use crate::domain::battle::Pair;
 use crate::domain::vote::Outcome;
 use crate::store::corpus::QueryKey;
 use crate::store::{Db, Result};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-/// A share of what was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// A share of what was counted, query by query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fraction {
-    pub part: usize,
-    pub of: usize,
+    /// How many have it, and of how many.
+    of_query: BTreeMap<QueryKey, (usize, usize)>,
 }
 
 impl Fraction {
-    fn add(&mut self, has: bool) {
-        self.part += usize::from(has);
-        self.of += 1;
+    fn add(&mut self, query: QueryKey, has: bool) {
+        let (part, of) = self.of_query.entry(query).or_default();
+        *part += usize::from(has);
+        *of += 1;
     }
 
-    /// The share with its 95 % Wilson interval; `None` for nothing of nothing.
-    pub fn share(self) -> Option<(f64, f64, f64)> {
-        let (low, high) = wilson(self.part, self.of, 0.95)?;
-        Some((self.part as f64 / self.of as f64, low, high))
+    /// The share with its 95 % interval over queries; `None` for nothing of nothing.
+    pub fn share(&self) -> Option<Share> {
+        let of_query = self.of_query.values();
+        Share::of_clusters(of_query.map(|(part, of)| (*part as f64, *of)))
     }
 }
 
@@ -104,7 +105,7 @@ pub fn annotator_statistics(
     let mut first: HashMap<(QueryKey, Pair), Outcome> = HashMap::new();
     let mut blind: HashMap<String, Outcome> = HashMap::new();
     // The last word on each item, and what the ensemble says of it.
-    let mut last: HashMap<String, (Outcome, Option<Outcome>)> = HashMap::new();
+    let mut last: HashMap<String, (QueryKey, Outcome, Option<Outcome>)> = HashMap::new();
     for line in db.queue_verdicts(annotator, scope)? {
         let Some(pair) = Pair::new(line.a, line.b) else {
             continue;
@@ -124,25 +125,28 @@ pub fn annotator_statistics(
             statistics.recent.push((said, line.active_s));
             match first.get(&(line.query, pair)) {
                 Some(before) if line.draw == "repeat" => {
-                    statistics.consistent.add(*before == said_on_pair);
+                    let alike = *before == said_on_pair;
+                    statistics.consistent.add(line.query, alike);
                 }
                 Some(_) => {}
                 None => {
                     first.insert((line.query, pair), said_on_pair);
                     if let Some(ensemble) = ensemble {
-                        statistics.agreement.add(ensemble == said_on_pair);
+                        statistics
+                            .agreement
+                            .add(line.query, ensemble == said_on_pair);
                     }
                 }
             }
             blind.insert(line.shown, said_on_pair);
         } else {
-            last.insert(line.shown, (said_on_pair, ensemble));
+            last.insert(line.shown, (line.query, said_on_pair, ensemble));
         }
     }
-    for (shown, (said, ensemble)) in last {
+    for (shown, (query, said, ensemble)) in last {
         if let Some(before) = blind.get(&shown) {
             let changed = *before != said;
-            statistics.changed.add(changed);
+            statistics.changed.add(query, changed);
             statistics.swayed += usize::from(changed && ensemble == Some(said));
         }
     }

@@ -3,7 +3,8 @@
 use crate::app::adjudication::{JudgePickReport, LEVEL, OrderConsistency, OrderReport};
 use crate::app::wording::counted;
 use crate::cli::output::{self, clean, or_dash};
-use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode};
+use crate::domain::adjudication::{EvidenceLabel, PickCounts, PickMode, PooledCounts};
+use crate::domain::agreement::Share;
 use crate::domain::analysis::wilson;
 use crate::judge::{OFFLINE, OFFLINE_LABEL};
 
@@ -123,7 +124,8 @@ fn shares_table(order: &OrderReport) -> String {
 
 fn sources_table(order: &OrderReport) -> String {
     let summary = &order.summary;
-    let line = |name: String, boxes: &PickCounts| {
+    let line = |name: String, counts: &PooledCounts| {
+        let boxes = &counts.boxes;
         vec![
             name,
             boxes.total().to_string(),
@@ -131,9 +133,9 @@ fn sources_table(order: &OrderReport) -> String {
             boxes.picked().to_string(),
             boxes.agreed.to_string(),
             percent(boxes.recall()),
-            range(wilson(boxes.agreed, boxes.labelled(), LEVEL), percent),
+            range(ends(counts.picked_of_labelled()), percent),
             percent(boxes.false_pick_rate()),
-            range(wilson(boxes.pick_only, boxes.unlabelled(), LEVEL), percent),
+            range(ends(counts.picked_of_others()), percent),
         ]
     };
     let sources = summary.by_source.iter();
@@ -155,18 +157,18 @@ fn sources_table(order: &OrderReport) -> String {
 }
 
 /// Nothing where no verdicts were asked for.
-fn verdicts_table(by_verdict: &[(EvidenceLabel, PickCounts)]) -> String {
+fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
     if by_verdict.is_empty() {
         return String::new();
     }
-    let rows = by_verdict.iter().map(|(verdict, boxes)| {
-        let (all, labelled) = (boxes.total(), boxes.labelled());
+    let rows = by_verdict.iter().map(|(verdict, counts)| {
+        let (all, labelled) = (counts.boxes.total(), counts.boxes.labelled());
         vec![
             verdict.name().to_owned(),
             all.to_string(),
             labelled.to_string(),
             percent((all > 0).then(|| labelled as f64 / all as f64)),
-            range(wilson(labelled, all, LEVEL), percent),
+            range(ends(counts.labelled_of_all()), percent),
         ]
     });
     let header = [
@@ -200,6 +202,10 @@ fn decimal(value: Option<f64>) -> String {
 
 fn percent(share: Option<f64>) -> String {
     or_dash(share, |share| format!("{:.1} %", 100.0 * share))
+}
+
+fn ends(share: Option<Share>) -> Option<(f64, f64)> {
+    share.map(|share| (share.interval.low, share.interval.high))
 }
 
 fn range(interval: Option<(f64, f64)>, spell: impl Fn(Option<f64>) -> String) -> String {

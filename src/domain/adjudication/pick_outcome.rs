@@ -1,6 +1,7 @@
 //! Picks against labels.
 
 use super::pick_reply::InvalidPick;
+use crate::domain::agreement::Share;
 use crate::domain::metrics::{Resampling, bootstraps};
 use crate::domain::retrieval::{JudgingPool, SlotSource};
 use std::collections::BTreeMap;
@@ -123,6 +124,44 @@ impl FromIterator<PickOutcome> for PickCounts {
     }
 }
 
+/// The outcomes of some of the documents, pool by pool.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PooledCounts {
+    /// Over all pools.
+    pub boxes: PickCounts,
+    by_pool: Vec<PickCounts>,
+}
+
+impl PooledCounts {
+    /// The share of those labelled relevant that were picked.
+    pub fn picked_of_labelled(&self) -> Option<Share> {
+        self.share(|boxes| (boxes.agreed, boxes.labelled()))
+    }
+
+    /// The share of those without a label that were picked.
+    pub fn picked_of_others(&self) -> Option<Share> {
+        self.share(|boxes| (boxes.pick_only, boxes.unlabelled()))
+    }
+
+    /// The share of all of them that are labelled.
+    pub fn labelled_of_all(&self) -> Option<Share> {
+        self.share(|boxes| (boxes.labelled(), boxes.total()))
+    }
+
+    /// A share with its interval, the pools being its clusters: documents of one pool are alike.
+    fn share(&self, counts: impl Fn(&PickCounts) -> (usize, usize)) -> Option<Share> {
+        let pools = self.by_pool.iter().map(counts);
+        Share::of_clusters(pools.map(|(part, of)| (part as f64, of)))
+    }
+}
+
+impl AddAssign<PickCounts> for PooledCounts {
+    fn add_assign(&mut self, pool: PickCounts) {
+        self.boxes += pool;
+        self.by_pool.push(pool);
+    }
+}
+
 /// What picking the same number of documents at random in every pool would reach (hypergeometric).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChanceAgreement {
@@ -183,9 +222,9 @@ pub struct PickSummary {
     pub chance: ChanceAgreement,
     /// The boxes at each position of the pools. Unequal pick rates *of equally labelled documents* show a preference for
     /// places; of all documents they may only show where the labelled ones stand.
-    pub by_slot: Vec<PickCounts>,
+    pub by_slot: Vec<PooledCounts>,
     /// The boxes of the documents from each source.
-    pub by_source: BTreeMap<SlotSource, PickCounts>,
+    pub by_source: BTreeMap<SlotSource, PooledCounts>,
 }
 
 impl PickSummary {
@@ -214,11 +253,15 @@ pub(crate) fn summarise_picks<'a>(
         if summary.by_slot.len() < outcomes.len() {
             summary
                 .by_slot
-                .resize(outcomes.len(), PickCounts::default());
+                .resize(outcomes.len(), PooledCounts::default());
         }
-        for ((slot, outcome), boxes) in pool.slots.iter().zip(&outcomes).zip(&mut summary.by_slot) {
-            *boxes += *outcome;
-            *summary.by_source.entry(slot.source()).or_default() += *outcome;
+        let mut by_source: BTreeMap<SlotSource, PickCounts> = BTreeMap::new();
+        for ((slot, outcome), sum) in pool.slots.iter().zip(&outcomes).zip(&mut summary.by_slot) {
+            *sum += PickCounts::from_iter([*outcome]);
+            *by_source.entry(slot.source()).or_default() += *outcome;
+        }
+        for (source, boxes) in by_source {
+            *summary.by_source.entry(source).or_default() += boxes;
         }
         let boxes: PickCounts = outcomes.into_iter().collect();
         summary.boxes += boxes;
@@ -314,29 +357,56 @@ mod tests {
         assert_eq!((boxes.kappa(), summary.intervals.kappa), (Some(0.0), None));
         assert_eq!(summary.chance.agreement, Some(0.5));
         assert_eq!(
-            summary.by_slot[1],
+            summary.by_slot[1].boxes,
             PickCounts {
                 agreed: 1,
                 ..PickCounts::default()
             }
         );
         assert_eq!(
-            summary.by_source[&SlotSource::LabelMissed],
+            summary.by_source[&SlotSource::LabelMissed].boxes,
             PickCounts {
                 label_only: 1,
                 ..PickCounts::default()
             }
         );
         assert_eq!(
-            summary.by_source[&SlotSource::Fill],
+            summary.by_source[&SlotSource::Fill].boxes,
             PickCounts {
                 pick_only: 1,
                 neither: 1,
                 ..PickCounts::default()
             }
         );
-        let fill = summary.by_source[&SlotSource::Fill];
-        assert_eq!((fill.recall(), fill.false_pick_rate()), (None, Some(0.5)));
+        let fill = &summary.by_source[&SlotSource::Fill];
+        let others = fill.picked_of_others().map(|share| share.value);
+        assert_eq!((fill.picked_of_labelled(), others), (None, Some(0.5)));
+    }
+
+    #[test]
+    fn documents_of_a_pool_that_are_picked_or_not_together_count_as_one() {
+        let pool = |agreed, label_only| PickCounts {
+            agreed,
+            label_only,
+            ..PickCounts::default()
+        };
+        let mut together = PooledCounts::default();
+        let mut apart = PooledCounts::default();
+        for at in 0..20 {
+            together += pool(
+                if at % 2 == 0 { 5 } else { 0 },
+                if at % 2 == 0 { 0 } else { 5 },
+            );
+            for _ in 0..5 {
+                apart += pool(usize::from(at % 2 == 0), usize::from(at % 2 != 0));
+            }
+        }
+        let width = |counts: &PooledCounts| {
+            let interval = counts.picked_of_labelled().unwrap().interval;
+            interval.high - interval.low
+        };
+        assert_eq!(together.boxes, apart.boxes);
+        assert!(width(&together) > 2.0 * width(&apart));
     }
 
     #[test]
@@ -384,7 +454,7 @@ mod tests {
             let summary = summarise_picks(answers, &QUICK);
             for parts in [summary.by_slot, summary.by_source.into_values().collect()] {
                 let mut sum = PickCounts::default();
-                parts.into_iter().for_each(|part| sum += part);
+                parts.into_iter().for_each(|part: PooledCounts| sum += part.boxes);
                 prop_assert_eq!(sum, summary.boxes);
             }
             prop_assert_eq!(summary.boxes.total(), 4 * pools.len());

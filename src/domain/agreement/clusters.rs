@@ -69,7 +69,7 @@ impl ClusteredError {
 }
 
 /// Whether there are several clusters, one of them with several items: otherwise they say nothing that the items do not.
-pub(super) fn matter(clusters: impl IntoIterator<Item = usize>) -> bool {
+pub(super) fn clusters_matter(clusters: impl IntoIterator<Item = usize>) -> bool {
     let (mut seen, mut items) = (BTreeSet::new(), 0);
     for cluster in clusters {
         seen.insert(cluster);
@@ -119,7 +119,11 @@ mod tests {
             let holds =
                 |interval: Interval| usize::from(interval.low <= 0.75 && 0.75 <= interval.high);
             clustered += holds(Share::clustered(items.iter().copied()).unwrap().interval);
-            plain += holds(Share::mean(items.iter().map(|(_, y)| *y)).unwrap().interval);
+            plain += holds(
+                Share::clustered(items.iter().map(|(_, y)| (0, *y)))
+                    .unwrap()
+                    .interval,
+            );
             let drawn: Vec<SampledItem> = items
                 .iter()
                 .map(|(cluster, value)| SampledItem {
@@ -147,7 +151,7 @@ mod tests {
     #[test]
     fn one_query_or_one_battle_a_query_is_as_without_clusters() {
         let values = [1.0, 0.0, 1.0, 1.0];
-        let plain = Share::mean(values);
+        let plain = Share::of_clusters([(3.0, 4)]);
         assert_eq!(Share::clustered(values.map(|y| (3, y))), plain);
         assert_eq!(Share::clustered(values.into_iter().enumerate()), plain);
     }

@@ -1,7 +1,7 @@
 //! Shares from a sample whose items were drawn with unequal, known probabilities: a queue that puts the doubtful items
 //! first and mixes in random ones.
 
-use super::clusters::{self, ClusteredError};
+use super::clusters::{ClusteredError, clusters_matter};
 use super::{Interval, Share};
 use serde::Serialize;
 
@@ -102,7 +102,7 @@ fn weighted(drawn: &[DrawnItem]) -> Option<WeightedShare> {
         spread += (least / pi * (value - centre)).powi(2);
     }
     let mut factor = 1.0;
-    if clusters::matter(drawn.iter().map(|item| item.cluster)) {
+    if clusters_matter(drawn.iter().map(|item| item.cluster)) {
         let pull = |item: &DrawnItem| (item.cluster, least / item.pi * (item.value - value));
         let error = ClusteredError::new(drawn.iter().map(pull))?;
         let alone: f64 = drawn.iter().map(|item| pull(item).1.powi(2)).sum();

@@ -45,7 +45,7 @@ pub(super) fn states_confidence(rating: &Rating) -> bool {
 /// are that many.
 pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Option<Calibration> {
     let references = reference_verdicts(verdicts);
-    let mut votes: Vec<(f64, f64)> = ratings
+    let mut votes: Vec<CheckedVote> = ratings
         .iter()
         .filter_map(|rating| {
             let (key, outcome) = rating.on_pair()?;
@@ -55,11 +55,19 @@ pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Opti
                 Outcome::Tie => 0.5,
                 _ => f64::from(u8::from(outcome == reference)),
             };
-            Some((0.5 * (1.0 + rating.margin.get().abs()), correct))
+            Some(CheckedVote {
+                query: rating.query,
+                confidence: 0.5 * (1.0 + rating.margin.get().abs()),
+                correct,
+            })
         })
         .collect();
-    // Sorting both keeps every sum the same whatever the order of the rows.
-    votes.sort_by(|x, y| x.0.total_cmp(&y.0).then(x.1.total_cmp(&y.1)));
+    // Sorting by all keeps every sum the same whatever the order of the rows.
+    votes.sort_by(|x, y| {
+        let parts = x.confidence.total_cmp(&y.confidence);
+        let parts = parts.then(x.correct.total_cmp(&y.correct));
+        parts.then(x.query.cmp(&y.query))
+    });
     let n = votes.len();
     let count = (n / PER_BIN).clamp(1, BINS);
     let mut bins = Vec::with_capacity(count);
@@ -67,7 +75,7 @@ pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Opti
     for bin in 1..=count {
         let taken = n - rest.len();
         let mut size = (bin * n / count).saturating_sub(taken);
-        while size > 0 && size < rest.len() && rest[size].0 == rest[size - 1].0 {
+        while size > 0 && size < rest.len() && rest[size].confidence == rest[size - 1].confidence {
             size += 1;
         }
         let (inside, after) = rest.split_at(size.min(rest.len()));
@@ -79,19 +87,31 @@ pub(super) fn calibration(ratings: &[Rating], verdicts: &[HumanVerdict]) -> Opti
         |bin: &CalibrationBin| bin.correct.n as f64 * (bin.confidence - bin.correct.value).abs();
     (n > 0).then(|| Calibration {
         ece: mean(bins.iter().map(gap).sum()),
-        brier: mean(votes.iter().map(|(p, correct)| (p - correct).powi(2)).sum()),
+        brier: mean(
+            votes
+                .iter()
+                .map(|vote| (vote.confidence - vote.correct).powi(2))
+                .sum(),
+        ),
         bins,
         n,
     })
 }
 
-fn bin(votes: &[(f64, f64)]) -> Option<CalibrationBin> {
-    let ((low, _), (high, _)) = (votes.first()?, votes.last()?);
+/// A vote beside what a person said.
+struct CheckedVote {
+    query: usize,
+    confidence: f64,
+    correct: f64,
+}
+
+fn bin(votes: &[CheckedVote]) -> Option<CalibrationBin> {
+    let stated: f64 = votes.iter().map(|vote| vote.confidence).sum();
     Some(CalibrationBin {
-        low: *low,
-        high: *high,
-        confidence: votes.iter().map(|(p, _)| p).sum::<f64>() / votes.len() as f64,
-        correct: Share::mean(votes.iter().map(|(_, correct)| *correct))?,
+        low: votes.first()?.confidence,
+        high: votes.last()?.confidence,
+        confidence: stated / votes.len() as f64,
+        correct: Share::clustered(votes.iter().map(|vote| (vote.query, vote.correct)))?,
     })
 }
 

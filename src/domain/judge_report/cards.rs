@@ -2,6 +2,7 @@
 
 use super::calibration::calibration;
 use super::judge_pairs::{JudgeTables, pairs_of};
+use super::length_bias::LengthTally;
 use super::people_agreement::people_agreement;
 use super::position_flips::{FlipTally, position_flips};
 use super::position_shift::{ShiftTally, position_shift};
@@ -15,17 +16,35 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct ReportSums {
     judges: BTreeMap<usize, JudgeSums>,
-    together: VoteTally,
+    together: VoteSums,
     tables: JudgeTables,
     units: Vec<BattleLabels>,
     reviewed: Vec<Rating>,
     reviewed_together: Vec<Rating>,
 }
 
+/// What votes come to over all queries, and what of it is a share query by query.
+#[derive(Clone, Debug, Default)]
+struct VoteSums {
+    all: VoteTally,
+    /// Ties, and votes.
+    ties: Vec<(f64, usize)>,
+    length: Vec<LengthTally>,
+}
+
+impl VoteSums {
+    fn add(&mut self, query: &VoteTally) {
+        self.all.join(query);
+        self.ties
+            .push((f64::from(query.ties), query.votes as usize));
+        self.length.push(query.length);
+    }
+}
+
 /// What one judge's votes come to, by query where queries are what was drawn.
 #[derive(Clone, Debug, Default)]
 struct JudgeSums {
-    votes: VoteTally,
+    votes: VoteSums,
     flips: Vec<FlipTally>,
     shift: Vec<(usize, ShiftTally)>,
 }
@@ -52,11 +71,11 @@ impl ReportSums {
             .extend(together.map(|vote| vote.rating(query)));
         for (judge, own) in tally.judges {
             let sums = self.judges.entry(judge).or_default();
-            sums.votes.join(&own.votes);
+            sums.votes.add(&own.votes);
             sums.flips.push(own.flips);
             sums.shift.push((query, own.shift));
         }
-        self.together.join(&tally.ensemble);
+        self.together.add(&tally.ensemble);
         for table in tally.tables {
             let counts = table.counts.map(|row| row.map(|count| count as usize));
             let tables = self.tables.entry(table.judges).or_default();
@@ -103,23 +122,24 @@ impl ReportSums {
 }
 
 fn card(
-    sums: &VoteTally,
+    votes: &VoteSums,
     reviewed: &[Rating],
     verdicts: &[HumanVerdict],
     fits: CardFits,
 ) -> JudgeReport {
     let calibration = || calibration(reviewed, verdicts);
+    let sums = &votes.all;
     JudgeReport {
         judge: None,
         votes: sums.votes as usize,
-        ties: Share::of(sums.ties as usize, sums.votes as usize),
+        ties: Share::of_clusters(votes.ties.iter().copied()),
         people: people_agreement(reviewed, verdicts),
         calibration: sums.confident.then(calibration).flatten(),
         flips: None,
         position: None,
         response: None,
         length: LengthBias {
-            longer: sums.length.share(),
+            longer: LengthTally::share(&votes.length),
             slope: fits.slope,
         },
         triads: sums.triads,

@@ -21,7 +21,7 @@ pub struct LengthBias {
 pub struct LengthSlope {
     /// λ: positive where the judge prefers length. Twice the length is worth λ ln 2 on the scale of the scores times β.
     pub value: f64,
-    /// Its standard error from the information matrix; the error of the fitted gaps is not in it.
+    /// Its standard error, with the queries as clusters where there are several; the error of the fitted gaps is not in it.
     pub se: f64,
     pub interval: Option<Interval>,
     /// Ballots with a gap and two documents that are not empty.
@@ -48,13 +48,10 @@ impl LengthTally {
         tally
     }
 
-    pub(super) fn join(&mut self, other: Self) {
-        self.longer += other.longer;
-        self.uneven += other.uneven;
-    }
-
-    pub(super) fn share(self) -> Option<Share> {
-        Share::of(self.longer as usize, self.uneven as usize)
+    /// The share over queries, which are its clusters.
+    pub(super) fn share(queries: &[Self]) -> Option<Share> {
+        let of = |tally: &Self| (f64::from(tally.longer), tally.uneven as usize);
+        Share::of_clusters(queries.iter().map(of))
     }
 }
 
@@ -67,12 +64,7 @@ impl LengthSlope {
         search.found().map(|fit| Self {
             value: fit.coefficients[1],
             se: fit.se[1],
-            interval: Interval::normal(
-                fit.coefficients[1],
-                fit.se[1],
-                f64::NEG_INFINITY,
-                f64::INFINITY,
-            ),
+            interval: fit.interval(1),
             n,
         })
     }

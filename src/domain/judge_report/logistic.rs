@@ -1,5 +1,6 @@
 //! Logistic regression on two predictors without an intercept, votes 0, ½, 1 allowed.
 
+use crate::domain::agreement::{ClusteredError, Interval};
 use crate::domain::numeric::sigma;
 use serde::{Deserialize, Serialize};
 
@@ -39,8 +40,8 @@ pub struct JudgeRegression {
 
 /// β and γ of P(vote for B) = σ(β (e_b − e_a) + γ o), o = +1 where B was shown first and −1 where A was (SCIENCE §6.1).
 ///
-/// The maximum of the likelihood, a vote of ½ being half a vote for each; errors are from the information matrix.
-/// Trials that are not finite, or whose vote is not in 0..=1, are left out. `None` without two trials that tell the
+/// The maximum of the likelihood, a vote of ½ being half a vote for each; errors take queries for clusters where there are
+/// several, and are from the information matrix where there are not. Trials that are not finite, or whose vote is not in 0..=1, are left out. `None` without two trials that tell the
 /// predictors apart, and where the likelihood has no finite maximum because the predictors separate the votes.
 #[cfg(test)]
 pub fn judge_regression(trials: &[RegressionTrial]) -> Option<JudgeRegression> {
@@ -83,6 +84,20 @@ pub(super) struct RegressionCase {
 pub(super) struct LogisticFit {
     pub(super) coefficients: [f64; 2],
     pub(super) se: [f64; 2],
+    /// The degrees of freedom of errors over clusters; none where they are from the information matrix.
+    degrees: Option<usize>,
+}
+
+impl LogisticFit {
+    /// The interval of a coefficient.
+    pub(super) fn interval(&self, at: usize) -> Option<Interval> {
+        let (value, se) = (self.coefficients[at], self.se[at]);
+        let (least, most) = (f64::NEG_INFINITY, f64::INFINITY);
+        match self.degrees {
+            Some(degrees) => ClusteredError { se, degrees }.interval(value, least, most),
+            None => Interval::normal(value, se, least, most),
+        }
+    }
 }
 
 /// The likelihood of cases at some coefficients, with two derivatives.
@@ -93,6 +108,9 @@ pub(super) struct LikelihoodTerms {
     gradient: [f64; 2],
     /// The information: its two diagonal cells and the one beside them.
     information: [f64; 3],
+    /// Σ of the squared gradients of the clusters, laid out as the information, and how many clusters there are.
+    scores: [f64; 3],
+    clusters: usize,
 }
 
 /// Newton with halved steps. Where the predictors separate the votes every step is as long as the last, and it gives up.
@@ -155,7 +173,7 @@ impl LogisticSearch {
             let still =
                 |k: usize| (trial[k] - self.at[k]).abs() <= TOLERANCE * (1.0 + self.at[k].abs());
             if still(0) && still(1) {
-                self.end = Some(errors(trial, there.information));
+                self.end = Some(errors(trial, &there));
             } else if self.steps == MAX_STEPS {
                 self.end = Some(None);
             }
@@ -184,11 +202,30 @@ impl LogisticSearch {
     }
 }
 
-fn errors(coefficients: [f64; 2], [xx, yy, xy]: [f64; 3]) -> Option<LogisticFit> {
+/// The errors at the maximum: by the sandwich of the clusters' gradients where there are several clusters, one of them with
+/// several cases (Liang & Zeger 1986, with the factor G / (G − 1)), else by the information.
+fn errors(coefficients: [f64; 2], there: &LikelihoodTerms) -> Option<LogisticFit> {
+    let [xx, yy, xy] = there.information;
     let determinant = xx * yy - xy * xy;
-    let se = [(yy / determinant).sqrt(), (xx / determinant).sqrt()];
+    let clustered = there.clusters > 1 && there.clusters < there.cases;
+    let variances = match clustered {
+        true => {
+            let [gg, hh, gh] = there.scores;
+            let of = |x: f64, y: f64| {
+                let spread = x * x * gg + y * y * hh + 2.0 * x * y * gh;
+                spread / determinant.powi(2) * there.clusters as f64 / (there.clusters - 1) as f64
+            };
+            [of(yy, -xy), of(-xy, xx)]
+        }
+        false => [yy / determinant, xx / determinant],
+    };
+    let se = variances.map(f64::sqrt);
     let sound = se.iter().all(|se| se.is_finite() && *se > 0.0);
-    sound.then_some(LogisticFit { coefficients, se })
+    sound.then_some(LogisticFit {
+        coefficients,
+        se,
+        degrees: clustered.then(|| there.clusters - 1),
+    })
 }
 
 impl LikelihoodTerms {
@@ -208,7 +245,14 @@ impl LikelihoodTerms {
         self.information[2] += stiffness * x[0] * x[1];
     }
 
-    /// Adds what other cases contribute at the same coefficients.
+    /// Takes all cases so far for one cluster.
+    pub(super) fn close_cluster(&mut self) {
+        let [gx, gy] = self.gradient;
+        self.scores = [gx * gx, gy * gy, gx * gy];
+        self.clusters = usize::from(self.cases > 0);
+    }
+
+    /// Adds what other cases contribute at the same coefficients, which are of other clusters.
     pub(super) fn join(&mut self, other: &Self) {
         self.cases += other.cases;
         self.loss += other.loss;
@@ -218,6 +262,10 @@ impl LikelihoodTerms {
         for (sum, part) in self.information.iter_mut().zip(other.information) {
             *sum += part;
         }
+        for (sum, part) in self.scores.iter_mut().zip(other.scores) {
+            *sum += part;
+        }
+        self.clusters += other.clusters;
     }
 }
 

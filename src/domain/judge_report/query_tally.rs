@@ -120,7 +120,6 @@ impl VoteTally {
     pub(super) fn join(&mut self, other: &Self) {
         self.votes += other.votes;
         self.ties += other.ties;
-        self.length.join(other.length);
         self.triads.cyclic += other.triads.cyclic;
         self.triads.all += other.triads.all;
         self.nats += other.nats;

@@ -105,6 +105,7 @@ pub(super) fn ensemble_ratings(ratings: &[Rating]) -> Vec<Rating> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::HumanVerdict;
     use super::super::tests::{ensemble_report, judge_reports, mean_surprise, rating, verdict};
     use super::*;
     use proptest::prelude::*;
@@ -127,6 +128,48 @@ mod tests {
             other(1, rating(0, 0, 2, -1.0)),
         ];
         assert_eq!(triads(&ratings), TriadCounts { cyclic: 1, all: 1 });
+    }
+
+    #[test]
+    fn shares_and_slopes_have_the_intervals_of_queries() {
+        // Ten battles of one query are the same one battle: what they say is worth ten queries, not a hundred battles.
+        let mut ratings = Vec::new();
+        for query in 0..10 {
+            for b in 1..=10 {
+                let margin = [0.0, 0.6, -0.6, 0.4, 0.0][query % 5];
+                ratings.push(Rating {
+                    query,
+                    length_b: 2 + query % 3,
+                    gap: Some(0.1 * query as f64 - 0.3),
+                    swapped: query % 2 == 0,
+                    ..rating(0, 0, b, margin)
+                });
+            }
+        }
+        let verdicts: Vec<HumanVerdict> = (0..100)
+            .map(|at| HumanVerdict {
+                query: at / 10,
+                ..verdict(0, 1 + at % 10, Some(f64::from(u8::from(at / 10 % 3 != 0))))
+            })
+            .collect();
+        let card = &judge_reports(&ratings, &verdicts)[0];
+        let width = |share: Share| share.interval.high - share.interval.low;
+        let plain = |share: Share| width(Share::of_clusters([(share.part, share.n)]).unwrap());
+        let shares = [
+            card.ties.unwrap(),
+            card.length.longer.unwrap(),
+            card.calibration.as_ref().unwrap().bins[0].correct,
+        ];
+        for share in shares {
+            assert!(width(share) > 2.0 * plain(share), "{share:?}");
+        }
+        // About as if each query had one battle.
+        let one: Vec<Rating> = ratings.iter().copied().step_by(10).collect();
+        let one = &judge_reports(&one, &[])[0];
+        let ratio = card.length.slope.unwrap().se / one.length.slope.unwrap().se;
+        assert!((0.5..2.0).contains(&ratio), "{ratio}");
+        let ratio = card.response.unwrap().beta_se / one.response.unwrap().beta_se;
+        assert!((0.5..2.0).contains(&ratio), "{ratio}");
     }
 
     #[test]

@@ -131,6 +131,9 @@ impl FitSearch {
                 }
             }
         }
+        // Votes of one query are alike.
+        let judges = terms.0.iter_mut().flatten();
+        judges.for_each(LikelihoodTerms::close_cluster);
         terms
     }
 

@@ -1,7 +1,8 @@
 //! Pairs with a known answer, and how often a person finds it.
 
 use super::Decision;
-use crate::domain::analysis::wilson;
+use crate::domain::agreement::Share;
+use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldItem {
@@ -22,32 +23,29 @@ pub struct GoldScore {
     pub judged: usize,
     /// Items on which the person could not tell; neither right nor wrong.
     pub cannot_tell: usize,
+    /// `right` of `judged`, with its 95 % interval over queries.
+    pub share: Option<Share>,
 }
 
-impl GoldScore {
-    pub fn share(self) -> Option<f64> {
-        (self.judged > 0).then(|| self.right as f64 / self.judged as f64)
-    }
-
-    /// Its 95 % Wilson interval.
-    pub fn interval(self) -> Option<(f64, f64)> {
-        wilson(self.right, self.judged, 0.95)
-    }
-}
-
-/// Scores answers, each with the known one, both with the same document as A. Only the direction counts: *much better*
-/// is as right as *better*.
-pub fn gold_score(answers: impl IntoIterator<Item = (Decision, Decision)>) -> GoldScore {
+/// Scores answers, each with its query and the known one, both with the same document as A. Only the direction counts:
+/// *much better* is as right as *better*.
+pub fn gold_score<Q: Ord>(answers: impl IntoIterator<Item = (Q, Decision, Decision)>) -> GoldScore {
     let mut score = GoldScore::default();
-    for (known, given) in answers {
+    let mut of_query: BTreeMap<Q, (f64, usize)> = BTreeMap::new();
+    for (query, known, given) in answers {
         match given.direction() {
             None => score.cannot_tell += 1,
             way => {
+                let right = way == known.direction();
                 score.judged += 1;
-                score.right += usize::from(way == known.direction());
+                score.right += usize::from(right);
+                let (part, of) = of_query.entry(query).or_default();
+                *part += f64::from(u8::from(right));
+                *of += 1;
             }
         }
     }
+    score.share = Share::of_clusters(of_query.into_values());
     score
 }
 
@@ -58,12 +56,10 @@ mod tests {
     #[test]
     fn only_the_direction_counts_and_cannot_tell_is_not_wrong() {
         use Decision::{A, B, CannotTell, MuchA, Tie};
-        let score = gold_score([(A, MuchA), (A, B), (Tie, Tie), (MuchA, A), (B, CannotTell)]);
+        let answers = [(A, MuchA), (A, B), (Tie, Tie), (MuchA, A), (B, CannotTell)];
+        let score = gold_score(answers.map(|(known, given)| (0, known, given)));
         assert_eq!((score.right, score.judged, score.cannot_tell), (3, 4, 1));
-        assert_eq!(score.share(), Some(0.75));
-        let (low, high) = score.interval().unwrap();
-        assert!(low < 0.75 && 0.75 < high);
-        assert_eq!(gold_score([(A, CannotTell)]).share(), None);
-        assert_eq!(GoldScore::default().interval(), None);
+        assert_eq!(score.share, Share::of_clusters([(3.0, 4)]));
+        assert_eq!(gold_score([(0, A, CannotTell)]).share, None);
     }
 }

@@ -223,7 +223,7 @@ fn echoing_the_example_is_no_better_than_chance_and_prefers_two_slots() {
     let rates: Vec<f64> = summary
         .by_slot
         .iter()
-        .map(|slot| slot.pick_rate().unwrap())
+        .map(|slot| slot.boxes.pick_rate().unwrap())
         .collect();
     assert_eq!((rates[1], rates[9]), (1.0, 0.0));
 }

@@ -135,11 +135,11 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
                 percent(boxes.false_pick_rate()),
             ]
         };
-        for (source, boxes) in &summary.by_source {
-            line(counts(source.name().to_owned(), boxes));
+        for (source, of_source) in &summary.by_source {
+            line(counts(source.name().to_owned(), &of_source.boxes));
         }
-        for (at, boxes) in summary.by_slot.iter().enumerate() {
-            line(counts(format!("slot {}", at + 1), boxes));
+        for (at, of_slot) in summary.by_slot.iter().enumerate() {
+            line(counts(format!("slot {}", at + 1), &of_slot.boxes));
         }
         text.push('\n');
     }

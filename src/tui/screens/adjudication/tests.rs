@@ -3,7 +3,8 @@ use crate::app::adjudication::data::AdjudicationItem;
 use crate::app::adjudication::overview::{AdjudicationOverview, PickRow};
 use crate::domain::adjudication::pick_outcome::PickIntervals;
 use crate::domain::adjudication::{
-    Disagreement, DisagreementOrder, PickCounts, PickSummary, Remeasured, remeasured_metrics,
+    Disagreement, DisagreementOrder, PickCounts, PickSummary, PooledCounts, Remeasured,
+    remeasured_metrics,
 };
 use crate::domain::corpus::{DocId, QueryId};
 use crate::domain::metrics::{Comparison, MeanEstimate};
@@ -190,8 +191,10 @@ fn picks_by_source_and_slot_are_a_page_away() {
     assert!(matches!(model.overlays.last(), Some(Overlay::Page(_))));
     let overview = model.adjudication.overview.as_mut().unwrap();
     let summary = &mut overview.judges[0].summary;
-    summary.by_source.insert(SlotSource::Fill, summary.boxes);
-    summary.by_slot = vec![summary.boxes; 2];
+    let mut counts = PooledCounts::default();
+    counts += summary.boxes;
+    summary.by_source.insert(SlotSource::Fill, counts.clone());
+    summary.by_slot = vec![counts; 2];
     summary.invalid.insert("not-json", 2);
     let text = super::tables::details(overview);
     for words in [

@@ -170,6 +170,7 @@ fn detail_lines(
     };
     let mut words: Vec<String> = Vec::new();
     if let Some(card) = card {
+        words.extend(revealed(report, card));
         words.extend(sentences(name, card));
     }
     if let Some(at) = *at {
@@ -241,6 +242,19 @@ fn detail_lines(
     }
     let lines = |sentence: &String| text::lines(sentence, columns, theme.text());
     words.iter().flat_map(lines).collect()
+}
+
+/// Agreement with what people say since they saw the votes, where that is something else than what they said blind.
+fn revealed(report: &RaterReport, card: &JudgeReport) -> Option<String> {
+    let (changed, all) = (
+        report.changed_since_reveal(),
+        report.rater_data.verdicts.len(),
+    );
+    let raw = card.people.revealed.raw.filter(|_| changed > 0)?;
+    Some(format!(
+        "With the votes in sight {changed} of {all} verdicts changed; raw agreement with them as they are now: {}.",
+        share(raw)
+    ))
 }
 
 fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {

@@ -84,25 +84,25 @@ pub(crate) fn statistics_lines(
     theme: &Theme,
     columns: usize,
 ) -> Vec<Line<'static>> {
-    let share = |count: Fraction, what: &str| {
-        count.share().map(|(_, low, high)| {
+    let share = |count: &Fraction, what: &str| {
+        count.share().map(|share| {
             format!(
                 "{what} {} of {} (95 %: {:.0}–{:.0} %)",
-                count.part,
-                count.of,
-                100.0 * low,
-                100.0 * high
+                share.part,
+                share.n,
+                100.0 * share.interval.low,
+                100.0 * share.interval.high
             )
         })
     };
     let mut parts = vec![format!("{} judged", stats.judged)];
     parts.extend(stats.per_hour().map(|pace| format!("{pace:.0} an hour")));
-    parts.extend(share(stats.agreement, "you and the ensemble agree on"));
-    parts.extend(share(stats.consistent, "repeats judged alike"));
-    if stats.changed.of > 0 {
+    parts.extend(share(&stats.agreement, "you and the ensemble agree on"));
+    parts.extend(share(&stats.consistent, "repeats judged alike"));
+    if let Some(changed) = stats.changed.share() {
         parts.push(format!(
             "changed after the reveal {} of {}, {} towards the ensemble",
-            stats.changed.part, stats.changed.of, stats.swayed
+            changed.part, changed.n, stats.swayed
         ));
     }
     let words = parts.join(" · ");

@@ -43,6 +43,9 @@ pub struct FitScore<'a> {
     pub rank: usize,
     pub rank_low: Option<usize>,
     pub rank_high: Option<usize>,
+    /// The simultaneous 95 % interval: those of all documents hold at once.
+    pub rank_low_at_once: Option<usize>,
+    pub rank_high_at_once: Option<usize>,
 }
 
 /// Scores with standard errors and 95 % rank intervals; `phi` is the dispersion of a battle's score.
@@ -90,6 +93,7 @@ pub fn fit_battles(
     let intervals = covariance
         .as_ref()
         .map(|covariance| rating::rank_intervals(&fit.scores, covariance, SEED));
+    let interval = |at: usize| intervals.as_ref()?.get(at).copied();
     let ranks = rating::ranks(&fit.scores);
     let scores = input
         .documents
@@ -100,8 +104,10 @@ pub fn fit_battles(
             zelo: fit.scores[at],
             se: covariance.as_ref().map(|covariance| covariance.se(at)),
             rank: ranks[at],
-            rank_low: intervals.as_ref().map(|intervals| intervals[at].low),
-            rank_high: intervals.as_ref().map(|intervals| intervals[at].high),
+            rank_low: interval(at).map(|i| i.low),
+            rank_high: interval(at).map(|i| i.high),
+            rank_low_at_once: interval(at).map(|i| i.low_at_once),
+            rank_high_at_once: interval(at).map(|i| i.high_at_once),
         })
         .collect();
     let selves = input

@@ -244,6 +244,8 @@ fn intervals_table(table: &[StrategyResult]) -> String {
             describe(Some(intervals.all), false),
             describe(Some(intervals.top), false),
             format!("{:.1}", intervals.width.mean),
+            describe(Some(intervals.at_once), false),
+            format!("{:.1}", intervals.width_at_once.mean),
             format!("{:.3}", intervals.phi),
             intervals.lambda.to_string(),
         ])
@@ -256,6 +258,8 @@ fn intervals_table(table: &[StrategyResult]) -> String {
         "95 % rank intervals",
         ">hold the true rank",
         ">of the first 10",
+        ">ranks wide",
+        ">all at once",
         ">ranks wide",
         ">dispersion φ",
         ">prior λ",
@@ -294,6 +298,8 @@ fn intervals_json(intervals: &RankIntervalCoverage) -> Value {
         "covered": mean_json(intervals.all),
         "covered_first_10": mean_json(intervals.top),
         "width": mean_json(intervals.width),
+        "all_at_once": mean_json(intervals.at_once),
+        "width_at_once": mean_json(intervals.width_at_once),
     })
 }
 

@@ -118,6 +118,8 @@ fn as_json(query: &QueryInfo, documents: &[DocumentInfo], view: &View, order: &[
                 "rank": standing.map(|s| s.rank),
                 "rank_low": standing.and_then(|s| s.interval).map(|i| i.low),
                 "rank_high": standing.and_then(|s| s.interval).map(|i| i.high),
+                "rank_low_at_once": standing.and_then(|s| s.interval).map(|i| i.low_at_once),
+                "rank_high_at_once": standing.and_then(|s| s.interval).map(|i| i.high_at_once),
             })
         })
         .collect();
@@ -203,6 +205,7 @@ fn as_text(
         ">zELO",
         ">SE",
         "ranks 95 %",
+        "all at once",
         "row's share of battles, in tenths (· not fought)",
     ];
     let rows: Vec<Vec<String>> = order
@@ -230,6 +233,9 @@ fn as_text(
                 or_dash(standing.and_then(|s| s.se), |se| format!("{se:.3}")),
                 or_dash(standing.and_then(|s| s.interval), |interval| {
                     format!("{}–{}", interval.low, interval.high)
+                }),
+                or_dash(standing.and_then(|s| s.interval), |interval| {
+                    format!("{}–{}", interval.low_at_once, interval.high_at_once)
                 }),
                 cells,
             ]

@@ -182,6 +182,34 @@ mod tests {
     }
 
     #[test]
+    fn simultaneous_intervals_hold_all_ranks_of_a_query_at_once() {
+        // 60 queries of which 95 % hold altogether: 2.8 points is one standard error, of which three are allowed.
+        for strategy in ["cycles:4", "swiss:4", "top+escalate:2"] {
+            let noise = Noise::standard(3);
+            let states = played(strategy, &noise, 60);
+            let pooled = states
+                .iter()
+                .filter_map(SamplingState::dispersion)
+                .fold(Dispersion::default(), Dispersion::pooled);
+            let coverages: Vec<Coverage> = (0..)
+                .zip(&states)
+                .map(|(index, state): (usize, _)| {
+                    let errors = state.covariance().unwrap().with_phi(pooled.phi().unwrap());
+                    let world =
+                        SimulatedQuery::synthetic(Theta::Gaussian, 25, noise.clone(), 0, index);
+                    Coverage::of(&state.scores(), &errors, world.truth()).unwrap()
+                })
+                .collect();
+            let [_, _, width, at_once, wider] = Coverage::means(&coverages).unwrap();
+            assert!(at_once.mean > 0.865, "{strategy}: {at_once:?}");
+            assert!(wider.mean < 2.2 * width.mean, "{strategy}: {wider:?}");
+            // Each by itself they hold nearly never.
+            let alone = coverages.iter().filter(|c| c.all == 1.0).count();
+            assert!(alone < 40, "{strategy}: {alone}");
+        }
+    }
+
+    #[test]
     fn the_dispersion_of_three_judges_that_share_nothing_is_a_third() {
         let mut noise = Noise::standard(3).with_own(1.702);
         (noise.pair, noise.call, noise.errors) = (0.0, 0.0, 0.0);

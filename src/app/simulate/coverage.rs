@@ -22,6 +22,10 @@ pub struct RankIntervalCoverage {
     pub top: MeanInterval,
     /// Ranks that they are wide.
     pub width: MeanInterval,
+    /// The share of the queries whose simultaneous intervals hold all true ranks.
+    pub at_once: MeanInterval,
+    /// Ranks that the simultaneous ones are wide.
+    pub width_at_once: MeanInterval,
 }
 
 impl RankIntervalCoverage {
@@ -30,13 +34,16 @@ impl RankIntervalCoverage {
         lambda: f64,
         queries: impl Iterator<Item = Coverage>,
     ) -> Option<Self> {
-        let [all, top, width] = Coverage::means(&queries.collect::<Vec<_>>())?;
+        let [all, top, width, at_once, width_at_once] =
+            Coverage::means(&queries.collect::<Vec<_>>())?;
         Some(Self {
             phi,
             lambda,
             all,
             top,
             width,
+            at_once,
+            width_at_once,
         })
     }
 }

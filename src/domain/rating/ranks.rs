@@ -12,8 +12,11 @@ const DRAWS: usize = 1000;
 /// What a rank interval leaves out on either side, in thousandths: 2.5 %.
 const TAIL: usize = 25;
 
-/// A document's rank and the span that holds its true rank with a probability of 95 %, on the average over documents.
-/// Written as `95 %: 2–7`.
+/// The draws that the simultaneous spans hold altogether: 95 %, and one more for the quantile's own error.
+const HELD: usize = DRAWS * 95 / 100 + 1;
+
+/// A document's rank, the span that holds its true rank with a probability of 95 %, on the average over documents, and
+/// the wider one of spans that hold all documents' true ranks at once with that probability. Written as `95 %: 2–7`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankInterval {
     /// 1 for the best; equal scores share a rank.
@@ -22,6 +25,10 @@ pub struct RankInterval {
     pub low: usize,
     /// The 97.5 % mid-quantile of the rank, or `rank` where that is worse.
     pub high: usize,
+    /// The best rank of the simultaneous span, no worse than `low`.
+    pub low_at_once: usize,
+    /// The worst rank of the simultaneous span, no better than `high`.
+    pub high_at_once: usize,
 }
 
 impl fmt::Display for RankInterval {
@@ -54,13 +61,13 @@ pub fn cut_below(scores: &[f64], top: usize) -> f64 {
     }
 }
 
-/// The 95 % rank intervals, from 1000 draws of the scores' joint normal distribution.
+/// The 95 % rank intervals, each by itself and all at once, from 1000 draws of the scores' joint normal distribution.
 ///
 /// Ranks are whole numbers, so a span between plain quantiles holds more than it says, and in small pools much more. These
 /// are quantiles of the mid-distribution, P(better) + ½ P(this rank), which hold what they say on the average (Parzen
 /// 2004).
 ///
-/// The same seed gives the same intervals everywhere. Empty where the covariance is of another pool.
+/// The simultaneous spans are [`SimultaneousRanks`]. The same seed gives the same intervals everywhere. Empty where the covariance is of another pool.
 pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec<RankInterval> {
     let documents = scores.len();
     if covariance.documents() != documents {
@@ -68,16 +75,23 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
     }
     let mut order = vec![0; documents];
     let mut counts = vec![0u16; documents * documents];
+    let sets = SimultaneousRanks::new(scores, covariance);
+    let mut needed = Vec::with_capacity(DRAWS);
     draws(scores, covariance, seed, |draw| {
         for (document, (entry, score)) in order.iter_mut().zip(draw).enumerate() {
             *entry = u128::from(descending(*score)) << 64 | document as u128;
         }
         order.sort_unstable();
+        let mut critical = 0.0f64;
         for (place, entry) in order.iter().enumerate() {
             let document = *entry as u64 as usize;
             counts[document * documents + place] += 1;
+            critical = critical.max(sets.needed(document, place));
         }
+        needed.push(critical);
     });
+    needed.sort_unstable_by(f64::total_cmp);
+    let critical = needed.get(HELD - 1).copied().unwrap_or(0.0);
     // Place by place the share of draws that rank the document better, half of those at the place itself included, in
     // half draws.
     let middles = |document: usize| {
@@ -94,12 +108,70 @@ pub fn rank_intervals(scores: &[f64], covariance: &Covariance, seed: u64) -> Vec
     ranks(scores)
         .into_iter()
         .enumerate()
-        .map(|(document, rank)| RankInterval {
-            rank,
-            low: rank.min(1 + middles(document).take_while(|m| *m < left).count()),
-            high: rank.max(middles(document).take_while(|m| *m <= right).count()),
+        .map(|(document, rank)| {
+            let low = rank.min(1 + middles(document).take_while(|m| *m < left).count());
+            let high = rank.max(middles(document).take_while(|m| *m <= right).count());
+            let (best, worst) = sets.span(document, critical);
+            RankInterval {
+                rank,
+                low,
+                high,
+                low_at_once: low.min(best),
+                high_at_once: high.max(worst),
+            }
         })
         .collect()
+}
+
+/// Spans of ranks that widen together: with a critical value c, a document's true rank is taken to be worse than the ranks
+/// of those that lie more than c standard errors of the gap above it, and better than those that lie as far below (Mogstad,
+/// Romano, Shaikh & Wilhelm 2024).
+///
+/// Theirs is the c that holds all gaps at once. Here c is the least that holds all *ranks* in 95 % of the draws, which is
+/// what the spans claim; it is one number from 1000 draws, where a quantile for each document would need many more.
+struct SimultaneousRanks {
+    documents: usize,
+    /// Document by document the gaps to the others over their standard errors, largest first.
+    gaps: Vec<f64>,
+}
+
+impl SimultaneousRanks {
+    fn new(scores: &[f64], covariance: &Covariance) -> Self {
+        let documents = scores.len();
+        let mut gaps = Vec::with_capacity(documents * documents.saturating_sub(1));
+        for (i, own) in scores.iter().enumerate() {
+            let start = gaps.len();
+            let others = scores.iter().enumerate().filter(|(j, _)| *j != i);
+            gaps.extend(others.map(|(j, other)| match own - other {
+                0.0 => 0.0,
+                gap => gap / covariance.gap_se(i, j),
+            }));
+            gaps[start..].sort_unstable_by(|x, y| y.total_cmp(x));
+        }
+        Self { documents, gaps }
+    }
+
+    fn of(&self, document: usize) -> &[f64] {
+        let others = self.documents - 1;
+        &self.gaps[document * others..][..others]
+    }
+
+    /// The critical value from which on the document's span holds a place, 0 being the first.
+    fn needed(&self, document: usize, place: usize) -> f64 {
+        let (gaps, others) = (self.of(document), self.documents - 1);
+        // As many as follow the place may be surely worse, and as many as come before it surely better.
+        let worst = gaps.get(others - place).copied().unwrap_or(0.0);
+        let best = others.checked_sub(place + 1).map_or(0.0, |at| -gaps[at]);
+        worst.max(best).max(0.0)
+    }
+
+    /// The best and the worst rank that a critical value leaves to a document.
+    fn span(&self, document: usize, critical: f64) -> (usize, usize) {
+        let gaps = self.of(document);
+        let worse = gaps.partition_point(|gap| *gap > critical);
+        let not_better = gaps.partition_point(|gap| *gap >= -critical);
+        (1 + gaps.len() - not_better, self.documents - worse)
+    }
 }
 
 /// A number that is the smaller the larger the score is, in the order of [`f64::total_cmp`]: whole numbers sort faster.
@@ -237,6 +309,50 @@ mod tests {
             assert_eq!(spans.collect::<Vec<_>>(), [(1, high), (3 - high, 2)]);
             assert_eq!(intervals[0].to_string(), format!("95 %: 1–{high}"));
         }
+    }
+
+    #[test]
+    fn simultaneous_spans_hold_the_ranks_of_95_in_100_draws_and_of_nearly_no_more() {
+        use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
+        let options = RatingOptions::default();
+        let battles: Vec<Observation> = (0..30usize)
+            .flat_map(|a| (a + 1..30.min(a + 4)).map(move |b| (a, b)))
+            .map(|(a, b)| Observation::new(a, b, 0.25, 1.0))
+            .collect();
+        let fitted = fit(30, &battles, &options, None).unwrap();
+        let errors = covariance(30, &battles, &fitted, &options, 1.0 / 3.0).unwrap();
+        let intervals = rank_intervals(&fitted.scores, &errors, 1);
+        let mut held = 0;
+        // Other draws than those that the spans are from.
+        draws(&fitted.scores, &errors, 2, |draw| {
+            let all = intervals
+                .iter()
+                .zip(ranks(draw))
+                .all(|(i, rank)| i.low_at_once <= rank && rank <= i.high_at_once);
+            held += usize::from(all);
+        });
+        assert!((930..=985).contains(&held), "{held}");
+        for interval in intervals {
+            assert!(interval.low_at_once <= interval.low);
+            assert!(interval.high <= interval.high_at_once);
+        }
+    }
+
+    #[test]
+    fn a_sure_order_leaves_one_rank_each_and_no_order_leaves_all() {
+        use crate::domain::rating::{Observation, RatingOptions, covariance, fit};
+        let options = RatingOptions::default();
+        let battles = [(0, 1), (1, 2), (2, 3)].map(|(a, b)| Observation::new(a, b, 0.1, 1.0));
+        let fitted = fit(4, &battles, &options, None).unwrap();
+        let errors = covariance(4, &battles, &fitted, &options, 1.0).unwrap();
+        let spans = |phi: f64| -> Vec<(usize, usize)> {
+            let errors = errors.clone().with_phi(phi);
+            let found = rank_intervals(&fitted.scores, &errors, 1).into_iter();
+            found.map(|i| (i.low_at_once, i.high_at_once)).collect()
+        };
+        assert_eq!(spans(1e-6), [(1, 1), (2, 2), (3, 3), (4, 4)]);
+        assert_eq!(spans(0.0), spans(1e-6));
+        assert_eq!(spans(1e6), [(1, 4); 4]);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! How often rank intervals hold the rank that they are about.
 
 use super::quality::MeanInterval;
-use crate::domain::rating::{self, Covariance};
+use crate::domain::rating::{self, Covariance, RankInterval};
 
 const TOP: usize = 10;
 
@@ -17,6 +17,10 @@ pub struct Coverage {
     pub top: f64,
     /// The mean width of the intervals: 1 where the rank is sure.
     pub width: f64,
+    /// 1 where every document's true rank lies in its simultaneous interval, 0 where one does not.
+    pub at_once: f64,
+    /// The mean width of the simultaneous intervals.
+    pub width_at_once: f64,
 }
 
 impl Coverage {
@@ -27,9 +31,14 @@ impl Coverage {
             return None;
         }
         let intervals = rating::rank_intervals(scores, covariance, SEED);
+        let true_ranks = rating::ranks(truth);
+        let held = |(interval, rank): (&RankInterval, &usize)| {
+            (interval.low_at_once..=interval.high_at_once).contains(rank)
+        };
+        let at_once = intervals.iter().zip(&true_ranks).all(held);
         let covered: Vec<(usize, f64)> = intervals
             .iter()
-            .zip(rating::ranks(truth))
+            .zip(true_ranks)
             .map(|(interval, rank)| {
                 let inside = (interval.low..=interval.high).contains(&rank);
                 (interval.rank, f64::from(u8::from(inside)))
@@ -43,14 +52,26 @@ impl Coverage {
             all: share(usize::MAX)?,
             top: share(TOP)?,
             width: mean(intervals.iter().map(|i| (i.high - i.low + 1) as f64))?,
+            at_once: f64::from(u8::from(at_once)),
+            width_at_once: mean(
+                intervals
+                    .iter()
+                    .map(|i| (i.high_at_once - i.low_at_once + 1) as f64),
+            )?,
         })
     }
 
     /// The means over queries, each query counted once: documents of one query err together.
-    pub fn means(of: &[Self]) -> Option<[MeanInterval; 3]> {
+    pub fn means(of: &[Self]) -> Option<[MeanInterval; 5]> {
         let mean =
             |part: fn(&Self) -> f64| MeanInterval::of(&of.iter().map(part).collect::<Vec<_>>());
-        Some([mean(|c| c.all)?, mean(|c| c.top)?, mean(|c| c.width)?])
+        Some([
+            mean(|c| c.all)?,
+            mean(|c| c.top)?,
+            mean(|c| c.width)?,
+            mean(|c| c.at_once)?,
+            mean(|c| c.width_at_once)?,
+        ])
     }
 }
 
@@ -88,11 +109,17 @@ mod tests {
                 Coverage::of(&scores, &covariance, &truth).unwrap()
             })
             .collect();
-        let [all, top, width] = Coverage::means(&coverages).unwrap();
+        let [all, top, width, at_once, wider] = Coverage::means(&coverages).unwrap();
         for share in [all, top] {
             assert!((0.935..0.965).contains(&share.mean), "{share:?}");
         }
         assert!(width.mean > 2.0 && width.mean < 15.0, "{width:?}");
+        // 80 queries of which 95 % are held altogether: 2.4 points is one standard error.
+        assert!((0.9..=1.0).contains(&at_once.mean), "{at_once:?}");
+        assert!(
+            wider.mean > 1.3 * width.mean && wider.mean < 3.0 * width.mean,
+            "{wider:?}"
+        );
     }
 
     #[test]

@@ -74,7 +74,10 @@ fn place(open: &OpenQuery, document: usize) -> String {
         String::new()
     };
     let interval = match standing.interval {
-        Some(interval) => format!(" ({interval})"),
+        Some(interval) => format!(
+            " ({interval}; all at once {}–{})",
+            interval.low_at_once, interval.high_at_once
+        ),
         None => " (no interval)".to_owned(),
     };
     let se = standing

@@ -11,6 +11,8 @@ mod batches;
 mod books;
 #[path = "fake_provider/fault.rs"]
 mod fault;
+#[path = "fake_provider/latent.rs"]
+mod latent;
 #[path = "fake_provider/pace.rs"]
 mod pace;
 #[path = "fake_provider/wire.rs"]
@@ -19,6 +21,7 @@ mod wire;
 pub(crate) use answer::{Shown, margin};
 pub(crate) use books::Books;
 pub(crate) use fault::{Fault, Faults};
+pub(crate) use latent::{latent_margin, normal};
 pub(crate) use pace::{Latency, RetryAfter};
 
 use fault::{Answer, Out, whole};

@@ -121,8 +121,12 @@ impl Lineup {
     }
 }
 
-/// What `model` answers: −1..=1 in hundredths, the opposite when the documents are exchanged.
+/// What `model` answers: −1..=1 in hundredths, the opposite when the documents are exchanged; or what it makes of a relevance
+/// that the texts state.
 pub(crate) fn margin(model: &str, shown: &Shown) -> f64 {
+    if let Some(margin) = super::latent_margin(model, shown) {
+        return margin;
+    }
     let strength = |text: &str| i32::from(hash(&[model, &shown.query, text])[0]) * 100 / 255;
     f64::from(strength(&shown.b) - strength(&shown.a)) / 100.0
 }

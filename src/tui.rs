@@ -13,6 +13,7 @@ mod requests;
 pub mod screens;
 mod signals;
 pub mod terminal;
+mod terminal_events;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod text;
@@ -24,16 +25,17 @@ pub(crate) mod widgets;
 use crate::config::ScreenConfig;
 use crate::judge::JudgeEnsemble;
 use crate::store::Store;
-use crossterm::event::{Event, EventStream, KeyEventKind};
+use crossterm::event::{Event, KeyEventKind};
 use drawing::Caches;
 use effects::Runner;
-use futures::StreamExt as _;
 use message::{Effect, Msg};
 use model::{Model, TuiOptions};
 use signals::Signals;
 use std::io::Write as _;
+use std::pin::pin;
 use std::time::{Duration, Instant};
 use terminal::{Background, ReplyFilter, TerminalGuard, detect_background, detect_depth};
+use terminal_events::TerminalEvents;
 use theme::{ColourDepth, Ramp, Theme};
 use tokio::sync::mpsc;
 
@@ -189,7 +191,8 @@ impl App {
         signals: &mut Signals,
         mut inbox: mpsc::Receiver<Msg>,
     ) -> Result<(), TuiError> {
-        let mut keys = EventStream::new();
+        let mut keys = TerminalEvents::start()?;
+        let mut gone = pin!(terminal_events::gone());
         let mut late_replies = ReplyFilter::default();
         self.carry_out(vec![Effect::List], guard, &mut keys)?;
         #[cfg(debug_assertions)]
@@ -199,6 +202,7 @@ impl App {
             tokio::select! {
                 biased;
                 () = signals.any() => break,
+                () = &mut gone => break,
                 event = keys.next() => match event {
                     Some(Ok(event)) => {
                         if let Some(msg) = message(event, &mut late_replies) {
@@ -238,7 +242,7 @@ impl App {
         &mut self,
         msg: Msg,
         guard: &mut TerminalGuard,
-        keys: &mut EventStream,
+        keys: &mut TerminalEvents,
     ) -> Result<(), TuiError> {
         self.dirty = true;
         let effects = update::update(&mut self.model, msg, Instant::now());
@@ -249,17 +253,17 @@ impl App {
         &mut self,
         effects: Vec<Effect>,
         guard: &mut TerminalGuard,
-        keys: &mut EventStream,
+        keys: &mut TerminalEvents,
     ) -> Result<(), TuiError> {
         for effect in effects {
             match effect {
                 Effect::Quit => self.leaving = true,
                 Effect::Redraw => guard.redraw()?,
                 Effect::Suspend => {
-                    // The stream's thread would take the shell's keys.
-                    *keys = EventStream::new();
+                    // The shell's keys are not ours.
+                    keys.stop();
                     guard.suspend()?;
-                    *keys = EventStream::new();
+                    *keys = TerminalEvents::start()?;
                     let size = guard.size()?;
                     self.model.size = size;
                     self.dirty = true;

@@ -1,0 +1,99 @@
+//! Keys, the mouse and changes of size, read apart from the event loop: where the terminal is gone, the library reads its
+//! end again and again and never returns, and the loop has to go on to leave in order.
+
+use crossterm::event::{Event, EventStream};
+use futures::StreamExt as _;
+use std::io;
+use std::sync::mpsc as sync;
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How long reading may take to stop. It takes longer only where the terminal is gone.
+const STOP_WITHIN: Duration = Duration::from_secs(1);
+
+/// What comes from the terminal, until it is dropped or restarted.
+pub(super) struct TerminalEvents {
+    events: mpsc::UnboundedReceiver<io::Result<Event>>,
+    stop: Option<mpsc::Sender<()>>,
+    stopped: sync::Receiver<()>,
+}
+
+impl TerminalEvents {
+    /// Begins to read, on a thread of its own: one of the runtime's would be lost with the terminal.
+    pub(super) fn start() -> io::Result<Self> {
+        let (send, events) = mpsc::unbounded_channel();
+        let (stop, mut stops) = mpsc::channel::<()>(1);
+        let (tell, stopped) = sync::channel();
+        let read = async move {
+            let mut stream = EventStream::new();
+            loop {
+                let event = tokio::select! {
+                    biased;
+                    // Also when the other end is dropped.
+                    _ = stops.recv() => break,
+                    event = stream.next() => event,
+                };
+                let Some(event) = event else { break };
+                if send.send(event).is_err() {
+                    break;
+                }
+            }
+            // Its own thread must not take keys that are for the shell.
+            drop(stream);
+            // Nobody waits for it where the workbench has ended.
+            let _ = tell.send(());
+        };
+        std::thread::Builder::new()
+            .name("terminal-events".to_owned())
+            .spawn(move || futures::executor::block_on(read))?;
+        Ok(Self {
+            events,
+            stop: Some(stop),
+            stopped,
+        })
+    }
+
+    /// The next event; `None` where there will be none.
+    pub(super) async fn next(&mut self) -> Option<io::Result<Event>> {
+        self.events.recv().await
+    }
+
+    /// Reads nothing from the terminal any more, from when this returns.
+    pub(super) fn stop(&mut self) {
+        self.stop = None;
+        // Late or not at all where the terminal is gone, and then there is nobody whose keys could be taken.
+        let _ = self.stopped.recv_timeout(STOP_WITHIN);
+    }
+}
+
+/// Ends when the terminal is gone, however that is told or not told.
+pub(super) async fn gone() {
+    #[cfg(unix)]
+    {
+        let (tell, gone) = tokio::sync::oneshot::channel();
+        let watch = move || {
+            use rustix::event::{PollFd, PollFlags, poll};
+            let input = io::stdin();
+            loop {
+                // Nothing is asked for: only the end of the terminal is told then.
+                let mut watched = [PollFd::new(&input, PollFlags::empty())];
+                match poll(&mut watched, None) {
+                    Err(rustix::io::Errno::INTR) => {}
+                    Err(_) => return,
+                    Ok(_) if watched[0].revents().contains(PollFlags::HUP) => {
+                        let _ = tell.send(());
+                        return;
+                    }
+                    Ok(_) => return,
+                }
+            }
+        };
+        let started = std::thread::Builder::new()
+            .name("terminal-watch".to_owned())
+            .spawn(watch);
+        if started.is_ok() && gone.await.is_ok() {
+            return;
+        }
+    }
+    std::future::pending::<()>().await;
+}

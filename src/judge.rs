@@ -6,6 +6,7 @@
 pub mod batch;
 mod call;
 pub mod ensemble;
+mod identity;
 mod judge_trait;
 mod lexical;
 pub mod offline;
@@ -20,6 +21,7 @@ pub use call::{
     CallError, Exchange, FailureCause, JudgePrompt, JudgeReply, Opinion, RateLimits, Retry, Usage,
     catch_panic, panic_message,
 };
+pub use identity::identity_of;
 pub(crate) use judge_trait::MAX_ADAPTIONS;
 pub use judge_trait::{Judge, JudgeEnsemble, call_adapting, opinion_of};
 pub use presented::{PoolText, PresentedPair, PresentedPool};

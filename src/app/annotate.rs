@@ -10,6 +10,7 @@
 
 pub mod batch;
 mod battle_question;
+pub mod changed_judges;
 mod context;
 mod dispatch;
 mod error;

@@ -9,7 +9,7 @@ use crate::judge::ensemble::{
     Dotenv, EnsembleError, FILE, JudgeSources, JudgesFile, MissingKey, ensemble_from, pickers_from,
 };
 use crate::judge::provider::http::Timeouts;
-use crate::judge::{Judge, JudgeEnsemble, JudgePrompt, PoolText, PresentedPool, offline};
+use crate::judge::{Judge, JudgeEnsemble, JudgePrompt, OFFLINE, PoolText, PresentedPool, offline};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,6 +22,15 @@ pub struct ChosenJudges {
     pub ensemble: JudgeEnsemble,
     /// Who is left out and why, in words.
     pub notes: Vec<String>,
+    /// Judges of the user's own file whose keys are not set.
+    pub missing: Vec<MissingKey>,
+}
+
+impl ChosenJudges {
+    /// Why nothing may be judged: another ensemble would do it than the one that was configured.
+    pub fn missing_keys(&self) -> Option<String> {
+        (!self.missing.is_empty()).then(|| keys_missing(&self.missing))
+    }
 }
 
 /// Where judges and their keys come from: the files beside the project, and the environment.
@@ -39,8 +48,17 @@ type MadeJudges = Result<(JudgeEnsemble, Vec<MissingKey>), EnsembleError>;
 
 impl JudgeConfiguration<'_> {
     /// The judges named, or all of them; those of `overrule.toml` beside the project come first, the offline ones after.
+    ///
+    /// # Errors
+    /// A judge of the user's own file has no key.
     pub fn choose(&self, names: &[String]) -> Result<ChosenJudges, AppError> {
-        self.chosen(names, ensemble_from)
+        complete(self.chosen(names, ensemble_from)?)
+    }
+
+    /// The judges that are configured and have their keys, and those that want one: to look at a project, or to say what is
+    /// missing.
+    pub fn available(&self) -> Result<ChosenJudges, AppError> {
+        self.chosen(&[], ensemble_from)
     }
 
     /// The same for picks that are asked for in this way. Judges that can only compare two documents are left out, unless
@@ -50,7 +68,8 @@ impl JudgeConfiguration<'_> {
         names: &[String],
         way: PickMode,
     ) -> Result<ChosenJudges, AppError> {
-        let mut chosen = self.chosen(names, |file, sources| pickers_from(file, sources, way))?;
+        let chosen = self.chosen(names, |file, sources| pickers_from(file, sources, way))?;
+        let mut chosen = complete(chosen)?;
         let empty = PresentedPool {
             pool: Arc::new(PoolText::new("", Vec::new())),
             ask: way.ask(0),
@@ -108,17 +127,19 @@ impl JudgeConfiguration<'_> {
                 return Err(invalid!("--judges: {name:?} is named twice"));
             }
         }
+        let names = &with_offline(names);
         let timeouts = Timeouts::default();
         let ((network, missing), found) = self.read(timeouts, |file, found, sources| {
             Ok((make(file, sources).map_err(AppError::invalid)?, found))
         })?;
         if names.is_empty() {
-            return Ok(all(network, &missing, found));
+            return Ok(all(network, missing, found));
         }
         let ensemble = names.iter().map(|name| named(name, &network, &missing));
         Ok(ChosenJudges {
             ensemble: ensemble.collect::<Result<_, _>>()?,
             notes: Vec::new(),
+            missing: Vec::new(),
         })
     }
 
@@ -150,39 +171,76 @@ impl JudgeConfiguration<'_> {
     }
 }
 
-fn all(network: JudgeEnsemble, missing: &[MissingKey], configured: bool) -> ChosenJudges {
-    let wanting = |missing: &MissingKey| {
-        format!(
-            "{} is left out: it wants {}",
-            missing.judge, missing.key_env
-        )
-    };
-    if network.is_empty() {
-        let notes = if configured {
-            let mut notes: Vec<String> = missing.iter().map(wanting).collect();
-            notes.push(
-                "no judge of overrule.toml has its key, so the offline judges are used".to_owned(),
-            );
-            notes
-        } else {
-            let keys: Vec<&str> = missing
-                .iter()
-                .map(|missing| missing.key_env.as_str())
-                .collect();
+/// The names, with `offline` for all embedded judges.
+fn with_offline(names: &[String]) -> Vec<String> {
+    let each = names.iter().flat_map(|name| match name.as_str() {
+        OFFLINE => offline::NAMES.map(str::to_owned).to_vec(),
+        _ => vec![name.clone()],
+    });
+    each.collect()
+}
+
+/// All judges that are configured and have their keys; without a file of the user's, and without any key, the offline
+/// ones.
+fn all(network: JudgeEnsemble, missing: Vec<MissingKey>, configured: bool) -> ChosenJudges {
+    if configured {
+        let empty = network.is_empty() && missing.is_empty();
+        return ChosenJudges {
+            notes: match empty {
+                true => vec![format!(
+                    "{FILE} names no judge, so the offline judges are used"
+                )],
+                false => Vec::new(),
+            },
+            ensemble: if empty { offline::ensemble() } else { network },
+            missing,
+        };
+    }
+    let notes = match network.is_empty() {
+        true => {
+            let keys = missing.iter().map(|missing| missing.key_env.as_str());
+            let keys: Vec<&str> = keys.collect();
             vec![format!(
                 "no key is set ({}), so the offline judges are used",
                 keys.join("; ")
             )]
-        };
-        return ChosenJudges {
-            ensemble: offline::ensemble(),
-            notes,
-        };
-    }
+        }
+        false => missing
+            .iter()
+            .map(|missing| {
+                let (judge, key) = (&missing.judge, &missing.key_env);
+                format!("{judge} is left out: it wants {key}")
+            })
+            .collect(),
+    };
     ChosenJudges {
-        ensemble: network,
-        notes: missing.iter().map(wanting).collect(),
+        ensemble: match network.is_empty() {
+            true => offline::ensemble(),
+            false => network,
+        },
+        notes,
+        missing: Vec::new(),
     }
+}
+
+fn complete(chosen: ChosenJudges) -> Result<ChosenJudges, AppError> {
+    match chosen.missing_keys() {
+        Some(why) => Err(invalid!("{why}")),
+        None => Ok(chosen),
+    }
+}
+
+/// Which judges of the user's file want which keys, and what can be done.
+fn keys_missing(missing: &[MissingKey]) -> String {
+    let wants = missing.iter().map(|missing| {
+        let name = sanitise::line(&missing.judge);
+        format!("judge {name:?} wants {}", missing.key_env)
+    });
+    format!(
+        "{}. Set it, or put it into .env beside the project; --judges NAME,… chooses judges that need none, and --judges \
+         offline the embedded ones.",
+        wants.collect::<Vec<_>>().join("; ")
+    )
 }
 
 fn named(

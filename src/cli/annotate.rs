@@ -8,6 +8,7 @@ mod watch;
 use super::command::{CommandContext, CommandFailure, CommandResult};
 use super::output;
 use super::spending::confirm_spending;
+use crate::app::annotate::changed_judges::ChangedJudge;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{RunOutcome, RunRequest};
 use crate::app::choose_judges::{check_budget, is_paid};
@@ -150,13 +151,19 @@ impl AnnotateCommand {
         let out = self.out.clone().unwrap_or_else(beside);
         context.check_target(&out, &[("dataset", &self.dataset)])?;
         drop(RunLock::take(context.project())?);
-        if ensemble.iter().any(|judge| is_paid(judge.as_ref())) {
+        let paid = ensemble.iter().any(|judge| is_paid(judge.as_ref()));
+        if paid {
             let estimate = estimate()?;
             if estimate.calls() > 0 {
                 confirm_spending(&cost::describe(&estimate), self.yes)?;
             }
         }
         let store = context.open_or_create()?;
+        if !paid {
+            for changed in ChangedJudge::of(&store, &ensemble)? {
+                output::message(&changed.to_string());
+            }
+        }
         let import = dataset.import(&store)?;
         if import.skipped > 0 {
             let dataset = self.dataset.display();
@@ -213,6 +220,15 @@ fn finish_run(
             "stopped{left}; nothing was written, and the same command goes on"
         ));
         return Err(CommandFailure::interrupted());
+    }
+    if outcome.progress.nothing_succeeded() {
+        let failures = counted(outcome.progress.failures(), "call");
+        output::message(&format!(
+            "no call succeeded ({failures} failed, for the causes above); {} was not written. Mend the cause, then run the \
+             same command with --retry-failed",
+            out.display()
+        ));
+        return Err(CommandFailure::incomplete());
     }
     if left_out > 0 {
         let why = match outcome.missing {

@@ -99,7 +99,7 @@ impl BatchCommand {
 
 /// The judges that the open batches want, as they are configured now.
 fn ensemble(context: &CommandContext) -> Result<JudgeEnsemble, CommandFailure> {
-    Ok(context.judges(false).choose(&[])?.ensemble)
+    Ok(context.judges(false).available()?.ensemble)
 }
 
 fn status(

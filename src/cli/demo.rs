@@ -114,13 +114,15 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
         ChosenJudges {
             ensemble: offline::ensemble(),
             notes: Vec::new(),
+            missing: Vec::new(),
         }
     } else {
-        context.judges(false).choose(&[])?
+        context.judges(false).available()?
     };
     let options = TuiOptions {
         paid: chosen.ensemble.iter().any(|judge| is_paid(judge.as_ref())),
         note: chosen.notes.join("; "),
+        missing_keys: chosen.missing_keys(),
         ..options
     };
     match tui::run(store, chosen.ensemble, options, &config.screen) {

@@ -59,7 +59,12 @@ impl DoctorCommand {
         let mut checks = vec![configuration(context)];
         checks.extend(project(context));
         checks.push(terminal());
-        let chosen = context.judges(self.insecure_http).choose(&[])?;
+        let chosen = context.judges(self.insecure_http).available()?;
+        checks.extend(chosen.missing.iter().map(|missing| {
+            let found = format!("wants {}", missing.key_env);
+            HealthCheck::new(format!("judge {}", missing.judge), false, found)
+                .remedy("set it, or put it into .env beside the project")
+        }));
         let notes = chosen.notes.into_iter();
         checks.extend(notes.map(|note| HealthCheck::new("keys", true, note)));
         for judge in chosen.ensemble {
@@ -228,6 +233,11 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, CommandF
             return Ok(check.remedy(error.message));
         }
     };
+    let notes: String = judge
+        .server_notes()
+        .iter()
+        .map(|note| format!("; {note}"))
+        .collect();
     let milliseconds = reply.latency.as_secs_f64() * 1e3;
     Ok(match judge.parse(&reply) {
         Ok(opinion) => {
@@ -242,7 +252,7 @@ fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, CommandF
                 name,
                 ok: true,
                 found: format!(
-                    "answers {:+.2} in {milliseconds:.1} ms; {kept}",
+                    "answers {:+.2} in {milliseconds:.1} ms; {kept}{notes}",
                     opinion.margin.get()
                 ),
                 remedy: no_price,

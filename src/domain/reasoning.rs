@@ -60,7 +60,7 @@ pub fn relabel(text: &str, swapped: bool) -> Cow<'_, str> {
 /// Nothing here asks which of the two letters it is, so exchanging them finds the same places again.
 fn labels(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
-    let mut found = Vec::new();
+    let mut found = bare_probabilities(text).map_or_else(Vec::new, Vec::from);
     let mut at = 0;
     while at + 3 <= bytes.len() {
         if !bytes[at..at + 3].eq_ignore_ascii_case(b"doc")
@@ -85,6 +85,16 @@ fn labels(text: &str) -> Vec<usize> {
         at = found.last().map_or(at, |letter| at.max(letter + 1));
     }
     found
+}
+
+/// The letters in the probabilities of a vote that an earlier version of this program kept: "A 0.305, B 0.235" without the
+/// word before them.
+fn bare_probabilities(text: &str) -> Option<[usize; 2]> {
+    let start = "the model's own probabilities: ";
+    let (one, rest) = text.strip_prefix(start)?.split_once(", ")?;
+    let letter = |part: &str| part.starts_with(['A', 'B']) && part[1..].starts_with(' ');
+    let second = start.len() + one.len() + ", ".len();
+    (letter(one) && letter(rest)).then_some([start.len(), second])
 }
 
 /// How much of `word` says "document", where it does; the rest is a letter glued to it.
@@ -189,6 +199,14 @@ mod tests {
         "document b provides more than document a."
     )]
     #[case("documents a and b are", "documents b and a are")]
+    #[case(
+        "the model's own probabilities: A 0.305, B 0.235, tie 0.460",
+        "the model's own probabilities: B 0.305, A 0.235, tie 0.460"
+    )]
+    #[case(
+        "the model's own probabilities: document A 0.305, document B 0.235, tie 0.460",
+        "the model's own probabilities: document B 0.305, document A 0.235, tie 0.460"
+    )]
     fn labels_are_exchanged_and_keep_their_case(#[case] text: &str, #[case] expected: &str) {
         assert_eq!(relabel(text, true), expected);
         assert_eq!(relabel(text, false), text);

@@ -96,6 +96,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
         None
     }
 
+    /// What was found out about the server that its user should know, in words that go on after the judge's name.
+    fn server_notes(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
     fn batch(&self) -> Option<&dyn BatchApi> {
         None
     }

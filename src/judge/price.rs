@@ -188,6 +188,26 @@ impl PriceTable {
         let id = model.strip_prefix("models/").unwrap_or(model);
         row(id).or_else(|| row(undated(id)))?.price(day)
     }
+
+    /// What a model costs wherever it is sold, where `model` is `provider/model` or all who sell it ask the same.
+    pub fn find_any(&self, kind: &str, model: &str, day: Date) -> Option<Price> {
+        let by_provider = model
+            .split_once('/')
+            .and_then(|(provider, model)| self.find(provider, kind, model, day));
+        if by_provider.is_some() {
+            return by_provider;
+        }
+        let rows = self.models.iter().chain(&self.not_in_litellm_1_109_1);
+        let mut providers: Vec<&str> = rows.map(|row| row.provider.as_str()).collect();
+        providers.sort_unstable();
+        providers.dedup();
+        let prices = providers
+            .into_iter()
+            .filter_map(|provider| self.find(provider, kind, model, day));
+        let prices: Vec<Price> = prices.collect();
+        let (first, others) = prices.split_first()?;
+        others.iter().all(|price| price == first).then_some(*first)
+    }
 }
 
 impl PriceRow {

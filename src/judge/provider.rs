@@ -13,6 +13,7 @@ pub(crate) mod error_response;
 pub mod gemini;
 pub mod http;
 pub(crate) mod json;
+mod learnt;
 pub mod ollama;
 pub mod openai;
 mod output_cap;
@@ -28,6 +29,7 @@ pub(crate) mod token_counts;
 mod wire_format;
 
 pub use connection::ApiConnection;
+pub use learnt::Learnt;
 pub use remote_judge::{RemoteJudge, calls_in_flight};
 pub use settings::{ESTIMATE, JudgeSettings};
 pub use wire_format::WireFormat;

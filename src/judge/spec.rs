@@ -1,9 +1,10 @@
 //! Who a judge is, and what its user allows it.
 
+use super::identity::identity_of;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// Who a judge is: everything that could change its answers.
+/// Who a judge is: everything that changes what its answers mean.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JudgeSpec {
     /// What people call it; unique in an ensemble.
@@ -13,11 +14,26 @@ pub struct JudgeSpec {
     pub model: String,
     /// Content hash of the prompt template, or of the algorithm's version for an offline judge.
     pub prompt_hash: String,
-    /// Parameters sent with every call, as a compact JSON object.
+    /// The parameters that change what answers mean ([`identity_of`]), as compact JSON. Projects of earlier versions hold
+    /// all that were sent.
     pub params: String,
 }
 
 impl JudgeSpec {
+    /// Whether both name the same judge, whose votes count for either. Limits on length and time, addresses and prices make
+    /// no difference.
+    pub fn is_same_judge(&self, other: &Self) -> bool {
+        let alike = |one: &Self, other: &Self| {
+            one.name == other.name
+                && one.provider == other.provider
+                && one.model == other.model
+                && one.prompt_hash == other.prompt_hash
+        };
+        alike(self, other)
+            && (self.params == other.params
+                || identity_of(&self.params) == identity_of(&other.params))
+    }
+
     /// Whether the judge is one of the embedded lexical ones, which is to be said wherever its votes are shown.
     pub fn is_offline(&self) -> bool {
         self.provider == OFFLINE

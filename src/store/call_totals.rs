@@ -4,6 +4,7 @@
 //! equal a full recount at every moment.
 
 use super::{Db, Result};
+use crate::domain::vote::JudgeId;
 use rusqlite::params;
 
 /// A call that was kept.
@@ -57,13 +58,21 @@ impl Db {
         )?;
         Ok(())
     }
+
+    /// How many votes of a judge the project holds.
+    pub fn votes_of(&self, judge: JudgeId) -> Result<usize> {
+        self.value(
+            "SELECT coalesce(sum(votes), 0) FROM call_total WHERE judge = ?1",
+            [judge.0],
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::domain::sampling::SeededRng;
-    use crate::domain::vote::{JudgeId, Margin};
+    use crate::domain::vote::Margin;
     use crate::judge::{FailureCause, JudgeSpec, Usage};
     use crate::store::labels::tests::pool;
     use crate::store::runs::{RunId, RunRow};

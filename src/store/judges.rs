@@ -30,19 +30,18 @@ impl Db {
         specs.iter().map(known).collect()
     }
 
+    /// The row of a judge. An earlier version of the program, or another limit on its answers, may have left it with other
+    /// parameters; the latest of such rows is the one.
     fn known_judge(&self, spec: &JudgeSpec) -> Result<Option<JudgeId>> {
-        let id = self.maybe_value(
-            "SELECT id FROM judge
-             WHERE name = ?1 AND provider = ?2 AND model = ?3 AND prompt_hash = ?4 AND params = ?5",
-            params![
-                spec.name,
-                spec.provider,
-                spec.model,
-                spec.prompt_hash,
-                spec.params
-            ],
+        let alike: Vec<(JudgeId, JudgeSpec)> = self.all(
+            "SELECT id, name, provider, model, prompt_hash, params FROM judge
+             WHERE name = ?1 AND provider = ?2 AND model = ?3 AND prompt_hash = ?4 ORDER BY id DESC",
+            params![spec.name, spec.provider, spec.model, spec.prompt_hash],
+            |row| Ok((JudgeId(row.get(0)?), judge_spec(row, 1)?)),
         )?;
-        Ok(id.map(JudgeId))
+        let exact = alike.iter().find(|(_, known)| known == spec);
+        let known = exact.or_else(|| alike.iter().find(|(_, known)| known.is_same_judge(spec)));
+        Ok(known.map(|(id, _)| *id))
     }
 
     /// The row of an ensemble, added where it is new.

@@ -85,6 +85,8 @@ pub struct TuiOptions {
     pub paid: bool,
     /// What is to be told about the judges at the start.
     pub note: String,
+    /// Why no run may start: keys that are missing and what to do.
+    pub missing_keys: Option<String>,
 }
 
 #[derive(Debug)]

@@ -8,6 +8,7 @@ mod exporting;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
 mod handed_over;
+mod identity;
 mod ledger;
 mod picks;
 mod runs;

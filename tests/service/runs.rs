@@ -218,6 +218,7 @@ fn the_doctor_looks_at_every_judge() {
 #[test]
 fn without_a_key_the_offline_judges_are_used_and_that_is_said() {
     let desk = Desk::new("");
+    std::fs::remove_file(desk.path("overrule.toml")).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_overrule"));
     let output = command
         .args(["annotate", "in.jsonl", "out.jsonl"])

@@ -52,7 +52,7 @@ fn judge_of(ensemble: &JudgeEnsemble, row: &BatchRow) -> Result<Arc<dyn Judge>, 
         ("provider", now.provider == spec.provider),
         ("model", now.model == spec.model),
         ("prompt", now.prompt_hash == spec.prompt_hash),
-        ("params", now.params == spec.params),
+        ("params", now.is_same_judge(spec)),
     ];
     match changed.iter().find(|(_, same)| !same) {
         Some((what, _)) => Err(BatchTrouble::JudgeChanged {

@@ -270,7 +270,9 @@ impl Dispatcher {
         if now || self.reported.elapsed() >= REPORT_EVERY {
             self.reported = Instant::now();
             let moment = Instant::now();
-            for (judge, gate) in self.progress.judges.iter_mut().zip(&self.gates) {
+            let judges = self.ensemble.iter().zip(&mut self.progress.judges);
+            for ((of, judge), gate) in judges.zip(&self.gates) {
+                judge.server_notes = of.server_notes();
                 let gate = lock(gate);
                 judge.window = gate.window.size();
                 judge.learned_per_minute = gate.pace.learned_per_s().map(|per_s| 60.0 * per_s);

@@ -2,6 +2,7 @@
 
 mod query;
 
+use super::changed_judges::ChangedJudge;
 use super::request::RunRequest;
 use crate::domain::corpus::Pool;
 use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
@@ -45,6 +46,8 @@ pub struct CostEstimate {
     pub rounds: bool,
     /// One entry a judge.
     pub judges: Vec<JudgeEstimate>,
+    /// Judges whose earlier votes do not count, because they have become others.
+    pub changed: Vec<ChangedJudge>,
 }
 
 impl CostEstimate {
@@ -90,6 +93,9 @@ impl CostEstimate {
     ) -> Result<Self, StoreError> {
         let mut estimate = Self::new(ensemble);
         estimate.batch = in_batches;
+        if let Some(store) = store {
+            estimate.changed = ChangedJudge::of(store, ensemble)?;
+        }
         for pool in pools {
             estimate.add(&pool, ensemble, request, store)?;
         }
@@ -103,6 +109,7 @@ impl CostEstimate {
         request: &RunRequest,
     ) -> Result<Self, StoreError> {
         let mut estimate = Self::new(ensemble);
+        estimate.changed = ChangedJudge::of(store, ensemble)?;
         let queries = match &request.queries {
             Some(queries) => queries.clone(),
             None => store.read_blocking(|db| db.runnable_queries())?,

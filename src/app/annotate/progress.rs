@@ -58,6 +58,8 @@ pub struct JudgeProgress {
     /// Why the judge makes no more calls.
     pub stopped: Option<String>,
     pub dropped: bool,
+    /// What was found out about its server, in words that go on after its name.
+    pub server_notes: Vec<&'static str>,
 }
 
 impl JudgeProgress {
@@ -154,6 +156,11 @@ impl RunProgress {
 
     pub fn votes(&self) -> usize {
         self.judges.iter().map(|judge| judge.votes).sum()
+    }
+
+    /// Whether calls failed and no vote is there, of this run or an earlier one.
+    pub fn nothing_succeeded(&self) -> bool {
+        self.failures() > 0 && self.votes() == 0 && self.already == 0
     }
 
     pub fn failures(&self) -> usize {

@@ -18,6 +18,9 @@ pub(super) fn describe(estimate: &CostEstimate) -> String {
         usd(estimate.cost_usd()),
         usd(estimate.worst_usd())
     ));
+    for judge in &estimate.changed {
+        text.push_str(&format!("{judge}\n"));
+    }
     if estimate.pending > 0 {
         text.push_str(&format!(
             "{} more calls are being made by batches\n",

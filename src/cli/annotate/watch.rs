@@ -56,7 +56,7 @@ pub(super) fn watch(
             .end
             .await
             .map_err(|error| anyhow!("the run ended unexpectedly: {error}"))??;
-        if outcome.cancelled {
+        if outcome.cancelled || outcome.progress.nothing_succeeded() {
             display.finish(&outcome.progress);
             return Ok((outcome, 0));
         }
@@ -174,6 +174,9 @@ impl RunProgressDisplay {
             self.event("end", progress);
         }
         for judge in &progress.judges {
+            for note in &judge.server_notes {
+                output::message(&format!("{} {note}", judge.name));
+            }
             if let Some(why) = &judge.stopped {
                 output::message(&format!("{} stopped: {why}", judge.name));
             }

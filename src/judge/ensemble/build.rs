@@ -7,15 +7,16 @@ use super::sources::JudgeSources;
 use crate::domain::adjudication::PickMode;
 use crate::formats::file;
 use crate::judge::call::JudgePrompt;
+use crate::judge::identity::identity_of;
 use crate::judge::price::{Price, PriceTable};
 use crate::judge::prompt::{self, AnswerForm, DocumentCut, Template};
 use crate::judge::provider::address::{check_address, is_loopback, join, secret};
 use crate::judge::provider::http::{Http, Timeouts};
-use crate::judge::provider::{ApiConnection, JudgeSettings, RemoteJudge, WireFormat};
-use crate::judge::provider::{anthropic, azure, compatible, gemini, ollama};
+use crate::judge::provider::{ApiConnection, JudgeSettings, Learnt, RemoteJudge, WireFormat};
+use crate::judge::provider::{anthropic, azure, gemini, ollama};
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use reqwest::Url;
-use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -169,7 +170,7 @@ pub(super) fn judge(
         key_env: wanted.join(" or "),
     };
     let wire = profile.wire;
-    settings.spec.params = params(config, &settings, wire.as_ref(), &base);
+    settings.spec.params = params(&settings, wire.as_ref());
     let connection = ApiConnection {
         http: http.with_timeouts(timeouts),
         url: address(config, &base)?,
@@ -280,8 +281,24 @@ fn base(
     } else {
         Url::parse(&text).ok()
     };
-    let url = url.ok_or("base_url is not an address; write it as https://host/path")?;
+    let mut url = url.ok_or("base_url is not an address; write it as https://host/path")?;
+    let path = route_removed(&config.provider, url.path());
+    url.set_path(&path);
     Ok((url, from_env))
+}
+
+/// A path without the route that we add ourselves: people paste what they called by hand.
+fn route_removed(provider: &str, path: &str) -> String {
+    let path = path.trim_end_matches('/');
+    let routes: &[&str] = match provider {
+        "anthropic" => &["/v1/messages", "/v1"],
+        // Ollama's own route, and that of OpenAI's form, which has no place for a context.
+        "ollama" => &["/v1/chat/completions", "/api/chat", "/api", "/v1"],
+        "gemini" | "gemini-decisions" => &["/v1beta", "/v1"],
+        _ => &["/chat/completions"],
+    };
+    let route = routes.iter().find_map(|route| path.strip_suffix(route));
+    route.unwrap_or(path).to_owned()
 }
 
 fn address(config: &JudgeConfig, base: &Url) -> Result<Url, String> {
@@ -319,12 +336,14 @@ fn address(config: &JudgeConfig, base: &Url) -> Result<Url, String> {
 }
 
 fn headers(config: &JudgeConfig, key: Option<&(&str, SecretString)>) -> Result<HeaderMap, String> {
-    let mut headers = HeaderMap::new();
+    let mut headers = own_headers(config)?;
     if config.provider == "anthropic" {
-        headers.insert(
-            "anthropic-version",
-            HeaderValue::from_static(anthropic::version(&config.params)),
-        );
+        let version = match &config.api_version {
+            Some(version) => HeaderValue::from_str(version)
+                .map_err(|_| format!("api_version {version:?} is no version"))?,
+            None => HeaderValue::from_static(anthropic::version(&config.params)),
+        };
+        headers.insert("anthropic-version", version);
     }
     if let Some((name, key)) = key {
         let (header, prefix) = match config.provider.as_str() {
@@ -334,6 +353,39 @@ fn headers(config: &JudgeConfig, key: Option<&(&str, SecretString)>) -> Result<H
             _ => ("authorization", "Bearer "),
         };
         secret(&mut headers, header, prefix, key)?;
+    }
+    Ok(headers)
+}
+
+/// The headers that the user asks for.
+fn own_headers(config: &JudgeConfig) -> Result<HeaderMap, String> {
+    /// Set by us, or by the connection.
+    const OURS: &[&str] = &["content-type", "content-length", "host", "connection"];
+    let mut headers = HeaderMap::new();
+    for (name, value) in &config.headers {
+        let wrong = |why: &str| format!("headers: {name:?} {why}");
+        let header: HeaderName = name.parse().map_err(|_| wrong("is no name of a header"))?;
+        if [
+            "authorization",
+            "api-key",
+            "x-api-key",
+            "x-goog-api-key",
+            "cookie",
+        ]
+        .contains(&header.as_str())
+        {
+            return Err(wrong(
+                "carries a secret; put the key into the environment and name its variable with key_env",
+            ));
+        }
+        if OURS.contains(&header.as_str()) {
+            return Err(wrong("is set by the judge itself"));
+        }
+        let mut value = HeaderValue::from_str(value)
+            .map_err(|_| wrong("has a value with characters that no header takes"))?;
+        // Some gateways take their keys in headers of their own.
+        value.set_sensitive(true);
+        headers.insert(header, value);
     }
     Ok(headers)
 }
@@ -418,19 +470,24 @@ fn price(
             sources.today,
         )
     };
-    let found = own.and_then(of).or_else(|| of(PriceTable::embedded()));
+    // A gateway's model is priced as what the user says that it really is, whoever serves that.
+    let named = |prices: &PriceTable| {
+        let model = config.base_model.as_deref()?;
+        prices.find_any("chat", model, sources.today)
+    };
+    let embedded = PriceTable::embedded();
+    let found = own
+        .and_then(of)
+        .or_else(|| of(embedded))
+        .or_else(|| own.and_then(named))
+        .or_else(|| named(embedded));
     // Nobody sends a bill for a model on this machine.
     found.or_else(|| (free && !profile.needs_key).then_some(Price::FREE))
 }
 
-/// What is sent with every call, without texts, schema and model, and how documents are cut.
-fn params(
-    config: &JudgeConfig,
-    settings: &JudgeSettings,
-    wire: &dyn WireFormat,
-    base: &Url,
-) -> String {
-    let mut body = wire.build_request(settings, &JudgePrompt::default(), 0);
+/// What of the parameters sent with every call changes the meaning of its answers, and how documents are cut.
+fn params(settings: &JudgeSettings, wire: &dyn WireFormat) -> String {
+    let mut body = wire.build_request(settings, &JudgePrompt::default(), Learnt::default());
     if let Value::Object(body) = &mut body {
         for name in RESERVED.iter().chain(&["safetySettings"]) {
             body.shift_remove(*name);
@@ -444,21 +501,6 @@ fn params(
             }
         }
         body.insert("max_document_chars".to_owned(), json!(settings.cut.chars));
-        // A deployment's name and a local server's say little about which model answers.
-        if config.provider == "azure"
-            || compatible::named(&config.provider).is_some_and(|preset| preset.keys.is_empty())
-        {
-            body.insert(
-                "server".to_owned(),
-                json!(base.as_str().trim_end_matches('/')),
-            );
-        }
-        if let Some(model) = &config.base_model {
-            body.insert("base_model".to_owned(), json!(model));
-        }
-        if let Some(version) = &config.api_version {
-            body.insert("api_version".to_owned(), json!(version));
-        }
     }
-    body.to_string()
+    identity_of(&body.to_string())
 }

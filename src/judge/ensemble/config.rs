@@ -5,6 +5,7 @@ use crate::formats::file;
 use crate::judge::price::TokenRates;
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The commented default: one judge each of OpenAI, Anthropic and Gemini.
@@ -58,8 +59,11 @@ pub struct JudgeConfig {
     pub price: Option<TokenRates>,
     /// What the model really is, where `model` is only a name for it.
     pub base_model: Option<String>,
-    /// The version of the interface, for Azure and Gemini.
+    /// The version of the interface, for Azure, Gemini and Anthropic.
     pub api_version: Option<String>,
+    /// Further headers, for gateways. Keys belong into `key_env`.
+    #[serde(default)]
+    pub headers: BTreeMap<String, String>,
     /// Lets a key travel unencrypted to another machine.
     #[serde(default)]
     pub insecure_http: bool,

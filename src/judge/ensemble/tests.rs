@@ -83,23 +83,25 @@ fn what_changes_answers_is_in_the_spec_and_the_key_is_nowhere() {
     };
     let openai = "provider = \"openai\"\nmodel = \"gpt-6.1-terra\"\n";
     let plain = spec(openai);
-    assert_eq!(
-        plain.params,
-        r#"{"max_completion_tokens":4096,"reasoning_effort":"low","store":false,"max_document_chars":24000}"#
-    );
+    assert_eq!(plain.params, r#"{"max_document_chars":24000}"#);
     for more in [
         "prompt = \"choice\"",
         "prompt = \"own.md\"",
         "max_document_chars = 9",
         "max_document_tokens = 9",
-        "max_output_tokens = 9",
-        "params = { seed = 1 }",
+        "params = { temperature = 0.7 }",
+        "params = { reasoning_effort = \"high\" }",
     ] {
         assert_ne!(spec(&format!("{openai}{more}")), plain, "{more}");
     }
     for more in [
         "concurrency = 3",
+        "headers = { X-Team = \"search\" }",
+        "max_output_tokens = 9",
+        "timeout_s = 9",
+        "params = { seed = 1 }",
         "requests_per_minute = 3",
+        "base_model = \"gpt-6\"",
         "price = { input = 1, output = 2 }",
         "base_url = \"https://eu.api.openai.com/v1\"",
     ] {
@@ -409,4 +411,73 @@ fn time_outs_are_the_judges_own_and_no_part_of_who_it_is() {
         let judge = made(&format!("provider = {local:?}\nmodel = \"m\""));
         assert_eq!(judge.limits().give_up_after.as_secs(), 300, "{local}");
     }
+}
+
+#[test]
+fn an_address_that_was_pasted_with_its_route_is_understood() {
+    for (provider, pasted, url) in [
+        (
+            "compatible",
+            "http://127.0.0.1:8000/v1/chat/completions",
+            "http://127.0.0.1:8000/v1/chat/completions",
+        ),
+        (
+            "ollama",
+            "http://127.0.0.1:11434/v1",
+            "http://127.0.0.1:11434/api/chat",
+        ),
+        (
+            "ollama",
+            "http://127.0.0.1:11434/v1/chat/completions",
+            "http://127.0.0.1:11434/api/chat",
+        ),
+        (
+            "ollama",
+            "http://127.0.0.1:11434/api",
+            "http://127.0.0.1:11434/api/chat",
+        ),
+        (
+            "anthropic",
+            "https://api.anthropic.com/v1",
+            "https://api.anthropic.com/v1/messages",
+        ),
+    ] {
+        let lines = format!("provider = \"{provider}\"\nmodel = \"m\"\nbase_url = \"{pasted}\"");
+        let keys = [("ANTHROPIC_API_KEY", KEY)];
+        let (ensemble, _) = make(&one(&lines), &keys, "").unwrap();
+        let shown = format!("{:?}", ensemble[0]);
+        assert!(shown.contains(&format!("{url:?}")), "{url} in {shown}");
+    }
+}
+
+#[test]
+fn secrets_do_not_stand_in_headers() {
+    for (headers, why) in [
+        ("{ Authorization = \"Bearer x\" }", "key_env"),
+        ("{ \"no name\" = \"x\" }", "is no name"),
+        ("{ Host = \"x\" }", "set by the judge"),
+        ("{ X-A = \"a\\nb\" }", "no header takes"),
+    ] {
+        let lines = format!(
+            "provider = \"compatible\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\nheaders = {headers}"
+        );
+        let error = make(&one(&lines), &[], "").unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn a_gateways_model_has_the_price_of_what_it_really_is() {
+    let lines = |base: &str| {
+        format!(
+            "provider = \"compatible\"\nmodel = \"team-judge\"\nbase_url = \"https://gateway.example.com/v1\"\nkey_env = \"GATEWAY\"\n{base}"
+        )
+    };
+    let price = |base: &str| {
+        let (ensemble, _) = make(&one(&lines(base)), &[("GATEWAY", KEY)], "").unwrap();
+        ensemble[0].estimate(&JudgePrompt::default()).1
+    };
+    assert_eq!(price(""), None);
+    assert!(price("base_model = \"openai/gpt-6.1-terra\"").unwrap() > 0.0);
+    assert_eq!(price("base_model = \"nobody/knows\""), None);
 }

@@ -4,17 +4,22 @@ use super::error::{ParseError, shown};
 use crate::domain::vote::Margin;
 use crate::judge::call::{AnswerProbabilities, Opinion};
 
-/// The margin in probabilities, or `None` where they say nothing.
+/// The margin in probabilities: that of B less that of A, and 0 where a tie is likelier than either. `None` where they say
+/// nothing.
 pub(crate) fn from_odds(odds: AnswerProbabilities) -> Option<Opinion> {
     let whole = odds.a + odds.b + odds.tie;
     if !whole.is_finite() || whole <= 0.0 || odds.a < 0.0 || odds.b < 0.0 || odds.tie < 0.0 {
         return None;
     }
     let (a, b, tie) = (odds.a / whole, odds.b / whole, odds.tie / whole);
+    let margin = match tie >= a.max(b) {
+        true => 0.0,
+        false => (b - a).clamp(-1.0, 1.0),
+    };
     Some(Opinion {
-        margin: Margin::new((b - a).clamp(-1.0, 1.0))?,
+        margin: Margin::new(margin)?,
         thoughts: vec![format!(
-            "the model's own probabilities: A {a:.3}, B {b:.3}, tie {tie:.3}"
+            "the model's own probabilities: document A {a:.3}, document B {b:.3}, tie {tie:.3}"
         )],
     })
 }

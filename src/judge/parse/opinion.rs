@@ -17,8 +17,11 @@ pub fn choice(text: &str) -> Result<Opinion, ParseError> {
     by_contract(text, "choice", choice_margin).or_else(|error| tolerant(text, "choice", &error))
 }
 
+/// The reasoning of a letter that came alone.
+pub const WITHOUT_PROBABILITIES: &str = "one letter, without the model's probabilities";
+
 /// The opinion in a reply of one letter. Where the model's own probabilities are known, the margin is the probability
-/// of B less that of A, tie included in the whole; without them it is −1, 0 or 1.
+/// of B less that of A, tie included in the whole, and 0 where a tie is the likeliest; without them it is −1, 0 or 1.
 pub fn letter(text: &str, odds: Option<AnswerProbabilities>) -> Result<Opinion, ParseError> {
     if let Some(opinion) = odds.and_then(from_odds) {
         return Ok(opinion);
@@ -30,7 +33,7 @@ pub fn letter(text: &str, odds: Option<AnswerProbabilities>) -> Result<Opinion, 
     match choice_margin(text) {
         Ok(margin) => Ok(Opinion {
             margin,
-            thoughts: Vec::new(),
+            thoughts: vec![WITHOUT_PROBABILITIES.to_owned()],
         }),
         Err(_) if scan::declines(text) => Err(ParseError::Declined(shown(text))),
         Err(error) => choice(text).map_err(|_| error),

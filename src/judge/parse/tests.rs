@@ -162,10 +162,11 @@ fn choices_are_read_in_any_case_and_nothing_else_is() {
 
 #[test]
 fn a_letter_is_read_and_probabilities_come_first() {
-    assert_eq!(letter(" A\n", None), opinion(-1.0, &[]));
-    assert_eq!(letter("**B**.", None), opinion(1.0, &[]));
-    assert_eq!(letter("T", None), opinion(0.0, &[]));
-    assert_eq!(letter("<think>hm</think>\nB", None), opinion(1.0, &[]));
+    let bare = [super::opinion::WITHOUT_PROBABILITIES];
+    assert_eq!(letter(" A\n", None), opinion(-1.0, &bare));
+    assert_eq!(letter("**B**.", None), opinion(1.0, &bare));
+    assert_eq!(letter("T", None), opinion(0.0, &bare));
+    assert_eq!(letter("<think>hm</think>\nB", None), opinion(1.0, &bare));
     assert!(letter("A and B", None).is_err());
     assert!(letter("Apple", None).is_err());
     let odds = AnswerProbabilities {
@@ -177,15 +178,21 @@ fn a_letter_is_read_and_probabilities_come_first() {
     assert!((read.margin.get() + 0.4).abs() < 1e-12);
     assert_eq!(
         read.thoughts,
-        ["the model's own probabilities: A 0.600, B 0.200, tie 0.200"]
+        ["the model's own probabilities: document A 0.600, document B 0.200, tie 0.200"]
     );
     for nothing in [0.0, f64::NAN, -1.0] {
         let odds = AnswerProbabilities {
             a: nothing,
             ..AnswerProbabilities::default()
         };
-        assert_eq!(letter("B", Some(odds)), opinion(1.0, &[]));
+        assert_eq!(letter("B", Some(odds)), opinion(1.0, &bare));
     }
+    let odds = AnswerProbabilities {
+        a: 0.305,
+        b: 0.235,
+        tie: 0.46,
+    };
+    assert_eq!(letter("A", Some(odds)).unwrap().margin.get(), 0.0);
 }
 
 #[test]

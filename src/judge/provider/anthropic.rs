@@ -2,6 +2,7 @@
 
 use super::error_response;
 use super::json::{merge, text_at};
+use super::learnt::Learnt;
 use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings, cut_off, failure_in_reply, odd_stop};
 use super::token_counts::TokenCounts;
@@ -21,7 +22,7 @@ pub const OLD_VERSION: &str = "2023-06-01";
 pub struct Anthropic;
 
 impl WireFormat for Anthropic {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: u8) -> Value {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: Learnt) -> Value {
         let mut body = json!({
             "model": settings.spec.model,
             "max_tokens": settings.cap(prompt),
@@ -143,7 +144,11 @@ mod tests {
         };
         assert_eq!(
             Anthropic
-                .build_request(&settings("anthropic", "claude-sonnet-5-5"), &prompt, 0)
+                .build_request(
+                    &settings("anthropic", "claude-sonnet-5-5"),
+                    &prompt,
+                    Learnt::default()
+                )
                 .to_string(),
             concat!(
                 r#"{"model":"claude-sonnet-5-5","max_tokens":16000,"#,
@@ -154,7 +159,11 @@ mod tests {
                 r#""required":["thoughts","score"],"additionalProperties":false}}}}"#
             )
         );
-        let old = Anthropic.build_request(&settings("anthropic", "claude-haiku-4-5"), &prompt, 0);
+        let old = Anthropic.build_request(
+            &settings("anthropic", "claude-haiku-4-5"),
+            &prompt,
+            Learnt::default(),
+        );
         assert_eq!(old.pointer("/output_config/effort"), None);
         assert!(old.pointer("/output_config/format").is_some());
     }

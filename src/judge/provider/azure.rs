@@ -1,5 +1,6 @@
 //! Azure OpenAI: OpenAI's format at the user's own address, with a deployment's name for a model.
 
+use super::learnt::{Learnt, StepsLeft};
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
@@ -8,13 +9,22 @@ use crate::judge::call::{CallError, JudgePrompt, JudgeReply};
 use reqwest::Url;
 use serde_json::Value;
 
-/// Azure's format. The state is OpenAI's.
+/// Azure's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Azure;
 
 impl WireFormat for Azure {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
-        chat::request(settings, prompt, &openai::dialect(settings, state))
+    fn build_request(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Value {
+        chat::request(settings, prompt, &openai::dialect(settings, learnt))
+    }
+
+    fn steps_left(&self, settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
+        openai::steps_left(settings, learnt)
     }
 
     fn caps(&self) -> &'static [&'static str] {
@@ -36,10 +46,6 @@ impl WireFormat for Azure {
         limits.requests_remaining = limits.requests_remaining.filter(|left| *left > 0);
         limits.tokens_remaining = limits.tokens_remaining.filter(|left| *left > 0);
         result
-    }
-
-    fn adapt(&self, settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
-        openai::next_effort(settings, state, error)
     }
 }
 

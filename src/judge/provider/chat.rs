@@ -2,6 +2,7 @@
 
 use super::error_response::{self, ErrorBody};
 use super::json::{merge, text_at};
+use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::{
     AnswerFields, JudgeSettings, broken_off, cut_off, filtered, odd_stop, refused,
@@ -17,6 +18,9 @@ use serde_json::{Map, Value, json};
 const TOP: u64 = 20;
 /// Tokens a single letter may take.
 const LETTER_CAP: u64 = 8;
+
+pub const MAX_TOKENS: &str = "max_tokens";
+pub const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
 
 /// Where a request limits the answer, as JSON pointers.
 pub const CAPS: &[&str] = &["/max_completion_tokens", "/max_tokens"];
@@ -34,13 +38,34 @@ pub struct Dialect {
     pub private: bool,
     /// The form of the answer, where one is asked for.
     pub format: Option<Value>,
-    /// Whether to ask for log-probabilities.
+    /// Whether to ask for log-probabilities, where the answer is a letter.
     pub logprobs: bool,
+    /// Whether to ask for the likeliest answer.
+    pub temperature: bool,
+    /// The field of the seed, where one is taken.
+    pub seed: Option<&'static str>,
     /// Further fields, before the user's.
     pub extra: Map<String, Value>,
-    /// Fields that what was learnt puts over the user's.
-    pub learnt: Map<String, Value>,
+    /// Fields that go over the user's.
+    pub overriding: Map<String, Value>,
+    /// What the server does without.
+    pub learnt: Learnt,
 }
+
+/// The form of the answer after so many steps down: a schema, a JSON object with the schema beside it, a JSON object, text
+/// with the form described in the prompt only.
+pub fn format_at(rung: u8, answer: AnswerForm) -> Option<Value> {
+    let schema = answer.schema()?;
+    match rung {
+        0 => strict_format(answer),
+        1 => Some(json!({"type": "json_object", "schema": schema})),
+        2 => Some(json!({"type": "json_object"})),
+        _ => None,
+    }
+}
+
+/// The last step down, at which no form is asked for.
+pub const PLAIN: u8 = 3;
 
 /// The form that strict servers keep to.
 pub fn strict_format(answer: AnswerForm) -> Option<Value> {
@@ -52,43 +77,66 @@ pub fn strict_format(answer: AnswerForm) -> Option<Value> {
 }
 
 pub fn request(settings: &JudgeSettings, prompt: &JudgePrompt, dialect: &Dialect) -> Value {
+    let learnt = dialect.learnt;
     let mut messages = Vec::new();
-    if !prompt.system.is_empty() {
+    let merged = learnt.has(Refusal::System) && !prompt.system.is_empty();
+    if !prompt.system.is_empty() && !merged {
         messages.push(json!({"role": dialect.role, "content": prompt.system}));
     }
-    messages.push(json!({"role": "user", "content": prompt.user}));
+    let user = match merged {
+        true => json!(format!("{}\n\n{}", prompt.system, prompt.user)),
+        false => json!(prompt.user),
+    };
+    messages.push(json!({"role": "user", "content": user}));
     let mut body = Map::new();
     let mut put = |name: &str, value: Value| {
         body.insert(name.to_owned(), value);
     };
     put("model", json!(settings.spec.model));
     put("messages", Value::Array(messages));
-    let short = dialect.logprobs && settings.template.answer == AnswerForm::Letter;
+    let letter = settings.template.answer == AnswerForm::Letter;
+    let logprobs = letter && dialect.logprobs && !learnt.has(Refusal::Logprobs);
+    // A model that thinks first needs the room for it, and says nothing in a few tokens.
+    let thinks = dialect
+        .effort
+        .as_deref()
+        .is_some_and(|effort| effort != "none");
+    let short = logprobs && !thinks && !prompt.longer && !learnt.has(Refusal::ShortAnswer);
+    let cap = match learnt.has(Refusal::CapField) {
+        true if dialect.cap == MAX_TOKENS => MAX_COMPLETION_TOKENS,
+        true => MAX_TOKENS,
+        false => dialect.cap,
+    };
     put(
-        dialect.cap,
-        json!(if short {
-            LETTER_CAP
-        } else {
-            settings.cap(prompt)
-        }),
+        cap,
+        match short {
+            true => json!(LETTER_CAP.min(settings.cap)),
+            false => json!(settings.cap(prompt)),
+        },
     );
     if let Some(effort) = &dialect.effort {
         put("reasoning_effort", json!(effort));
     }
-    if dialect.private {
+    if dialect.private && !learnt.has(Refusal::Store) {
         put("store", json!(false));
     }
     if let Some(format) = &dialect.format {
         put("response_format", format.clone());
     }
-    if dialect.logprobs {
+    if logprobs {
         put("logprobs", json!(true));
         put("top_logprobs", json!(TOP));
+    }
+    if dialect.temperature && !learnt.has(Refusal::Temperature) {
+        put("temperature", json!(0));
+    }
+    if let Some(seed) = dialect.seed.filter(|_| !learnt.has(Refusal::Seed)) {
+        put(seed, json!(0));
     }
     let mut body = Value::Object(body);
     merge(&mut body, &dialect.extra);
     merge(&mut body, &settings.params);
-    merge(&mut body, &dialect.learnt);
+    merge(&mut body, &dialect.overriding);
     body
 }
 
@@ -114,22 +162,22 @@ pub fn reply(
     let refusal = text_at(choice, "/message/refusal").filter(|refusal| !refusal.is_empty());
     let fields = AnswerFields {
         text: content(choice.pointer("/message/content")),
-        model: text_at(value, "/model"),
+        model: served_model(value),
         stop_reason: stop.clone(),
         request_id: received
             .request_id()
             .or_else(|| text_at(value, "/x_groq/id"))
             .or_else(|| text_at(value, "/id")),
         tokens: tokens(value),
-        charged_usd: value
-            .pointer("/usage/cost")
-            .and_then(Value::as_f64)
-            .filter(|_| settings.price.is_none()),
+        charged_usd: charged(value, received).filter(|_| settings.price.is_none()),
     };
     let mut reply = settings.reply(fields, received);
     let letter = settings.template.answer == AnswerForm::Letter;
     if letter {
-        reply.odds = odds(choice);
+        let tokens = choice
+            .pointer("/logprobs/content")
+            .and_then(Value::as_array);
+        reply.odds = tokens.and_then(|tokens| odds(tokens));
     }
     if let Some(refusal) = refusal {
         reply.text = refusal;
@@ -138,12 +186,33 @@ pub fn reply(
     match stop.as_deref() {
         None | Some("stop" | "eos" | "eos_token" | "end_turn" | "stop_sequence") => Ok(reply),
         // A letter is whole however the answer went on.
-        Some("length" | "model_length") if letter && !reply.text.trim().is_empty() => Ok(reply),
+        Some("length" | "model_length") if letter && says_something(&reply.text) => Ok(reply),
         Some("length" | "model_length") => Err(cut_off(settings, reply)),
         Some("content_filter") => Err(filtered(None, reply)),
         Some("error") => Err(broken_off(FailureCause::Server, reply)),
         other => Err(odd_stop(other, reply)),
     }
+}
+
+/// The model that answered, with the fingerprint of its weights and server where one is given.
+fn served_model(value: &Value) -> Option<String> {
+    let model = text_at(value, "/model")?;
+    match text_at(value, "/system_fingerprint").filter(|fingerprint| !fingerprint.is_empty()) {
+        Some(fingerprint) => Some(format!("{model} {fingerprint}")),
+        None => Some(model),
+    }
+}
+
+/// Dollars that a gateway says it charged: OpenRouter in the answer, LiteLLM in a header.
+fn charged(value: &Value, received: &HttpResponse) -> Option<f64> {
+    let told = value.pointer("/usage/cost").and_then(Value::as_f64);
+    told.or_else(|| received.header("x-litellm-response-cost")?.parse().ok())
+}
+
+/// Whether there is text that is not the beginning of a thought.
+fn says_something(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && (!text.starts_with("<think") || text.contains("</think"))
 }
 
 /// An error inside a success: its own code counts as the status.
@@ -181,30 +250,36 @@ fn tokens(value: &Value) -> Option<ChargedTokens> {
     counts.settle(usage, written)
 }
 
-/// What the log-probabilities at the first written letter say.
-fn odds(choice: &Value) -> Option<AnswerProbabilities> {
-    let tokens = choice.pointer("/logprobs/content")?.as_array()?;
-    let first = tokens.iter().find(|token| {
-        !text_at(token, "/token")
-            .unwrap_or_default()
-            .trim()
-            .is_empty()
-    })?;
+/// What the log-probabilities at the letter say: `tokens` as written, each with the likeliest beside it. The letter is the
+/// first token with text, or the last letter where the model has thought before. Without the others' probabilities nothing is
+/// known, as one alone says nothing about the rest.
+pub(super) fn odds(tokens: &[Value]) -> Option<AnswerProbabilities> {
+    let text = |token: &Value| text_at(token, "/token").unwrap_or_default();
+    let mut written = tokens.iter().filter(|token| !text(token).trim().is_empty());
+    let first = written.next()?;
+    let letter = match letter_of(&text(first)) {
+        Some(_) => first,
+        None => written.rfind(|token| letter_of(&text(token)).is_some())?,
+    };
     let mut odds = AnswerProbabilities::default();
-    let likeliest = first
-        .get("top_logprobs")
-        .and_then(Value::as_array)
-        .filter(|top| !top.is_empty());
-    let only = std::slice::from_ref(first);
-    for token in likeliest.map_or(only, Vec::as_slice) {
-        let text = text_at(token, "/token").unwrap_or_default();
+    for token in letter.get("top_logprobs")?.as_array()? {
         let probability = token.get("logprob").and_then(Value::as_f64)?.min(0.0).exp();
-        match text.trim() {
-            "A" | "a" => odds.a += probability,
-            "B" | "b" => odds.b += probability,
-            "T" | "t" | "Tie" | "tie" => odds.tie += probability,
-            _ => {}
+        match letter_of(&text(token)) {
+            Some('a') => odds.a += probability,
+            Some('b') => odds.b += probability,
+            Some(_) => odds.tie += probability,
+            None => {}
         }
     }
     (odds.a + odds.b + odds.tie > 0.0).then_some(odds)
+}
+
+/// The answer that a token is, `a`, `b` or `t`.
+fn letter_of(token: &str) -> Option<char> {
+    match token.trim() {
+        "A" | "a" => Some('a'),
+        "B" | "b" => Some('b'),
+        "T" | "t" | "Tie" | "tie" => Some('t'),
+        _ => None,
+    }
 }

@@ -4,6 +4,7 @@
 use super::chat;
 use super::error_response;
 use super::json::text_at;
+use super::learnt::{Learnt, StepsLeft};
 use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings};
 use super::wire_format::WireFormat;
@@ -19,10 +20,10 @@ pub struct Preset {
     pub keys: &'static [&'static str],
     /// The field of the output cap.
     cap: &'static str,
-    /// The first rung to try.
+    /// The first form of the answer to try, in steps down from a schema.
     rung: u8,
-    /// Whether it gives log-probabilities.
-    logprobs: bool,
+    /// The field of the seed.
+    seed: &'static str,
 }
 
 const fn preset(name: &'static str, base: &'static str, keys: &'static [&'static str]) -> Preset {
@@ -30,9 +31,9 @@ const fn preset(name: &'static str, base: &'static str, keys: &'static [&'static
         name,
         base,
         keys,
-        cap: "max_tokens",
+        cap: chat::MAX_TOKENS,
         rung: SCHEMA,
-        logprobs: true,
+        seed: "seed",
     }
 }
 
@@ -48,8 +49,7 @@ pub const PRESETS: &[Preset] = &[
         &["OPENROUTER_API_KEY"],
     ),
     Preset {
-        cap: "max_completion_tokens",
-        logprobs: false,
+        cap: chat::MAX_COMPLETION_TOKENS,
         ..preset("groq", "https://api.groq.com/openai/v1", &["GROQ_API_KEY"])
     },
     preset(
@@ -57,7 +57,10 @@ pub const PRESETS: &[Preset] = &[
         "https://api.together.ai/v1",
         &["TOGETHER_API_KEY"],
     ),
-    preset("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"]),
+    Preset {
+        seed: "random_seed",
+        ..preset("mistral", "https://api.mistral.ai/v1", &["MISTRAL_API_KEY"])
+    },
     Preset {
         rung: OBJECT,
         ..preset(
@@ -70,20 +73,10 @@ pub const PRESETS: &[Preset] = &[
 
 /// `json_schema`.
 const SCHEMA: u8 = 0;
-/// `json_object` with a schema beside it.
-const OBJECT_WITH_SCHEMA: u8 = 1;
 /// `json_object`.
 const OBJECT: u8 = 2;
-/// Text, with the form described in the prompt only.
-const PLAIN: u8 = 3;
-/// How much of a complaint is read, in characters.
-const COMPLAINT: usize = 400;
-/// The rung is in these bits of the state, less the preset's first one.
-const RUNG: u8 = 0b11;
-/// The server gives no log-probabilities.
-const NO_LOGPROBS: u8 = 0b100;
 
-/// A compatible server. The state is the rung above the preset's first, and whether log-probabilities are refused.
+/// A compatible server.
 #[derive(Clone, Copy, Debug)]
 pub struct Compatible(pub &'static Preset);
 
@@ -93,21 +86,19 @@ pub fn named(name: &str) -> Option<&'static Preset> {
 }
 
 impl Compatible {
-    fn rung(self, state: u8) -> u8 {
-        (self.0.rung + (state & RUNG)).min(PLAIN)
+    fn rung(self, learnt: Learnt) -> u8 {
+        (self.0.rung + learnt.rung()).min(chat::PLAIN)
     }
 }
 
 impl WireFormat for Compatible {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
+    fn build_request(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Value {
         let answer = settings.template.answer;
-        let schema = answer.schema();
-        let format = schema.as_ref().and_then(|schema| match self.rung(state) {
-            SCHEMA => chat::strict_format(answer),
-            OBJECT_WITH_SCHEMA => Some(json!({"type": "json_object", "schema": schema})),
-            OBJECT => Some(json!({"type": "json_object"})),
-            _ => None,
-        });
         let mut extra = Map::new();
         if self.0.name == "openrouter" {
             // Otherwise a request may reach a server that ignores the schema.
@@ -116,12 +107,22 @@ impl WireFormat for Compatible {
         let dialect = chat::Dialect {
             role: "system",
             cap: self.0.cap,
-            format,
-            logprobs: answer == AnswerForm::Letter && self.0.logprobs && state & NO_LOGPROBS == 0,
+            format: chat::format_at(self.rung(learnt), answer),
+            logprobs: true,
+            temperature: true,
+            seed: Some(self.0.seed),
             extra,
+            learnt,
             ..chat::Dialect::default()
         };
         chat::request(settings, prompt, &dialect)
+    }
+
+    fn steps_left(&self, settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
+        StepsLeft {
+            rung: settings.template.answer != AnswerForm::Letter && self.rung(learnt) < chat::PLAIN,
+            efforts: 0,
+        }
     }
 
     fn caps(&self) -> &'static [&'static str] {
@@ -140,29 +141,6 @@ impl WireFormat for Compatible {
             }
             other => other,
         }
-    }
-
-    fn adapt(&self, _: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
-        if !matches!(error.exchange.status, Some(400 | 422 | 501)) {
-            return None;
-        }
-        // Not all of the body: some servers repeat the request in it, which mentions everything.
-        let complaint = error_response::ErrorBody::read(error.raw.as_deref()?.as_bytes());
-        let start: String = complaint.message.chars().take(COMPLAINT).collect();
-        let said = format!("{start} {} {}", complaint.param, complaint.code).to_lowercase();
-        if state & NO_LOGPROBS == 0 && said.contains("logprobs") {
-            return Some(state | NO_LOGPROBS);
-        }
-        let about = [
-            "response_format",
-            "json_schema",
-            "json_object",
-            "schema",
-            "grammar",
-            "structured",
-        ];
-        let concerned = about.iter().any(|word| said.contains(word));
-        (concerned && self.rung(state) < PLAIN).then_some(state + 1)
     }
 }
 
@@ -212,7 +190,7 @@ mod tests {
         ] {
             let wire = Compatible(named(name).unwrap());
             let settings = settings(name, "m");
-            let mut state = 0;
+            let mut state = Learnt::default();
             let mut sent = Vec::new();
             loop {
                 let body = wire.build_request(&settings, &JudgePrompt::default(), state);
@@ -231,10 +209,13 @@ mod tests {
         }
         let wire = Compatible(&PRESETS[0]);
         for other in [
-            error(400, json!({"error": {"message": "bad temperature"}})),
+            error(400, json!({"error": {"message": "bad mood"}})),
             error(500, json!({"error": "schema"})),
         ] {
-            assert_eq!(wire.adapt(&settings("compatible", "m"), 0, &other), None);
+            assert_eq!(
+                wire.adapt(&settings("compatible", "m"), Learnt::default(), &other),
+                None
+            );
         }
     }
 
@@ -243,7 +224,7 @@ mod tests {
         let mut settings = settings("compatible", "qwen");
         settings.template = Template::parse(LETTER).unwrap();
         let wire = Compatible(&PRESETS[0]);
-        let body = wire.build_request(&settings, &JudgePrompt::default(), 0);
+        let body = wire.build_request(&settings, &JudgePrompt::default(), Learnt::default());
         assert_eq!(
             (
                 &body["logprobs"],
@@ -257,7 +238,7 @@ mod tests {
             400,
             json!({"error": {"message": "logprobs are not supported"}}),
         );
-        let learnt = wire.adapt(&settings, 0, &refusal).unwrap();
+        let learnt = wire.adapt(&settings, Learnt::default(), &refusal).unwrap();
         assert_eq!(
             wire.build_request(&settings, &JudgePrompt::default(), learnt)
                 .get("logprobs"),

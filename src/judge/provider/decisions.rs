@@ -3,6 +3,7 @@
 
 use super::error_response;
 use super::json::{merge, text_at};
+use super::learnt::Learnt;
 use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings, filtered, refused};
 use super::token_counts::TokenCounts;
@@ -27,7 +28,7 @@ pub enum DecisionEndpoint {
 }
 
 impl WireFormat for DecisionEndpoint {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: u8) -> Value {
+    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: Learnt) -> Value {
         let model = &settings.spec.model;
         let mut body = match self {
             Self::OpenAi => json!({
@@ -155,8 +156,11 @@ mod tests {
             user: "Query: ...".to_owned(),
             ..JudgePrompt::default()
         };
-        let openai =
-            DecisionEndpoint::OpenAi.build_request(&settings("openai", "gpt-6-luna"), &prompt, 0);
+        let openai = DecisionEndpoint::OpenAi.build_request(
+            &settings("openai", "gpt-6-luna"),
+            &prompt,
+            Learnt::default(),
+        );
         assert_eq!(
             (&openai["model"], &openai["input"]),
             (&json!("gpt-6-luna"), &json!("Query: ..."))
@@ -168,7 +172,7 @@ mod tests {
         let gemini = DecisionEndpoint::Gemini.build_request(
             &settings("gemini", "gemini-decision-1"),
             &prompt,
-            0,
+            Learnt::default(),
         );
         assert_eq!(gemini["model"], "models/gemini-decision-1");
         assert_eq!(gemini["questions"]["better"]["criteria"]["a"], A);

@@ -1,18 +1,24 @@
 //! Google Gemini: `generateContent` with a response schema; the key travels in a header, never in the address.
 
+use super::chat;
 use super::error_response;
 use super::json::{merge, text_at};
+use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::{AnswerFields, JudgeSettings, cut_off, filtered, odd_stop};
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
-use crate::judge::call::{CallError, JudgePrompt, JudgeReply, Usage};
+use crate::judge::call::{AnswerProbabilities, CallError, JudgePrompt, JudgeReply, Usage};
+use crate::judge::prompt::AnswerForm;
 use serde_json::{Map, Value, json};
 
 pub const BASE: &str = "https://generativelanguage.googleapis.com";
 
 /// The version of the interface for single calls.
 pub const VERSION: &str = "v1beta";
+
+/// Likeliest tokens asked for beside each one written: as many as Google gives at most.
+const TOP: u64 = 20;
 
 const HARMS: [&str; 4] = [
     "HARASSMENT",
@@ -25,7 +31,12 @@ const HARMS: [&str; 4] = [
 pub struct Gemini;
 
 impl WireFormat for Gemini {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, _: u8) -> Value {
+    fn build_request(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Value {
         let mut generation = Map::new();
         if let Some(schema) = settings.template.answer.schema() {
             generation.insert("responseMimeType".to_owned(), json!("application/json"));
@@ -36,7 +47,18 @@ impl WireFormat for Gemini {
             .params
             .get("generationConfig")
             .and_then(|own| own.get("thinkingConfig"));
-        if takes_level(&settings.base_model) && own.is_none() {
+        if settings.template.answer == AnswerForm::Letter && !learnt.has(Refusal::Logprobs) {
+            generation.insert("responseLogprobs".to_owned(), json!(true));
+            generation.insert("logprobs".to_owned(), json!(TOP));
+        }
+        if !learnt.has(Refusal::Temperature) {
+            generation.insert("temperature".to_owned(), json!(0));
+        }
+        if !learnt.has(Refusal::Seed) {
+            generation.insert("seed".to_owned(), json!(0));
+        }
+        let level = takes_level(&settings.base_model) && !learnt.has(Refusal::Thinking);
+        if level && own.is_none() {
             generation.insert("thinkingConfig".to_owned(), json!({"thinkingLevel": "LOW"}));
         }
         let off =
@@ -100,7 +122,10 @@ impl WireFormat for Gemini {
             tokens: counts.settle(usage, 0),
             charged_usd: None,
         };
-        let reply = settings.reply(fields, received);
+        let mut reply = settings.reply(fields, received);
+        if settings.template.answer == AnswerForm::Letter {
+            reply.odds = candidate.and_then(odds);
+        }
         match (stop.as_deref(), blocked) {
             (None, Some(reason)) => Err(filtered(Some(&reason), reply)),
             (Some("STOP"), _) => Ok(reply),
@@ -115,6 +140,28 @@ impl WireFormat for Gemini {
             (other, _) => Err(odd_stop(other, reply)),
         }
     }
+}
+
+/// What the log-probabilities of a candidate say: Google lists the likeliest of each place apart from what was chosen.
+fn odds(candidate: &Value) -> Option<AnswerProbabilities> {
+    let likeliest = candidate
+        .pointer("/logprobsResult/topCandidates")?
+        .as_array()?;
+    let chosen = candidate
+        .pointer("/logprobsResult/chosenCandidates")?
+        .as_array()?;
+    let tokens: Vec<Value> = chosen
+        .iter()
+        .zip(likeliest)
+        .map(|(chosen, top)| {
+            let token =
+                |of: &Value| json!({"token": of.get("token"), "logprob": of.get("logProbability")});
+            let top = top.get("candidates").and_then(Value::as_array);
+            let top: Vec<Value> = top.into_iter().flatten().map(token).collect();
+            json!({"token": chosen.get("token"), "top_logprobs": top})
+        })
+        .collect();
+    chat::odds(&tokens)
 }
 
 /// Whether the model takes a thinking level: Gemini 3 and later.
@@ -148,21 +195,29 @@ mod tests {
         };
         assert_eq!(
             Gemini
-                .build_request(&settings("gemini", "gemini-3.8-flash"), &prompt, 0)
+                .build_request(
+                    &settings("gemini", "gemini-3.8-flash"),
+                    &prompt,
+                    Learnt::default()
+                )
                 .to_string(),
             concat!(
                 r#"{"systemInstruction":{"parts":[{"text":"You are a judge. RUBRIC"}]},"contents":[{"role":"user","parts":[{"text":"..."}]}],"#,
                 r#""generationConfig":{"responseMimeType":"application/json","responseJsonSchema":"#,
                 r#"{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
                 r#""required":["thoughts","score"],"additionalProperties":false},"#,
-                r#""maxOutputTokens":8192,"thinkingConfig":{"thinkingLevel":"LOW"}},"#,
+                r#""maxOutputTokens":8192,"temperature":0,"seed":0,"thinkingConfig":{"thinkingLevel":"LOW"}},"#,
                 r#""safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"OFF"},"#,
                 r#"{"category":"HARM_CATEGORY_HATE_SPEECH","threshold":"OFF"},"#,
                 r#"{"category":"HARM_CATEGORY_SEXUALLY_EXPLICIT","threshold":"OFF"},"#,
                 r#"{"category":"HARM_CATEGORY_DANGEROUS_CONTENT","threshold":"OFF"}]}"#
             )
         );
-        let old = Gemini.build_request(&settings("gemini", "gemini-2.5-flash"), &prompt, 0);
+        let old = Gemini.build_request(
+            &settings("gemini", "gemini-2.5-flash"),
+            &prompt,
+            Learnt::default(),
+        );
         assert_eq!(old.pointer("/generationConfig/thinkingConfig"), None);
     }
 
@@ -173,7 +228,7 @@ mod tests {
             .as_object()
             .unwrap()
             .clone();
-        let body = Gemini.build_request(&settings, &JudgePrompt::default(), 0);
+        let body = Gemini.build_request(&settings, &JudgePrompt::default(), Learnt::default());
         assert_eq!(
             body["generationConfig"]["thinkingConfig"],
             json!({"thinkingBudget": 0})

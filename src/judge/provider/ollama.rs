@@ -1,8 +1,10 @@
 //! Ollama: `/api/chat` with a schema in `format`. The context is fixed and nothing may be cut silently: a prompt that
 //! does not fit is an error, and an answer that shows signs of a cut prompt is one too.
 
+use super::chat;
 use super::error_response;
 use super::json::{count_at, merge, text_at};
+use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::{
     AnswerFields, JudgeSettings, broken_off, cut_off, failure_in_reply, odd_stop,
@@ -10,29 +12,36 @@ use super::settings::{
 use super::token_counts::TokenCounts;
 use super::wire_format::WireFormat;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Usage};
+use crate::judge::prompt::AnswerForm;
 use reqwest::Url;
 use serde_json::{Value, json};
 
 /// The server on this machine.
 pub const BASE: &str = "http://127.0.0.1:11434";
 
+/// Likeliest tokens asked for beside each one written.
+const TOP: u64 = 20;
+
 /// Tokens of context asked for, always the same: another number would load the model again.
 const CONTEXT: u64 = 16_384;
 
-/// The model cannot be told to think or not to.
-const NO_THINK: u8 = 1;
-
-/// Ollama's format. The state is whether the model knows nothing of thinking.
+/// Ollama's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ollama;
 
 impl WireFormat for Ollama {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
+    fn build_request(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Value {
         let mut messages = Vec::new();
         if !prompt.system.is_empty() {
             messages.push(json!({"role": "system", "content": prompt.system}));
         }
         messages.push(json!({"role": "user", "content": prompt.user}));
+        let letter = settings.template.answer == AnswerForm::Letter;
         let mut body = json!({
             "model": settings.spec.model,
             "stream": false,
@@ -48,8 +57,12 @@ impl WireFormat for Ollama {
             if body.get("format").is_some_and(Value::is_null) {
                 body.shift_remove("format");
             }
-            if state == NO_THINK {
+            if learnt.has(Refusal::Thinking) {
                 body.shift_remove("think");
+            }
+            if letter && !learnt.has(Refusal::Logprobs) {
+                body.insert("logprobs".to_owned(), json!(true));
+                body.insert("top_logprobs".to_owned(), json!(TOP));
             }
         }
         merge(&mut body, &settings.params);
@@ -98,7 +111,11 @@ impl WireFormat for Ollama {
             tokens: counts.settle(usage, 0),
             ..AnswerFields::default()
         };
-        let reply = settings.reply(fields, received);
+        let mut reply = settings.reply(fields, received);
+        if settings.template.answer == AnswerForm::Letter {
+            let tokens = value.get("logprobs").and_then(Value::as_array);
+            reply.odds = tokens.and_then(|tokens| chat::odds(tokens));
+        }
         let context = context(settings);
         // Servers that know no `truncate` keep the whole window, or half of it and two tokens. A request too short to
         // have overflowed, at two bytes a token, is only read by chance in such a number of tokens.
@@ -116,14 +133,6 @@ impl WireFormat for Ollama {
             Some("") => Err(broken_off(FailureCause::Connection, reply)),
             other => Err(odd_stop(other, reply)),
         }
-    }
-
-    fn adapt(&self, _: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
-        let about = error
-            .raw
-            .as_deref()
-            .is_some_and(|raw| raw.contains("think"));
-        (state == 0 && error.exchange.status == Some(400) && about).then_some(NO_THINK)
     }
 }
 
@@ -172,7 +181,7 @@ mod tests {
         };
         assert_eq!(
             Ollama
-                .build_request(&settings("ollama", "qwen3:8b"), &prompt, 0)
+                .build_request(&settings("ollama", "qwen3:8b"), &prompt, Learnt::default())
                 .to_string(),
             concat!(
                 r#"{"model":"qwen3:8b","stream":false,"messages":[{"role":"system","content":"s"},{"role":"user","content":"u"}],"#,
@@ -184,7 +193,11 @@ mod tests {
         );
         assert_eq!(
             Ollama
-                .build_request(&settings("ollama", "gpt-oss"), &prompt, NO_THINK)
+                .build_request(
+                    &settings("ollama", "gpt-oss"),
+                    &prompt,
+                    Learnt::default().with(Refusal::Thinking)
+                )
                 .get("think"),
             None
         );

@@ -1,9 +1,10 @@
 //! OpenAI: chat completions with structured outputs.
 
 use super::chat::{self, Dialect};
+use super::learnt::{Learnt, StepsLeft};
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
-use crate::judge::call::{CallError, JudgePrompt};
+use crate::judge::call::JudgePrompt;
 use serde_json::Value;
 
 pub const BASE: &str = "https://api.openai.com/v1";
@@ -11,57 +12,61 @@ pub const BASE: &str = "https://api.openai.com/v1";
 /// How little a judge should think unless the user wants more.
 const EFFORT: &str = "low";
 
-/// OpenAI's format. The state is how many efforts the model has rejected.
+/// OpenAI's format.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OpenAi;
 
 impl WireFormat for OpenAi {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value {
-        chat::request(settings, prompt, &dialect(settings, state))
+    fn build_request(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Value {
+        chat::request(settings, prompt, &dialect(settings, learnt))
+    }
+
+    fn steps_left(&self, settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
+        steps_left(settings, learnt)
     }
 
     fn caps(&self) -> &'static [&'static str] {
         chat::CAPS
     }
-
-    fn adapt(&self, settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
-        next_effort(settings, state, error)
-    }
 }
 
 /// What OpenAI, and Azure with it, differs in.
-pub(super) fn dialect(settings: &JudgeSettings, state: u8) -> Dialect {
+pub(super) fn dialect(settings: &JudgeSettings, learnt: Learnt) -> Dialect {
+    let effort = efforts(settings).get(learnt.efforts()).copied();
+    // A model that reasons takes no sampling parameters but the seed.
+    let plain = effort.is_none_or(|effort| effort == "none");
     let mut dialect = Dialect {
         role: "developer",
-        cap: "max_completion_tokens",
-        effort: None,
+        cap: chat::MAX_COMPLETION_TOKENS,
+        effort: effort.map(str::to_owned),
         private: true,
-        format: chat::strict_format(settings.template.answer),
+        format: chat::format_at(learnt.rung(), settings.template.answer),
+        logprobs: true,
+        temperature: plain,
+        seed: Some("seed"),
+        learnt,
         ..Dialect::default()
     };
-    let effort = efforts(settings).get(usize::from(state)).copied();
-    dialect.effort = effort.map(str::to_owned);
-    if state > 0 {
+    if learnt.efforts() > 0 {
         // The user's own effort has been rejected; after the last, none is sent.
         let effort = effort.unwrap_or_default().into();
-        dialect.learnt.insert("reasoning_effort".to_owned(), effort);
+        dialect
+            .overriding
+            .insert("reasoning_effort".to_owned(), effort);
     }
     dialect
 }
 
-/// The next effort to try if `error` is about the effort.
-pub(super) fn next_effort(settings: &JudgeSettings, state: u8, error: &CallError) -> Option<u8> {
-    let about = [
-        "\"reasoning_effort\"",
-        "reasoning.effort",
-        "'reasoning_effort'",
-    ];
-    let raw = error
-        .raw
-        .as_deref()
-        .filter(|_| error.exchange.status == Some(400))?;
-    let concerned = about.iter().any(|name| raw.contains(name));
-    (concerned && usize::from(state) < efforts(settings).len()).then_some(state + 1)
+pub(super) fn steps_left(settings: &JudgeSettings, learnt: Learnt) -> StepsLeft {
+    StepsLeft {
+        rung: learnt.rung() < chat::PLAIN,
+        efforts: efforts(settings).len(),
+    }
 }
 
 /// The efforts to try, first the one wanted; after the last, none is sent.
@@ -89,7 +94,7 @@ mod tests {
     use super::super::testing::{received, settings};
     use super::*;
     use crate::judge::call::FailureCause;
-    use crate::judge::call::JudgeReply;
+    use crate::judge::call::{CallError, JudgeReply};
     use serde_json::json;
 
     fn reply(status: u16, body: Value) -> Result<JudgeReply, CallError> {
@@ -105,7 +110,7 @@ mod tests {
             longer: false,
         };
         let settings = settings("openai", "gpt-6.1-terra");
-        let body = OpenAi.build_request(&settings, &prompt, 0);
+        let body = OpenAi.build_request(&settings, &prompt, Learnt::default());
         assert_eq!(
             body.to_string(),
             concat!(
@@ -114,7 +119,7 @@ mod tests {
                 r#""max_completion_tokens":4096,"reasoning_effort":"low","store":false,"#,
                 r#""response_format":{"type":"json_schema","json_schema":{"name":"judgement","strict":true,"schema":"#,
                 r#"{"type":"object","properties":{"thoughts":{"type":"array","items":{"type":"string"}},"score":{"type":"number"}},"#,
-                r#""required":["thoughts","score"],"additionalProperties":false}}}}"#
+                r#""required":["thoughts","score"],"additionalProperties":false}}},"seed":0}"#
             )
         );
         let longer = JudgePrompt {
@@ -122,7 +127,7 @@ mod tests {
             ..prompt
         };
         assert_eq!(
-            OpenAi.build_request(&settings, &longer, 0)["max_completion_tokens"],
+            OpenAi.build_request(&settings, &longer, Learnt::default())["max_completion_tokens"],
             8192
         );
     }
@@ -135,7 +140,7 @@ mod tests {
             .unwrap()
             .clone();
         let error = reply(400, json!({"error": {"message": "no", "type": "invalid_request_error", "param": "reasoning_effort", "code": "unsupported_value"}})).unwrap_err();
-        let mut state = 0;
+        let mut state = Learnt::default();
         let mut sent = Vec::new();
         loop {
             let body = OpenAi.build_request(&settings, &JudgePrompt::default(), state);
@@ -155,7 +160,7 @@ mod tests {
             json!({"error": {"message": "bad", "param": "seed", "code": null}}),
         )
         .unwrap_err();
-        assert_eq!(OpenAi.adapt(&settings, 0, &other), None);
+        assert_eq!(OpenAi.adapt(&settings, Learnt::default(), &other), None);
     }
 
     #[test]
@@ -163,7 +168,7 @@ mod tests {
         let body = OpenAi.build_request(
             &settings("openai", "gpt-4.1-mini"),
             &JudgePrompt::default(),
-            0,
+            Learnt::default(),
         );
         assert_eq!(body.get("reasoning_effort"), None);
     }

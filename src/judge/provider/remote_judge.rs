@@ -4,6 +4,7 @@ mod batches;
 
 use super::batch::format::BatchFormat;
 use super::connection::ApiConnection;
+use super::learnt::{Learnt, Refusal};
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use super::wire_format::WireFormat;
@@ -18,7 +19,7 @@ use crate::judge::spec::{JudgeLimits, JudgeSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// Requests of this process that have no answer yet. The process ends as a whole, so this is counted as a whole.
 static IN_FLIGHT: AtomicUsize = AtomicUsize::new(0);
@@ -51,7 +52,7 @@ pub struct RemoteJudge {
     pub(crate) connection: ApiConnection,
     /// The batch endpoint, with the settings at a batch's prices.
     pub(crate) batch: Option<(&'static dyn BatchFormat, JudgeSettings)>,
-    state: AtomicU8,
+    learnt: AtomicU32,
 }
 
 impl RemoteJudge {
@@ -71,7 +72,7 @@ impl RemoteJudge {
             wire,
             connection,
             batch,
-            state: AtomicU8::new(0),
+            learnt: AtomicU32::new(0),
         }
     }
 
@@ -83,8 +84,12 @@ impl RemoteJudge {
 
     /// The same with other settings, such as a batch's.
     pub(crate) fn request_with(&self, settings: &JudgeSettings, prompt: &JudgePrompt) -> Value {
-        let state = self.state.load(Ordering::Relaxed);
-        self.wire.build_request(settings, prompt, state)
+        self.wire.build_request(settings, prompt, self.learnt())
+    }
+
+    /// What is known about the server by now.
+    pub(crate) fn learnt(&self) -> Learnt {
+        Learnt::from_bits(self.learnt.load(Ordering::Relaxed))
     }
 
     fn send<'a>(&'a self, prompt: &'a JudgePrompt) -> BoxFuture<'a, Result<JudgeReply, CallError>> {
@@ -96,30 +101,55 @@ impl RemoteJudge {
     }
 
     async fn exchange(&self, prompt: &JudgePrompt) -> Result<JudgeReply, CallError> {
-        let state = self.state.load(Ordering::Relaxed);
-        let body = self.wire.build_request(&self.settings, prompt, state);
+        let learnt = self.learnt();
+        let body = self.wire.build_request(&self.settings, prompt, learnt);
         let connection = &self.connection;
         let headers = connection.headers.clone();
         let received = connection
             .http
             .post(&connection.url, headers, body.to_string().into_bytes())
             .await?;
-        self.read(&received, state)
+        self.read(&received, learnt).map_err(|mut error| {
+            // Often it is the address that is wrong, and only its beginning is what the user wrote.
+            if error.no_answer || matches!(error.exchange.status, Some(404 | 405)) {
+                error.message = format!(
+                    "{} (the address tried is {})",
+                    error.message, connection.url
+                );
+            }
+            error
+        })
     }
 
-    /// What an answer to a request of that state says.
-    pub(crate) fn read(&self, received: &HttpResponse, state: u8) -> Result<JudgeReply, CallError> {
+    /// What an answer says to a request that was made with that knowledge.
+    pub(crate) fn read(
+        &self,
+        received: &HttpResponse,
+        learnt: Learnt,
+    ) -> Result<JudgeReply, CallError> {
         error_response::guarded(received, || {
             let reply = self.wire.parse_response(&self.settings, received);
+            if let Ok(reply) = &reply
+                && reply.odds.is_none()
+                && self.settings.template.answer == AnswerForm::Letter
+                && !learnt.has(Refusal::Logprobs)
+            {
+                let silent = Learnt::default().with(Refusal::SilentLogprobs);
+                self.learnt.fetch_or(silent.bits(), Ordering::Relaxed);
+            }
             reply.map_err(|mut error| {
-                if let Some(learnt) = self.wire.adapt(&self.settings, state, &error) {
-                    error.retry = Retry::Adapted;
-                    error.stops_judge = false;
-                    // Calls run side by side. Only the first that meets the refusal moves the state on: a second one, sent
-                    // with the same state, would skip a step, and finds the new state on its next attempt anyway. No other
-                    // memory hangs on the state, so that relaxed order is enough.
+                if let Some(more) = self.wire.adapt(&self.settings, learnt, &error) {
+                    // An answer that was paid for is a failure of its own, which is kept and asked about once more.
+                    if error.cause != FailureCause::Truncated {
+                        error.retry = Retry::Adapted;
+                        error.stops_judge = false;
+                    }
+                    // Calls run side by side. Only the first that meets the refusal adds to what is known: a second one,
+                    // sent with the same knowledge, would skip a step, and knows more on its next attempt anyway. No other
+                    // memory hangs on it, so that relaxed order is enough.
                     let (set, fetch) = (Ordering::Relaxed, Ordering::Relaxed);
-                    let _ = self.state.compare_exchange(state, learnt, set, fetch);
+                    let (old, new) = (learnt.bits(), more.bits());
+                    let _ = self.learnt.compare_exchange(old, new, set, fetch);
                 }
                 error
             })
@@ -140,14 +170,16 @@ impl RemoteJudge {
             longer: prompt.longer,
             ..JudgePrompt::default()
         };
-        let of = |state: u8| {
-            let request = self.wire.build_request(settings, &bare, state);
+        let of = |learnt: Learnt| {
+            let request = self.wire.build_request(settings, &bare, learnt);
             output_cap::of_request(&request, places)
         };
-        let mut output = of(self.state.load(Ordering::Relaxed));
+        let mut output = of(self.learnt());
         // A server that refuses everything that can be refused gets a letter without probabilities, which may be longer.
         if settings.template.answer == AnswerForm::Letter {
-            output = output.zip(of(u8::MAX)).map(|(now, then)| now.max(then));
+            output = output
+                .zip(of(Learnt::EVERYTHING))
+                .map(|(now, then)| now.max(then));
         }
         settings.worst(prompt, output)
     }
@@ -227,6 +259,10 @@ impl Judge for RemoteJudge {
         // Scheme, host and port: the address as far as its path.
         let url = self.connection.url.as_str();
         Some(url.strip_suffix(self.connection.url.path()).unwrap_or(url))
+    }
+
+    fn server_notes(&self) -> Vec<&'static str> {
+        self.learnt().words()
     }
 
     fn batch(&self) -> Option<&dyn BatchApi> {

@@ -1,4 +1,5 @@
 mod cost;
+mod learning;
 
 use super::anthropic::Anthropic;
 use super::azure::Azure;
@@ -61,7 +62,7 @@ fn a_reply_without_an_opinion_fails_for_what_it_says(
     let judge = network(settings("openai", "gpt-6.1-terra"), Box::new(OpenAi), None);
     let choice = json!({"finish_reason": "stop", "message": {"content": text}});
     let answer = received(200, &json!({"choices": [choice]}));
-    let error = opinion_of(&judge, judge.read(&answer, 0).unwrap()).unwrap_err();
+    let error = opinion_of(&judge, judge.read(&answer, Learnt::default()).unwrap()).unwrap_err();
     assert_eq!((error.cause, error.raw.as_deref()), (cause, Some(text)));
 }
 
@@ -123,7 +124,7 @@ proptest! {
                     Err(error) => {
                         prop_assert!(!error.message.is_empty());
                         prop_assert!(!error.stops_judge || error.retry == Retry::Never);
-                        let _ = wire.adapt(&settings, 0, &error);
+                        let _ = wire.adapt(&settings, Learnt::default(), &error);
                     }
                 }
             }

@@ -2,6 +2,7 @@
 
 use super::chat;
 use super::error_response;
+use super::learnt::{Learnt, StepsLeft, learn};
 use super::response::HttpResponse;
 use super::settings::JudgeSettings;
 use crate::judge::call::{CallError, JudgePrompt, JudgeReply, Opinion};
@@ -10,9 +11,20 @@ use crate::judge::prompt::AnswerForm;
 use serde_json::Value;
 use std::fmt;
 
-/// One provider's format. `state` is what was learnt about the server, 0 at first; it means something to the wire only.
+/// One provider's format.
 pub trait WireFormat: Send + Sync + fmt::Debug {
-    fn build_request(&self, settings: &JudgeSettings, prompt: &JudgePrompt, state: u8) -> Value;
+    /// The JSON of a call, without what the server has refused before.
+    fn build_request(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Value;
+
+    /// What the requests of this format can still do without.
+    fn steps_left(&self, _settings: &JudgeSettings, _learnt: Learnt) -> StepsLeft {
+        StepsLeft::default()
+    }
 
     /// Where a request limits the answer, as JSON pointers, one of which must be there; none where nothing is written.
     fn caps(&self) -> &'static [&'static str];
@@ -39,8 +51,19 @@ pub trait WireFormat: Send + Sync + fmt::Debug {
     }
 
     /// What to know from now on, where the server refused something that it can do without.
-    fn adapt(&self, _settings: &JudgeSettings, _state: u8, _error: &CallError) -> Option<u8> {
-        None
+    fn adapt(&self, settings: &JudgeSettings, learnt: Learnt, error: &CallError) -> Option<Learnt> {
+        let bare = JudgePrompt {
+            system: " ".to_owned(),
+            ..JudgePrompt::default()
+        };
+        let request = self.build_request(settings, &bare, learnt);
+        learn(
+            learnt,
+            settings,
+            &request,
+            self.steps_left(settings, learnt),
+            error,
+        )
     }
 
     fn opinion(&self, settings: &JudgeSettings, reply: &JudgeReply) -> Result<Opinion, ParseError> {

@@ -240,7 +240,7 @@ fn at_most_holds_the_call_and_the_dearest_one_after_it() {
 struct PanickingWire;
 
 impl WireFormat for PanickingWire {
-    fn build_request(&self, _: &JudgeSettings, _: &JudgePrompt, _: u8) -> Value {
+    fn build_request(&self, _: &JudgeSettings, _: &JudgePrompt, _: Learnt) -> Value {
         Value::Null
     }
 
@@ -266,7 +266,7 @@ impl WireFormat for PanickingWire {
 fn a_panic_over_an_answer_keeps_the_answer() {
     let judge = network(priced("openai"), Box::new(PanickingWire), None);
     let answer = received(200, &json!({"paid": "for"}));
-    let error = judge.read(&answer, 0).unwrap_err();
+    let error = judge.read(&answer, Learnt::default()).unwrap_err();
     assert_eq!(
         (error.cause, error.retry),
         (FailureCause::Crashed, Retry::Never)
@@ -301,7 +301,7 @@ fn half_a_success_is_malformed_and_asked_once_more_as_it_was() {
     let mut page = received(200, &json!(null));
     for body in ["<html>", "", "{\"choices\": [", "{}"] {
         page.body = body.as_bytes().to_vec();
-        let error = judge.read(&page, 0).unwrap_err();
+        let error = judge.read(&page, Learnt::default()).unwrap_err();
         assert_eq!(
             (error.cause, error.retry),
             (FailureCause::Malformed, Retry::Never)

@@ -94,6 +94,10 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
         }
         return Vec::new();
     }
+    if let Some(why) = model.options.missing_keys.clone() {
+        model.say(Level::Error, &why);
+        return Vec::new();
+    }
     if model.options.paid {
         model.inform("working out what it will cost");
         return vec![Effect::Estimate];
@@ -122,8 +126,13 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         Some(usd) => format!("The project may spend {} in all.", text::usd(usd)),
         None => "No budget is set (b on the run screen sets one).".to_owned(),
     };
+    let changed: String = estimate
+        .changed
+        .iter()
+        .map(|judge| format!("{judge} "))
+        .collect();
     let question = format!(
-        "{}{} calls to language models: {cost}. {budget} Start?",
+        "{changed}{}{} calls to language models: {cost}. {budget} Start?",
         if estimate.rounds { "At most " } else { "" },
         text::count(estimate.calls())
     );

@@ -1,0 +1,293 @@
+//! What a judge learns about its server: servers and gateways refuse parameters that others ask for, and say so in the
+//! words of their own. A request that was refused for one of ours is sent again without it; what the user asked for is left
+//! alone, so that its refusal is an error.
+
+use super::error_response::ErrorBody;
+use super::settings::JudgeSettings;
+use crate::judge::call::{CallError, FailureCause};
+use crate::judge::prompt::AnswerForm;
+use serde_json::Value;
+
+/// How much of a complaint is read, in characters: some servers repeat the request in it, which mentions everything.
+const COMPLAINT: usize = 400;
+
+/// What a server does without, one bit each, and how many steps down it went: 0 at first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Learnt(u32);
+
+/// Something that a server refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Logprobs,
+    Temperature,
+    Seed,
+    /// The field of the output cap: it wants the other name.
+    CapField,
+    /// Standing instructions of their own: they go before the user's message.
+    System,
+    /// A switch or a level of thinking.
+    Thinking,
+    /// A wish not to have the call kept.
+    Store,
+    /// A letter in a few tokens: the model thinks before it answers.
+    ShortAnswer,
+    /// Log-probabilities that were asked for, were not refused, and did not come.
+    SilentLogprobs,
+}
+
+/// Every refusal with what is said of it.
+const REFUSALS: [(Refusal, &str); 9] = [
+    (
+        Refusal::Logprobs,
+        "gives no log-probabilities: each letter counts as a whole vote",
+    ),
+    (Refusal::Temperature, "takes no temperature"),
+    (Refusal::Seed, "takes no seed"),
+    (
+        Refusal::CapField,
+        "wants another name for the limit of an answer",
+    ),
+    (
+        Refusal::System,
+        "has no system role: the instructions stand before the message",
+    ),
+    (Refusal::Thinking, "knows nothing of thinking"),
+    (Refusal::Store, "does not know `store`"),
+    (
+        Refusal::ShortAnswer,
+        "thinks before it names a letter: the limit of an answer is raised",
+    ),
+    (
+        Refusal::SilentLogprobs,
+        "answered without the log-probabilities asked for: such a letter counts as a whole vote",
+    ),
+];
+
+/// The bits of the steps down in the form of the answer.
+const RUNG: u32 = 0b11 << 16;
+const ONE_RUNG: u32 = 1 << 16;
+/// The bits of the efforts refused.
+const EFFORT: u32 = 0b11 << 18;
+const ONE_EFFORT: u32 = 1 << 18;
+
+impl Learnt {
+    /// What a server that refuses everything would teach.
+    pub(crate) const EVERYTHING: Self = Self(u32::MAX);
+
+    pub(crate) fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    pub(crate) fn bits(self) -> u32 {
+        self.0
+    }
+
+    pub(crate) fn has(self, refusal: Refusal) -> bool {
+        self.0 & 1 << refusal as u32 != 0
+    }
+
+    #[must_use]
+    pub(crate) fn with(self, refusal: Refusal) -> Self {
+        Self(self.0 | 1 << refusal as u32)
+    }
+
+    /// Steps down in the form of the answer, 0 to 3.
+    pub(crate) fn rung(self) -> u8 {
+        ((self.0 & RUNG) / ONE_RUNG) as u8
+    }
+
+    #[must_use]
+    pub(crate) fn with_next_rung(self) -> Self {
+        match self.0 & RUNG {
+            RUNG => self,
+            _ => Self(self.0 + ONE_RUNG),
+        }
+    }
+
+    /// Efforts that were refused, 0 to 3.
+    pub(crate) fn efforts(self) -> usize {
+        ((self.0 & EFFORT) / ONE_EFFORT) as usize
+    }
+
+    #[must_use]
+    pub(crate) fn with_efforts(self, refused: usize) -> Self {
+        let refused = (refused as u32).min(EFFORT / ONE_EFFORT);
+        Self(self.0 & !EFFORT | (refused * ONE_EFFORT))
+    }
+
+    /// What is to be told about the server, going on after the judge's name.
+    pub(crate) fn words(self) -> Vec<&'static str> {
+        let refused = REFUSALS.iter().filter(|(refusal, _)| self.has(*refusal));
+        let mut words: Vec<_> = refused.map(|(_, words)| *words).collect();
+        if self.rung() > 0 {
+            words.push("has a server that does not hold answers to a whole schema: the prompt describes their form");
+        }
+        if self.efforts() > 0 {
+            words.push("takes no such reasoning effort: another or none is sent");
+        }
+        words
+    }
+}
+
+/// What there is to step down to.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct StepsLeft {
+    /// Whether another form of the answer can be asked for.
+    pub(crate) rung: bool,
+    /// Efforts that can be tried, the last of them none.
+    pub(crate) efforts: usize,
+}
+
+/// What to know from now on after `error`, where the server refused something of ours in `request`, or cut an answer that we
+/// had allowed too little.
+pub(crate) fn learn(
+    learnt: Learnt,
+    settings: &JudgeSettings,
+    request: &Value,
+    left: StepsLeft,
+    error: &CallError,
+) -> Option<Learnt> {
+    if error.cause == FailureCause::Truncated {
+        let letter = settings.template.answer == AnswerForm::Letter;
+        return (letter && !learnt.has(Refusal::ShortAnswer))
+            .then(|| learnt.with(Refusal::ShortAnswer));
+    }
+    let status = error.exchange.status?;
+    if !matches!(status, 400 | 404 | 422 | 500 | 501) {
+        return None;
+    }
+    let body = ErrorBody::read(error.raw.as_deref()?.as_bytes());
+    let start: String = body.message.chars().take(COMPLAINT).collect();
+    let complaint = Complaint {
+        words: format!("{start} {} {}", body.param, body.code).to_lowercase(),
+        request,
+        params: &settings.params,
+    };
+    if status == 404 {
+        let unmet = complaint.says("no endpoints found") && complaint.says("parameter");
+        return unmet.then(|| complaint.next(learnt, left)).flatten();
+    }
+    if complaint.says("logprob") && complaint.is_ours(&["logprobs", "responseLogprobs"]) {
+        return Some(learnt.with(Refusal::Logprobs));
+    }
+    let system = [
+        "system role",
+        "role 'system'",
+        "role: system",
+        "role \"system\"",
+    ];
+    if system.iter().any(|words| complaint.says(words)) && !learnt.has(Refusal::System) {
+        return Some(learnt.with(Refusal::System));
+    }
+    let caps = ["max_tokens", "max_completion_tokens"];
+    let cap = caps.iter().find(|name| request.get(**name).is_some());
+    if let Some(sent) = cap
+        && caps.iter().any(|name| complaint.says(name))
+        && complaint.is_unknown()
+        && complaint.is_ours(&[*sent])
+        && !learnt.has(Refusal::CapField)
+    {
+        return Some(learnt.with(Refusal::CapField));
+    }
+    if complaint.says("reasoning_effort") || complaint.says("reasoning.effort") {
+        let refused = match complaint.is_unknown() && body.code != "unsupported_value" {
+            // The field itself is unknown.
+            true => left.efforts,
+            false => (learnt.efforts() + 1).min(left.efforts),
+        };
+        return (learnt.efforts() < refused).then(|| learnt.with_efforts(refused));
+    }
+    // An error of the server itself, unless it names the field: some servers fail over what they do not know.
+    let named = ["response_format", "json_schema", "json_object", "grammar"];
+    if status == 500 && !named.iter().any(|name| complaint.says(name)) {
+        return None;
+    }
+    if complaint.says("think") && complaint.is_ours(&["think", "thinkingConfig"]) {
+        return Some(learnt.with(Refusal::Thinking));
+    }
+    for (word, names, refusal) in [
+        ("temperature", &["temperature"][..], Refusal::Temperature),
+        ("seed", &["seed", "random_seed"], Refusal::Seed),
+        ("store", &["store"], Refusal::Store),
+    ] {
+        if complaint.says(word) && complaint.is_ours(names) {
+            return Some(learnt.with(refusal));
+        }
+    }
+    (complaint.about_form() && left.rung).then(|| learnt.with_next_rung())
+}
+
+/// What a server says about a request.
+struct Complaint<'a> {
+    /// In lower case.
+    words: String,
+    request: &'a Value,
+    /// The user's own.
+    params: &'a serde_json::Map<String, Value>,
+}
+
+impl Complaint<'_> {
+    fn says(&self, words: &str) -> bool {
+        self.words.contains(words)
+    }
+
+    /// Whether one of the fields is in the request, and not because the user asked for it.
+    fn is_ours(&self, names: &[&str]) -> bool {
+        const INNER: [&str; 3] = ["", "/options", "/generationConfig"];
+        let sent = |name: &&str| {
+            INNER.iter().any(|outer| {
+                let sent = self.request.pointer(&format!("{outer}/{name}")).is_some();
+                let users = match outer.strip_prefix('/') {
+                    None => self.params.get(*name),
+                    Some(outer) => self.params.get(outer).and_then(|of| of.get(*name)),
+                };
+                sent && users.is_none()
+            })
+        };
+        names.iter().any(sent)
+    }
+
+    /// Whether a field as such is refused, and not its value.
+    fn is_unknown(&self) -> bool {
+        [
+            "unrecognized",
+            "unrecognised",
+            "unknown",
+            "unsupported",
+            "not supported",
+            "not permitted",
+            "extra",
+            "use 'max",
+            "use max",
+            "instead",
+        ]
+        .iter()
+        .any(|words| self.says(words))
+    }
+
+    fn about_form(&self) -> bool {
+        const FORM: [&str; 6] = [
+            "response_format",
+            "json_schema",
+            "json_object",
+            "schema",
+            "grammar",
+            "structured",
+        ];
+        FORM.iter().any(|word| self.says(word))
+    }
+
+    /// The next thing to do without, where a gateway does not say which of them nobody offers.
+    fn next(&self, learnt: Learnt, left: StepsLeft) -> Option<Learnt> {
+        for (names, refusal) in [
+            (&["seed", "random_seed"][..], Refusal::Seed),
+            (&["logprobs"], Refusal::Logprobs),
+            (&["temperature"], Refusal::Temperature),
+        ] {
+            if self.is_ours(names) {
+                return Some(learnt.with(refusal));
+            }
+        }
+        left.rung.then(|| learnt.with_next_rung())
+    }
+}

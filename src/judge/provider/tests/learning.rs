@@ -1,0 +1,265 @@
+//! What real servers answer to what they do not take, and what is asked of them next.
+
+use super::super::azure::Azure;
+use super::super::compatible::{Compatible, named};
+use super::super::gemini::Gemini;
+use super::super::learnt::{Learnt, Refusal};
+use super::super::ollama::Ollama;
+use super::super::openai::OpenAi;
+use super::super::testing::{received, settings};
+use super::super::{JudgeSettings, WireFormat};
+use crate::judge::JudgePrompt;
+use crate::judge::prompt::{LETTER, Template};
+use rstest::rstest;
+use serde_json::{Value, json};
+
+fn letter(provider: &str, model: &str) -> JudgeSettings {
+    let mut settings = settings(provider, model);
+    settings.template = Template::parse(LETTER).unwrap();
+    settings
+}
+
+/// The request after a server has answered `refusals`, one after the other.
+fn after(
+    wire: &dyn WireFormat,
+    settings: &JudgeSettings,
+    refusals: &[(u16, Value)],
+) -> (Value, Vec<&'static str>) {
+    let mut learnt = Learnt::default();
+    for (status, body) in refusals {
+        let error = wire
+            .parse_response(settings, &received(*status, body))
+            .unwrap_err();
+        let more = wire.adapt(settings, learnt, &error);
+        learnt = more.unwrap_or_else(|| panic!("nothing learnt from {body}"));
+    }
+    let prompt = JudgePrompt {
+        system: "Judge.".to_owned(),
+        user: "Which?".to_owned(),
+        longer: false,
+    };
+    (
+        wire.build_request(settings, &prompt, learnt),
+        learnt.words(),
+    )
+}
+
+fn compatible(name: &str) -> Compatible {
+    Compatible(named(name).unwrap())
+}
+
+#[test]
+fn azure_without_efforts_gets_none_and_then_a_temperature() {
+    let refusal = json!({"error": {"message": "Unrecognized request argument supplied: reasoning_effort", "type": "invalid_request_error", "param": null, "code": null}});
+    let (request, _) = after(&Azure, &settings("azure", "mine"), &[(400, refusal)]);
+    assert_eq!(
+        request.get("reasoning_effort").and_then(Value::as_str),
+        None
+    );
+    assert_eq!(request["temperature"], 0);
+}
+
+#[test]
+fn a_gateway_that_wants_the_other_limit_gets_it() {
+    let refusal = json!({"error": {"message": "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "type": "invalid_request_error", "param": "max_tokens", "code": "unsupported_parameter"}});
+    let (request, notes) = after(
+        &compatible("compatible"),
+        &settings("compatible", "gpt"),
+        &[(400, refusal)],
+    );
+    assert_eq!(request["max_completion_tokens"], 4096);
+    assert_eq!(request.get("max_tokens"), None);
+    assert_eq!(notes.len(), 1);
+    let refusal = json!({"error": {"message": "Unrecognized request argument supplied: max_completion_tokens"}});
+    let (request, _) = after(&OpenAi, &settings("openai", "gpt-4.1"), &[(400, refusal)]);
+    assert_eq!(request["max_tokens"], 4096);
+}
+
+#[rstest]
+#[case(400, json!({"object": "error", "message": "System role not supported", "type": "BadRequestError", "param": null, "code": 400}))]
+#[case(500, json!({"error": {"message": "Error rendering prompt with jinja template: System role not supported", "type": "server_error", "code": 500}}))]
+fn instructions_go_before_the_message_where_there_is_no_system_role(
+    #[case] status: u16,
+    #[case] refusal: Value,
+) {
+    let (request, _) = after(
+        &compatible("llamacpp"),
+        &settings("llamacpp", "gemma"),
+        &[(status, refusal)],
+    );
+    assert_eq!(
+        request["messages"],
+        json!([{"role": "user", "content": "Judge.\n\nWhich?"}])
+    );
+}
+
+#[test]
+fn openrouter_without_an_endpoint_for_all_parameters_is_asked_for_fewer() {
+    let refusal = json!({"error": {"message": "No endpoints found that can handle the requested parameters. To learn more about provider routing, visit: https://openrouter.ai/docs/provider-routing", "code": 404}});
+    let three = vec![(404, refusal); 3];
+    let (request, _) = after(
+        &compatible("openrouter"),
+        &settings("openrouter", "some/model"),
+        &three,
+    );
+    assert_eq!(
+        (request.get("seed"), request.get("temperature")),
+        (None, None)
+    );
+    assert_eq!(request["response_format"]["type"], "json_object");
+    assert_eq!(request["provider"]["require_parameters"], true);
+    let gone = json!({"error": {"message": "No endpoints found for some/model.", "code": 404}});
+    let wire = compatible("openrouter");
+    let error = wire
+        .parse_response(&settings("openrouter", "some/model"), &received(404, &gone))
+        .unwrap_err();
+    assert_eq!(
+        wire.adapt(
+            &settings("openrouter", "some/model"),
+            Learnt::default(),
+            &error
+        ),
+        None
+    );
+}
+
+#[rstest]
+#[case(500, json!({"error": {"message": "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema'}]", "type": "internal_server_error", "param": null, "code": null}}))]
+#[case(500, json!({"error": {"code": 500, "message": "response_format type must be one of \"text\" or \"json_object\", but got: json_schema", "type": "server_error"}}))]
+#[case(400, json!({"error": "'response_format.type' must be 'json_object' or 'text'"}))]
+#[case(422, json!({"detail": [{"type": "literal_error", "loc": ["body", "response_format", "type"], "msg": "Input should be 'text' or 'json_object'"}]}))]
+fn a_server_without_schemas_is_asked_for_an_object(#[case] status: u16, #[case] refusal: Value) {
+    let (request, notes) = after(
+        &compatible("compatible"),
+        &settings("compatible", "m"),
+        &[(status, refusal.clone()), (status, refusal)],
+    );
+    assert_eq!(request["response_format"], json!({"type": "json_object"}));
+    assert!(notes[0].contains("schema"), "{notes:?}");
+}
+
+#[rstest]
+#[case("temperature", json!({"error": {"message": "Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.", "param": "temperature", "code": "unsupported_value"}}))]
+#[case("seed", json!({"detail": [{"type": "extra_forbidden", "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}]}))]
+fn what_the_user_did_not_ask_for_is_left_out_and_what_he_asked_for_is_an_error(
+    #[case] name: &str,
+    #[case] refusal: Value,
+) {
+    let wire = compatible("compatible");
+    let mut settings = settings("compatible", "m");
+    let (request, notes) = after(&wire, &settings, &[(400, refusal.clone())]);
+    assert_eq!((request.get(name), notes.len()), (None, 1));
+    settings.params.insert(name.to_owned(), json!(0));
+    let error = wire
+        .parse_response(&settings, &received(400, &refusal))
+        .unwrap_err();
+    assert_eq!(wire.adapt(&settings, Learnt::default(), &error), None);
+}
+
+#[test]
+fn likeliest_answers_are_asked_for_wherever_they_are_taken() {
+    let request = |wire: &dyn WireFormat, provider: &str, model: &str| {
+        let prompt = JudgePrompt::default();
+        wire.build_request(&settings(provider, model), &prompt, Learnt::default())
+    };
+    let old = request(&OpenAi, "openai", "gpt-4.1");
+    assert_eq!((&old["temperature"], &old["seed"]), (&json!(0), &json!(0)));
+    let thinks = request(&OpenAi, "openai", "gpt-6.1-terra");
+    assert_eq!(
+        (thinks.get("temperature"), &thinks["seed"]),
+        (None, &json!(0))
+    );
+    let mistral = request(&compatible("mistral"), "mistral", "m");
+    assert_eq!(
+        (mistral.get("seed"), &mistral["random_seed"]),
+        (None, &json!(0))
+    );
+    let gemini = request(&Gemini, "gemini", "gemini-2.5-flash");
+    assert_eq!(gemini["generationConfig"]["temperature"], 0);
+}
+
+#[test]
+fn log_probabilities_are_asked_for_wherever_there_are_some() {
+    let prompt = JudgePrompt::default();
+    let none = Learnt::default();
+    for (wire, provider, model) in [
+        (&OpenAi as &dyn WireFormat, "openai", "gpt-4.1"),
+        (&Azure, "azure", "mine"),
+        (&compatible("groq"), "groq", "m"),
+        (&compatible("deepseek"), "deepseek", "m"),
+        (&Ollama, "ollama", "m"),
+    ] {
+        let request = wire.build_request(&letter(provider, model), &prompt, none);
+        assert_eq!(request["logprobs"], true, "{provider}");
+        let score = wire.build_request(&settings(provider, model), &prompt, none);
+        assert_eq!(score.get("logprobs"), None, "{provider}");
+    }
+    let request = Gemini.build_request(&letter("gemini", "gemini-2.5-flash"), &prompt, none);
+    assert_eq!(request["generationConfig"]["responseLogprobs"], true);
+    let refusal = json!({"error": {"code": 400, "message": "Logprobs is not enabled for this model.", "status": "INVALID_ARGUMENT"}});
+    let (request, _) = after(
+        &Gemini,
+        &letter("gemini", "gemini-2.5-flash"),
+        &[(400, refusal)],
+    );
+    assert_eq!(request["generationConfig"].get("logprobs"), None);
+}
+
+#[test]
+fn googles_and_ollamas_probabilities_are_read() {
+    let top = |token: &str, p: f64| json!({"token": token, "logProbability": p.ln()});
+    let answer = json!({"candidates": [{"content": {"parts": [{"text": "B"}]}, "finishReason": "STOP", "logprobsResult": {
+        "chosenCandidates": [top("B", 0.6)],
+        "topCandidates": [{"candidates": [top("B", 0.6), top("A", 0.2), top("T", 0.2)]}]}}]});
+    let judge = letter("gemini", "gemini-2.5-flash");
+    let reply = Gemini
+        .parse_response(&judge, &received(200, &answer))
+        .unwrap();
+    let opinion = Gemini.opinion(&judge, &reply).unwrap();
+    assert!((opinion.margin.get() - 0.4).abs() < 1e-9);
+    let top = |token: &str, p: f64| json!({"token": token, "logprob": p.ln()});
+    let answer = json!({"model": "m", "message": {"content": "A"}, "done": true, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 1,
+        "logprobs": [{"token": "A", "logprob": -0.1, "top_logprobs": [top("A", 0.3), top("B", 0.2), top("T", 0.5)]}]});
+    let judge = letter("ollama", "m");
+    let reply = Ollama
+        .parse_response(&judge, &received(200, &answer))
+        .unwrap();
+    assert_eq!(Ollama.opinion(&judge, &reply).unwrap().margin.get(), 0.0);
+}
+
+#[test]
+fn a_letter_after_a_thought_is_given_room_and_found() {
+    let wire = compatible("vllm");
+    let judge = letter("vllm", "qwen3");
+    let cut = json!({"choices": [{"finish_reason": "length", "message": {"content": "<think>\nOkay, the"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 8}});
+    let error = wire
+        .parse_response(&judge, &received(200, &cut))
+        .unwrap_err();
+    let learnt = wire.adapt(&judge, Learnt::default(), &error).unwrap();
+    assert!(learnt.has(Refusal::ShortAnswer));
+    let request = wire.build_request(&judge, &JudgePrompt::default(), learnt);
+    assert_eq!(
+        (&request["max_tokens"], &request["logprobs"]),
+        (&json!(4096), &json!(true))
+    );
+    let top = |token: &str, p: f64| json!({"token": token, "logprob": p.ln()});
+    let answer = json!({"choices": [{"finish_reason": "stop", "message": {"content": "<think>A is better</think>\n\nB"}, "logprobs": {"content": [
+        {"token": "<think>", "logprob": 0.0, "top_logprobs": [top("<think>", 1.0)]},
+        {"token": "A", "logprob": 0.0, "top_logprobs": [top("A", 1.0)]},
+        {"token": "B", "logprob": -0.1, "top_logprobs": [top("B", 0.8), top("A", 0.2)]}]}}]});
+    let reply = wire
+        .parse_response(&judge, &received(200, &answer))
+        .unwrap();
+    assert!((wire.opinion(&judge, &reply).unwrap().margin.get() - 0.6).abs() < 1e-9);
+}
+
+#[test]
+fn one_probability_alone_says_nothing_about_the_others() {
+    let wire = compatible("compatible");
+    let judge = letter("compatible", "m");
+    let answer = json!({"choices": [{"finish_reason": "stop", "message": {"content": "A"}, "logprobs": {"content": [{"token": "A", "logprob": -0.5}]}}]});
+    let reply = wire
+        .parse_response(&judge, &received(200, &answer))
+        .unwrap();
+    assert_eq!(reply.odds, None);
+}

@@ -115,7 +115,7 @@ fn doctor_looks_into_the_project_and_lets_nothing_steer_the_terminal() {
     let sandbox = sandbox();
     sandbox.write(
         "overrule.toml",
-        "[[judge]]\nname = \"bad\\u001b[2J\\u202e\"\nprovider = \"openai\"\nmodel = \"m\\u001b[31m\"\n",
+        "[[judge]]\nname = \"bad\\u001b[2J\\u202e\"\nprovider = \"vllm\"\nmodel = \"m\\u001b[31m\"\n",
     );
     let checks = sandbox.json("doctor --offline --json");
     let found = checks.as_array().unwrap();

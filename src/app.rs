@@ -5,6 +5,7 @@ pub mod adjudication;
 pub mod annotate;
 pub mod battles;
 pub mod choose_judges;
+pub mod embedded_reasoning;
 pub mod embeddings;
 pub mod error;
 pub mod evaluate;

@@ -35,6 +35,7 @@ mod status;
 mod undo;
 
 use crate::config::Config;
+use crate::store::upgrade::tell_upgrades;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{CommandFactory, Parser, Subcommand};
 use command::{CommandContext, CommandResult};
@@ -158,6 +159,7 @@ fn run(arguments: Arguments) -> CommandResult {
         .as_deref()
         .map(output::start_log)
         .transpose()?;
+    tell_upgrades(output::upgrade);
     let (config, config_file) = Config::load(arguments.config.as_deref())?;
     let context = CommandContext {
         named_project: arguments.project,

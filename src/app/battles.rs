@@ -1,5 +1,6 @@
 //! A query's battles with every vote on them and what people say of their pairs.
 
+use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::review::pair_verdicts::PairVerdicts;
 use crate::domain::battle::Pair;
 use crate::domain::ranking::View;
@@ -32,7 +33,11 @@ impl QueryBattles {
             Some(document) => view.battles_with(document),
             None => (0..view.battles.len()).collect(),
         };
-        let votes = |index: usize| db.battle_votes(view.rows().battles[index].battle.id, &ids);
+        let mut reasoning = EmbeddedReasoning::default();
+        let mut votes = |index: usize| {
+            let battle = view.rows().battles[index].battle.id;
+            reasoning.battle_votes(db, key, battle, &ids)
+        };
         let battles = wanted
             .into_iter()
             .map(|index| Ok((index, votes(index)?)))

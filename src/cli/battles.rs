@@ -1,13 +1,14 @@
 //! `overrule battles`: battles with every vote and its reasoning.
 
 use crate::app::battles::QueryBattles;
+use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::battle::Pair;
 use crate::domain::sanitise;
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
-use crate::store::vote_details::VoteDetail;
+use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -73,7 +74,7 @@ fn battle_json(loaded: &QueryBattles, index: usize, votes: &[VoteDetail]) -> Val
         .iter()
         .map(|vote| {
             let spec = loaded.judge(vote.judge);
-            json!({
+            let mut json = json!({
                 "judge": spec.map(|spec| &spec.name),
                 "provider": spec.map(|spec| &spec.provider),
                 "offline": spec.map(JudgeSpec::is_offline),
@@ -83,14 +84,18 @@ fn battle_json(loaded: &QueryBattles, index: usize, votes: &[VoteDetail]) -> Val
                     "cause": cause, "message": message,
                 })),
                 "swapped": vote.swapped,
-                "reasoning": vote.reasoning,
+                "reasoning": vote.reasoning.text(),
                 "raw": vote.raw,
                 "attempt": vote.attempt,
                 "tokens_input": vote.tokens.0,
                 "tokens_output": vote.tokens.1,
                 "cost_usd": vote.cost_usd,
                 "latency_ms": vote.latency_ms,
-            })
+            });
+            if vote.reasoning == VoteReasoning::Gone {
+                json["reasoning_note"] = REASONING_GONE.into();
+            }
+            json
         })
         .collect();
     json!({
@@ -178,8 +183,11 @@ fn as_text(loaded: &QueryBattles) -> String {
                     ));
                 }
             }
-            for line in sanitise::block(&vote.reasoning).lines() {
+            for line in sanitise::block(vote.reasoning.text()).lines() {
                 text.push_str(&format!("      {line}\n"));
+            }
+            if vote.reasoning == VoteReasoning::Gone {
+                text.push_str(&format!("      {REASONING_GONE}\n"));
             }
         }
         text.push('\n');

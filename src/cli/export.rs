@@ -3,6 +3,7 @@
 use super::command::{CommandContext, CommandResult};
 use super::output;
 use crate::app::adjudication::data::{AdjudicationData, adjudication_data};
+use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::app::error::AppError;
 use crate::app::export::rows::RowFormat;
 use crate::app::export::{
@@ -176,7 +177,16 @@ impl ExportCommand {
                 }
                 write_ai_scores(store, keys, &members, out)
             }
-            ExportKind::Votes => write_votes(store, keys, format, out),
+            ExportKind::Votes => {
+                let gone = write_votes(store, keys, format, out)?;
+                if gone > 0 {
+                    output::message(&format!(
+                        "{} without it: {REASONING_GONE}",
+                        counted(gone, "vote")
+                    ));
+                }
+                Ok(())
+            }
             ExportKind::Verdicts => write_verdicts(store, keys, format, out),
             ExportKind::Qrels => self.write_labels(store, out),
             ExportKind::Rulings => self.write_rulings(store, format, out),

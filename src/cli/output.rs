@@ -5,6 +5,7 @@ use crate::app::error::{AppError, FileProblems, is_io_error};
 use crate::app::output_file::is_configuration;
 use crate::domain::sanitise;
 use crate::formats::safe_json;
+use crate::store::upgrade::UpgradeProgress;
 use anyhow::Context as _;
 use std::io::{self, Write};
 use std::path::Path;
@@ -30,6 +31,24 @@ pub(super) fn text(text: &str) -> CommandResult {
 /// Tells a person something, on stderr. A closed stderr is nobody to tell.
 pub(super) fn message(line: &str) {
     drop(writeln!(io::stderr().lock(), "{}", sanitise::block(line)));
+}
+
+/// Says on the standard error how the upgrade of a project goes.
+pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
+    let megabytes = |bytes: u64| bytes.div_ceil(1_000_000);
+    let words = match progress {
+        UpgradeProgress::Votes(done, all) => {
+            format!("upgrading to this version's format: {done} of {all} votes")
+        }
+        UpgradeProgress::Shrinking { free } => {
+            format!("upgraded; giving back {} MB", megabytes(free))
+        }
+        UpgradeProgress::NotShrunk { free } => format!(
+            "upgraded; {} MB in the file are free and will be used again (the disk has no room to give them back now)",
+            megabytes(free)
+        ),
+    };
+    message(&format!("{}: {words}", project.display()));
 }
 
 /// When the next plain line of progress is due: one every two seconds.

@@ -97,13 +97,15 @@ impl PickCommand {
             check_budget(budget, &ensemble)?;
         }
         let (dataset, exists) = (self.dataset.as_deref(), context.project().exists());
+        // Opened before the lock is taken: an upgrade asks whether another version holds it.
+        let project = (exists || dataset.is_none()).then(|| context.open());
+        let project = project.transpose()?;
         // What another run is buying must not be planned here too. Where there is no project nobody runs.
         let _lock = match self.dry_run || (dataset.is_none() && !exists) {
             true => None,
             false => Some(RunLock::take(context.project())?),
         };
-        let project = (exists || dataset.is_none()).then(|| context.open());
-        let mut inputs = PickInputs::read(project.transpose()?.as_ref(), dataset, &self.query)?;
+        let mut inputs = PickInputs::read(project.as_ref(), dataset, &self.query)?;
         let mut answers = PickAnswers::new(std::mem::take(&mut inputs.picks));
         let options = PickOptions {
             way,

@@ -1,6 +1,7 @@
 //! What lets a project grow vote by vote: pools that take in documents, and the games of a pair with who voted in them.
 
 use super::corpus::QueryKey;
+use super::reply_rows::VoteReasoning;
 use super::{Db, Result};
 use crate::domain::battle::BattleId;
 use crate::domain::corpus::Document;
@@ -18,7 +19,7 @@ pub struct BattleVotes {
     /// Whether it is meant for certain judges only.
     pub partial: bool,
     /// The votes of every judge, whether or not it counts, each with its reasoning.
-    pub votes: Vec<(Vote, String)>,
+    pub votes: Vec<(Vote, VoteReasoning)>,
 }
 
 /// The texts of a query.
@@ -90,7 +91,8 @@ impl Db {
             },
         )?;
         let mut statement = self.connection.prepare_cached(
-            "SELECT judge, margin, swapped, reasoning FROM vote WHERE battle = ?1 ORDER BY id",
+            "SELECT judge, margin, swapped, reply, run IS NOT NULL FROM vote WHERE battle = ?1
+             ORDER BY created_ms, judge",
         )?;
         for game in &mut games {
             let mut rows = statement.query([game.battle.0])?;
@@ -100,7 +102,8 @@ impl Db {
                     margin: row.get(1)?,
                     swapped: row.get(2)?,
                 };
-                game.votes.push((vote, row.get(3)?));
+                game.votes
+                    .push((vote, self.reasoning(row.get(3)?, row.get(4)?)?));
             }
         }
         Ok(games)

@@ -1,6 +1,7 @@
 //! One connection to the project, and work that is kept whole or not at all.
 
 use super::error::{Result, StoreError};
+use super::replies::Replies;
 use super::schema;
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
@@ -10,9 +11,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[derive(Debug)]
 pub struct Db {
     pub(crate) connection: Connection,
+    pub(super) replies: Replies,
 }
 
 impl Db {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            replies: Replies::default(),
+        }
+    }
+
     /// Changes rows and says how many.
     pub(super) fn change(&self, sql: &str, values: impl Params) -> Result<usize> {
         Ok(self.connection.prepare_cached(sql)?.execute(values)?)
@@ -84,8 +93,7 @@ impl Db {
 
     /// A project in memory, for trying something out.
     pub(crate) fn scratch() -> Result<Self> {
-        let connection = schema::open_in_memory()?;
-        Ok(Self { connection })
+        Ok(Self::new(schema::open_in_memory()?))
     }
 
     /// Runs `work` and keeps nothing of what it did.

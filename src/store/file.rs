@@ -4,7 +4,7 @@ use super::error::{Result, StoreError};
 use crate::formats::file as files;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
-use std::fs::Metadata;
+use std::fs::{Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -137,6 +137,15 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     PathBuf::from(name)
+}
+
+/// What the name of the file ends with that is locked while a run goes on.
+pub(crate) const RUN_LOCK: &str = "-run";
+
+/// Whether a run goes on in some process.
+pub(super) fn is_run_on(project: &Path) -> bool {
+    let lock = std::fs::File::open(beside(project, RUN_LOCK));
+    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
 /// Makes an empty file where there is none. SQLite gives its log the mode of the file, so the file is made before SQLite

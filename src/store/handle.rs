@@ -63,7 +63,7 @@ impl Store {
         let state = Arc::new(WriterState::new(identity, canonical.clone()));
         // After the writer's, which has made the log and brought the schema up to date.
         let reader = connection_for_reading(&canonical, false)?;
-        let writer = StoreThread::writer(Db { connection }, Arc::clone(&state), sync)?;
+        let writer = StoreThread::writer(Db::new(connection), Arc::clone(&state), sync)?;
         Ok(Self(Arc::new(Threads {
             path: path.to_owned(),
             writer: Writer::Ready(writer, state),
@@ -207,5 +207,5 @@ pub(super) fn connection_for_reading(canonical: &Path, alone: bool) -> Result<Db
         false => file::reading(canonical)?,
     };
     connection.set_prepared_statement_cache_capacity(64);
-    Ok(Db { connection })
+    Ok(Db::new(connection))
 }

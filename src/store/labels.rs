@@ -266,14 +266,20 @@ pub(super) mod tests {
             .write_blocking(move |db| db.add_pool(&pool, "set"))
             .unwrap();
         drop(store);
-        let older = "DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
-                     DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item; DROP TABLE call_total;
-                     DROP TABLE tally; DROP TABLE report_part;
-                     DROP INDEX verdict_shown; ALTER TABLE failure DROP COLUMN again;
-                     PRAGMA user_version = 4;";
+        let first = include_str!("../../assets/migrations/0001.sql");
+        let votes =
+            first.find("CREATE TABLE vote").unwrap()..first.find("CREATE TABLE failure").unwrap();
+        let older = format!(
+            "DROP TABLE ruling_undo; DROP TABLE ruling; DROP TABLE pick; DROP TABLE ranked; DROP TABLE ranking;
+             DROP TABLE label; DROP TABLE import; DROP TABLE call; DROP TABLE queue_item; DROP TABLE ruling_item;
+             DROP TABLE call_total; DROP TABLE tally; DROP TABLE report_part; DROP INDEX verdict_shown; ALTER TABLE failure DROP COLUMN again;
+             DROP TABLE vote; DROP TABLE reply; DROP TABLE dictionary; DROP TABLE name; {}
+             PRAGMA user_version = 4;",
+            &first[votes]
+        );
         rusqlite::Connection::open(&path)
             .unwrap()
-            .execute_batch(older)
+            .execute_batch(&older)
             .unwrap();
         let labels = Store::open(&path)
             .unwrap()

@@ -27,9 +27,12 @@ pub(crate) struct Merger<'a> {
     /// The project that takes rows over.
     pub(crate) db: &'a Db,
     from: &'a Connection,
-    /// Judges and runs of the other file that are known here.
+    other: &'a Db,
+    /// Judges, runs, names and dictionaries of the other file that are known here.
     judges: HashMap<i64, (JudgeId, String)>,
     runs: HashMap<i64, i64>,
+    names: HashMap<i64, i64>,
+    dictionaries: HashMap<i64, i64>,
     pub(crate) merged: MergeCounts,
 }
 
@@ -58,8 +61,11 @@ impl<'a> Merger<'a> {
         Self {
             db,
             from: &other.connection,
+            other,
             judges: HashMap::new(),
             runs: HashMap::new(),
+            names: HashMap::new(),
+            dictionaries: HashMap::new(),
             merged: MergeCounts::default(),
         }
     }

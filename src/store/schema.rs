@@ -1,7 +1,7 @@
 //! Numbered migrations on `user_version`, and the checks that keep Overrule's hands off other people's files.
 
 use super::file::{self, not_a_project};
-use super::{Result, StoreError};
+use super::{Result, StoreError, upgrade};
 use crate::domain::sanitise;
 use rusqlite::{Connection, ErrorCode, OptionalExtension};
 use std::path::Path;
@@ -26,29 +26,55 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../assets/migrations/0009.sql"),
     include_str!("../../assets/migrations/0010.sql"),
     include_str!("../../assets/migrations/0011.sql"),
+    include_str!("../../assets/migrations/0012.sql"),
     include_str!("../../assets/migrations/0013.sql"),
 ];
+
+/// The schema version in which votes are narrow: the migration that leads to it has more to do than its statements say.
+const NARROW_VOTES: usize = 13;
 
 /// Opens the file for writing, creating or upgrading it where that is safe.
 pub(super) fn open(path: &Path) -> Result<Connection> {
     let path = file::canonical(path)?;
-    file::check_kind(&path)?;
-    file::make(&path)?;
-    let connection = file::writing(&path)?;
-    let version = check(&path, &connection)?;
+    let (connection, version) = open_at(&path, Some(&path))?;
+    if (1..NARROW_VOTES as i64).contains(&version) {
+        upgrade::shrink(&connection, &path)?;
+    }
+    Ok(connection)
+}
+
+/// Opens a copy that only this process knows: it may be large, and nobody is told of its upgrade.
+pub(super) fn open_copy(path: &Path) -> Result<Connection> {
+    Ok(open_at(&file::canonical(path)?, None)?.0)
+}
+
+/// The connection, and the schema version that the file had.
+fn open_at(path: &Path, told: Option<&Path>) -> Result<(Connection, i64)> {
+    file::check_kind(path)?;
+    file::make(path)?;
+    let connection = file::writing(path)?;
+    let version = check(path, &connection)?;
+    // A run of an older version could not store its answers any more, which are paid for.
+    if (1..NARROW_VOTES as i64).contains(&version) && told.is_some() && file::is_run_on(path) {
+        return Err(StoreError::Conflict(format!(
+            "{}: a run of an older version of overrule is going on, and could not store its answers once the project is upgraded; wait until it has ended, or stop it",
+            path.display()
+        )));
+    }
     connection
         .pragma_update(None, "journal_mode", "wal")
-        .map_err(|error| unusable(&path, error))?;
-    prepare(connection, version)
+        .map_err(|error| unusable(path, error))?;
+    Ok((prepare(connection, version, told)?, version))
 }
 
 pub(super) fn open_in_memory() -> Result<Connection> {
     let connection = Connection::open_in_memory()?;
     file::harden(&connection)?;
-    prepare(connection, 0)
+    prepare(connection, 0, None)
 }
 
-fn prepare(mut connection: Connection, version: i64) -> Result<Connection> {
+/// `path` is where upgrades tell of, for a file.
+fn prepare(mut connection: Connection, version: i64, path: Option<&Path>) -> Result<Connection> {
     connection.set_prepared_statement_cache_capacity(64);
     // A commit does not wait for the disk: the sync thread does, and answers after it.
     connection.pragma_update(None, "synchronous", "normal")?;
@@ -56,7 +82,7 @@ fn prepare(mut connection: Connection, version: i64) -> Result<Connection> {
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "cache_size", -8_192)?;
     if (version as usize) < MIGRATIONS.len() {
-        migrate(&mut connection)?;
+        migrate(&mut connection, path)?;
     }
     Ok(connection)
 }
@@ -109,13 +135,17 @@ pub(super) fn check(path: &Path, connection: &Connection) -> Result<i64> {
     Ok(version)
 }
 
-fn migrate(connection: &mut Connection) -> Result<()> {
+fn migrate(connection: &mut Connection, path: Option<&Path>) -> Result<()> {
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     // Another process may have migrated while this one waited for the lock.
     let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
     for (index, sql) in MIGRATIONS.iter().enumerate().skip(version as usize) {
         transaction.execute_batch(sql)?;
+        if index + 1 == NARROW_VOTES {
+            upgrade::narrow_votes(&transaction, path)?;
+            transaction.execute_batch("DROP TABLE wide_vote")?;
+        }
         transaction.pragma_update(None, "user_version", index as i64 + 1)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;

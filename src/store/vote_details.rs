@@ -1,6 +1,8 @@
 //! Votes and failures on a battle with all that is known about their calls.
 
 use super::corpus::QueryKey;
+pub use super::reply_rows::VoteReasoning;
+use super::reply_rows::kept_or_not;
 use super::{Db, Result};
 use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::{JudgeId, Margin};
@@ -16,8 +18,8 @@ pub struct VoteDetail {
     pub swapped: bool,
     /// The preference oriented to the battle, or why there is none.
     pub result: std::result::Result<Margin, (FailureCause, String)>,
-    /// The reasoning, in the judge's own presentation; empty for a failure.
-    pub reasoning: String,
+    /// The reasoning; none for a failure.
+    pub reasoning: VoteReasoning,
     /// The reply as it came, where it was kept.
     pub raw: Option<String>,
     pub model: Option<String>,
@@ -42,28 +44,33 @@ pub struct ReasonedVote {
     pub swapped: bool,
     /// The margin as stored: negative where A is better.
     pub margin: f64,
-    pub reasoning: String,
+    pub reasoning: VoteReasoning,
     pub query_text: String,
 }
+
+/// Votes that are looked at for one with a reasoning: some judges give none.
+const SPARE: usize = 4;
 
 impl Db {
     /// Every vote and every failure not made good on a battle, in the order of `judges`.
     pub fn battle_votes(&self, battle: BattleId, judges: &[JudgeId]) -> Result<Vec<VoteDetail>> {
         let mut details = Vec::new();
         let mut statement = self.connection.prepare_cached(
-            "SELECT judge, swapped, margin, reasoning, raw, model, attempt, tokens_input, tokens_output, cost_usd,
-                    latency_ms
-             FROM vote WHERE battle = ?1",
+            "SELECT judge, swapped, margin, reply, run IS NOT NULL, name.text, attempt, tokens_input, tokens_output,
+                    cost_usd, latency_ms
+             FROM vote LEFT JOIN name ON name.id = vote.model WHERE battle = ?1",
         )?;
         let mut rows = statement.query([battle.0])?;
         while let Some(row) = rows.next()? {
+            let (reply, of_run) = (row.get(3)?, row.get(4)?);
+            let text = self.reply(reply)?;
             details.push(VoteDetail {
                 battle,
                 judge: JudgeId(row.get(0)?),
                 swapped: row.get(1)?,
                 result: Ok(row.get(2)?),
-                reasoning: row.get(3)?,
-                raw: row.get(4)?,
+                reasoning: kept_or_not(reply, of_run, text.reasoning),
+                raw: text.raw,
                 model: row.get(5)?,
                 attempt: row.get(6)?,
                 tokens: (row.get(7)?, row.get(8)?),
@@ -89,7 +96,7 @@ impl Db {
                 judge,
                 swapped: row.get(1)?,
                 result: Err((row.get(2)?, row.get(3)?)),
-                reasoning: String::new(),
+                reasoning: VoteReasoning::Kept(String::new()),
                 raw: row.get(4)?,
                 model: None,
                 attempt: row.get(5)?,
@@ -101,6 +108,13 @@ impl Db {
         details.retain(|detail| judges.contains(&detail.judge));
         details.sort_by_key(|detail| judges.iter().position(|judge| *judge == detail.judge));
         Ok(details)
+    }
+
+    /// The positions of a battle's documents A and B.
+    pub fn documents_of(&self, battle: BattleId) -> Result<(usize, usize)> {
+        self.one("SELECT a, b FROM battle WHERE id = ?1", [battle.0], |row| {
+            row.try_into()
+        })
     }
 
     /// The votes on a pair of a query, by judge; A is the document earlier in the pool.
@@ -137,24 +151,50 @@ impl Db {
         Ok(())
     }
 
-    /// Some of a judge's votes that have a reasoning, the same ones every time.
-    pub fn votes_with_reasoning(&self, judge: JudgeId, limit: usize) -> Result<Vec<ReasonedVote>> {
-        self.all(
-            "SELECT battle.query, battle.a, battle.b, swapped, margin, reasoning, query.text
-             FROM vote JOIN battle ON battle.id = vote.battle JOIN query ON query.id = battle.query
-             WHERE judge = ?1 AND reasoning != '' ORDER BY (vote.id * 2654435761) % 4294967296 LIMIT ?2",
-            params![judge.0, limit],
-            |row| {
-            Ok(ReasonedVote {
-                query: QueryKey(row.get(0)?),
-                a: row.get(1)?,
-                b: row.get(2)?,
-                swapped: row.get(3)?,
-                margin: row.get(4)?,
-                reasoning: row.get(5)?,
-                query_text: row.get(6)?,
-            })
-        },
-        )
+    /// Some of a judge's votes that have a reasoning, the same ones every time. They are drawn by battles that were entered
+    /// one after the other, so many at once: those are mostly about one query.
+    pub fn votes_with_reasoning(
+        &self,
+        judge: JudgeId,
+        limit: usize,
+        at_once: usize,
+    ) -> Result<Vec<ReasonedVote>> {
+        // Chosen by what is in the narrow rows, and looked at one by one.
+        let mut statement = self.connection.prepare_cached(
+            "SELECT battle, swapped, margin, reply, run IS NOT NULL FROM vote
+             WHERE judge = ?1 AND (reply IS NOT NULL OR run IS NOT NULL)
+             ORDER BY (battle / ?3 * 2654435761) % 4294967296, battle LIMIT ?2",
+        )?;
+        let mut rows = statement.query(params![
+            judge.0,
+            limit.saturating_mul(SPARE),
+            at_once.max(1)
+        ])?;
+        let mut votes = Vec::new();
+        while votes.len() < limit
+            && let Some(row) = rows.next()?
+        {
+            let reasoning = self.reasoning(row.get(3)?, row.get(4)?)?;
+            if reasoning == VoteReasoning::Kept(String::new()) {
+                continue;
+            }
+            let (swapped, margin) = (row.get(1)?, row.get(2)?);
+            votes.push(self.one(
+                "SELECT query, a, b, text FROM battle JOIN query ON query.id = battle.query WHERE battle.id = ?1",
+                [row.get::<_, i64>(0)?],
+                |row| {
+                    Ok(ReasonedVote {
+                        query: QueryKey(row.get(0)?),
+                        a: row.get(1)?,
+                        b: row.get(2)?,
+                        swapped,
+                        margin,
+                        reasoning,
+                        query_text: row.get(3)?,
+                    })
+                },
+            )?);
+        }
+        Ok(votes)
     }
 }

@@ -2,6 +2,8 @@
 
 use super::call_totals::KeptCall;
 use super::corpus::QueryKey;
+use super::replies::ReplyText;
+use super::reply_rows::VoteReasoning;
 use super::runs::RunId;
 use super::{Db, Result};
 use crate::domain::battle::BattleId;
@@ -82,6 +84,13 @@ pub enum Recorded {
     Kept,
     /// The judge had voted on the battle already: the second vote is kept as a failure.
     Duplicate,
+}
+
+/// A vote, by what makes it one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct KnownVote {
+    pub battle: BattleId,
+    pub judge: JudgeId,
 }
 
 /// The failed calls of a judge on a battle.
@@ -249,13 +258,28 @@ impl Db {
                 stop_reason,
                 request_id,
             } => {
-                let added = self.change(
+                // Looked at before, so that no text is kept for a vote that is not.
+                if self.has_voted(call.battle, call.judge)? {
+                    let second = CallRecord {
+                        result: CallOutcome::Failure {
+                            cause: FailureCause::Duplicate,
+                            message: "the judge had voted on this battle already".to_owned(),
+                        },
+                        ..call.clone()
+                    };
+                    self.record_attempt(&second, false)?;
+                    return Ok(Recorded::Duplicate);
+                }
+                let text = ReplyText {
+                    reasoning: reasoning.clone(),
+                    raw: call.raw.clone(),
+                    request_id: request_id.clone(),
+                };
+                self.change(
                     "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
                          tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
-                         model, stop_reason, request_id, reasoning, raw)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-                         ?19, ?20)
-                     ON CONFLICT DO NOTHING",
+                         model, stop_reason, reply)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)",
                     params![
                         call.battle.0,
                         call.judge.0,
@@ -272,24 +296,11 @@ impl Db {
                         call.run.map(|run| run.0),
                         call.created_ms,
                         call.call_key.as_ref().map(|key| &key[..]),
-                        model,
-                        stop_reason,
-                        request_id,
-                        reasoning,
-                        call.raw,
+                        self.name(model.as_deref())?,
+                        self.name(stop_reason.as_deref())?,
+                        self.replies.keep(&self.connection, &text)?,
                     ],
                 )?;
-                if added == 0 {
-                    let second = CallRecord {
-                        result: CallOutcome::Failure {
-                            cause: FailureCause::Duplicate,
-                            message: "the judge had voted on this battle already".to_owned(),
-                        },
-                        ..call.clone()
-                    };
-                    self.record_attempt(&second, false)?;
-                    return Ok(Recorded::Duplicate);
-                }
                 let kept = KeptCall::vote(call.run.is_some());
                 self.count_call(call.battle.0, call.judge.0, kept, call.cost_usd)?;
             }
@@ -332,8 +343,20 @@ impl Db {
         Ok(())
     }
 
+    /// The row of a name, added where it is new.
+    pub(super) fn name(&self, name: Option<&str>) -> Result<Option<i64>> {
+        let Some(name) = name else {
+            return Ok(None);
+        };
+        if let Some(known) = self.maybe_value("SELECT id FROM name WHERE text = ?1", [name])? {
+            return Ok(Some(known));
+        }
+        self.change("INSERT INTO name (text) VALUES (?1)", [name])?;
+        Ok(Some(self.connection.last_insert_rowid()))
+    }
+
     /// The votes that identical calls have led to, by call.
-    pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], i64>> {
+    pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], KnownVote>> {
         let mut known = HashMap::new();
         for key in keys {
             if let Some(vote) = self.vote_by_call(key)? {
@@ -344,10 +367,17 @@ impl Db {
     }
 
     /// A vote that an identical call has led to.
-    pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<i64>> {
-        self.maybe_value(
-            "SELECT id FROM vote WHERE call_key = ?1 LIMIT 1",
+    pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<KnownVote>> {
+        self.maybe(
+            // The index holds the beginning of each key.
+            "SELECT battle, judge FROM vote WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 LIMIT 1",
             [&key[..]],
+            |row| {
+                Ok(KnownVote {
+                    battle: BattleId(row.get(0)?),
+                    judge: JudgeId(row.get(1)?),
+                })
+            },
         )
     }
 
@@ -356,7 +386,7 @@ impl Db {
     #[allow(clippy::too_many_arguments)]
     pub fn reuse_vote(
         &self,
-        known: i64,
+        known: KnownVote,
         battle: BattleId,
         judge: JudgeId,
         swapped: bool,
@@ -367,12 +397,21 @@ impl Db {
         let added = self.change(
             "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
                  tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
-                 model, stop_reason, request_id, reasoning, raw)
-             SELECT ?2, ?3, ?4, CASE WHEN swapped = ?4 THEN margin ELSE 0.0 - margin END, ?5, 0, 0, 0, 0, 0.0,
-                 NULL, truncated, ?6, ?7, call_key, model, stop_reason, request_id, reasoning, raw
-             FROM vote WHERE id = ?1
+                 model, stop_reason, reply)
+             SELECT ?3, ?4, ?5, CASE WHEN swapped = ?5 THEN margin ELSE 0.0 - margin END, ?6, 0, 0, 0, 0, 0.0,
+                 NULL, truncated, ?7, ?8, call_key, model, stop_reason, reply
+             FROM vote WHERE battle = ?1 AND judge = ?2
              ON CONFLICT DO NOTHING",
-            params![known, battle.0, judge.0, swapped, attempt, run.0, created_ms],
+            params![
+                known.battle.0,
+                known.judge.0,
+                battle.0,
+                judge.0,
+                swapped,
+                attempt,
+                run.0,
+                created_ms
+            ],
         )?;
         if added > 0 {
             self.count_call(battle.0, judge.0, KeptCall::AskedVote, Some(0.0))?;
@@ -414,12 +453,20 @@ impl Db {
     }
 
     /// A judge's vote on a battle: its margin and reasoning.
-    pub fn vote_on(&self, battle: BattleId, judge: JudgeId) -> Result<Option<(Margin, String)>> {
-        self.maybe(
-            "SELECT margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2",
+    pub fn vote_on(
+        &self,
+        battle: BattleId,
+        judge: JudgeId,
+    ) -> Result<Option<(Margin, VoteReasoning)>> {
+        let found = self.maybe(
+            "SELECT margin, reply, run IS NOT NULL FROM vote WHERE battle = ?1 AND judge = ?2",
             params![battle.0, judge.0],
-            |row| row.try_into(),
-        )
+            |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))),
+        )?;
+        let Some((margin, (reply, of_run))) = found else {
+            return Ok(None);
+        };
+        Ok(Some((margin, self.reasoning(reply, of_run)?)))
     }
 
     pub fn has_failed(&self, battle: BattleId, judge: JudgeId) -> Result<bool> {

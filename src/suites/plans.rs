@@ -23,7 +23,7 @@ const WHOLE: [(&str, &str); 6] = [
         "scores without each judge, of the whole project",
     ),
     (
-        "ORDER BY (vote.id * 2654435761)",
+        "ORDER BY (battle / ?3 * 2654435761)",
         "a sample of all reasonings",
     ),
     (
@@ -57,6 +57,10 @@ fn spelled_out(sql: &str, source: &str) -> String {
 fn statements(folder: &Path, into: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        // An upgrade reads a table that is there while it works, and not before or after.
+        if path.ends_with("upgrade.rs") || path.ends_with("upgrade") {
+            continue;
+        }
         if path.is_dir() {
             statements(&path, into);
             continue;

@@ -8,6 +8,7 @@ use crate::app::adjudication::document_evidence::document_evidence;
 use crate::app::adjudication::overview::overview;
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::{self, RunHandle};
+use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
 use crate::app::judge_report::report::rater_report;
 use crate::app::review::annotator_statistics::annotator_statistics;
@@ -364,8 +365,11 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             )
         }
         Effect::Votes(key, battles, judges) => {
-            let battles = battles.into_iter();
-            let votes = battles.map(|battle| Ok((battle, db.battle_votes(battle, &judges)?)));
+            let mut reasoning = EmbeddedReasoning::default();
+            let votes = battles.into_iter().map(|battle| {
+                let votes = reasoning.battle_votes(db, key, battle, &judges)?;
+                Ok((battle, votes))
+            });
             Msg::Votes(key, votes.collect::<Result<_>>()?)
         }
         Effect::Prefetch(key, documents) => {

@@ -49,20 +49,20 @@ fn started(sandbox: &Sandbox, arguments: &[&str]) -> Guarded {
 }
 
 /// A recorded vote's own row, judge by judge and battle by battle: margin, attempt, and when it was recorded.
-type Votes = BTreeMap<(i64, i64), (i64, u64, i64, i64)>;
+type Votes = BTreeMap<(i64, i64), (u64, i64, i64)>;
 
 /// Every vote, after asserting that no judge has two on one battle.
 fn votes(project: &Path) -> Votes {
     let db = read_only(project).unwrap();
     let mut statement = db
-        .prepare("SELECT battle, judge, id, margin, attempt, created_ms FROM vote")
+        .prepare("SELECT battle, judge, margin, attempt, created_ms FROM vote")
         .unwrap();
     let rows = statement
         .query_map([], |row| {
-            let margin: f64 = row.get(3)?;
+            let margin: f64 = row.get(2)?;
             Ok((
                 (row.get(0)?, row.get(1)?),
-                (row.get(2)?, margin.to_bits(), row.get(4)?, row.get(5)?),
+                (margin.to_bits(), row.get(3)?, row.get(4)?),
             ))
         })
         .unwrap();
@@ -157,7 +157,7 @@ fn killed_runs_lose_no_vote_and_double_none() {
     let end = votes(&sandbox.project());
     assert_eq!(end.len(), VOTES);
     assert_kept(&known, &end);
-    assert!(end.values().all(|(_, _, attempt, _)| *attempt == 1));
+    assert!(end.values().all(|(_, attempt, _)| *attempt == 1));
     assert_eq!(sandbox.count("SELECT count(*) FROM failure"), 0);
     assert_eq!(sandbox.count("SELECT count(*) FROM battle"), BATTLES as i64);
     assert_eq!(integrity(&sandbox), "ok");
@@ -202,7 +202,7 @@ fn killed_campaigns_go_on_with_the_rounds_they_were_in() {
     let end = votes(&sandbox.project());
     assert_eq!(end.len(), calls);
     assert_kept(&known, &end);
-    assert!(end.values().all(|(_, _, attempt, _)| *attempt == 1));
+    assert!(end.values().all(|(_, attempt, _)| *attempt == 1));
     assert_eq!(sandbox.count("SELECT count(*) FROM task"), calls as i64);
     assert_eq!(integrity(&sandbox), "ok");
     assert!(

@@ -9,6 +9,7 @@ mod support;
 
 mod annotate;
 mod annotated;
+mod embedded_reasoning;
 mod embedding;
 mod evaluating;
 mod exported_votes;

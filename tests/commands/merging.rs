@@ -351,9 +351,9 @@ fn what_calls_cost_beside_votes_comes_once_and_what_is_owed_stays_owed() {
                 (x'03', 'picks', 'gpt', NULL, 0.5, 1, 2, 'killed', NULL, 0.5, 0),
                 (x'04', 'votes', 'gpt', 1, 0.5, 1, NULL, NULL, NULL, NULL, 0);
          INSERT INTO failure (battle, judge, swapped, cause, message, attempt, tokens_input, tokens_output, created_ms, again)
-         SELECT battle, judge, swapped, 'malformed', 'asked once more', 1, 0, 0, 7, 1 FROM vote ORDER BY id LIMIT 1;
+         SELECT battle, judge, swapped, 'malformed', 'asked once more', 1, 0, 0, 7, 1 FROM vote ORDER BY battle, judge LIMIT 1;
          UPDATE call_total SET failures = failures + 1
-         WHERE (query, judge) = (SELECT query, judge FROM vote JOIN battle ON battle.id = battle ORDER BY vote.id LIMIT 1)",
+         WHERE (query, judge) = (SELECT query, judge FROM vote JOIN battle ON battle.id = battle ORDER BY battle, judge LIMIT 1)",
     );
     let dry = merge(&ada, &eve, "--dry-run");
     assert_eq!(

@@ -16,7 +16,7 @@ fn every_battle_gets_three_votes_and_no_call_is_made_twice() {
     assert_eq!(desk.count("SELECT count(*) FROM vote"), CALLS as i64);
     assert_eq!(
         desk.count(
-            "SELECT count(*) FROM vote WHERE raw IS NULL OR cost_usd IS NULL OR call_key IS NULL"
+            "SELECT count(*) FROM vote WHERE reply IS NULL OR cost_usd IS NULL OR call_key IS NULL"
         ),
         0
     );

@@ -62,11 +62,15 @@ impl BattleQuestion {
             voted.opinion.margin
         };
         let reply = &voted.reply;
-        // An offline judge's reply can be made again at any time; keeping it would triple the file.
-        let raw = (!self.judge().spec().is_offline()).then(|| reply.text.clone());
+        // What an embedded judge writes costs nothing and can be had again at any time.
+        let kept = !self.judge().spec().is_offline();
+        let raw = kept.then(|| reply.text.clone());
         let result = CallOutcome::Vote {
             margin,
-            reasoning: voted.opinion.thoughts.join("\n"),
+            reasoning: match kept {
+                true => voted.opinion.thoughts.join("\n"),
+                false => String::new(),
+            },
             model: reply.model.clone(),
             stop_reason: reply.stop_reason.clone(),
             request_id: reply.request_id.clone(),

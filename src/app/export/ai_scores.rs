@@ -1,11 +1,13 @@
 //! Battles with every vote, as zBench's `ai_scores.json`.
 
 use super::member_names::MemberNames;
+use crate::app::embedded_reasoning::{EmbeddedReasoning, REASONING_GONE};
 use crate::app::error::AppError;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::ai_scores::{RecordedVote, ScoredDocument, ScoredPairsWriter, ZbenchPair};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
+use crate::store::vote_details::VoteReasoning;
 use std::io::Write;
 
 /// How the judges of some queries are called in `ai_scores.json`, and what a reader is to know of it. `chosen` are pairs of a
@@ -43,9 +45,11 @@ pub fn write_ai_scores(
         let (pool, judges, battles) = store.read_blocking(move |db| {
             let judges = db.judges_of(key)?;
             let ids: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
+            let mut reasoning = EmbeddedReasoning::default();
             let mut battles = Vec::new();
             for record in db.rows(key)?.battles {
-                battles.push((record.battle, db.battle_votes(record.battle.id, &ids)?));
+                let votes = reasoning.battle_votes(db, key, record.battle.id, &ids)?;
+                battles.push((record.battle, votes));
             }
             Ok((db.pool(key)?, judges, battles))
         })?;
@@ -74,7 +78,7 @@ pub fn write_ai_scores(
                             Some(RecordedVote::Vote {
                                 margin,
                                 swapped: vote.swapped,
-                                thought: vote.reasoning.clone(),
+                                thought: thought(&vote.reasoning).to_owned(),
                             })
                         });
                     Some((member, recorded.unwrap_or(RecordedVote::Failure)))
@@ -92,4 +96,12 @@ pub fn write_ai_scores(
     }
     writer.finish()?;
     Ok(())
+}
+
+/// A reasoning as zBench has it, who takes a tie without one for a failed call.
+fn thought(reasoning: &VoteReasoning) -> &str {
+    match reasoning {
+        VoteReasoning::Gone => REASONING_GONE,
+        reasoning => reasoning.text(),
+    }
 }

@@ -1,11 +1,13 @@
 //! One row a vote, or a failed call that no vote made good.
 
 use super::rows::{RowFormat, RowWriter};
+use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::error::AppError;
 use crate::domain::corpus::Pool;
 use crate::domain::vote::JudgeId;
 use crate::formats::dataset::write_pool;
 use crate::store::corpus::QueryKey;
+use crate::store::vote_details::VoteReasoning;
 use crate::store::{Store, StoreError};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -35,13 +37,14 @@ const COLUMNS: [&str; 20] = [
 
 /// Writes the votes of every judge on the battles of some queries; `counts` says whose count, `asked` for which judges a
 /// battle was meant where not for all. In JSON lines the first row of a query has its pool, so that `import votes` can
-/// make the same project of them.
+/// make the same project of them. Returns how many votes have no reasoning because it cannot be written again.
 pub fn write_votes(
     store: &Store,
     keys: &[QueryKey],
     format: RowFormat,
     out: &mut dyn Write,
-) -> Result<(), AppError> {
+) -> Result<usize, AppError> {
+    let mut gone = 0;
     let mut rows = RowWriter::new(COLUMNS, format, out)?;
     for key in keys {
         let key = *key;
@@ -51,12 +54,13 @@ pub fn write_votes(
                     db.judges_of(key)?.into_iter().map(|(id, _)| id).collect();
                 let judges = db.all_judges()?;
                 let ids: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
+                let mut reasoning = EmbeddedReasoning::default();
                 let battles = db
                     .rows(key)?
                     .battles
                     .into_iter()
                     .map(|record| {
-                        let votes = db.battle_votes(record.battle.id, &ids)?;
+                        let votes = reasoning.battle_votes(db, key, record.battle.id, &ids)?;
                         Ok((record, votes))
                     })
                     .collect::<Result<Vec<_>, StoreError>>()?;
@@ -86,6 +90,7 @@ pub fn write_votes(
                     .find(|(id, _)| *id == vote.judge)
                     .map(|(_, spec)| spec);
                 let failure = vote.result.as_ref().err();
+                gone += usize::from(vote.reasoning == VoteReasoning::Gone);
                 let mut row = json!({
                     "query": info.id,
                     "a": documents[battle.a].id,
@@ -103,7 +108,7 @@ pub fn write_votes(
                     "tokens_output": vote.tokens.1,
                     "cost_usd": vote.cost_usd,
                     "latency_ms": vote.latency_ms,
-                    "reasoning": vote.reasoning,
+                    "reasoning": vote.reasoning.text(),
                     "raw": vote.raw,
                     "message": failure.map(|(_, message)| message),
                     "asked": asked,
@@ -115,7 +120,8 @@ pub fn write_votes(
             }
         }
     }
-    rows.finish()
+    rows.finish()?;
+    Ok(gone)
 }
 
 /// A pool as a dataset has it.

@@ -12,6 +12,7 @@ use crate::formats::ai_scores::{self, ExpectedJudges, RecordedVote, ZbenchPair};
 use crate::formats::problem::Problem;
 use crate::judge::FailureCause;
 use crate::store::corpus::QueryKey;
+use crate::store::vote_details::VoteReasoning;
 use crate::store::votes::{CallOutcome, CallRecord};
 use crate::store::{Db, Store, StoreError};
 use sha2::{Digest, Sha256};
@@ -259,7 +260,9 @@ fn import_votes(
                     },
                     Some((known, known_reasoning)),
                 ) => {
-                    fits &= known == *margin && known_reasoning == *reasoning;
+                    fits &= known == *margin
+                        && (known_reasoning == VoteReasoning::Unkept
+                            || known_reasoning.text() == reasoning);
                 }
                 (CallOutcome::Failure { .. }, Some(_)) => fits = false,
                 (CallOutcome::Failure { .. }, None) if db.has_failed(battle, judge)? => {}

@@ -4,6 +4,7 @@ use crate::domain::battle::{BattleId, Pair};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::votes::{ExternalVote, text_hash};
 use crate::store::corpus::QueryKey;
+use crate::store::vote_details::VoteReasoning;
 use crate::store::{Db, Result};
 
 #[derive(Default)]
@@ -23,7 +24,8 @@ struct KnownVote {
     first: usize,
     /// Oriented to the battle.
     margin: Margin,
-    reasoning: [u8; 32],
+    /// `None` for what an embedded judge wrote, which follows from its margin.
+    reasoning: Option<[u8; 32]>,
     /// Whether a line of the file stands for it.
     met: bool,
 }
@@ -98,7 +100,8 @@ impl PairGames {
                         false => game.a,
                     },
                     margin: vote.margin,
-                    reasoning: text_hash(&reasoning),
+                    reasoning: (reasoning != VoteReasoning::Unkept)
+                        .then(|| text_hash(reasoning.text())),
                     met: false,
                 })
                 .collect(),
@@ -113,7 +116,7 @@ impl PairGames {
             let same = game.votes.iter_mut().find(|known| {
                 !known.met
                     && (known.judge, known.first, known.margin) == (vote.judge, vote.first, margin)
-                    && known.reasoning == vote.reasoning
+                    && known.reasoning.is_none_or(|known| known == vote.reasoning)
             });
             if let Some(known) = same {
                 known.met = true;
@@ -136,7 +139,7 @@ impl PairGames {
             judge: vote.judge,
             first: vote.first,
             margin,
-            reasoning: vote.reasoning,
+            reasoning: Some(vote.reasoning),
             met: true,
         });
         Ok(PlacedVote {

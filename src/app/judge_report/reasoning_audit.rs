@@ -1,15 +1,19 @@
 //! A look into the reasoning of some of a judge's votes: quotes that stand nowhere, conclusions against the score.
 
+use crate::app::embedded_reasoning::{EmbeddedReasoning, SeenPair};
 use crate::domain::reasoning::{FoldedText, conclusion, quotes};
-use crate::domain::vote::{JudgeId, Outcome};
+use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::store::corpus::QueryKey;
-use crate::store::vote_details::ReasonedVote;
+use crate::store::vote_details::{ReasonedVote, VoteReasoning};
 use crate::store::{Db, Result};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Votes whose reasoning is looked into, of each judge at most.
 const AUDITED: usize = 200;
+
+/// Battles of an embedded judge that are drawn at once: it reads the whole pool before it writes.
+const FEW_POOLS: usize = 32;
 
 /// What looking into a judge's reasoning found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,14 +33,37 @@ pub struct ReasoningAudit {
 pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
     let mut audit = ReasoningAudit::default();
     let mut texts: HashMap<(QueryKey, usize), FoldedText> = HashMap::new();
-    for vote in db.votes_with_reasoning(judge, AUDITED)? {
+    let mut embedded = EmbeddedReasoning::default();
+    let at_once = match embedded.writes(db, judge)? {
+        true => FEW_POOLS,
+        false => 1,
+    };
+    for vote in db.votes_with_reasoning(judge, AUDITED, at_once)? {
         let ReasonedVote {
-            query: key,
-            a,
-            b,
-            reasoning,
-            ..
+            query: key, a, b, ..
         } = vote;
+        let reasoning = match (&vote.reasoning, Margin::new(vote.margin)) {
+            (VoteReasoning::Unkept, Some(margin)) => {
+                let swapped = vote.swapped;
+                let query = key;
+                embedded.written_again(
+                    db,
+                    judge,
+                    SeenPair {
+                        query,
+                        a,
+                        b,
+                        swapped,
+                    },
+                    margin,
+                )?
+            }
+            (known, _) => known.clone(),
+        };
+        let reasoning = reasoning.text();
+        if reasoning.is_empty() {
+            continue;
+        }
         let query = FoldedText::new(&vote.query_text);
         for at in [a, b] {
             if let std::collections::hash_map::Entry::Vacant(place) = texts.entry((key, at)) {
@@ -44,7 +71,7 @@ pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
             }
         }
         audit.votes += 1;
-        for quote in quotes(&reasoning) {
+        for quote in quotes(reasoning) {
             let phrase = &reasoning[quote];
             let stands = [a, b]
                 .iter()
@@ -59,7 +86,7 @@ pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
         } else {
             vote.margin
         };
-        if let Some(outcome) = conclusion(&reasoning)
+        if let Some(outcome) = conclusion(reasoning)
             && shown != 0.0
         {
             audit.conclusions += 1;

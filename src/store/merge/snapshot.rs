@@ -41,7 +41,7 @@ impl Snapshot {
         if !copied(path, &copy).map_err(|error| unreadable(path, &error))? {
             vacuumed(path, &copy)?;
         }
-        let connection = schema::open(&copy).map_err(|error| match error {
+        let connection = schema::open_copy(&copy).map_err(|error| match error {
             StoreError::NotAProject { reason, .. } => refuse(&reason),
             StoreError::Newer { found, known, .. } => StoreError::Newer {
                 path: path.to_owned(),
@@ -52,7 +52,7 @@ impl Snapshot {
         })?;
         // Nothing here outlives the process, so nothing has to reach the disk.
         connection.pragma_update(None, "synchronous", "off")?;
-        snapshot.db = Some(Db { connection });
+        snapshot.db = Some(Db::new(connection));
         Ok(snapshot)
     }
 

@@ -2,6 +2,7 @@
 
 use super::{MatchedQuery, Merger};
 use crate::store::call_totals::KeptCall;
+use crate::store::vote_details::VoteReasoning;
 use crate::store::{Result, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{params, params_from_iter};
@@ -12,50 +13,64 @@ type BattleRows = HashMap<i64, (i64, bool)>;
 
 /// What of a vote has no counterpart to look up.
 const PLAIN: &str = "attempt, tokens_input, tokens_cached, tokens_output, tokens_thinking, cost_usd, latency_ms, truncated,
-    created_ms, call_key, model, stop_reason, request_id, reasoning, raw";
+    created_ms, call_key";
 
 impl Merger<'_> {
     /// Takes over the battles of a query with their votes and failures.
     pub(crate) fn votes(&mut self, query: &mut MatchedQuery) -> Result<()> {
         let battles = self.battles(query)?;
         let mut statement = self.from.prepare_cached(&format!(
-            "SELECT vote.battle, vote.judge, vote.run, swapped, margin, {PLAIN}
-             FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1 ORDER BY vote.id"
+            "SELECT vote.battle, vote.judge, vote.run, swapped, margin, model, stop_reason, reply, {PLAIN}
+             FROM battle JOIN vote ON vote.battle = battle.id WHERE battle.query = ?1
+             ORDER BY vote.created_ms, vote.battle, vote.judge"
         ))?;
         let mut rows = statement.query([query.theirs])?;
         while let Some(row) = rows.next()? {
             let (battle, turned) = found(&battles, row.get(0)?)?;
             let judge = self.judge(row.get(1)?)?;
+            let run = row.get::<_, Option<i64>>(2)?;
             let swapped = row.get::<_, bool>(3)? != turned;
             let margin = turn(row.get(4)?, turned);
-            let there: Option<(bool, f64, String)> = self.db.maybe(
-                "SELECT swapped, margin, reasoning FROM vote WHERE battle = ?1 AND judge = ?2",
+            let reply = row.get::<_, Option<i64>>(7)?;
+            let there = self.db.maybe(
+                "SELECT swapped, margin, reply, run IS NOT NULL FROM vote WHERE battle = ?1 AND judge = ?2",
                 params![battle, judge.0],
-                |row| row.try_into(),
+                |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))),
             )?;
-            if let Some(known) = there {
-                let reasoning: String = row.get("reasoning")?;
-                if known != (swapped, margin, reasoning) {
+            if let Some((known, (known_reply, known_of_run))) = there {
+                let ours = self.db.reasoning(known_reply, known_of_run)?;
+                let theirs = self.other.reasoning(reply, run.is_some())?;
+                // An embedded judge's words follow from its margin; they are kept where they were imported alone.
+                let words = ours == theirs || [ours, theirs].contains(&VoteReasoning::Unkept);
+                if known != (swapped, margin) || !words {
                     self.merged.vote_clashes += 1;
                 }
                 continue;
             }
-            let run = row.get::<_, Option<i64>>(2)?;
             let run = run.map(|run| self.run(run)).transpose()?;
+            let model = self.name(row.get(5)?)?;
+            let stop_reason = self.name(row.get(6)?)?;
+            let call_key = row.get::<_, Option<Vec<u8>>>("call_key")?;
+            let reply = reply
+                .map(|reply| self.reply(reply, call_key.as_deref()))
+                .transpose()?;
             let mut values: Vec<Value> = vec![
                 battle.into(),
                 judge.0.into(),
                 run.into(),
                 i64::from(swapped).into(),
                 margin.into(),
+                model.into(),
+                stop_reason.into(),
+                reply.into(),
             ];
             for column in 0..PLAIN.split(',').count() {
-                values.push(row.get(5 + column)?);
+                values.push(row.get(8 + column)?);
             }
             self.db.change(
                 &format!(
-                    "INSERT INTO vote (battle, judge, run, swapped, margin, {PLAIN})
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)"
+                    "INSERT INTO vote (battle, judge, run, swapped, margin, model, stop_reason, reply, {PLAIN})
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)"
                 ),
                 params_from_iter(values),
             )?;
@@ -67,6 +82,41 @@ impl Merger<'_> {
             query.changed = true;
         }
         self.failures(query, &battles)
+    }
+
+    /// A name of the other file, here.
+    fn name(&mut self, theirs: Option<i64>) -> Result<Option<i64>> {
+        let Some(theirs) = theirs else {
+            return Ok(None);
+        };
+        if let Some(known) = self.names.get(&theirs) {
+            return Ok(Some(*known));
+        }
+        let text: String = self
+            .other
+            .value("SELECT text FROM name WHERE id = ?1", [theirs])?;
+        let ours = self.db.name(Some(&text))?;
+        self.names.extend(ours.map(|ours| (theirs, ours)));
+        Ok(ours)
+    }
+
+    /// A reply of the other file, here, as it is packed. Votes of the same call share it, as they do there.
+    fn reply(&mut self, theirs: i64, call_key: Option<&[u8]>) -> Result<i64> {
+        let mut packed = self.other.packed_reply(theirs)?;
+        if let Some(dictionary) = packed.dictionary {
+            let ours = match self.dictionaries.get(&dictionary) {
+                Some(known) => *known,
+                None => self.db.take_dictionary(self.other, dictionary)?,
+            };
+            self.dictionaries.insert(dictionary, ours);
+            packed.dictionary = Some(ours);
+        }
+        if let Some(key) = call_key
+            && let Some(known) = self.db.same_reply(key, &packed)?
+        {
+            return Ok(known);
+        }
+        self.db.add_packed_reply(&packed)
     }
 
     /// Failures have no name of their own: one with the same words at the same moment is the same.

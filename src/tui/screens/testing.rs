@@ -7,7 +7,7 @@ use crate::domain::verdict::{AnnotatorVerdicts, Decision, Verdict};
 use crate::domain::vote::{JudgeId, Margin, Vote};
 use crate::judge::{FailureCause, JudgeSpec, OFFLINE};
 use crate::store::corpus::{DocumentInfo, QueryInfo, QueryKey};
-use crate::store::vote_details::VoteDetail;
+use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::Caches;
 use crate::tui::model::open_query::OpenQuery;
@@ -130,9 +130,9 @@ fn details(rows: &QueryRows) -> HashMap<BattleId, Vec<VoteDetail>> {
             judge,
             swapped,
             reasoning: if result.is_ok() {
-                reasoning(swapped)
+                VoteReasoning::Kept(reasoning(swapped))
             } else {
-                String::new()
+                VoteReasoning::Kept(String::new())
             },
             result,
             raw: Some(format!("RAW {}", reasoning(swapped))),

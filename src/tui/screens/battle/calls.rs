@@ -1,10 +1,11 @@
 //! What each judge said on a battle, turned so that the screen's A is A.
 
+use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::domain::battle::Pair;
 use crate::domain::reasoning;
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin, Outcome};
-use crate::store::vote_details::VoteDetail;
+use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
@@ -225,10 +226,13 @@ pub(crate) fn reasoning_of(
         return shown;
     }
     let sent = if raw {
-        detail.raw.as_deref().unwrap_or(&detail.reasoning)
+        detail.raw.as_deref().unwrap_or(detail.reasoning.text())
     } else {
-        &detail.reasoning
+        detail.reasoning.text()
     };
+    if detail.reasoning == VoteReasoning::Gone {
+        return plain(REASONING_GONE, theme.missing());
+    }
     let clean = sanitise::block(clip(sent));
     let labelled = reasoning::relabel(&clean, !raw && call.b_first == Some(true));
     if labelled.trim().is_empty() {

@@ -1,0 +1,136 @@
+//! The reasoning of embedded judges, which no project keeps: written again, by the same judge from the same texts.
+
+use crate::domain::battle::BattleId;
+use crate::domain::vote::{JudgeId, Margin};
+use crate::judge::{Judge, JudgePrompt, PoolText, PresentedPair, offline, opinion_of};
+use crate::store::corpus::QueryKey;
+use crate::store::vote_details::{VoteDetail, VoteReasoning};
+use crate::store::{Db, Result};
+use futures::FutureExt as _;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What is said in place of a reasoning that cannot be written again.
+pub const REASONING_GONE: &str =
+    "the reasoning cannot be written again: the pool or the judge has changed since this vote";
+
+/// A vote as its judge saw the pair.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenPair {
+    pub query: QueryKey,
+    /// Position of document A in the pool.
+    pub a: usize,
+    /// Position of document B in the pool.
+    pub b: usize,
+    /// Whether the judge was shown B first.
+    pub swapped: bool,
+}
+
+/// Has embedded judges write again what they wrote with their votes.
+#[derive(Debug, Default)]
+pub struct EmbeddedReasoning {
+    /// The judges of the project that are embedded in this program, once they are looked up.
+    judges: Option<HashMap<JudgeId, Arc<dyn Judge>>>,
+    /// The pool that was wanted last: judges weigh words by the whole of it.
+    pool: Option<(QueryKey, Arc<PoolText>)>,
+}
+
+impl EmbeddedReasoning {
+    /// [`Db::battle_votes`] of a battle of a query, with all reasoning that can be had.
+    pub fn battle_votes(
+        &mut self,
+        db: &Db,
+        query: QueryKey,
+        battle: BattleId,
+        judges: &[JudgeId],
+    ) -> Result<Vec<VoteDetail>> {
+        let mut votes = db.battle_votes(battle, judges)?;
+        let unkept = |vote: &VoteDetail| vote.reasoning == VoteReasoning::Unkept;
+        if !votes.iter().any(unkept) {
+            return Ok(votes);
+        }
+        let (a, b) = db.documents_of(battle)?;
+        for vote in &mut votes {
+            if let (VoteReasoning::Unkept, Ok(margin)) = (&vote.reasoning, &vote.result) {
+                let swapped = vote.swapped;
+                let pair = SeenPair {
+                    query,
+                    a,
+                    b,
+                    swapped,
+                };
+                vote.reasoning = self.written_again(db, vote.judge, pair, *margin)?;
+            }
+        }
+        Ok(votes)
+    }
+
+    /// What a judge wrote when it voted `margin` on a pair, or that it cannot be had: a judge that comes to another margin
+    /// now would write something else.
+    pub fn written_again(
+        &mut self,
+        db: &Db,
+        judge: JudgeId,
+        pair: SeenPair,
+        margin: Margin,
+    ) -> Result<VoteReasoning> {
+        let Some(judge) = self.judge(db, judge)? else {
+            return Ok(VoteReasoning::Gone);
+        };
+        let case = PresentedPair {
+            pool: self.pool(db, pair.query)?,
+            first: if pair.swapped { pair.b } else { pair.a },
+            second: if pair.swapped { pair.a } else { pair.b },
+        };
+        let prompt = JudgePrompt::default();
+        let reply = judge.call(&case, &prompt).now_or_never();
+        let opinion = reply
+            .and_then(|reply| opinion_of(judge.as_ref(), reply.ok()?).ok())
+            .map(|(_, opinion)| opinion);
+        Ok(match opinion {
+            Some(opinion) if opinion.margin == oriented(margin, pair.swapped) => {
+                VoteReasoning::WrittenAgain(opinion.thoughts.join("\n"))
+            }
+            _ => VoteReasoning::Gone,
+        })
+    }
+
+    /// Whether a judge is an embedded one, whose reasoning is written again.
+    pub fn writes(&mut self, db: &Db, judge: JudgeId) -> Result<bool> {
+        Ok(self.judge(db, judge)?.is_some())
+    }
+
+    fn judge(&mut self, db: &Db, judge: JudgeId) -> Result<Option<Arc<dyn Judge>>> {
+        let known = match &mut self.judges {
+            Some(known) => known,
+            empty => {
+                let embedded = offline::ensemble();
+                let judges = db.all_judges()?.into_iter().filter_map(|(id, spec)| {
+                    let same = embedded.iter().find(|judge| *judge.spec() == spec)?;
+                    Some((id, Arc::clone(same)))
+                });
+                empty.insert(judges.collect())
+            }
+        };
+        Ok(known.get(&judge).cloned())
+    }
+
+    fn pool(&mut self, db: &Db, query: QueryKey) -> Result<Arc<PoolText>> {
+        if let Some((known, pool)) = &self.pool
+            && *known == query
+        {
+            return Ok(Arc::clone(pool));
+        }
+        let info = db.query(query)?;
+        let documents = (0..info.documents)
+            .map(|at| db.document_text(query, at))
+            .collect::<Result<_>>()?;
+        let pool = Arc::new(PoolText::new(info.text, documents));
+        self.pool = Some((query, Arc::clone(&pool)));
+        Ok(pool)
+    }
+}
+
+fn oriented(margin: Margin, swapped: bool) -> Margin {
+    if swapped { margin.flipped() } else { margin }
+}

@@ -1,0 +1,186 @@
+//! What judges wrote with their votes: packed, compressed with what the project's replies have in common, and kept apart.
+
+mod dictionary;
+mod packing;
+
+use super::error::{Result, StoreError};
+pub(super) use dictionary::Dictionary;
+use dictionary::Training;
+pub(super) use packing::ReplyText;
+use packing::{Packer, Unpacker};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt;
+
+/// Dictionaries that are ready for reading at a time.
+const READY: usize = 8;
+
+/// A row of `reply` as it stands: the dictionary it was packed with, and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PackedReply {
+    pub(super) dictionary: Option<i64>,
+    pub(super) bytes: Vec<u8>,
+}
+
+/// What packs and unpacks the replies of one connection.
+#[derive(Default)]
+pub(super) struct Replies {
+    writing: RefCell<Option<Writing>>,
+    reading: RefCell<HashMap<Option<i64>, Unpacker>>,
+}
+
+impl fmt::Debug for Replies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Replies").finish_non_exhaustive()
+    }
+}
+
+/// How replies are packed now.
+struct Writing {
+    packer: Packer,
+    /// What `packer` packs with, and its row.
+    dictionary: Option<(i64, Dictionary)>,
+    training: Training,
+}
+
+impl Writing {
+    /// With the project's latest dictionary. Where it has none yet, one is trained from what it holds and what comes.
+    fn begin(connection: &Connection, replies: &Replies) -> Result<Self> {
+        let latest: Option<(i64, Vec<u8>)> = connection
+            .prepare_cached("SELECT id, bytes FROM dictionary ORDER BY id DESC LIMIT 1")?
+            .query_row([], |row| row.try_into())
+            .optional()?;
+        if let Some((id, bytes)) = latest {
+            // One that cannot be used is none: what was paid for is kept all the same.
+            let found = Packer::with(&bytes).ok();
+            let known = found.map(|packer| (packer, Some((id, Dictionary::new(bytes)))));
+            let (packer, dictionary) = known.unwrap_or_default();
+            return Ok(Self {
+                packer,
+                dictionary,
+                training: Training::Over,
+            });
+        }
+        let mut training = Training::default();
+        let mut statement = connection
+            .prepare_cached("SELECT dictionary, packed FROM reply ORDER BY id DESC LIMIT ?1")?;
+        let mut rows = statement.query([dictionary::SAMPLES])?;
+        while let Some(row) = rows.next()? {
+            let (dictionary, packed) = (row.get(0)?, row.get_ref(1)?.as_blob());
+            let plain = packed
+                .map_err(|error| StoreError::from(rusqlite::Error::from(error)))
+                .and_then(|packed| replies.plain(connection, dictionary, packed));
+            if let Ok(plain) = plain {
+                training.take(&plain);
+            }
+        }
+        Ok(Self {
+            packer: Packer::default(),
+            dictionary: None,
+            training,
+        })
+    }
+
+    /// Packs with `dictionary` from now on.
+    fn use_dictionary(&mut self, connection: &Connection, dictionary: Dictionary) -> Result<()> {
+        if let Ok(packer) = Packer::with(dictionary.bytes()) {
+            let id = dictionary.enter(connection)?;
+            self.packer = packer;
+            self.dictionary = Some((id, dictionary));
+        }
+        Ok(())
+    }
+
+    /// The row of the dictionary that is packed with. A transaction that was taken back may have taken the row with it.
+    fn dictionary_row(&mut self, connection: &Connection) -> Result<Option<i64>> {
+        let Some((id, dictionary)) = &mut self.dictionary else {
+            return Ok(None);
+        };
+        if !dictionary.stands_at(connection, *id)? {
+            *id = dictionary.enter(connection)?;
+        }
+        Ok(Some(*id))
+    }
+}
+
+impl Replies {
+    /// Keeps the text of an answer and returns its row; `None` where nothing was written.
+    pub(super) fn keep(&self, connection: &Connection, text: &ReplyText) -> Result<Option<i64>> {
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let mut writing = self.writing.borrow_mut();
+        let writing = match &mut *writing {
+            Some(writing) => writing,
+            empty => empty.insert(Writing::begin(connection, self)?),
+        };
+        let plain = packing::plain(text)?;
+        if let Some(trained) = writing.training.take(&plain) {
+            writing.use_dictionary(connection, trained)?;
+        }
+        let dictionary = writing.dictionary_row(connection)?;
+        let bytes = writing.packer.pack(plain);
+        self.add(connection, &PackedReply { dictionary, bytes })
+            .map(Some)
+    }
+
+    /// Trains the dictionary from texts now, and packs with it from now on; does nothing where they are too few.
+    pub(super) fn train_now(&self, connection: &Connection, texts: Vec<ReplyText>) -> Result<()> {
+        let samples = texts
+            .iter()
+            .map(packing::plain)
+            .collect::<Result<Vec<_>>>()?;
+        let mut writing = Writing::begin(connection, self)?;
+        if let Some(trained) = dictionary::trained(&samples) {
+            writing.use_dictionary(connection, trained)?;
+            writing.training = Training::Over;
+        }
+        *self.writing.borrow_mut() = Some(writing);
+        Ok(())
+    }
+
+    /// Adds a reply that is packed already.
+    pub(super) fn add(&self, connection: &Connection, reply: &PackedReply) -> Result<i64> {
+        connection
+            .prepare_cached("INSERT INTO reply (dictionary, packed) VALUES (?1, ?2)")?
+            .execute(params![reply.dictionary, reply.bytes])?;
+        Ok(connection.last_insert_rowid())
+    }
+
+    /// The text of a reply, from the columns of its row.
+    ///
+    /// # Errors
+    /// One that says what is wrong with bytes that no version has written.
+    pub(super) fn unpacked(
+        &self,
+        connection: &Connection,
+        dictionary: Option<i64>,
+        packed: &[u8],
+    ) -> Result<ReplyText> {
+        packing::text(&self.plain(connection, dictionary, packed)?)
+    }
+
+    fn plain(
+        &self,
+        connection: &Connection,
+        dictionary: Option<i64>,
+        packed: &[u8],
+    ) -> Result<Vec<u8>> {
+        let mut reading = self.reading.borrow_mut();
+        if reading.len() > READY && !reading.contains_key(&dictionary) {
+            reading.clear();
+        }
+        let unpacker = match reading.entry(dictionary) {
+            std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
+            std::collections::hash_map::Entry::Vacant(place) => {
+                let bytes = match dictionary {
+                    Some(id) => Dictionary::bytes_of(connection, id)?,
+                    None => Vec::new(),
+                };
+                place.insert(Unpacker::with(&bytes)?)
+            }
+        };
+        unpacker.unpack(packed)
+    }
+}

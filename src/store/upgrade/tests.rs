@@ -1,0 +1,279 @@
+//! A project of wide votes reads as it did, and has lost nothing that was paid for.
+
+use super::*;
+use crate::domain::battle::BattleId;
+use crate::domain::vote::JudgeId;
+use crate::store::Store;
+use crate::store::vote_details::VoteReasoning;
+use std::path::PathBuf;
+
+/// The migrations up to the last one with wide votes.
+const WIDE: [&str; 11] = [
+    include_str!("../../../assets/migrations/0001.sql"),
+    include_str!("../../../assets/migrations/0002.sql"),
+    include_str!("../../../assets/migrations/0003.sql"),
+    include_str!("../../../assets/migrations/0004.sql"),
+    include_str!("../../../assets/migrations/0005.sql"),
+    include_str!("../../../assets/migrations/0006.sql"),
+    include_str!("../../../assets/migrations/0007.sql"),
+    include_str!("../../../assets/migrations/0008.sql"),
+    include_str!("../../../assets/migrations/0009.sql"),
+    include_str!("../../../assets/migrations/0010.sql"),
+    include_str!("../../../assets/migrations/0011.sql"),
+];
+
+/// What a paid vote has beside its reply.
+type PaidColumns = (
+    i64,
+    Option<f64>,
+    Option<f64>,
+    Option<Vec<u8>>,
+    Option<String>,
+    Option<String>,
+);
+
+/// A project as it was written before, with paid, reused, imported, embedded, truncated and unpriced votes.
+fn wide(folder: &Path, battles: usize) -> PathBuf {
+    let path = folder.join("wide.db");
+    let mut old = Connection::open(&path).unwrap();
+    old.pragma_update(None, "journal_mode", "wal").unwrap();
+    for migration in WIDE {
+        old.execute_batch(migration).unwrap();
+    }
+    old.execute_batch(
+        "PRAGMA user_version = 11; PRAGMA application_id = 0x4f56524c;
+         INSERT INTO judge VALUES (1, 'paid', 'openai', 'm', 'h', '{}'), (2, 'bm25', 'offline', 'm', 'h', '{}'),
+                                  (3, 'other', 'import', 'm', 'h', '{}');
+         INSERT INTO ensemble VALUES (1, '[1,2,3]');
+         INSERT INTO query (id, name, text, extra, line, dataset, documents, ensemble)
+             VALUES (1, 'q', 'words', '{}', '{}', 's', 100000, 1);
+         INSERT INTO run VALUES (1, 'r', 1, 1, NULL, 1, 1, 2, 'done', NULL);",
+    )
+    .unwrap();
+    let all = old.transaction().unwrap();
+    {
+        let mut battle = all
+            .prepare("INSERT INTO battle VALUES (?1, 1, ?2, ?3, 0, 0, 'plan')")
+            .unwrap();
+        let mut vote = all
+            .prepare(
+                "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached, tokens_output,
+                     tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key, model, stop_reason,
+                     request_id, reasoning, raw)
+                 VALUES (?1, ?2, ?1 % 2, ?3, 1, ?4, 3, ?4, 2, ?5, ?6, ?1 % 3 = 0, ?7, 1700000000000 + ?1, ?8, ?9, ?10,
+                     ?11, ?12, ?13)",
+            )
+            .unwrap();
+        for at in 1..=battles as i64 {
+            battle.execute((at, at - 1, at)).unwrap();
+            let reused = at % 5 == 2;
+            // A reused vote comes before the one whose answer it has, and after it.
+            let answer = if reused { at + 1 - 2 * (at % 2) } else { at };
+            let reasoning = format!("Document A has {answer}.\nDocument B says \"no\".");
+            let raw = format!("{{\"thoughts\": [{reasoning:?}], \"score\": 0.5}}");
+            let mut key = [7; 32];
+            key[..8].copy_from_slice(&answer.to_be_bytes());
+            let cost = if reused {
+                Some(0.0)
+            } else {
+                (at % 7 != 0).then_some(0.001 * at as f64)
+            };
+            vote.execute(rusqlite::params![
+                at,
+                1,
+                0.25,
+                if reused { 0 } else { 900 + at },
+                cost,
+                (!reused).then_some(1234.5 + at as f64 / 7.0),
+                1,
+                key,
+                "gpt-x",
+                "stop",
+                format!("call-{answer}"),
+                reasoning,
+                raw
+            ])
+            .unwrap();
+            vote.execute(rusqlite::params![
+                at,
+                2,
+                -0.5,
+                80,
+                0.0,
+                0.123_456_7,
+                1,
+                None::<Vec<u8>>,
+                "lexical",
+                "stop",
+                None::<String>,
+                "it can be written again",
+                None::<String>
+            ])
+            .unwrap();
+            vote.execute(rusqlite::params![
+                at,
+                3,
+                1.0,
+                0,
+                None::<f64>,
+                None::<f64>,
+                None::<i64>,
+                None::<Vec<u8>>,
+                None::<String>,
+                None::<String>,
+                None::<String>,
+                if at % 2 == 0 { "imported words" } else { "" },
+                None::<String>
+            ])
+            .unwrap();
+        }
+    }
+    all.commit().unwrap();
+    let totals = WIDE[10];
+    let fill = &totals[totals.find("INSERT INTO").unwrap()..];
+    old.execute_batch(fill).unwrap();
+    path
+}
+
+fn totals(connection: &Connection) -> Vec<(i64, i64, f64, i64, f64)> {
+    let sql = "SELECT judge, votes, round(votes_usd, 9), asked_priced, round(asked_usd, 9) FROM call_total ORDER BY judge";
+    let mut statement = connection.prepare(sql).unwrap();
+    let rows = statement.query_map([], |row| row.try_into()).unwrap();
+    rows.collect::<rusqlite::Result<_>>().unwrap()
+}
+
+#[test]
+fn wide_votes_read_as_they_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = wide(folder.path(), 600);
+    let old = Connection::open(&path).unwrap();
+    let columns = "battle, cost_usd, latency_ms, call_key";
+    let paid = |connection: &Connection, sql: &str| -> Vec<PaidColumns> {
+        let mut statement = connection.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.try_into()).unwrap();
+        rows.collect::<rusqlite::Result<_>>().unwrap()
+    };
+    let before = paid(
+        &old,
+        &format!("SELECT {columns}, model, stop_reason FROM vote ORDER BY battle, judge"),
+    );
+    let texts: Vec<(i64, i64, String, Option<String>)> = {
+        let sql = "SELECT battle, judge, reasoning, raw FROM vote ORDER BY battle, judge";
+        let mut statement = old.prepare(sql).unwrap();
+        let rows = statement.query_map([], |row| row.try_into()).unwrap();
+        rows.collect::<rusqlite::Result<_>>().unwrap()
+    };
+    let counted = totals(&old);
+    drop(old);
+
+    let store = Store::open(&path).unwrap();
+    let judges = [1, 2, 3].map(JudgeId);
+    let (details, request) = store
+        .read_blocking(move |db| {
+            let mut details = Vec::new();
+            for at in 1..=600 {
+                details.extend(db.battle_votes(BattleId(at), &judges)?);
+            }
+            let request = db.packed_reply(
+                db.value("SELECT reply FROM vote WHERE battle = 4 AND judge = 1", [])?,
+            )?;
+            let request =
+                db.replies
+                    .unpacked(&db.connection, request.dictionary, &request.bytes)?;
+            Ok((details, request.request_id))
+        })
+        .unwrap();
+    assert_eq!(request.as_deref(), Some("call-4"));
+    drop(store);
+    let new = Connection::open(&path).unwrap();
+    let after = paid(
+        &new,
+        &format!(
+            "SELECT {columns}, model.text, stop.text FROM vote LEFT JOIN name AS model ON model.id = vote.model
+             LEFT JOIN name AS stop ON stop.id = stop_reason ORDER BY battle, judge"
+        ),
+    );
+    assert_eq!(before, after);
+    assert_eq!(totals(&new), counted);
+    assert_eq!(details.len(), texts.len());
+    for (detail, (battle, judge, reasoning, raw)) in details.iter().zip(texts) {
+        assert_eq!((detail.battle.0, detail.judge.0), (battle, judge));
+        let expected = match judge {
+            2 => VoteReasoning::Unkept,
+            _ => VoteReasoning::Kept(reasoning),
+        };
+        assert_eq!(detail.reasoning, expected);
+        assert_eq!(detail.raw, raw);
+    }
+    let count = |sql: &str| -> i64 { new.query_row(sql, [], |row| row.get(0)).unwrap() };
+    // A reused vote has no reply of its own: a fifth of 600 is reused.
+    assert_eq!(
+        count("SELECT count(DISTINCT reply) FROM vote WHERE judge = 1"),
+        480
+    );
+    assert_eq!(count("SELECT count(*) FROM reply"), 480 + 300);
+    assert_eq!(count("SELECT count(*) FROM dictionary"), 1);
+    assert_eq!(
+        count("SELECT count(*) FROM sqlite_schema WHERE name = 'wide_vote'"),
+        0
+    );
+    assert_eq!(count("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+
+#[test]
+fn an_upgrade_that_is_cut_short_leaves_the_project_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = wide(folder.path(), 50);
+    // A vote that cannot be brought over: the upgrade ends in the middle.
+    let old = Connection::open(&path).unwrap();
+    old.execute_batch(
+        "PRAGMA foreign_keys = OFF; UPDATE vote SET judge = 99 WHERE battle = 40 AND judge = 1",
+    )
+    .unwrap();
+    drop(old);
+    assert!(Store::open(&path).is_err());
+    let old = Connection::open(&path).unwrap();
+    let votes: i64 = old
+        .query_row("SELECT count(raw) FROM vote", [], |row| row.get(0))
+        .unwrap();
+    let version: i64 = old
+        .pragma_query_value(None, "user_version", |row| row.get(0))
+        .unwrap();
+    assert_eq!((votes, version), (50, 11));
+    old.execute_batch("PRAGMA foreign_keys = OFF; UPDATE vote SET judge = 1 WHERE judge = 99")
+        .unwrap();
+    drop(old);
+    let votes = Store::open(&path)
+        .unwrap()
+        .read_blocking(|db| db.value::<i64>("SELECT count(*) FROM vote", []));
+    assert_eq!(votes.unwrap(), 150);
+}
+
+#[test]
+fn the_room_of_wide_votes_is_given_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = wide(folder.path(), 10);
+    let old = Connection::open(&path).unwrap();
+    old.execute(
+        "UPDATE vote SET reasoning = ?1 WHERE judge = 2 AND battle < 5",
+        ["x".repeat(8 << 20)],
+    )
+    .unwrap();
+    drop(old);
+    let size = || std::fs::metadata(&path).unwrap().len();
+    let before = size();
+    drop(Store::open(&path).unwrap());
+    assert!(before > 32 << 20 && size() < 1 << 20, "{before} {}", size());
+}
+
+#[test]
+fn a_run_of_an_older_version_is_not_upgraded_under_its_feet() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = wide(folder.path(), 10);
+    let lock = std::fs::File::create(folder.path().join("wide.db-run")).unwrap();
+    lock.lock().unwrap();
+    let error = Store::open(&path).unwrap_err().to_string();
+    assert!(error.contains("run of an older version"), "{error}");
+    drop(lock);
+    assert!(Store::open(&path).is_ok());
+}

@@ -10,6 +10,9 @@ use rusqlite::Row;
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use serde_json::Value;
 
+/// Bytes of a call's key that are kept with a vote: enough that no two calls share them by chance.
+pub(super) const KEPT_OF_KEY: usize = 16;
+
 /// Types that a word names.
 macro_rules! words {
     ($($name:ty),*) => {$(

@@ -80,6 +80,38 @@ impl Db {
         self.queries_of(ensemble)
     }
 
+    /// What the prior and the noise of an ensemble are estimated from, as a name for its present state.
+    pub fn estimate_basis(&self, ensemble: EnsembleId) -> Result<EstimateBasis> {
+        let (queries, revisions) = self.one(
+            "SELECT count(*), coalesce(sum(revision), 0) FROM query WHERE ensemble = ?1",
+            [ensemble.0],
+            |row| row.try_into(),
+        )?;
+        Ok(EstimateBasis {
+            queries,
+            revisions,
+            settings: serde_json::to_string(&self.settings()?)?,
+        })
+    }
+
+    /// Whether prior and noise were estimated from this.
+    pub fn is_estimated_from(&self, ensemble: EnsembleId, basis: &EstimateBasis) -> Result<bool> {
+        let known = self.remembered(&basis_name(ensemble))?;
+        Ok(known.is_some_and(|known| known == basis.text()))
+    }
+
+    /// Remembers that prior and noise were estimated from this; since then each of the ensemble's queries has become out of
+    /// date `times`, because of what was found.
+    pub fn estimated_from(
+        &self,
+        ensemble: EnsembleId,
+        mut basis: EstimateBasis,
+        times: i64,
+    ) -> Result<()> {
+        basis.revisions += times * basis.queries;
+        self.remember(&basis_name(ensemble), &basis.text())
+    }
+
     /// What was last learned from an ensemble's battles.
     fn learned_prior(&self, ensemble: EnsembleId) -> Result<Option<LearnedPrior>> {
         let Some(text) = self.remembered(&name(ensemble))? else {
@@ -110,6 +142,24 @@ impl Db {
         }
         Ok(settings)
     }
+}
+
+/// A state of an ensemble's queries: revisions only grow, so that no two states have the same name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EstimateBasis {
+    queries: i64,
+    revisions: i64,
+    settings: String,
+}
+
+impl EstimateBasis {
+    fn text(&self) -> String {
+        format!("{} {} {}", self.queries, self.revisions, self.settings)
+    }
+}
+
+fn basis_name(ensemble: EnsembleId) -> String {
+    format!("estimated:{}", ensemble.0)
 }
 
 fn name(ensemble: EnsembleId) -> String {

@@ -1,5 +1,6 @@
 //! Old projects brought up to date: votes from wide rows into narrow ones, and the room that this leaves given back.
 
+use super::columns::KEPT_OF_KEY;
 use super::error::Result;
 use super::replies::{Replies, ReplyText};
 use crate::judge::OFFLINE;
@@ -122,7 +123,14 @@ impl<'a> VoteUpgrade<'a> {
         let columns = PLAIN.split(',').count();
         let mut values = Vec::with_capacity(columns + 3);
         for column in 0..columns {
-            values.push(row.get::<_, Value>(column)?);
+            values.push(match row.get::<_, Value>(column)? {
+                // The key of the call, the one column of bytes.
+                Value::Blob(mut key) => {
+                    key.truncate(KEPT_OF_KEY);
+                    Value::Blob(key)
+                }
+                value => value,
+            });
         }
         values.push(self.name(row.get("model")?)?.into());
         values.push(self.name(row.get("stop_reason")?)?.into());
@@ -149,7 +157,9 @@ impl<'a> VoteUpgrade<'a> {
                 "SELECT reply, dictionary, packed FROM vote JOIN reply ON reply.id = vote.reply
                  WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1",
             )?;
-            let mut known = statement.query([row.get::<_, Vec<u8>>("call_key")?])?;
+            let mut key: Vec<u8> = row.get("call_key")?;
+            key.truncate(KEPT_OF_KEY);
+            let mut known = statement.query([key])?;
             while let Some(known) = known.next()? {
                 let packed: Vec<u8> = known.get(2)?;
                 if self

@@ -1,7 +1,9 @@
 //! Votes and failures: which calls a plan still needs, and what came of those that were made.
 
 use super::call_totals::KeptCall;
+use super::columns::KEPT_OF_KEY;
 use super::corpus::QueryKey;
+use super::judges::EnsembleId;
 use super::replies::ReplyText;
 use super::reply_rows::VoteReasoning;
 use super::runs::RunId;
@@ -11,7 +13,7 @@ use crate::domain::sampling::PlannedBattle;
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::{FailureCause, JudgeSpec, Usage};
 use rusqlite::params;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// How a call went, whether or not it led to a vote.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,6 +186,45 @@ impl Db {
         Ok(outstanding)
     }
 
+    /// Whether a plain plan has been entered to this depth for this ensemble, and each judge has voted on every battle of the
+    /// query, so that nothing is left to enter and nobody to ask.
+    pub fn is_played_out(
+        &self,
+        query: QueryKey,
+        planned: &[PlannedBattle],
+        depth: usize,
+        ensemble: EnsembleId,
+        judges: &[JudgeId],
+    ) -> Result<bool> {
+        let entered: bool = self.value(
+            "SELECT ensemble IS ?2 AND coalesce(depth, -1) >= ?3 AND NOT EXISTS (
+                 SELECT 1 FROM battle JOIN task ON task.battle = battle.id WHERE battle.query = ?1)
+             FROM query WHERE id = ?1",
+            params![query.0, ensemble.0, depth],
+        )?;
+        if !entered {
+            return Ok(false);
+        }
+        let battles: HashSet<(usize, usize, u32)> = self.all(
+            "SELECT min(a, b), max(a, b), game FROM battle WHERE query = ?1",
+            [query.0],
+            |row| row.try_into(),
+        )?;
+        for judge in judges {
+            // A judge has one vote on a battle at most.
+            let votes: Option<usize> = self.maybe_value(
+                "SELECT votes FROM call_total WHERE query = ?1 AND judge = ?2",
+                params![query.0, judge.0],
+            )?;
+            if votes.unwrap_or(0) != battles.len() {
+                return Ok(false);
+            }
+        }
+        Ok(planned
+            .iter()
+            .all(|plan| battles.contains(&(plan.pair.low(), plan.pair.high(), plan.game))))
+    }
+
     /// Calls left for each judge of a plan that may not have been entered, and calls that open batches owe; `None` for a
     /// query that is not there.
     pub fn calls_left(
@@ -295,7 +336,7 @@ impl Db {
                         call.truncated,
                         call.run.map(|run| run.0),
                         call.created_ms,
-                        call.call_key.as_ref().map(|key| &key[..]),
+                        call.call_key.as_ref().map(|key| &key[..KEPT_OF_KEY]),
                         self.name(model.as_deref())?,
                         self.name(stop_reason.as_deref())?,
                         self.replies.keep(&self.connection, &text)?,
@@ -371,7 +412,7 @@ impl Db {
         self.maybe(
             // The index holds the beginning of each key.
             "SELECT battle, judge FROM vote WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 LIMIT 1",
-            [&key[..]],
+            [&key[..KEPT_OF_KEY]],
             |row| {
                 Ok(KnownVote {
                     battle: BattleId(row.get(0)?),

@@ -129,7 +129,20 @@ pub(super) fn enter_plan(
         db.add_plan(query, &[], depth, ensemble)?;
         return forecast_calls(db, query, request, campaign, names, judges);
     }
-    let plan = plan_so_far(db, query, request, names, judges)?;
+    let info = db.query(query)?;
+    let depth = entered(request, info.documents);
+    let planned = sampling::plan(request.seed, info.id.as_str(), depth, request.cycles);
+    // Most of a project that is run again is like this: nothing of it has to be looked at vote by vote.
+    if db.is_played_out(query, &planned, depth, ensemble, judges)? {
+        return Ok(CallForecast {
+            battles: planned.len(),
+            already: planned.len() * judges.len(),
+            calls: vec![0; judges.len()],
+            unplanned: 0,
+            missing: 0,
+        });
+    }
+    let plan = plan_query(request, info.id.as_str(), info.documents, names);
     db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
     let (calls, missing) = count(db, query, request, &plan, judges)?;
     Ok(CallForecast {

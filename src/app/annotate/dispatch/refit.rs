@@ -3,6 +3,7 @@
 use super::Dispatcher;
 use crate::app::annotate::error::RunError;
 use crate::app::annotate::progress::RunPhase;
+use crate::store::Db;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use tokio::sync::watch;
@@ -20,17 +21,32 @@ impl Dispatcher {
         &mut self,
         ensemble: EnsembleId,
     ) -> Result<(), RunError> {
+        let basis = self
+            .store
+            .read(move |db| {
+                let basis = db.estimate_basis(ensemble)?;
+                Ok((!db.is_estimated_from(ensemble, &basis)?).then_some(basis))
+            })
+            .await?;
+        let Some(basis) = basis else {
+            return Ok(());
+        };
         let learned = self.store.read(move |db| db.learn_prior(ensemble)).await?;
         let changed = self
             .store
             .write(move |db| db.keep_prior(ensemble, learned))
             .await?;
+        let mut times = i64::from(!changed.is_empty());
         self.summarise_all(changed).await?;
         let changed = self
             .store
             .write(move |db| db.estimate_phi(ensemble))
             .await?;
-        self.summarise_all(changed).await
+        times += i64::from(!changed.is_empty());
+        self.summarise_all(changed).await?;
+        let done = move |db: &mut Db| db.estimated_from(ensemble, basis, times);
+        self.store.write(done).await?;
+        Ok(())
     }
 
     /// Refits queries on all cores and keeps their summaries. A cancel leaves the rest to whoever looks at them; they are

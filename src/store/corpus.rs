@@ -2,7 +2,7 @@
 
 use super::{Db, Result, StoreError};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
@@ -27,6 +27,9 @@ impl Imported {
         }
     }
 }
+
+/// Characters of a snippet.
+const SNIPPET: usize = 160;
 
 /// A document without its text.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,10 +130,16 @@ impl Db {
         if let Some(id) = self.maybe_value("SELECT id FROM content WHERE hash = ?1", [&hash[..]])? {
             return Ok(id);
         }
-        self.change(
-            "INSERT INTO content (hash, text) VALUES (?1, ?2)",
-            params![&hash[..], text],
-        )?;
+        match self.replies.pack_text(&self.connection, text)? {
+            Some(packed) => self.change(
+                "INSERT INTO content (hash, text, chars, dictionary, packed) VALUES (?1, '', ?2, ?3, ?4)",
+                params![&hash[..], text.chars().count(), packed.dictionary, packed.bytes],
+            )?,
+            None => self.change(
+                "INSERT INTO content (hash, text) VALUES (?1, ?2)",
+                params![&hash[..], text],
+            )?,
+        };
         Ok(self.connection.last_insert_rowid())
     }
 
@@ -244,31 +253,50 @@ impl Db {
 
     /// A query's documents without their texts, in pool order. Snippets have at most 160 characters.
     pub fn documents(&self, key: QueryKey) -> Result<Vec<DocumentInfo>> {
-        self.all(
-            "SELECT document.name, title, substr(content.text, 1, 160), metadata
+        let mut statement = self.connection.prepare_cached(
+            "SELECT document.name, title, metadata, iif(packed IS NULL, substr(text, 1, 160), text), dictionary, packed
              FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
-            [key.0],
-            |row| {
-            Ok(DocumentInfo {
+        )?;
+        let mut rows = statement.query([key.0])?;
+        let mut documents = Vec::new();
+        while let Some(row) = rows.next()? {
+            let mut snippet = self.content_text(row, 3)?;
+            if let Some((end, _)) = snippet.char_indices().nth(SNIPPET) {
+                snippet.truncate(end);
+            }
+            documents.push(DocumentInfo {
                 id: row.get(0)?,
                 title: row.get(1)?,
-                snippet: row.get(2)?,
-                metadata: row.get(3)?,
-            })
-        },
-        )
+                snippet,
+                metadata: row.get(2)?,
+            });
+        }
+        Ok(documents)
+    }
+
+    /// A document's text from three columns of a row: text, dictionary and packed text.
+    pub(super) fn content_text(&self, row: &Row<'_>, first: usize) -> Result<String> {
+        let packed = row.get_ref(first + 2)?.as_blob_or_null();
+        match packed.map_err(rusqlite::Error::from)? {
+            None => Ok(row.get(first)?),
+            Some(packed) => {
+                self.replies
+                    .unpacked_text(&self.connection, row.get(first + 1)?, packed)
+            }
+        }
     }
 
     /// The text of one document.
     pub fn document_text(&self, key: QueryKey, position: usize) -> Result<Arc<str>> {
-        self.maybe(
-            "SELECT content.text FROM document JOIN content ON content.id = document.content
+        let mut statement = self.connection.prepare_cached(
+            "SELECT text, dictionary, packed FROM document JOIN content ON content.id = document.content
              WHERE query = ?1 AND position = ?2",
-            params![key.0, position],
-            |row| row.get::<_, String>(0),
-        )?
-        .map(Arc::from)
-        .ok_or_else(|| StoreError::NotFound("no such document".to_owned()))
+        )?;
+        let mut rows = statement.query(params![key.0, position])?;
+        match rows.next()? {
+            Some(row) => self.content_text(row, 0).map(Arc::from),
+            None => Err(StoreError::NotFound("no such document".to_owned())),
+        }
     }
 
     /// A query with its documents, as imported.
@@ -287,21 +315,22 @@ impl Db {
                 },
             )?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
-        let documents = self.all(
-            "SELECT document.name, title, content.text, metadata, extra, score
+        let mut statement = self.connection.prepare_cached(
+            "SELECT document.name, title, metadata, extra, score, text, dictionary, packed
              FROM document JOIN content ON content.id = document.content WHERE query = ?1 ORDER BY position",
-            [key.0],
-            |row| {
-                Ok(Document {
-                    id: row.get(0)?,
-                    title: row.get(1)?,
-                    content: row.get(2)?,
-                    metadata: row.get(3)?,
-                    extra: row.get(4)?,
-                    input_score: row.get(5)?,
-                })
-            },
         )?;
+        let mut rows = statement.query([key.0])?;
+        let mut documents = Vec::new();
+        while let Some(row) = rows.next()? {
+            documents.push(Document {
+                id: row.get(0)?,
+                title: row.get(1)?,
+                content: self.content_text(row, 5)?,
+                metadata: row.get(2)?,
+                extra: row.get(3)?,
+                input_score: row.get(4)?,
+            });
+        }
         Ok(Pool {
             query,
             documents,
@@ -319,7 +348,7 @@ impl Db {
     /// Characters of each document of a query.
     pub(crate) fn document_lengths(&self, query: QueryKey) -> Result<Vec<usize>> {
         self.all(
-            "SELECT length(content.text) FROM document JOIN content ON content.id = document.content
+            "SELECT coalesce(chars, length(text)) FROM document JOIN content ON content.id = document.content
              WHERE query = ?1 ORDER BY position",
             [query.0],
             |row| row.get(0),

@@ -27,6 +27,7 @@ pub(super) struct PackedReply {
 #[derive(Default)]
 pub(super) struct Replies {
     writing: RefCell<Option<Writing>>,
+    writing_texts: RefCell<Option<Writing>>,
     reading: RefCell<HashMap<Option<i64>, Unpacker>>,
 }
 
@@ -36,8 +37,27 @@ impl fmt::Debug for Replies {
     }
 }
 
-/// How replies are packed now.
+/// What is packed: each has dictionaries of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Reply,
+    /// The text of a document.
+    Text,
+}
+
+impl Kind {
+    /// How thoroughly it is compressed: a project's texts come all at once, and its replies over hours.
+    fn level(self) -> i32 {
+        match self {
+            Self::Reply => 9,
+            Self::Text => 5,
+        }
+    }
+}
+
+/// How replies, or texts, are packed now.
 struct Writing {
+    kind: Kind,
     packer: Packer,
     /// What `packer` packs with, and its row.
     dictionary: Option<(i64, Dictionary)>,
@@ -46,23 +66,42 @@ struct Writing {
 
 impl Writing {
     /// With the project's latest dictionary. Where it has none yet, one is trained from what it holds and what comes.
-    fn begin(connection: &Connection, replies: &Replies) -> Result<Self> {
+    fn begin(connection: &Connection, replies: &Replies, kind: Kind) -> Result<Self> {
+        let latest = match kind {
+            Kind::Reply => {
+                "SELECT id, bytes FROM dictionary WHERE id =
+                     (SELECT dictionary FROM reply WHERE dictionary IS NOT NULL ORDER BY id DESC LIMIT 1)"
+            }
+            Kind::Text => {
+                "SELECT id, bytes FROM dictionary WHERE id =
+                     (SELECT dictionary FROM content WHERE dictionary IS NOT NULL ORDER BY id DESC LIMIT 1)"
+            }
+        };
         let latest: Option<(i64, Vec<u8>)> = connection
-            .prepare_cached("SELECT id, bytes FROM dictionary ORDER BY id DESC LIMIT 1")?
+            .prepare_cached(latest)?
             .query_row([], |row| row.try_into())
             .optional()?;
         if let Some((id, bytes)) = latest {
             // One that cannot be used is none: what was paid for is kept all the same.
-            let found = Packer::with(&bytes).ok();
+            let found = Packer::with(&bytes, kind.level()).ok();
             let known = found.map(|packer| (packer, Some((id, Dictionary::new(bytes)))));
             let (packer, dictionary) = known.unwrap_or_default();
             return Ok(Self {
+                kind,
                 packer,
                 dictionary,
                 training: Training::Over,
             });
         }
         let mut training = Training::default();
+        if kind == Kind::Text {
+            return Ok(Self {
+                kind,
+                packer: Packer::default(),
+                dictionary: None,
+                training,
+            });
+        }
         let mut statement = connection
             .prepare_cached("SELECT dictionary, packed FROM reply ORDER BY id DESC LIMIT ?1")?;
         let mut rows = statement.query([dictionary::SAMPLES])?;
@@ -76,15 +115,26 @@ impl Writing {
             }
         }
         Ok(Self {
+            kind,
             packer: Packer::default(),
             dictionary: None,
             training,
         })
     }
 
+    /// Packs a piece; the dictionary follows when there are enough to train it from.
+    fn pack(&mut self, connection: &Connection, plain: Vec<u8>) -> Result<PackedReply> {
+        if let Some(trained) = self.training.take(&plain) {
+            self.use_dictionary(connection, trained)?;
+        }
+        let dictionary = self.dictionary_row(connection)?;
+        let bytes = self.packer.pack(plain, self.kind.level());
+        Ok(PackedReply { dictionary, bytes })
+    }
+
     /// Packs with `dictionary` from now on.
     fn use_dictionary(&mut self, connection: &Connection, dictionary: Dictionary) -> Result<()> {
-        if let Ok(packer) = Packer::with(dictionary.bytes()) {
+        if let Ok(packer) = Packer::with(dictionary.bytes(), self.kind.level()) {
             let id = dictionary.enter(connection)?;
             self.packer = packer;
             self.dictionary = Some((id, dictionary));
@@ -113,16 +163,37 @@ impl Replies {
         let mut writing = self.writing.borrow_mut();
         let writing = match &mut *writing {
             Some(writing) => writing,
-            empty => empty.insert(Writing::begin(connection, self)?),
+            empty => empty.insert(Writing::begin(connection, self, Kind::Reply)?),
         };
-        let plain = packing::plain(text)?;
-        if let Some(trained) = writing.training.take(&plain) {
-            writing.use_dictionary(connection, trained)?;
-        }
-        let dictionary = writing.dictionary_row(connection)?;
-        let bytes = writing.packer.pack(plain);
-        self.add(connection, &PackedReply { dictionary, bytes })
-            .map(Some)
+        let packed = writing.pack(connection, packing::plain(text)?)?;
+        self.add(connection, &packed).map(Some)
+    }
+
+    /// A document's text, packed; `None` where that would not be shorter.
+    pub(super) fn pack_text(
+        &self,
+        connection: &Connection,
+        text: &str,
+    ) -> Result<Option<PackedReply>> {
+        let mut writing = self.writing_texts.borrow_mut();
+        let writing = match &mut *writing {
+            Some(writing) => writing,
+            empty => empty.insert(Writing::begin(connection, self, Kind::Text)?),
+        };
+        let packed = writing.pack(connection, text.as_bytes().to_vec())?;
+        Ok((packed.bytes.len() < text.len()).then_some(packed))
+    }
+
+    /// The text in a packed one.
+    pub(super) fn unpacked_text(
+        &self,
+        connection: &Connection,
+        dictionary: Option<i64>,
+        packed: &[u8],
+    ) -> Result<String> {
+        let plain = self.plain(connection, dictionary, packed)?;
+        String::from_utf8(plain)
+            .map_err(|_| StoreError::Corrupt("a document's text is not UTF-8".to_owned()))
     }
 
     /// Trains the dictionary from texts now, and packs with it from now on; does nothing where they are too few.
@@ -131,7 +202,7 @@ impl Replies {
             .iter()
             .map(packing::plain)
             .collect::<Result<Vec<_>>>()?;
-        let mut writing = Writing::begin(connection, self)?;
+        let mut writing = Writing::begin(connection, self, Kind::Reply)?;
         if let Some(trained) = dictionary::trained(&samples) {
             writing.use_dictionary(connection, trained)?;
             writing.training = Training::Over;

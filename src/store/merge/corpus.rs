@@ -2,8 +2,8 @@
 
 use super::{MatchedQuery, Merger};
 use crate::domain::corpus::{DocId, Document, JsonObject, Pool, Query, QueryId};
-use crate::store::Result;
 use crate::store::corpus::QueryKey;
+use crate::store::{Result, StoreError};
 use std::collections::HashMap;
 
 /// A query's row in the other file.
@@ -134,10 +134,16 @@ impl Merger<'_> {
     }
 
     fn document(&self, query: i64, position: usize, known: &OtherDocument) -> Result<Document> {
-        let content = self
-            .from
-            .prepare_cached("SELECT text FROM content WHERE id = ?1")?
-            .query_row([known.content], |row| row.get(0))?;
+        let content = {
+            let sql = "SELECT text, dictionary, packed FROM content WHERE id = ?1";
+            let mut statement = self.from.prepare_cached(sql)?;
+            let mut rows = statement.query([known.content])?;
+            let Some(row) = rows.next()? else {
+                let lost = format!("the text {} of a document is not there", known.content);
+                return Err(StoreError::Corrupt(lost));
+            };
+            self.other.content_text(row, 0)?
+        };
         let mut statement = self.from.prepare_cached(
             "SELECT title, metadata, extra, score FROM document WHERE query = ?1 AND position = ?2",
         )?;

@@ -4,9 +4,6 @@ use crate::store::error::{Result, StoreError};
 use serde::{Deserialize, Serialize};
 use zstd::bulk::{Compressor, Decompressor};
 
-/// How thoroughly replies are compressed.
-const LEVEL: i32 = 9;
-
 /// The most bytes that a frame may say that it holds: a small one that holds more than this comes from no judge.
 const LARGEST: usize = 64 << 20;
 
@@ -55,8 +52,8 @@ pub(super) struct Packer(Option<Compressor<'static>>);
 impl Packer {
     /// # Errors
     /// Where zstd cannot read the dictionary.
-    pub(super) fn with(dictionary: &[u8]) -> std::io::Result<Self> {
-        let mut compressor = Compressor::with_dictionary(LEVEL, dictionary)?;
+    pub(super) fn with(dictionary: &[u8], level: i32) -> std::io::Result<Self> {
+        let mut compressor = Compressor::with_dictionary(level, dictionary)?;
         // The row says which dictionary it is.
         compressor.include_dictid(false)?;
         compressor.include_contentsize(true)?;
@@ -66,9 +63,9 @@ impl Packer {
     }
 
     /// Packs a piece; as it is where that is shorter, or too long for a frame.
-    pub(super) fn pack(&mut self, plain: Vec<u8>) -> Vec<u8> {
+    pub(super) fn pack(&mut self, plain: Vec<u8>, level: i32) -> Vec<u8> {
         if self.0.is_none() {
-            self.0 = Self::with(&[]).ok().and_then(|packer| packer.0);
+            self.0 = Self::with(&[], level).ok().and_then(|packer| packer.0);
         }
         let frame = match &mut self.0 {
             Some(compressor) if plain.len() <= LARGEST => compressor.compress(&plain).ok(),

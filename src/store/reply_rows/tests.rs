@@ -1,6 +1,7 @@
 //! What is packed comes back byte for byte, and what nobody packed is an error.
 
 use super::*;
+use crate::store::labels::tests::pool;
 
 fn text(number: usize) -> ReplyText {
     let reasoning = format!(
@@ -143,4 +144,64 @@ fn bytes_that_nobody_packed_are_an_error_and_take_no_memory() {
     assert!(matches!(error, Err(StoreError::Corrupt(_))));
     let error = db.replies.unpacked(&db.connection, Some(7), &[0, 0]);
     assert!(matches!(error, Err(StoreError::Corrupt(_))));
+}
+
+#[test]
+fn texts_of_documents_come_back_to_the_byte_here_and_in_another_project() {
+    let db = Db::scratch().unwrap();
+    let words = |at: usize| {
+        let odd = if at.is_multiple_of(3) {
+            "\u{1f926}\n"
+        } else {
+            "é"
+        };
+        format!("{odd}Document {at} says what others say in the same words. ").repeat(1 + at % 7)
+    };
+    let mut pool = pool(&["{}"; 3]);
+    pool.documents[0].content = "x".repeat(70 << 20);
+    pool.documents[1].content = String::new();
+    pool.documents[2].content = words(5);
+    let query = db.add_pool(&pool, "set").unwrap().key();
+    let mut document = pool.documents[2].clone();
+    let with_dictionary = "SELECT count(*) FROM content WHERE dictionary IS NOT NULL";
+    let mut texts: Vec<String> = Vec::new();
+    while db.value::<i64>(with_dictionary, []).unwrap() < 3 {
+        let at = texts.len();
+        document.id = crate::domain::corpus::DocId::new(format!("more-{at}"));
+        document.content = words(1_000 + at);
+        texts.push(document.content.clone());
+        db.add_document(query, &document).unwrap();
+        assert!(at < 1_000_000, "the dictionary never came");
+    }
+    pool.documents
+        .iter()
+        .rev()
+        .for_each(|known| texts.insert(0, known.content.clone()));
+    let lengths = db.document_lengths(query).unwrap();
+    let infos = db.documents(query).unwrap();
+    let stored = db.pool(query).unwrap();
+    for (at, text) in texts.iter().enumerate() {
+        assert_eq!(&*db.document_text(query, at).unwrap(), text);
+        assert_eq!(&stored.documents[at].content, text);
+        assert_eq!(lengths[at], text.chars().count());
+        assert_eq!(
+            infos[at].snippet,
+            text.chars().take(160).collect::<String>()
+        );
+    }
+    assert!(
+        db.value::<i64>("SELECT count(*) FROM content WHERE packed IS NULL", [])
+            .unwrap()
+            > 0
+    );
+
+    let other = Db::scratch().unwrap();
+    let mut merger = crate::store::merge::Merger::new(&other, &db);
+    for theirs in merger.queries().unwrap() {
+        merger.matched(&theirs).unwrap();
+    }
+    let merged = other.known_query(pool.query.id.as_str()).unwrap().unwrap();
+    for (at, text) in texts.iter().enumerate() {
+        assert_eq!(&*other.document_text(merged, at).unwrap(), text);
+    }
 }

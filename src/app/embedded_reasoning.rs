@@ -116,12 +116,14 @@ impl EmbeddedReasoning {
     }
 
     fn pool(&mut self, db: &Db, query: QueryKey) -> Result<Arc<PoolText>> {
+        let info = db.query(query)?;
+        // A pool only grows.
         if let Some((known, pool)) = &self.pool
             && *known == query
+            && pool.documents.len() == info.documents
         {
             return Ok(Arc::clone(pool));
         }
-        let info = db.query(query)?;
         let documents = (0..info.documents)
             .map(|at| db.document_text(query, at))
             .collect::<Result<_>>()?;

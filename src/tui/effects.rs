@@ -15,7 +15,7 @@ use crate::app::review::annotator_statistics::annotator_statistics;
 use crate::app::review::review_queue::QueueRequest;
 use crate::app::review::review_queue::build_review_queue;
 use crate::app::review::undo::undone_text;
-use crate::client::{RunControl, now_ms};
+use crate::client::{RunControl, lock, now_ms};
 use crate::judge::JudgeEnsemble;
 use crate::judge::provider::calls_in_flight;
 use crate::store::corpus::QueryKey;
@@ -39,6 +39,8 @@ pub struct Runner {
     control: Option<tokio::sync::watch::Sender<RunControl>>,
     /// The overview that was asked for last, and whose turn it is to work it out.
     adjudications: Arc<(AtomicU64, Mutex<()>)>,
+    /// Who writes embedded judges' reasoning again; the pool read last stays with it, for the next battle.
+    reasoning: Arc<Mutex<EmbeddedReasoning>>,
     /// The end of the run that is going on, and what went wrong with it.
     end: Option<JoinHandle<Option<String>>>,
     /// What a person decided and is on its way to the disk; what went wrong where nobody looks at the screen any more.
@@ -62,6 +64,7 @@ impl Runner {
             results,
             control: None,
             adjudications: Arc::default(),
+            reasoning: Arc::default(),
             end: None,
             writes: Vec::new(),
         }
@@ -115,7 +118,8 @@ impl Runner {
                 | Effect::Rule(_)
                 | Effect::UndoRuling
         );
-        let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms);
+        let reasoning = Arc::clone(&self.reasoning);
+        let work = move |db: &mut Db| answer(db, effect, &annotator, asked_ms, &reasoning);
         let answered = if writes {
             self.store.write(work).boxed()
         } else {
@@ -220,6 +224,7 @@ impl Runner {
     /// Answers what takes seconds on a large project beside everything else.
     fn answer_apart(&self, effect: Effect) {
         let (store, results) = (self.store.clone(), self.results.clone());
+        let reasoning = Arc::clone(&self.reasoning);
         let annotator = self.options.annotator.clone();
         let written = self.store.write(|_| Ok(()));
         let adjudications = self.adjudications.clone();
@@ -239,7 +244,8 @@ impl Runner {
             }
             // What was asked of the project before is part of it.
             drop(tokio::runtime::Handle::current().block_on(written));
-            let found = store.read_blocking(move |db| answer(db, effect, &annotator, 0));
+            let found =
+                store.read_blocking(move |db| answer(db, effect, &annotator, 0, &reasoning));
             let msg = match found {
                 Ok(msg) => msg,
                 Err(error) => Some(Msg::Failed(error.to_string())),
@@ -344,7 +350,13 @@ fn opened(db: &Db, key: QueryKey) -> Result<OpenQuery> {
 }
 
 /// What the project answers to an effect; `None` for effects that are not about it.
-pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Result<Option<Msg>> {
+pub fn answer(
+    db: &mut Db,
+    effect: Effect,
+    annotator: &str,
+    now_ms: i64,
+    reasoning: &Mutex<EmbeddedReasoning>,
+) -> Result<Option<Msg>> {
     Ok(Some(match effect {
         Effect::List => Msg::Listed(db.overview()?),
         Effect::Summarise(keys) => {
@@ -365,7 +377,7 @@ pub fn answer(db: &mut Db, effect: Effect, annotator: &str, now_ms: i64) -> Resu
             )
         }
         Effect::Votes(key, battles, judges) => {
-            let mut reasoning = EmbeddedReasoning::default();
+            let mut reasoning = lock(reasoning);
             let votes = battles.into_iter().map(|battle| {
                 let votes = reasoning.battle_votes(db, key, battle, &judges)?;
                 Ok((battle, votes))

@@ -208,7 +208,9 @@ impl Bench {
                 }
                 effect => self
                     .store
-                    .write_blocking(move |db| answer(db, effect, &annotator, 0))
+                    .write_blocking(move |db| {
+                        answer(db, effect, &annotator, 0, &Default::default())
+                    })
                     .unwrap(),
             };
             if let Some(msg) = answered {

@@ -48,3 +48,6 @@ CREATE TABLE vote (
     reply           INTEGER REFERENCES reply (id),
     PRIMARY KEY (battle, judge)
 ) STRICT, WITHOUT ROWID;
+
+-- Priorities are kept in another form from here on, and made anew.
+DELETE FROM urgency;

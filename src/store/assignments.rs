@@ -7,6 +7,7 @@ use crate::domain::priority::{Assignment, DrawReason, PairKey, Policy};
 use crate::domain::verdict::Decision;
 use rusqlite::params;
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use uuid::Uuid;
 
 /// A pair that a queue has laid before a person.
@@ -142,16 +143,25 @@ impl Db {
         )?;
         let mut rows = statement.query([annotator])?;
         let mut lines = Vec::new();
+        let mut numbers: HashMap<i64, u64> = HashMap::new();
         while let Some(row) = rows.next()? {
+            let query: i64 = row.get(1)?;
+            let number = match numbers.get(&query) {
+                Some(number) => *number,
+                None => {
+                    let name = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
+                    *numbers.entry(query).or_insert(query_number(name))
+                }
+            };
             let (a, b): (usize, usize) = (row.get(3)?, row.get(4)?);
             let draw: String = row.get(6)?;
             let corrupt = |what: &str| StoreError::Corrupt(format!("{what} in the ledger"));
             lines.push(AssignmentRow {
                 uid: row.get(0)?,
-                query: QueryKey(row.get(1)?),
+                query: QueryKey(query),
                 shown: Assignment {
                     key: PairKey {
-                        query: query_number(&row.get::<_, String>(2)?),
+                        query: number,
                         pair: Pair::new(a, b).ok_or_else(|| corrupt("a pair of one"))?,
                     },
                     draw: match (draw.as_str(), row.get(7)?) {

@@ -6,7 +6,6 @@ use crate::domain::battle::Pair;
 use crate::domain::priority::{self, PairKey, Policy, QueueCandidate, Scoring};
 use crate::domain::ranking::View;
 use rusqlite::params;
-use serde::{Deserialize, Serialize};
 
 /// The policies that have numbers of their own; `Random` has none and `Mixed` uses those of `Value`.
 const SCORED: [Policy; 7] = [
@@ -19,44 +18,59 @@ const SCORED: [Policy; 7] = [
     Policy::Failed,
 ];
 
-/// How urgent a pair is under every policy.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct PairPriorities {
-    low: u32,
-    high: u32,
-    voted: bool,
-    priorities: [Option<f64>; SCORED.len()],
-}
+/// Marks the form in which urgencies are kept; another one is read by nobody.
+const FORM: u8 = 0xa2;
+/// Bytes before the pairs: the form, and how many pairs there are.
+const HEAD: usize = 5;
+/// Bytes of a pair: both documents, and whether a judge has voted.
+const PAIR: usize = 9;
+/// Bytes of a number.
+const NUMBER: usize = 8;
 
-/// How urgent every pair of a query is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct QueryPriorities(Vec<PairPriorities>);
+/// How urgent every pair of a query is, as it is kept: the pairs, then for each policy a number a pair, NaN for none. What a
+/// queue does not ask for is not looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryPriorities(Vec<u8>);
 
 impl QueryPriorities {
     /// The numbers of a view. `Impact` is the estimate of SCIENCE §9c: exact ones take a refit a pair.
     pub fn of(view: &View) -> Self {
-        let mut pairs: Vec<PairPriorities> = Vec::new();
-        for (slot, policy) in SCORED.into_iter().enumerate() {
+        let scored = SCORED.map(|policy| {
             let scoring = Scoring {
                 exact: 0,
                 ..Scoring::new(policy)
             };
-            for (at, scored) in priority::score_pairs(view, &scoring)
-                .into_iter()
-                .enumerate()
-            {
-                if pairs.len() == at {
-                    pairs.push(PairPriorities {
-                        low: u32::try_from(scored.pair.low()).unwrap_or(u32::MAX),
-                        high: u32::try_from(scored.pair.high()).unwrap_or(u32::MAX),
-                        voted: scored.voted,
-                        priorities: [None; SCORED.len()],
-                    });
-                }
-                pairs[at].priorities[slot] = scored.priority;
-            }
+            priority::score_pairs(view, &scoring)
+        });
+        let pairs = &scored[0];
+        let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX).to_le_bytes();
+        let mut bytes = vec![FORM];
+        bytes.extend(narrow(pairs.len()));
+        for scored in pairs {
+            bytes.extend(narrow(scored.pair.low()));
+            bytes.extend(narrow(scored.pair.high()));
+            bytes.push(u8::from(scored.voted));
         }
-        Self(pairs)
+        for scored in scored.iter().flatten() {
+            bytes.extend(scored.priority.unwrap_or(f64::NAN).to_le_bytes());
+        }
+        Self(bytes)
+    }
+
+    /// What was kept; nothing where another version kept it.
+    fn kept(bytes: Vec<u8>) -> Option<Self> {
+        let kept = Self(bytes);
+        let whole = HEAD + kept.pairs() * (PAIR + NUMBER * SCORED.len());
+        (kept.0.first() == Some(&FORM) && kept.0.len() == whole).then_some(kept)
+    }
+
+    fn pairs(&self) -> usize {
+        self.place(1) as usize
+    }
+
+    fn place(&self, at: usize) -> u32 {
+        let bytes = self.0.get(at..).and_then(|rest| rest.first_chunk());
+        bytes.map_or(0, |bytes| u32::from_le_bytes(*bytes))
     }
 
     /// The pairs as candidates of a queue under a policy.
@@ -70,14 +84,22 @@ impl QueryPriorities {
             policy => policy,
         };
         let slot = SCORED.iter().position(|scored| *scored == policy);
-        self.0.iter().filter_map(move |pair| {
+        let pairs = self.pairs();
+        let numbers = slot.map(|slot| HEAD + pairs * PAIR + slot * pairs * NUMBER);
+        (0..pairs).filter_map(move |pair| {
+            let at = HEAD + pair * PAIR;
+            let (low, high) = (self.place(at), self.place(at + 4));
+            let number = numbers.and_then(|numbers| {
+                let bytes = self.0.get(numbers + pair * NUMBER..)?.first_chunk()?;
+                Some(f64::from_le_bytes(*bytes)).filter(|number| !number.is_nan())
+            });
             Some(QueueCandidate {
                 key: PairKey {
                     query,
-                    pair: Pair::new(pair.low as usize, pair.high as usize)?,
+                    pair: Pair::new(low as usize, high as usize)?,
                 },
-                priority: slot.and_then(|slot| pair.priorities[slot]),
-                voted: pair.voted,
+                priority: number,
+                voted: self.0.get(at + PAIR - 1) == Some(&1),
             })
         })
     }
@@ -94,15 +116,23 @@ impl Db {
         let mut rows = statement.query([])?;
         let mut cached_priorities = Vec::new();
         while let Some(row) = rows.next()? {
-            let value = row
-                .get_ref(2)?
-                .as_blob_or_null()
-                .map_err(rusqlite::Error::from)?;
+            let value: Option<Vec<u8>> = row.get(2)?;
             // A cache that an older version wrote is no error: it is made anew.
-            let priorities = value.and_then(|bytes| postcard::from_bytes(bytes).ok());
+            let priorities = value.and_then(QueryPriorities::kept);
             cached_priorities.push((QueryKey(row.get(0)?), row.get(1)?, priorities));
         }
         Ok(cached_priorities)
+    }
+
+    /// The queries whose urgencies are out of date or were never computed.
+    pub(super) fn without_priorities(&self) -> Result<Vec<QueryKey>> {
+        self.all(
+            "SELECT query.id FROM query
+             LEFT JOIN urgency ON urgency.query = query.id AND urgency.revision = query.revision
+             WHERE urgency.query IS NULL ORDER BY query.id",
+            [],
+            |row| Ok(QueryKey(row.get(0)?)),
+        )
     }
 
     /// A query's urgencies and the revision they are of, from the cache where it is good.
@@ -115,7 +145,7 @@ impl Db {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?
             .ok_or_else(|| StoreError::NotFound("no such query".to_owned()))?;
-        if let Some(priorities) = cached.and_then(|bytes| postcard::from_bytes(&bytes).ok()) {
+        if let Some(priorities) = cached.and_then(QueryPriorities::kept) {
             return Ok((revision, priorities));
         }
         Ok((revision, QueryPriorities::of(&self.view(query)?)))
@@ -128,13 +158,11 @@ impl Db {
         revision: i64,
         priorities: &QueryPriorities,
     ) -> Result<()> {
-        let bytes = postcard::to_stdvec(priorities)
-            .map_err(|error| StoreError::Corrupt(error.to_string()))?;
         self.change(
             "INSERT INTO urgency (query, revision, value)
              SELECT id, revision, ?2 FROM query WHERE id = ?1 AND revision = ?3
              ON CONFLICT (query) DO UPDATE SET revision = excluded.revision, value = excluded.value",
-            params![query.0, bytes, revision],
+            params![query.0, priorities.0, revision],
         )?;
         Ok(())
     }

@@ -118,12 +118,7 @@ impl Store {
     /// Brings the urgencies that are out of date up to date and keeps them, a query at a time, so that others get their
     /// turn; `told` hears how many are left.
     pub fn refresh_priorities(&self, told: &mut dyn FnMut(usize)) -> Result<()> {
-        let mut stale: Vec<QueryKey> = self.read_blocking(|db| {
-            let all = db.cached_priorities()?.into_iter();
-            Ok(all
-                .filter_map(|(key, _, priorities)| priorities.is_none().then_some(key))
-                .collect())
-        })?;
+        let mut stale = self.read_blocking(|db| db.without_priorities())?;
         while let Some(query) = stale.pop() {
             let (revision, priorities) = self.read_blocking(move |db| db.priorities_now(query))?;
             self.write_blocking(move |db| db.keep_priorities(query, revision, &priorities))?;

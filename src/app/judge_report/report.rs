@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::thread;
 
 /// Cards of all judges, and who agrees with whom.
 #[derive(Clone, Debug)]
@@ -53,36 +54,23 @@ pub fn rater_report(
             DrawnPairs::read(db, scope)?,
         ))
     })?;
-    let mut walk = ReportWalk {
-        sums: ReportSums::default(),
-        people: JudgeRatings::default(),
-        state: Sha256::new(),
-        unkept: HashMap::new(),
-    };
-    for (id, _) in &judged.judges {
-        walk.state.update(id.0.to_le_bytes());
-    }
-    let keeps = !store.is_read_only();
-    store.tally_all(&judged.keys(), |query, mut now| {
-        let place = judged.place(query).unwrap_or(0);
-        drawn.add(query, &now.tally);
-        now.tally.renumber(judged.numbers(query));
-        walk.people.extend(now.tally.reviewed(place));
-        walk.sums.add(place, now.tally);
-        walk.state.update(query.0.to_le_bytes());
-        walk.state.update(now.revision.to_le_bytes());
-        if let Some(cases) = now.cases.filter(|_| !keeps) {
-            walk.unkept.insert(query, cases);
-        }
-        wanted()
-    })?;
-    if !wanted() {
-        return Ok(None);
-    }
-    let Some(fits) = walk.fits(store, &judged, scope, wanted)? else {
+    // Both go over all votes at the first look, and neither wants anything of the other.
+    let (walked, calls) = thread::scope(|threads| {
+        let calls = threads.spawn(|| of_calls(store, &judged, wanted));
+        let walked = ReportWalk::read(store, &judged, &mut drawn, wanted).and_then(|walk| {
+            let Some(walk) = walk else {
+                return Ok(None);
+            };
+            let fits = walk.fits(store, &judged, scope, wanted)?;
+            Ok(fits.map(|fits| (walk, fits)))
+        });
+        (walked, calls.join())
+    });
+    let Some((walk, fits)) = walked? else {
         return Ok(None);
     };
-    let (calls, audits) = of_calls(store, &judged)?;
+    let crashed = || StoreError::Corrupt("reading the calls has crashed".to_owned());
+    let (calls, audits) = calls.map_err(|_| crashed())??;
     let (rater_data, selective) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
         Ok((data, db.has_escalated()?))
@@ -107,6 +95,39 @@ struct ReportWalk {
 }
 
 impl ReportWalk {
+    /// Looks at every query; `None` where nobody wants it any more.
+    fn read(
+        store: &Store,
+        judged: &JudgedQueries,
+        drawn: &mut DrawnPairs,
+        wanted: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Self>> {
+        let mut walk = Self {
+            sums: ReportSums::default(),
+            people: JudgeRatings::default(),
+            state: Sha256::new(),
+            unkept: HashMap::new(),
+        };
+        for (id, _) in &judged.judges {
+            walk.state.update(id.0.to_le_bytes());
+        }
+        let keeps = !store.is_read_only();
+        store.tally_all(&judged.keys(), |query, mut now| {
+            let place = judged.place(query).unwrap_or(0);
+            drawn.add(query, &now.tally);
+            now.tally.renumber(judged.numbers(query));
+            walk.people.extend(now.tally.reviewed(place));
+            walk.sums.add(place, now.tally);
+            walk.state.update(query.0.to_le_bytes());
+            walk.state.update(now.revision.to_le_bytes());
+            if let Some(cases) = now.cases.filter(|_| !keeps) {
+                walk.unkept.insert(query, cases);
+            }
+            wanted()
+        })?;
+        Ok(wanted().then_some(walk))
+    }
+
     /// What the regressions of all cards find, from what is kept where nothing has changed.
     fn fits(
         &self,
@@ -200,10 +221,14 @@ impl RaterReport {
 fn of_calls(
     store: &Store,
     judged: &JudgedQueries,
+    wanted: &(dyn Fn() -> bool + Sync),
 ) -> Result<(Vec<JudgeCalls>, Vec<ReasoningAudit>)> {
     let made = store.read_blocking(|db| db.calls_by_judge())?;
     let (mut calls, mut audits) = (Vec::new(), Vec::new());
     for (judge, _) in &judged.judges {
+        if !wanted() {
+            break;
+        }
         let (votes, failures) = made.get(judge).copied().unwrap_or_default();
         let state = [votes.to_le_bytes(), failures.to_le_bytes()].concat();
         let part = |what: &str| format!("{what} of {}", judge.0);

@@ -2,6 +2,7 @@
 
 use crate::store::Store;
 use rusqlite::Connection;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Tables that grow with every call or every battle.
@@ -120,6 +121,67 @@ fn big_tables_are_read_by_key() {
     }
     assert!(explained > 100, "only {explained} statements were found");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The steps of the plan that read a whole table once for each row of another, or for each row that a subquery is asked about.
+fn scans_in_loops(db: &Connection, sql: &str) -> rusqlite::Result<Vec<String>> {
+    let mut explained = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let unbound = vec![rusqlite::types::Null; explained.parameter_count()];
+    let steps = explained.query_map(rusqlite::params_from_iter(unbound), |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(3)?))
+    })?;
+    let steps: Vec<(i64, i64, String)> = steps.collect::<Result<_, _>>()?;
+    let asked_often = |mut parent: i64| {
+        while let Some((_, above, what)) = steps.iter().find(|(id, ..)| *id == parent) {
+            if what.starts_with("CORRELATED") {
+                return true;
+            }
+            parent = *above;
+        }
+        false
+    };
+    let is_loop = |what: &str| what.starts_with("SCAN ") || what.starts_with("SEARCH ");
+    let mut outer = HashSet::new();
+    let mut found = Vec::new();
+    for (_, parent, what) in &steps {
+        let inner = is_loop(what) && !outer.insert(*parent);
+        // A list in a column is no table.
+        let table = what.starts_with("SCAN ") && !what.contains("VIRTUAL TABLE");
+        let once = what.starts_with("SCAN CONSTANT") || !table;
+        if !once && (inner || asked_often(*parent)) {
+            found.push(what.clone());
+        }
+    }
+    Ok(found)
+}
+
+#[test]
+fn no_table_is_read_whole_inside_a_loop() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("overrule.db");
+    drop(Store::open(&path).unwrap());
+    let db = Connection::open(&path).unwrap();
+    let mut found = Vec::new();
+    let store = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/store");
+    statements(&store, &mut found);
+    let mut wrong = Vec::new();
+    for (path, sql) in &found {
+        let scans = scans_in_loops(&db, sql).unwrap();
+        if !scans.is_empty() {
+            wrong.push(format!("{}: {scans:?}: {sql}", path.display()));
+        }
+    }
+    assert!(
+        found.len() > 100 && wrong.is_empty(),
+        "{}",
+        wrong.join("\n")
+    );
+    let each =
+        "SELECT 1 FROM query JOIN failure ON failure.battle = query.id AND failure.judge = 1";
+    assert!(scans_in_loops(&db, each).unwrap().is_empty());
+    let unknown =
+        "SELECT (SELECT count(*) FROM failure WHERE failure.attempt > query.id) FROM query";
+    assert_eq!(scans_in_loops(&db, unknown).unwrap(), ["SCAN failure"]);
 }
 
 #[test]

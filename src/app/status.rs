@@ -6,27 +6,52 @@ use crate::app::run_lock::RunLock;
 use crate::store::corpus::QueryInfo;
 use crate::store::ledger::Spent;
 use crate::store::summary_cache::QuerySummary;
-use crate::store::{Result, Store};
+use crate::store::{Result, Store, StoreError};
 pub use project_status::{PartOf, ProjectStatus};
+
+/// Queries that are in memory at a time.
+const PAGE: i64 = 2_000;
 
 /// Every query with its summary, computed and kept where it was out of date.
 pub fn summaries(store: &Store) -> Result<Vec<(QueryInfo, QuerySummary)>> {
-    let overview = store.read_blocking(|db| db.overview())?;
-    let stale: Vec<_> = overview
-        .iter()
-        .filter(|(_, summary)| summary.is_none())
-        .map(|(info, _)| info.key)
-        .collect();
-    let mut fresh = Vec::with_capacity(stale.len());
-    store.summarise_all(&stale, |_, summary| {
-        fresh.push(summary);
-        true
+    let mut summaries = Vec::new();
+    each_summary(store, |info, summary| {
+        summaries.push((info, summary));
+        Ok::<_, StoreError>(())
     })?;
-    let mut fresh = fresh.into_iter();
-    let summaries = overview
-        .into_iter()
-        .filter_map(|(info, summary)| Some((info, summary.or_else(|| fresh.next())?)));
-    Ok(summaries.collect())
+    Ok(summaries)
+}
+
+/// Hands every query with its summary to `each`, in order; those that are out of date are computed and kept, a page of
+/// queries at a time.
+pub fn each_summary<E: From<StoreError>>(
+    store: &Store,
+    mut each: impl FnMut(QueryInfo, QuerySummary) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let mut after = None;
+    loop {
+        let page = store.read_blocking(move |db| db.overview_page(after, PAGE))?;
+        let Some((last, _)) = page.last() else {
+            return Ok(());
+        };
+        after = Some(last.key);
+        let stale: Vec<_> = page
+            .iter()
+            .filter(|(_, summary)| summary.is_none())
+            .map(|(info, _)| info.key)
+            .collect();
+        let mut fresh = Vec::with_capacity(stale.len());
+        store.summarise_all(&stale, |_, summary| {
+            fresh.push(summary);
+            true
+        })?;
+        let mut fresh = fresh.into_iter();
+        for (info, summary) in page {
+            if let Some(summary) = summary.or_else(|| fresh.next()) {
+                each(info, summary)?;
+            }
+        }
+    }
 }
 
 /// What was spent, by purpose and service.

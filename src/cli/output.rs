@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Prints a value as indented JSON.
 pub(super) fn json<T: serde::Serialize>(value: &T) -> CommandResult {
@@ -105,23 +106,48 @@ pub(super) fn or_dash<T>(value: Option<T>, words: impl FnOnce(T) -> String) -> S
 
 /// Columns of text, left-aligned unless the header starts with `>`; two spaces between them.
 pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
-    use unicode_width::UnicodeWidthStr;
-    let right: Vec<bool> = header.iter().map(|name| name.starts_with('>')).collect();
-    let names: Vec<String> = header
-        .iter()
-        .map(|name| name.trim_start_matches('>').to_owned())
-        .collect();
-    let mut widths: Vec<usize> = names.iter().map(|name| name.width()).collect();
-    for row in rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.width());
+    let mut columns = TableColumns::new(header);
+    rows.iter().for_each(|row| columns.make_room(row));
+    let lines = rows.iter().map(|row| columns.line(row));
+    columns.header() + &lines.collect::<String>()
+}
+
+/// How wide the columns of a table are.
+pub(super) struct TableColumns {
+    names: Vec<String>,
+    right: Vec<bool>,
+    widths: Vec<usize>,
+}
+
+impl TableColumns {
+    /// Wide enough for the header.
+    pub(super) fn new(header: &[&str]) -> Self {
+        let names = header.iter().map(|name| name.trim_start_matches('>'));
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        Self {
+            right: header.iter().map(|name| name.starts_with('>')).collect(),
+            widths: names.iter().map(|name| name.width()).collect(),
+            names,
         }
     }
-    let mut text = String::new();
-    for row in std::iter::once(&names).chain(rows) {
+
+    /// Makes the columns wide enough for a row.
+    pub(super) fn make_room<S: AsRef<str>>(&mut self, row: &[S]) {
+        for (width, cell) in self.widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.as_ref().width());
+        }
+    }
+
+    pub(super) fn header(&self) -> String {
+        self.line(&self.names)
+    }
+
+    /// A row as a line.
+    pub(super) fn line<S: AsRef<str>>(&self, row: &[S]) -> String {
         let mut line = String::new();
-        for ((cell, width), right) in row.iter().zip(&widths).zip(&right) {
-            let pad = " ".repeat(width - cell.width());
+        for ((cell, width), right) in row.iter().zip(&self.widths).zip(&self.right) {
+            let cell = cell.as_ref();
+            let pad = " ".repeat(width.saturating_sub(cell.width()));
             let (before, after) = if *right {
                 (pad.as_str(), "")
             } else {
@@ -132,10 +158,41 @@ pub(super) fn table(header: &[&str], rows: &[Vec<String>]) -> String {
             line.push_str(after);
             line.push_str("  ");
         }
-        text.push_str(line.trim_end());
-        text.push('\n');
+        line.truncate(line.trim_end().len());
+        line.push('\n');
+        line
     }
-    text
+}
+
+/// A JSON array on its way to stdout, an element at a time.
+pub(super) struct JsonArray {
+    out: io::BufWriter<io::StdoutLock<'static>>,
+    elements: usize,
+}
+
+impl JsonArray {
+    pub(super) fn new() -> Self {
+        Self {
+            out: io::BufWriter::new(io::stdout().lock()),
+            elements: 0,
+        }
+    }
+
+    pub(super) fn push<T: serde::Serialize>(&mut self, value: &T) -> CommandResult {
+        let before = if self.elements == 0 { "[" } else { "," };
+        self.elements += 1;
+        self.out.write_all(before.as_bytes())?;
+        for line in safe_json::pretty(value)?.lines() {
+            write!(self.out, "\n  {line}")?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(mut self) -> CommandResult {
+        let end = if self.elements == 0 { "[]\n" } else { "\n]\n" };
+        self.out.write_all(end.as_bytes())?;
+        Ok(self.out.flush()?)
+    }
 }
 
 /// Starts the log file; the guard writes what is left when it is dropped.

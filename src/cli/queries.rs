@@ -1,10 +1,14 @@
 //! `overrule queries`: one row a query.
 
 use super::command::{CommandContext, CommandResult};
-use super::output::{self, clean};
-use crate::app::status::summaries;
+use super::output::{JsonArray, TableColumns, clean};
+use crate::app::status::each_summary;
+use crate::store::StoreError;
+use crate::store::corpus::QueryInfo;
+use crate::store::summary_cache::QuerySummary;
 use clap::Args;
 use serde_json::json;
+use std::io::{self, Write as _};
 
 #[derive(Debug, Args)]
 #[command(
@@ -19,21 +23,18 @@ pub(super) struct QueriesCommand {
 impl QueriesCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
         let store = context.open()?;
-        let rows = summaries(&store)?;
         if self.json {
-            let rows: Vec<_> = rows
-                .iter()
-                .map(|(info, summary)| {
-                    let mut row = json!({ "query": info.id, "text": info.text });
-                    if let (Some(row), Ok(serde_json::Value::Object(summary))) =
-                        (row.as_object_mut(), serde_json::to_value(summary))
-                    {
-                        row.extend(summary);
-                    }
-                    row
-                })
-                .collect();
-            return output::json(&rows);
+            let mut rows = JsonArray::new();
+            each_summary(&store, |info, summary| {
+                let mut row = json!({ "query": info.id, "text": info.text });
+                if let (Some(row), Ok(serde_json::Value::Object(summary))) =
+                    (row.as_object_mut(), serde_json::to_value(summary))
+                {
+                    row.extend(summary);
+                }
+                rows.push(&row)
+            })?;
+            return rows.end();
         }
         let header = [
             "query",
@@ -47,34 +48,49 @@ impl QueriesCommand {
             ">verdicts",
             "text",
         ];
-        let rows: Vec<Vec<String>> = rows
-            .iter()
-            .map(|(info, summary)| {
-                vec![
-                    clean(info.id.as_str()),
-                    summary.documents.to_string(),
-                    format!("{}/{}", summary.fought, summary.battles),
-                    summary.missing.to_string(),
-                    summary.failures.to_string(),
-                    match summary.judged {
-                        0 => "–".to_owned(),
-                        judged => {
-                            format!("{:.0} %", 100.0 * summary.unanimous as f64 / judged as f64)
-                        }
-                    },
-                    match summary.triads {
-                        0 => "–".to_owned(),
-                        triads => format!("{}/{triads}", summary.cyclic),
-                    },
-                    summary
-                        .widest
-                        .filter(|_| summary.judged > 0)
-                        .map_or("–".to_owned(), |ranks| format!("{ranks} ranks")),
-                    summary.verdicts.to_string(),
-                    clean(&info.text).chars().take(70).collect(),
-                ]
-            })
-            .collect();
-        output::text(&output::table(&header, &rows))
+        let mut columns = TableColumns::new(&header);
+        let mut rows: Vec<String> = Vec::new();
+        each_summary(&store, |info, summary| {
+            let row = cells(&info, &summary);
+            columns.make_room(&row);
+            rows.push(row.join(BETWEEN));
+            Ok::<_, StoreError>(())
+        })?;
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        out.write_all(columns.header().as_bytes())?;
+        for row in rows {
+            let row: Vec<&str> = row.split(BETWEEN).collect();
+            out.write_all(columns.line(&row).as_bytes())?;
+        }
+        Ok(out.flush()?)
     }
+}
+
+/// Stands between the cells of a row that waits to be printed; no cell has it.
+const BETWEEN: &str = "\u{1f}";
+
+fn cells(info: &QueryInfo, summary: &QuerySummary) -> Vec<String> {
+    vec![
+        clean(info.id.as_str()),
+        summary.documents.to_string(),
+        format!("{}/{}", summary.fought, summary.battles),
+        summary.missing.to_string(),
+        summary.failures.to_string(),
+        match summary.judged {
+            0 => "–".to_owned(),
+            judged => {
+                format!("{:.0} %", 100.0 * summary.unanimous as f64 / judged as f64)
+            }
+        },
+        match summary.triads {
+            0 => "–".to_owned(),
+            triads => format!("{}/{triads}", summary.cyclic),
+        },
+        summary
+            .widest
+            .filter(|_| summary.judged > 0)
+            .map_or("–".to_owned(), |ranks| format!("{ranks} ranks")),
+        summary.verdicts.to_string(),
+        clean(&info.text).chars().take(70).collect(),
+    ]
 }

@@ -227,6 +227,15 @@ impl Db {
     /// Everything the list of queries needs that is cheap: each query and its summary where the cache is still good, or where
     /// nothing has been planned or judged, which is the same for all pools of one size.
     pub fn overview(&self) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
+        self.overview_page(None, i64::MAX)
+    }
+
+    /// [`Db::overview`] of so many queries after one.
+    pub fn overview_page(
+        &self,
+        after: Option<QueryKey>,
+        limit: i64,
+    ) -> Result<Vec<(QueryInfo, Option<QuerySummary>)>> {
         let settings = self.settings()?;
         let mut untouched: HashMap<usize, QuerySummary> = HashMap::new();
         self.all(
@@ -236,8 +245,8 @@ impl Db {
                         AND NOT EXISTS (SELECT 1 FROM verdict WHERE verdict.query = query.id)
                     ELSE 0 END
              FROM query LEFT JOIN summary ON summary.query = query.id AND summary.revision = query.revision
-             ORDER BY query.id",
-            [],
+             WHERE query.id > ?1 ORDER BY query.id LIMIT ?2",
+            (after.map_or(i64::MIN, |query| query.0), limit),
             |row| {
                 let info = QueryInfo {
                     key: QueryKey(row.get(0)?),

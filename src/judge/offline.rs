@@ -172,12 +172,30 @@ impl Judge for LexicalJudge {
     /// Words; the output is the length of a typical note.
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
         let usage = Usage {
-            input: prompt.user.split_whitespace().count() as u64,
+            input: words(&prompt.user) as u64,
             output: TYPICAL_NOTE,
             ..Usage::default()
         };
         (usage, Some(0.0))
     }
+
+    fn worst_with_reask(&self, _: &JudgePrompt) -> Option<f64> {
+        Some(0.0)
+    }
+}
+
+/// How many words a text has. A plan counts those of every pool, most of which are plain ASCII.
+fn words(text: &str) -> usize {
+    if !text.is_ascii() {
+        return text.split_whitespace().count();
+    }
+    let (mut words, mut blank) = (0, true);
+    for byte in text.bytes() {
+        let now = matches!(byte, b'\t'..=b'\r' | b' ');
+        words += usize::from(blank && !now);
+        blank = now;
+    }
+    words
 }
 
 #[cfg(test)]
@@ -185,6 +203,21 @@ mod tests {
     use super::*;
     use crate::judge::parse::parse;
     use crate::judge::presented::PoolText;
+
+    #[test]
+    fn words_stand_between_white_space_of_any_kind() {
+        for text in [
+            "",
+            " ",
+            "one",
+            " two  words\n",
+            "a\u{b}b\u{c}c\td\re",
+            "\u{1c}x\u{1f}",
+            "naïve\u{a0}words",
+        ] {
+            assert_eq!(words(text), text.split_whitespace().count(), "{text:?}");
+        }
+    }
 
     fn case(first: usize, second: usize) -> PresentedPair {
         let texts = [

@@ -5,6 +5,7 @@ use crate::app::judge_report::ranking_shift::ranking_with_responses;
 use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::RaterReport;
 use crate::app::judge_report::report::rater_report;
+use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
@@ -208,11 +209,13 @@ impl JudgeReportText {
             }
         }
         for (at, audit) in self.0.audits.iter().enumerate() {
-            if audit.missing_quotes + audit.contradictions > 0 {
+            let unchecked = audit.votes > 0 && audit.quotes == 0;
+            if unchecked || audit.missing_quotes + audit.contradictions > 0 {
                 text.push_str(&format!(
-                    "{}: of {} reasonings looked into, {} of {} quotes stand in no text, {} of {} conclusions contradict the score\n",
+                    "{}: reasoning of {}: {}\n",
                     sanitise::line(&self.0.rater_data.judges[at].1.name),
-                    audit.votes, audit.missing_quotes, audit.quotes, audit.contradictions, audit.conclusions,
+                    counted(audit.votes, "vote"),
+                    audit.words(),
                 ));
             }
         }

@@ -23,8 +23,10 @@ use std::path::PathBuf;
 many as it finds relevant, none included. With --per-document it says of every document whether it supports or refutes the
 query or has not enough evidence, and copies the sentence that proves it; what supports or refutes is picked.
 
-A wrong number of slots, a slot named twice or one that does not exist, a document without a verdict, a sentence that its
-document lacks, and what is not JSON are invalid picks: asked for once more, then counted as invalid, never filled up.
+A wrong number of slots, a slot named twice or one that does not exist, a document without a verdict, and what is not JSON
+are invalid picks: asked for once more, then counted as invalid, never filled up. A verdict whose sentence is missing or not
+in its document is kept as claimed and counts neither as picked nor as not picked; the others of that answer stand. A
+sentence beside not_enough is ignored.
 
 Every answer is in the project as soon as it comes. Run the same command again to go on where it stopped; what has been
 answered is not asked again. `overrule adjudication` holds the picks against the labels.
@@ -148,6 +150,13 @@ impl PickCommand {
             }))?;
         } else {
             output::text(&table(&rows))?;
+            for row in rows.iter().filter(|row| row.unproven > 0) {
+                output::message(&format!(
+                    "{}: {} without a sentence of the document; they count neither as picked nor as not picked",
+                    clean(&row.judge),
+                    counted(row.unproven, "verdict"),
+                ));
+            }
             output::message("`overrule adjudication` holds the picks against the labels");
         }
         let missing = rows.iter().map(|row| row.missing).sum();

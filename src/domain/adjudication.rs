@@ -16,12 +16,12 @@ pub use disagreement::{
     CONTROL_SHARE, Disagreement, DisagreementOrder, DisagreementRule, find_disagreements,
     measure_impact, order_disagreements,
 };
-pub use evidence::{EvidenceLabel, SlotVerdict, VerdictsReply, picks_of_verdicts};
+pub use evidence::{EvidenceLabel, SlotVerdict, VerdictsReply};
 pub use judge_answers::{
     IgnoredAnswers, JudgeAnswers, PickAnswer, PoolAnswer, PoolSet, group_answers,
     summarise_answers, valid_answers,
 };
-pub use pick_outcome::{PickCounts, PickOutcome, PickSummary, PooledCounts, pick_outcomes};
+pub use pick_outcome::{PickCounts, PickOutcome, PickSummary, PooledCounts};
 pub use pick_record::{PickRecord, PickResult};
 pub use pick_reply::{InvalidPick, PickMode, PickRequest, SlotsReply};
 pub use remeasure::{Remeasured, remeasure, remeasured_metrics};

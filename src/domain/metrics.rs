@@ -15,4 +15,6 @@ pub use evaluate::{
 };
 pub use measure::{Measure, Metric};
 pub use rank_correlation::kendall_tau_b;
-pub use significance::{Comparison, MeanEstimate, Resampling, bootstraps, compare, estimate};
+pub use significance::{
+    Comparison, MeanEstimate, Resampling, bootstraps, compare, equal_shares, estimate,
+};

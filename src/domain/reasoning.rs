@@ -1,9 +1,11 @@
 //! Judges' reasoning: whose "Document A" is whose, and which quotes are in the text.
 
 mod conclusion;
+mod copied;
 mod quote;
 
 pub use conclusion::conclusion;
+pub use copied::{WordRuns, copied_runs};
 pub use quote::{FoldedText, occurs, quotes};
 
 use std::borrow::Cow;

@@ -275,14 +275,18 @@ pub fn ruling_context(
     let answers = valid_answers(&groups, &bench);
     let slot = slots.iter().position(|slot| slot.document == *document);
     let against = slot.map_or(0, |slot| {
-        let parts =
-            |(_, picks): &&(usize, Vec<usize>)| picks.contains(&slot) != slots[slot].positive;
-        answers.iter().filter(parts).count()
+        let said = answers.iter().filter_map(|answer| answer.says(slot));
+        said.filter(|picked| *picked != slots[slot].positive)
+            .count()
+    });
+    let said = slot.map_or(0, |slot| {
+        let said = answers.iter().filter_map(|answer| answer.says(slot));
+        said.count()
     });
     Ok(RulingContext {
         grade: db.label(&id, document)?,
         against,
-        answers: answers.len(),
+        answers: said,
         ..RulingContext::default()
     })
 }

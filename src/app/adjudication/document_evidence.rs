@@ -35,8 +35,8 @@ pub struct DocumentEvidence {
 pub struct JudgePick {
     /// The judge, with what tells it from others of the name.
     pub judge: String,
-    /// Whether it picked the document.
-    pub picked: bool,
+    /// Whether it picked the document; `None` where its verdict on it lacks its proof.
+    pub picked: Option<bool>,
     /// Its reasons for its picks from the pool.
     pub reason: String,
 }
@@ -54,12 +54,15 @@ pub fn document_evidence(db: &Db, query: QueryKey, document: &DocId) -> Result<D
                     let proof = given.verdict_on(document).map(|verdict| {
                         let sentence = verdict.sentence.as_deref();
                         let quoted = sentence.map_or(String::new(), |text| format!(" “{text}”"));
-                        format!("{}{quoted}", verdict.verdict.name())
+                        let flaw = verdict
+                            .unproven
+                            .map_or(String::new(), |unproven| format!(" ({})", unproven.words()));
+                        format!("{}{quoted}{flaw}", verdict.verdict.name())
                     });
                     let reasons = proof.into_iter().chain(given.thoughts.iter().cloned());
                     picks.push(JudgePick {
                         judge: judge_name(group, (group.orders.len() > 1).then_some(*order)),
-                        picked: given.picked().contains(&document),
+                        picked: given.picks(document),
                         reason: reasons.collect::<Vec<_>>().join("\n"),
                     });
                 }

@@ -1,14 +1,17 @@
 //! The verdicts on single documents, and the sentences that prove them.
 
-use crate::domain::adjudication::{
-    EvidenceLabel, PickCounts, PoolAnswer, PooledCounts, pick_outcomes, picks_of_verdicts,
-};
+use crate::domain::adjudication::{EvidenceLabel, PickCounts, PoolAnswer, PooledCounts};
 use serde_json::{Value, json};
 
 /// The verdicts with their sentences, or `None` where none were asked for.
 pub(super) fn verdicts_json(answer: &PoolAnswer) -> Option<Value> {
     let verdicts = answer.told().map(|(document, given)| {
-        json!({"document": document, "verdict": given.verdict, "sentence": given.sentence})
+        let mut verdict =
+            json!({"document": document, "verdict": given.verdict, "sentence": given.sentence});
+        if let (Value::Object(verdict), Some(unproven)) = (&mut verdict, given.unproven) {
+            verdict.insert("unproven".to_owned(), json!(unproven));
+        }
+        verdict
     });
     (!answer.verdicts.is_empty()).then(|| verdicts.collect())
 }
@@ -19,13 +22,15 @@ pub(super) fn by_verdict<'a>(
 ) -> Vec<(EvidenceLabel, PooledCounts)> {
     let mut sums = EvidenceLabel::ALL.map(|stance| (stance, PooledCounts::default()));
     for given in answers {
-        let boxes = pick_outcomes(&given.pool, &picks_of_verdicts(&given.verdicts));
+        let boxes = given.outcomes().unwrap_or_default();
         for (stance, sum) in &mut sums {
             let own = given.verdicts.iter().filter(|v| v.verdict == *stance);
             let outcomes = own.filter_map(|verdict| boxes.get(verdict.slot.checked_sub(1)?));
             *sum += outcomes.copied().collect::<PickCounts>();
         }
     }
-    let any = sums.iter().any(|(_, sum)| sum.boxes.total() > 0);
+    let any = sums
+        .iter()
+        .any(|(_, sum)| sum.boxes.total() + sum.boxes.unproven > 0);
     sums.into_iter().filter(|_| any).collect()
 }

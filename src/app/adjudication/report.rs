@@ -285,6 +285,7 @@ fn boxes_json(boxes: &PickCounts) -> Value {
         "label_only": boxes.label_only,
         "pick_only": boxes.pick_only,
         "neither": boxes.neither,
+        "unproven": boxes.unproven,
         "pick_rate": boxes.pick_rate(),
         "picked_of_labelled": boxes.recall(),
         "picked_of_others": boxes.false_pick_rate(),

@@ -2,9 +2,7 @@
 
 use super::evidence::verdicts_json;
 use crate::app::error::AppError;
-use crate::domain::adjudication::{
-    JudgeAnswers, PickAnswer, PickCounts, PickOutcome, PoolSet, pick_outcomes,
-};
+use crate::domain::adjudication::{JudgeAnswers, PickAnswer, PickCounts, PickOutcome, PoolSet};
 use crate::domain::corpus::{Document, Pool};
 use crate::domain::retrieval::JudgingPool;
 use crate::formats::csv_cell::SafeCsv;
@@ -140,11 +138,10 @@ pub fn disagreements(
             continue;
         };
         for (at, given) in first {
-            let PickAnswer::Picks(positions) = &given.answer else {
+            let Some(boxes) = given.outcomes() else {
                 continue;
             };
             let pool = texts_of(*at)?;
-            let boxes = pick_outcomes(&given.pool, positions);
             let of = |wanted: PickOutcome| -> Vec<&Document> {
                 let slots = given.pool.slots.iter().zip(&boxes);
                 slots

@@ -1,7 +1,8 @@
 //! A look into the reasoning of some of a judge's votes: quotes that stand nowhere, conclusions against the score.
 
 use crate::app::embedded_reasoning::{EmbeddedReasoning, SeenPair};
-use crate::domain::reasoning::{FoldedText, conclusion, quotes};
+use crate::app::wording::counted;
+use crate::domain::reasoning::{FoldedText, WordRuns, conclusion, copied_runs, quotes};
 use crate::domain::vote::{JudgeId, Margin, Outcome};
 use crate::store::corpus::QueryKey;
 use crate::store::vote_details::{ReasonedVote, VoteReasoning};
@@ -20,8 +21,11 @@ const FEW_POOLS: usize = 32;
 pub struct ReasoningAudit {
     /// Votes looked into.
     pub votes: usize,
+    /// Phrases in quotation marks, and passages copied without.
     pub quotes: usize,
-    /// Quotes that stand in neither document nor in the query.
+    /// Of those, passages that stand word for word in a document, without quotation marks.
+    pub copied: usize,
+    /// Phrases in quotation marks that stand in neither document nor in the query.
     pub missing_quotes: usize,
     /// Votes whose reasoning names a better document in plain words.
     pub conclusions: usize,
@@ -29,10 +33,43 @@ pub struct ReasoningAudit {
     pub contradictions: usize,
 }
 
+impl ReasoningAudit {
+    /// What was found, in words; or that there was nothing to check.
+    pub fn words(&self) -> String {
+        let quotes = match (self.quotes, self.copied) {
+            (0, _) => {
+                "no quote, and no passage copied from a document: what they rest on could not be checked"
+                    .to_owned()
+            }
+            (quotes, 0) => format!("{} of {} stand in no text", self.missing_quotes, counted(quotes, "quote")),
+            (quotes, copied) => format!(
+                "{} of {} stand in no text ({copied} copied without quotation marks)",
+                self.missing_quotes,
+                counted(quotes, "quote"),
+            ),
+        };
+        let conclusions = match self.conclusions {
+            0 => "none names the better document in plain words".to_owned(),
+            conclusions => format!(
+                "{} of {} contradict the score",
+                self.contradictions,
+                counted(conclusions, "plain conclusion"),
+            ),
+        };
+        format!("{quotes}; {conclusions}")
+    }
+}
+
+/// A document as it is looked through.
+struct AuditedText {
+    folded: FoldedText,
+    runs: WordRuns,
+}
+
 /// Looks into the reasoning of some of a judge's votes, the same ones every time.
 pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
     let mut audit = ReasoningAudit::default();
-    let mut texts: HashMap<(QueryKey, usize), FoldedText> = HashMap::new();
+    let mut texts: HashMap<(QueryKey, usize), AuditedText> = HashMap::new();
     let mut embedded = EmbeddedReasoning::default();
     let at_once = match embedded.writes(db, judge)? {
         true => FEW_POOLS,
@@ -67,20 +104,27 @@ pub fn audit_reasoning(db: &Db, judge: JudgeId) -> Result<ReasoningAudit> {
         let query = FoldedText::new(&vote.query_text);
         for at in [a, b] {
             if let std::collections::hash_map::Entry::Vacant(place) = texts.entry((key, at)) {
-                place.insert(FoldedText::new(&db.document_text(key, at)?));
+                let text = db.document_text(key, at)?;
+                place.insert(AuditedText {
+                    folded: FoldedText::new(&text),
+                    runs: WordRuns::new(&text),
+                });
             }
         }
         audit.votes += 1;
-        for quote in quotes(reasoning) {
-            let phrase = &reasoning[quote];
-            let stands = [a, b]
-                .iter()
-                .filter_map(|at| texts.get(&(key, *at)))
-                .chain([&query])
-                .any(|text| !text.find(phrase).is_empty());
-            audit.quotes += 1;
+        let documents = [a, b].into_iter().filter_map(|at| texts.get(&(key, at)));
+        let documents: Vec<&AuditedText> = documents.collect();
+        let marked = quotes(reasoning);
+        for quote in &marked {
+            let phrase = &reasoning[quote.clone()];
+            let mut all = documents.iter().map(|text| &text.folded).chain([&query]);
+            let stands = all.any(|text| !text.find(phrase).is_empty());
             audit.missing_quotes += usize::from(!stands);
         }
+        let runs: Vec<&WordRuns> = documents.iter().map(|text| &text.runs).collect();
+        let copied = copied_runs(reasoning, &marked, &runs, &WordRuns::new(&vote.query_text));
+        audit.copied += copied;
+        audit.quotes += marked.len() + copied;
         let shown = if vote.swapped {
             -vote.margin
         } else {

@@ -235,7 +235,7 @@ fn of_calls(
         calls.push(part_of(store, part("calls"), &state, *judge, Db::calls_of)?);
         audits.push(part_of(
             store,
-            part("audit"),
+            part("reasoning"),
             &state,
             *judge,
             audit_reasoning,

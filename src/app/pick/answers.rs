@@ -12,6 +12,8 @@ pub(super) struct QuestionState {
     pub(super) invalid: usize,
     /// A call of it failed for good.
     failed: bool,
+    /// Verdicts of the answer without a sentence of their document.
+    pub(super) unproven: usize,
     usage: Usage,
     cost_usd: Option<f64>,
 }
@@ -61,8 +63,13 @@ impl PickAnswers {
             record.call.clone(),
         );
         let state = self.states.entry(question).or_default();
-        match record.result {
-            PickResult::Slots(_) | PickResult::Verdicts(_) => state.picked = true,
+        match &record.result {
+            PickResult::Slots(_) => state.picked = true,
+            PickResult::Verdicts(verdicts) => {
+                state.picked = true;
+                let unproven = verdicts.iter().filter(|given| given.unproven.is_some());
+                state.unproven = unproven.count();
+            }
             PickResult::Invalid(_) => state.invalid += 1,
             PickResult::Failure(_) => state.failed |= !record.again,
         }

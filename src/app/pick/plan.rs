@@ -148,6 +148,8 @@ impl PickPlan {
                 let valid = count(QuestionState::is_valid);
                 let invalid = count(QuestionState::is_invalid);
                 let failed = count(QuestionState::is_failed);
+                let states = questions.iter().filter_map(|one| answers.state(one));
+                let unproven = states.map(|state| state.unproven).sum();
                 let (usage, cost_usd) = answers.used(&questions);
                 JudgePicks {
                     judge: judge.spec().name.clone(),
@@ -155,6 +157,7 @@ impl PickPlan {
                     questions: questions.len(),
                     valid,
                     invalid,
+                    unproven,
                     failed,
                     missing: questions.len() - valid - invalid - failed,
                     tokens_input: usage.input,
@@ -274,6 +277,8 @@ pub struct JudgePicks {
     pub valid: usize,
     /// Those given up.
     pub invalid: usize,
+    /// Verdicts of valid answers without a sentence of their document; they count for nothing.
+    pub unproven: usize,
     /// Those whose call failed.
     pub failed: usize,
     pub missing: usize,

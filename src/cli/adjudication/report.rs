@@ -169,6 +169,7 @@ fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
             labelled.to_string(),
             percent((all > 0).then(|| labelled as f64 / all as f64)),
             range(ends(counts.labelled_of_all()), percent),
+            counts.boxes.unproven.to_string(),
         ]
     });
     let header = [
@@ -177,8 +178,17 @@ fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
         ">labelled",
         ">labelled of all",
         "95 % interval",
+        ">not proven",
     ];
-    output::table(&header, &rows.collect::<Vec<_>>())
+    let mut text = output::table(&header, &rows.collect::<Vec<_>>());
+    let unproven: usize = by_verdict.iter().map(|(_, counts)| counts.boxes.unproven).sum();
+    if unproven > 0 {
+        let verdicts = counted(unproven, "verdict");
+        text.push_str(&format!(
+            "{verdicts} without a sentence of the document: counted neither as picked nor as not picked\n"
+        ));
+    }
+    text
 }
 
 fn consistency_line(other: &OrderConsistency) -> String {

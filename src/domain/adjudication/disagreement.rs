@@ -21,8 +21,9 @@ pub struct Disagreement {
     pub slot: usize,
     /// Whether the document is labelled relevant.
     pub positive: bool,
-    /// Answers about the pool that go against the label.
+    /// Answers about the document that go against the label.
     pub against: usize,
+    /// Answers that say whether the document is relevant.
     pub answers: usize,
     /// By how much the NDCG@10 of a ranking of the query would change at most if the label were turned, 0..=1.
     pub impact: f64,
@@ -35,15 +36,27 @@ impl Disagreement {
     }
 }
 
-/// The disputes of some pools: `answers` are valid ones, each a pool's place and the slots picked in it. Their impact is
-/// 0 until [`measure_impact`] has found it.
-pub fn find_disagreements(
-    pools: &[JudgingPool],
-    answers: &[(usize, Vec<usize>)],
-) -> Vec<Disagreement> {
-    let mut about: BTreeMap<usize, Vec<&[usize]>> = BTreeMap::new();
-    for (pool, picks) in answers {
-        about.entry(*pool).or_default().push(picks);
+/// A valid answer about a pool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PoolPicks {
+    /// Which pool, by its place among those given.
+    pub pool: usize,
+    /// Whether each slot was picked; `None` where the verdict on it lacks its proof.
+    pub picked: Vec<Option<bool>>,
+}
+
+impl PoolPicks {
+    /// Whether the document in a slot was picked; `None` where that is not said.
+    pub fn says(&self, slot: usize) -> Option<bool> {
+        self.picked.get(slot).copied().flatten()
+    }
+}
+
+/// The disputes of some pools, by valid answers about them. Their impact is 0 until [`measure_impact`] has found it.
+pub fn find_disagreements(pools: &[JudgingPool], answers: &[PoolPicks]) -> Vec<Disagreement> {
+    let mut about: BTreeMap<usize, Vec<&PoolPicks>> = BTreeMap::new();
+    for answer in answers {
+        about.entry(answer.pool).or_default().push(answer);
     }
     let mut disagreements = Vec::new();
     for (at, answers) in about {
@@ -52,17 +65,16 @@ pub fn find_disagreements(
             .iter()
             .flat_map(|pool| pool.slots.iter().enumerate())
         {
-            let against = answers
-                .iter()
-                .filter(|picks| picks.contains(&slot) != of.positive)
-                .count();
+            let said = answers.iter().filter_map(|answer| answer.says(slot));
+            let said: Vec<bool> = said.collect();
+            let against = said.iter().filter(|picked| **picked != of.positive).count();
             if against > 0 {
                 disagreements.push(Disagreement {
                     pool: at,
                     slot,
                     positive: of.positive,
                     against,
-                    answers: answers.len(),
+                    answers: said.len(),
                     impact: 0.0,
                 });
             }
@@ -255,16 +267,31 @@ mod tests {
         (0..count).map(pool).collect()
     }
 
+    fn answer(pool: usize, picks: &[usize]) -> PoolPicks {
+        let picked = (0..4).map(|slot| Some(picks.contains(&slot)));
+        PoolPicks {
+            pool,
+            picked: picked.collect(),
+        }
+    }
+
     #[test]
     fn disputes_are_what_answers_and_labels_disagree_on() {
         let pools = pools(2);
-        let found = find_disagreements(&pools, &[(0, vec![1]), (0, vec![0]), (0, vec![1, 0])]);
+        let found = find_disagreements(
+            &pools,
+            &[answer(0, &[1]), answer(0, &[0]), answer(0, &[1, 0])],
+        );
         let told: Vec<_> = found
             .iter()
             .map(|d| (d.pool, d.slot, d.positive, d.against, d.answers))
             .collect();
         assert_eq!(told, [(0, 0, true, 1, 3), (0, 1, false, 2, 3)]);
-        assert_eq!(find_disagreements(&pools, &[(1, vec![0])]), []);
+        let mut spoiled = answer(0, &[0]);
+        spoiled.picked[0] = None;
+        let found = find_disagreements(&pools, &[spoiled, answer(0, &[])]);
+        assert_eq!((found[0].against, found[0].answers), (1, 1));
+        assert_eq!(find_disagreements(&pools, &[answer(1, &[0])]), []);
         assert_eq!(find_disagreements(&pools, &[]), []);
     }
 
@@ -276,7 +303,7 @@ mod tests {
         let ranked = ranked.map(|(at, id)| (DocId::new(*id), -(at as f64)));
         let run = RankedRun::from([(QueryId::new("q0"), ranked.collect())]);
         let grades = RulingGrades::up_to(1);
-        let mut found = find_disagreements(&pools, &[(0, vec![1])]);
+        let mut found = find_disagreements(&pools, &[answer(0, &[1])]);
         measure_impact(
             &mut found,
             &pools,
@@ -298,7 +325,7 @@ mod tests {
         #[test]
         fn a_docket_holds_every_dispute_once(seed: u64, count in 1usize..40, controls in 0.0..=1.0f64) {
             let pools = pools(count);
-            let answers: Vec<_> = (0..count).map(|at| (at, vec![1 + at % 3])).collect();
+            let answers: Vec<_> = (0..count).map(|at| answer(at, &[1 + at % 3])).collect();
             let found = find_disagreements(&pools, &answers);
             for order in DisagreementOrder::ALL {
                 let made = order_disagreements(&found, &pools, &DisagreementRule { order, controls, seed });
@@ -311,7 +338,7 @@ mod tests {
         #[test]
         fn being_a_control_does_not_depend_on_the_order(seed: u64) {
             let pools = pools(60);
-            let answers: Vec<_> = (0..60).map(|at| (at, vec![1])).collect();
+            let answers: Vec<_> = (0..60).map(|at| answer(at, &[1])).collect();
             let mut found = find_disagreements(&pools, &answers);
             let rule = DisagreementRule { order: DisagreementOrder::Impact, controls: 0.3, seed };
             let drawn = |found: &[Disagreement]| -> Vec<usize> {

@@ -25,14 +25,38 @@ impl EvidenceLabel {
     }
 }
 
-/// The verdict on the document in one slot.
+named! {
+    "a missing proof", "kebab-case";
+    /// Why a verdict that has to be proven is not.
+    pub enum MissingProof {
+        /// No sentence was given.
+        NoSentence,
+        /// The sentence is not in the document.
+        NotQuoted,
+    }
+}
+
+impl MissingProof {
+    /// What is said beside the verdict.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::NoSentence => "without a sentence: not counted",
+            Self::NotQuoted => "not in the document: not counted",
+        }
+    }
+}
+
+/// The verdict on the document in one slot, as claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SlotVerdict {
     /// The slot in the order shown, from 1.
     pub slot: usize,
     pub verdict: EvidenceLabel,
-    /// The document's own words that prove it; `None` where there is not enough evidence.
+    /// The document's own words that prove it, or what was claimed to be; `None` where there is not enough evidence.
     pub sentence: Option<String>,
+    /// Why the verdict is not proven. Such a verdict says nothing of its document, neither for nor against it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unproven: Option<MissingProof>,
 }
 
 /// A reply as decoded from JSON: an object with a list `verdicts`. Other members are ignored.
@@ -58,7 +82,8 @@ impl VerdictsReply {
     ///
     /// # Errors
     /// The first of: a slot out of range, a slot given twice, a slot left out; then in the order given a word that is no
-    /// verdict, a verdict without a sentence, a sentence with `not_enough`, a sentence that the document lacks.
+    /// verdict. A sentence with `not_enough` is ignored. A verdict whose sentence is missing, or not in its document, is
+    /// kept as claimed and marked as unproven; the others stand.
     pub fn check(self, documents: &[impl AsRef<str>]) -> Result<Vec<SlotVerdict>, InvalidPick> {
         let slots = self.verdicts.iter().map(|given| given.slot);
         let places = each_once(slots.collect(), documents.len())?;
@@ -66,20 +91,24 @@ impl VerdictsReply {
         for (at, given) in places.into_iter().zip(self.verdicts) {
             let slot = given.slot;
             let unknown = |_| InvalidPick::UnknownVerdict { slot };
-            let verdict = given.verdict.parse().map_err(unknown)?;
+            let verdict: EvidenceLabel = given.verdict.parse().map_err(unknown)?;
             let sentence = given.sentence.filter(|text| !text.trim().is_empty());
-            let verdict = SlotVerdict {
+            let sentence = sentence.filter(|_| verdict.is_evidence());
+            let text = documents.get(at).map_or("", AsRef::as_ref);
+            let unproven = match &sentence {
+                _ if !verdict.is_evidence() => None,
+                None => Some(MissingProof::NoSentence),
+                Some(quote) => match find_quote(text, quote) {
+                    Some(_) => None,
+                    None => Some(MissingProof::NotQuoted),
+                },
+            };
+            verdicts.push(SlotVerdict {
                 slot: at + 1,
                 verdict,
                 sentence,
-            };
-            verdict.prove()?;
-            let quote = verdict.sentence.as_deref();
-            let text = documents.get(at).map_or("", AsRef::as_ref);
-            if quote.is_some_and(|quote| find_quote(text, quote).is_none()) {
-                return Err(InvalidPick::NotQuoted { slot });
-            }
-            verdicts.push(verdict);
+                unproven,
+            });
         }
         verdicts.sort_by_key(|verdict| verdict.slot);
         Ok(verdicts)
@@ -87,12 +116,12 @@ impl VerdictsReply {
 }
 
 impl SlotVerdict {
-    /// Whether there is a sentence exactly where there has to be one.
+    /// Whether there is a sentence exactly where there has to be one, or it is said to be missing.
     fn prove(&self) -> Result<(), InvalidPick> {
         let slot = i64::try_from(self.slot).unwrap_or(i64::MAX);
-        match (self.verdict.is_evidence(), &self.sentence) {
-            (true, None) => Err(InvalidPick::NoSentence { slot }),
-            (false, Some(_)) => Err(InvalidPick::StraySentence { slot }),
+        match (self.verdict.is_evidence(), &self.sentence, self.unproven) {
+            (true, None, None) => Err(InvalidPick::NoSentence { slot }),
+            (false, Some(_), _) => Err(InvalidPick::StraySentence { slot }),
             _ => Ok(()),
         }
     }
@@ -109,10 +138,21 @@ pub(super) fn check_verdicts(verdicts: &[SlotVerdict], slots: usize) -> Result<(
     verdicts.iter().try_for_each(SlotVerdict::prove)
 }
 
-/// The positions, from 0, of documents that verdicts make relevant.
+/// The positions, from 0, of documents that proven verdicts make relevant.
 pub fn picks_of_verdicts(verdicts: &[SlotVerdict]) -> Vec<usize> {
-    let relevant = verdicts.iter().filter(|given| given.verdict.is_evidence());
-    relevant
+    positions(verdicts, |given| {
+        given.verdict.is_evidence() && given.unproven.is_none()
+    })
+}
+
+/// The positions, from 0, of documents whose verdict is not proven.
+pub(super) fn unproven_verdicts(verdicts: &[SlotVerdict]) -> Vec<usize> {
+    positions(verdicts, |given| given.unproven.is_some())
+}
+
+fn positions(verdicts: &[SlotVerdict], wanted: impl Fn(&SlotVerdict) -> bool) -> Vec<usize> {
+    let wanted = verdicts.iter().filter(|given| wanted(given));
+    wanted
         .filter_map(|given| given.slot.checked_sub(1))
         .collect()
 }
@@ -217,8 +257,6 @@ mod tests {
     #[test]
     fn nothing_is_filled_in_or_mended() {
         const NO_VERDICT: &str = "no verdict of the three for slot 3";
-        const NO_SENTENCE: &str = "no sentence that proves the verdict for slot 3";
-        const NOT_THERE: &str = "the sentence for slot 3 is not in its document";
         for (slot, verdict, sentence, expected) in [
             (4, "not_enough", "", "slot 4 is not in 1 to 3"),
             (0, "not_enough", "", "slot 0 is not in 1 to 3"),
@@ -226,17 +264,6 @@ mod tests {
             (2, "not_enough", "", "slot 2 is given twice"),
             (3, "Supports", "Bread.", NO_VERDICT),
             (3, "not enough", "", NO_VERDICT),
-            (3, "supports", "", NO_SENTENCE),
-            (3, "refutes", " ", NO_SENTENCE),
-            (3, "supports", ".", NOT_THERE),
-            (3, "supports", "Aspirin does not help.", NOT_THERE),
-            (3, "supports", "Bread is good.", NOT_THERE),
-            (
-                3,
-                "not_enough",
-                "Bread.",
-                "a sentence for slot 3, which has not enough evidence",
-            ),
         ] {
             let sentence = (!sentence.is_empty()).then_some(sentence);
             let third = serde_json::json!({"slot": slot, "verdict": verdict, "sentence": sentence});
@@ -248,6 +275,50 @@ mod tests {
             Err(InvalidPick::MissingSlot { slot: 3 })
         );
         assert_eq!(check("[]").unwrap_err().cause(), "missing-slot");
+    }
+
+    #[test]
+    fn a_verdict_without_its_proof_is_kept_as_claimed_and_counts_for_nothing() {
+        use MissingProof::{NoSentence, NotQuoted};
+        for (verdict, sentence, unproven) in [
+            ("supports", "", NoSentence),
+            ("refutes", " ", NoSentence),
+            ("supports", ".", NotQuoted),
+            ("supports", "Aspirin does not help.", NotQuoted),
+            ("refutes", "Bread is good.", NotQuoted),
+        ] {
+            let third = serde_json::json!({"slot": 3, "verdict": verdict, "sentence": sentence});
+            let verdicts = check(&format!("[{FIRST},{SECOND},{third}]")).unwrap();
+            let given = &verdicts[2];
+            assert_eq!(given.verdict.name(), verdict);
+            let kept = (!sentence.trim().is_empty()).then_some(sentence);
+            assert_eq!(
+                (given.sentence.as_deref(), given.unproven),
+                (kept, Some(unproven))
+            );
+            assert_eq!(picks_of_verdicts(&verdicts), [0, 1]);
+            assert_eq!(unproven_verdicts(&verdicts), [2]);
+            assert_eq!(check_verdicts(&verdicts, 3), Ok(()));
+            let written = serde_json::to_string(given).unwrap();
+            assert!(
+                written.ends_with(&format!("\"unproven\":\"{unproven}\"}}")),
+                "{written}"
+            );
+            assert_eq!(
+                serde_json::from_str::<SlotVerdict>(&written).unwrap(),
+                *given
+            );
+        }
+    }
+
+    #[test]
+    fn a_sentence_beside_not_enough_is_ignored() {
+        for sentence in ["Bread.", "It says nothing of the kind."] {
+            let third =
+                serde_json::json!({"slot": 3, "verdict": "not_enough", "sentence": sentence});
+            let verdicts = check(&format!("[{FIRST},{SECOND},{third}]")).unwrap();
+            assert_eq!((&verdicts[2].sentence, verdicts[2].unproven), (&None, None));
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Answers about pools: by judge and way of asking, by the order shown, by pool.
 
-use super::evidence::{SlotVerdict, picks_of_verdicts};
-use super::pick_outcome::{PickCounts, PickSummary, pick_outcomes, summarise_picks};
+use super::disagreement::PoolPicks;
+use super::evidence::{SlotVerdict, picks_of_verdicts, unproven_verdicts};
+use super::pick_outcome::{PickCounts, PickOutcome, PickSummary, pick_outcomes, summarise_picks};
 use super::pick_record::{PickRecord, PickResult};
 use super::pick_reply::{InvalidPick, PickMode};
 use crate::domain::corpus::{DocId, QueryId};
@@ -116,14 +117,28 @@ impl PoolAnswer {
         told.find_map(|(id, given)| (id == document).then_some(given))
     }
 
-    /// The pool's boxes, where there are picks.
-    pub fn boxes(&self) -> Option<PickCounts> {
+    /// Whether the judge picked a document; `None` where its verdict on it lacks its proof.
+    pub fn picks(&self, document: &DocId) -> Option<bool> {
+        let unproven = self.verdict_on(document).and_then(|given| given.unproven);
+        unproven
+            .is_none()
+            .then(|| self.picked().contains(&document))
+    }
+
+    /// The outcome in each slot of the order shown, where there are picks.
+    pub fn outcomes(&self) -> Option<Vec<PickOutcome>> {
         match &self.answer {
-            PickAnswer::Picks(positions) => {
-                Some(pick_outcomes(&self.pool, positions).into_iter().collect())
+            PickAnswer::Picks(picks) => {
+                let unproven = unproven_verdicts(&self.verdicts);
+                Some(pick_outcomes(&self.pool, picks, &unproven))
             }
             _ => None,
         }
+    }
+
+    /// The pool's boxes, where there are picks.
+    pub fn boxes(&self) -> Option<PickCounts> {
+        Some(self.outcomes()?.into_iter().collect())
     }
 }
 
@@ -229,7 +244,7 @@ impl JudgeAnswers {
 /// What the answers in one order of the pools amount to, and how many calls failed.
 pub fn summarise_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, usize) {
     let answers = given.values().filter_map(|given| match &given.answer {
-        PickAnswer::Picks(positions) => Some((&given.pool, Ok(&positions[..]))),
+        PickAnswer::Picks(_) => Some((&given.pool, Ok(given.outcomes()?))),
         PickAnswer::Invalid(invalid) => Some((&given.pool, Err(*invalid))),
         PickAnswer::Failed => None,
     });
@@ -240,16 +255,17 @@ pub fn summarise_answers(given: &BTreeMap<usize, PoolAnswer>) -> (PickSummary, u
     (summary, failed.count())
 }
 
-/// Every valid answer of every judge and order: the pool's place, and the positions picked in the pool's own order.
-pub fn valid_answers(groups: &[JudgeAnswers], bench: &PoolSet) -> Vec<(usize, Vec<usize>)> {
+/// Every valid answer of every judge and order, in the pool's own order.
+pub fn valid_answers(groups: &[JudgeAnswers], bench: &PoolSet) -> Vec<PoolPicks> {
     let given = groups.iter().flat_map(|group| group.orders.values());
     let mut answers = Vec::new();
     for (at, given) in given.flatten() {
         if let (PickAnswer::Picks(_), Some(pool)) = (&given.answer, bench.pools.get(*at)) {
-            let picked: HashSet<&DocId> = given.picked().into_iter().collect();
-            let slots = pool.slots.iter().enumerate();
-            let picks = slots.filter(|(_, slot)| picked.contains(&slot.document));
-            answers.push((*at, picks.map(|(slot, _)| slot).collect()));
+            let slots = pool.slots.iter();
+            answers.push(PoolPicks {
+                pool: *at,
+                picked: slots.map(|slot| given.picks(&slot.document)).collect(),
+            });
         }
     }
     answers

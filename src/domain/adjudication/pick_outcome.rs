@@ -2,7 +2,7 @@
 
 use super::pick_reply::InvalidPick;
 use crate::domain::agreement::Share;
-use crate::domain::metrics::{Resampling, bootstraps};
+use crate::domain::metrics::{Resampling, bootstraps, equal_shares};
 use crate::domain::retrieval::{JudgingPool, SlotSource};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -13,11 +13,14 @@ pub enum PickOutcome {
     LabelOnly,
     PickOnly,
     Neither,
+    /// The judge's verdict on the document lacks its proof: it neither picked the document nor left it.
+    Unproven,
 }
 
-/// The outcome in each slot of a pool, given the positions picked.
-pub fn pick_outcomes(pool: &JudgingPool, picks: &[usize]) -> Vec<PickOutcome> {
+/// The outcome in each slot of a pool, given the positions picked and those whose verdict is not proven.
+pub fn pick_outcomes(pool: &JudgingPool, picks: &[usize], unproven: &[usize]) -> Vec<PickOutcome> {
     let outcome = |(at, positive)| match (positive, picks.contains(&at)) {
+        _ if unproven.contains(&at) => PickOutcome::Unproven,
         (true, true) => PickOutcome::Agreed,
         (true, false) => PickOutcome::LabelOnly,
         (false, true) => PickOutcome::PickOnly,
@@ -33,6 +36,8 @@ pub struct PickCounts {
     pub label_only: usize,
     pub pick_only: usize,
     pub neither: usize,
+    /// Documents whose verdict is not proven; they are in no share and no total.
+    pub unproven: usize,
 }
 
 impl PickCounts {
@@ -103,6 +108,7 @@ impl AddAssign<PickOutcome> for PickCounts {
             PickOutcome::LabelOnly => &mut self.label_only,
             PickOutcome::PickOnly => &mut self.pick_only,
             PickOutcome::Neither => &mut self.neither,
+            PickOutcome::Unproven => &mut self.unproven,
         } += 1;
     }
 }
@@ -113,6 +119,7 @@ impl AddAssign for PickCounts {
         self.label_only += other.label_only;
         self.pick_only += other.pick_only;
         self.neither += other.neither;
+        self.unproven += other.unproven;
     }
 }
 
@@ -234,22 +241,21 @@ impl PickSummary {
     }
 }
 
-/// Adds up answers: each a pool with the positions picked in it, or why there are none.
+/// Adds up answers: each a pool with the outcome in each of its slots, or why there is none.
 pub(crate) fn summarise_picks<'a>(
-    answers: impl IntoIterator<Item = (&'a JudgingPool, Result<&'a [usize], InvalidPick>)>,
+    answers: impl IntoIterator<Item = (&'a JudgingPool, Result<Vec<PickOutcome>, InvalidPick>)>,
     how: &Resampling,
 ) -> PickSummary {
     let mut summary = PickSummary::default();
     let mut pools: Vec<PickCounts> = Vec::new();
     for (pool, answer) in answers {
-        let picks = match answer {
-            Ok(picks) => picks,
+        let outcomes = match answer {
+            Ok(outcomes) => outcomes,
             Err(invalid) => {
                 *summary.invalid.entry(invalid.cause()).or_default() += 1;
                 continue;
             }
         };
-        let outcomes = pick_outcomes(pool, picks);
         if summary.by_slot.len() < outcomes.len() {
             summary
                 .by_slot
@@ -281,10 +287,15 @@ pub(crate) fn summarise_picks<'a>(
     let cut = |interval: Option<(f64, f64)>, least: f64| {
         interval.map(|(low, high)| (low.max(least), high.min(1.0)))
     };
+    // Pools of which each has the same share say nothing of how others might differ.
+    let share_interval = |interval, share: fn(&PickCounts) -> Option<f64>| {
+        let with = pools.iter().filter(|pool| share(pool).is_some()).count();
+        cut(interval, 0.0).or_else(|| equal_shares(share(&summary.boxes)?, with, how.level))
+    };
     summary.intervals = PickIntervals {
-        agreement: cut(agreement, 0.0),
-        precision: cut(precision, 0.0),
-        recall: cut(recall, 0.0),
+        agreement: share_interval(agreement, PickCounts::agreement),
+        precision: share_interval(precision, PickCounts::precision),
+        recall: share_interval(recall, PickCounts::recall),
         kappa: cut(kappa, -1.0),
     };
     summary
@@ -326,12 +337,21 @@ mod tests {
         let pool = pool(1, &["a", "b"], PoolLayout::Original);
         use PickOutcome::{Agreed, LabelOnly, Neither, PickOnly};
         assert_eq!(
-            pick_outcomes(&pool, &[1, 3]),
+            pick_outcomes(&pool, &[1, 3], &[]),
             [LabelOnly, Agreed, Neither, PickOnly]
+        );
+        let spoiled = pick_outcomes(&pool, &[1], &[0, 3]);
+        use PickOutcome::Unproven;
+        assert_eq!(spoiled, [Unproven, Agreed, Neither, Unproven]);
+        let counts: PickCounts = spoiled.into_iter().collect();
+        assert_eq!((counts.total(), counts.unproven), (2, 2));
+        assert_eq!(
+            (counts.recall(), counts.agreement()),
+            (Some(1.0), Some(1.0))
         );
         let summary = summarise_picks(
             [
-                (&pool, Ok(&[1, 3][..])),
+                (&pool, Ok(pick_outcomes(&pool, &[1, 3], &[]))),
                 (&pool, Err(InvalidPick::NotJson)),
                 (&pool, Err(InvalidPick::Duplicate { slot: 1 })),
                 (&pool, Err(InvalidPick::Duplicate { slot: 2 })),
@@ -343,6 +363,7 @@ mod tests {
             label_only: 1,
             pick_only: 1,
             neither: 1,
+            unproven: 0,
         };
         assert_eq!((summary.valid, summary.boxes), (1, boxes));
         assert_eq!(
@@ -410,6 +431,28 @@ mod tests {
     }
 
     #[test]
+    fn four_pools_alike_leave_room_for_a_fifth() {
+        // Slots: a (missed), b (found), x, y; every pool with an agreement of a half, all picks labelled.
+        let pools: Vec<JudgingPool> = (0..4)
+            .map(|query| pool(query, &["a", "b"], PoolLayout::Original))
+            .collect();
+        let answers = pools
+            .iter()
+            .map(|pool| (pool, Ok(pick_outcomes(pool, &[1], &[]))));
+        let PickIntervals {
+            agreement,
+            precision,
+            recall,
+            kappa,
+        } = summarise_picks(answers, &QUICK).intervals;
+        for (interval, share) in [(agreement, 0.75), (precision, 1.0), (recall, 0.5)] {
+            let (low, high) = interval.unwrap();
+            assert!(low < share - 0.2 && high >= share, "{low} {share} {high}");
+        }
+        assert_eq!(kappa, None);
+    }
+
+    #[test]
     fn kappa_is_cohens() {
         // Cohen's coefficient on a 2 × 2 table with 20, 5, 10, 15: agreement 0.7, expected 0.5.
         let boxes = PickCounts {
@@ -417,6 +460,7 @@ mod tests {
             label_only: 5,
             pick_only: 10,
             neither: 15,
+            unproven: 0,
         };
         assert!((boxes.kappa().unwrap() - 0.4).abs() < 1e-15);
         assert_eq!(PickCounts::default().kappa(), None);
@@ -450,7 +494,7 @@ mod tests {
             let pools: Vec<JudgingPool> =
                 (0..picked.len()).map(|n| pool(n, &["a", "b"][..1 + n % 2], PoolLayout::Shuffled { seed })).collect();
             let picks: Vec<[usize; 1]> = picked.iter().map(|pick| [*pick]).collect();
-            let answers = pools.iter().zip(&picks).map(|(pool, picks)| (pool, Ok(&picks[..])));
+            let answers = pools.iter().zip(&picks).map(|(pool, picks)| (pool, Ok(pick_outcomes(pool, picks, &[]))));
             let summary = summarise_picks(answers, &QUICK);
             for parts in [summary.by_slot, summary.by_source.into_values().collect()] {
                 let mut sum = PickCounts::default();

@@ -1,5 +1,6 @@
 //! How sure a mean over queries is, and whether two runs differ by more than the choice of queries explains.
 
+use crate::domain::analysis::wilson_share;
 use crate::domain::sampling::SeededRng;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -39,7 +40,8 @@ pub struct MeanEstimate {
     pub mean: f64,
     /// Queries it is over.
     pub n: usize,
-    /// Interval over queries, see [`bootstrap`]; none for fewer than two.
+    /// Interval over queries, see [`bootstrap`]; none for fewer than two. Of equal shares it is Wilson's, and of other
+    /// equal values there is none.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -59,7 +61,8 @@ pub struct Comparison {
     pub n: usize,
     /// Mean of first minus second.
     pub mean_difference: f64,
-    /// Interval of the mean difference over queries, see [`bootstrap`]; none for fewer than two.
+    /// Interval of the mean difference over queries, see [`bootstrap`]; none for fewer than two, and none where all differ
+    /// by the same. Where nothing differs it is 0 to 0.
     pub interval: Option<(f64, f64)>,
     /// Two-sided p-value of the paired randomisation test.
     pub randomisation_p: f64,
@@ -74,14 +77,20 @@ pub fn estimate(values: &[f64], how: &Resampling) -> Option<MeanEstimate> {
     let interval = bootstrap(values.len(), how, |chosen| mean_of(values, chosen));
     // No mean of shares lies outside 0..=1.
     let shares = values.iter().all(|value| (0.0..=1.0).contains(value));
-    Some(MeanEstimate {
-        mean: mean(values)?,
-        n: values.len(),
-        interval: interval.map(|(low, high)| match shares {
-            true => (low.max(0.0), high.min(1.0)),
-            false => (low, high),
-        }),
-    })
+    let (mean, n) = (mean(values)?, values.len());
+    let interval = match (interval, shares) {
+        (Some((low, high)), true) => Some((low.max(0.0), high.min(1.0))),
+        (None, true) => equal_shares(mean, n, how.level),
+        (interval, false) => interval,
+    };
+    Some(MeanEstimate { mean, n, interval })
+}
+
+/// The interval of a share that is the same in each of `n` cases: Wilson's, as if each case were one yes or no. No values in
+/// 0..=1 spread more than those, and resampling values that do not differ says nothing of how others might. `None` for
+/// fewer than two cases or a level outside (0, 1).
+pub fn equal_shares(share: f64, n: usize, level: f64) -> Option<(f64, f64)> {
+    (n > 1 && level > 0.0 && level < 1.0).then(|| wilson_share(share, n as f64, level))
 }
 
 /// First against second, pair by pair, or `None` without pairs or for lists of different lengths.
@@ -93,18 +102,18 @@ pub fn compare(first: &[f64], second: &[f64], how: &Resampling) -> Option<Compar
     let mean_difference = mean(&differences)?;
     let count = |test: fn(&f64) -> bool| differences.iter().filter(|d| test(d)).count();
     // Nothing differs in any resample either.
+    let nothing = differences.iter().all(|d| *d == 0.0);
     let alike = Resampling { draws: 1, ..*how };
-    let how = if differences.iter().all(|d| *d == 0.0) {
-        &alike
-    } else {
-        how
-    };
+    let how = if nothing { &alike } else { how };
     Some(Comparison {
         n: differences.len(),
         mean_difference,
-        interval: bootstrap(differences.len(), how, |chosen| {
-            mean_of(&differences, chosen)
-        }),
+        interval: match nothing {
+            true => (differences.len() > 1).then_some((0.0, 0.0)),
+            false => bootstrap(differences.len(), how, |chosen| {
+                mean_of(&differences, chosen)
+            }),
+        },
         randomisation_p: randomisation_p(&differences, how)?,
         t_test: t_test(&differences),
         wins_ties_losses: (
@@ -124,7 +133,8 @@ const ENOUGH_TO_RESAMPLE: usize = 30;
 ///
 /// `statistic` is given the indexes of a resample, drawn with replacement; resamples without a value are left out.
 /// The ends are the order statistics at the tails' share of the draws. `None` for fewer than two cases, for a level
-/// outside (0, 1), where no resample has a value, and for few cases where it has none with any of them left out.
+/// outside (0, 1), where no resample has a value, for few cases where it has none with any of them left out, and where both
+/// ends are the same: cases that do not differ do not say how sure their statistic is.
 pub(crate) fn bootstrap(
     n: usize,
     how: &Resampling,
@@ -138,14 +148,24 @@ pub(crate) fn bootstrap(
 pub fn bootstraps<const N: usize>(
     n: usize,
     how: &Resampling,
-    mut statistics: impl FnMut(&[usize]) -> [Option<f64>; N],
+    statistics: impl FnMut(&[usize]) -> [Option<f64>; N],
 ) -> [Option<(f64, f64)>; N] {
     if n < 2 || !(how.level > 0.0 && how.level < 1.0) {
         return [None; N];
     }
-    if n < ENOUGH_TO_RESAMPLE {
-        return jackknives(n, how.level, statistics);
-    }
+    let found = match n < ENOUGH_TO_RESAMPLE {
+        true => jackknives(n, how.level, statistics),
+        false => percentiles(n, how, statistics),
+    };
+    // Sums of the same numbers in another order may differ in their last bits.
+    found.map(|ends| ends.filter(|(low, high)| high - low > 1e-12 * high.abs().max(1.0)))
+}
+
+fn percentiles<const N: usize>(
+    n: usize,
+    how: &Resampling,
+    mut statistics: impl FnMut(&[usize]) -> [Option<f64>; N],
+) -> [Option<(f64, f64)>; N] {
     let mut rng = SeededRng::new(how.seed, &["bootstrap"]);
     let mut chosen = vec![0; n];
     let mut values: [Vec<f64>; N] = std::array::from_fn(|_| Vec::with_capacity(how.draws));
@@ -267,6 +287,22 @@ mod tests {
         assert!((low - (2.5 - half)).abs() < 1e-6 && (high - (2.5 + half)).abs() < 1e-6);
         let shares = estimate(&[0.0, 1.0, 1.0], &Resampling::default()).unwrap();
         assert_eq!(shares.interval, Some((0.0, 1.0)));
+    }
+
+    #[test]
+    fn values_that_do_not_differ_do_not_collapse_the_interval() {
+        let how = Resampling::default();
+        for n in [2, 4, 29, 30, 200] {
+            for share in [0.0, 2.0 / 3.0, 1.0] {
+                let of = estimate(&vec![share; n], &how).unwrap();
+                assert_eq!(of.interval, Some(wilson_share(of.mean, n as f64, 0.95)));
+            }
+            assert_eq!(estimate(&vec![7.3; n], &how).unwrap().interval, None);
+            let apart = compare(&vec![0.7; n], &vec![0.4; n], &how).unwrap();
+            assert_eq!(apart.interval, None);
+            let alike = compare(&vec![0.7; n], &vec![0.7; n], &how).unwrap();
+            assert_eq!(alike.interval, Some((0.0, 0.0)));
+        }
     }
 
     /// How often the interval of ten queries' mean, as drawn by `value`, holds `truth`.

@@ -52,6 +52,7 @@ pub(super) fn verdicts(method: LexicalMethod, lineup: &PresentedPool) -> Vec<Slo
                 slot,
                 verdict,
                 sentence,
+                unproven: None,
             }
         })
         .collect()

@@ -198,3 +198,74 @@ fn under_the_original_layout_the_first_slot_looks_good_and_is_given_away(#[case]
         assert!(told.contains(words), "{words}: {told}");
     }
 }
+
+#[test]
+fn a_verdict_without_its_proof_spoils_no_other_and_counts_for_nothing() {
+    let desk = benchmark(&["careless"], "original", FEW);
+    let output = pick(&desk, &["--per-document"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    // In the original layout the first slot is gold too; every sixth query has a second gold document.
+    let (without, misquoted) = (FEW, FEW / 6);
+    let said = format!(
+        "careless: {} verdicts without a sentence of the document",
+        without + misquoted
+    );
+    assert!(told(&output).contains(&said), "{}", told(&output));
+    let of = reports(&desk, &["--per-document"]);
+    // An answer of which a part is spoilt is an answer: nothing is asked for once more.
+    assert_eq!(desk.server.requests().len(), FEW);
+    let report = of("careless");
+    assert_eq!(
+        (&report["valid"], &report["invalid"]),
+        (&json!(FEW), &json!({}))
+    );
+    let by_verdict = |verdict: &str| report["by_verdict"][verdict]["unproven"].clone();
+    assert_eq!(by_verdict("refutes"), json!(without));
+    assert_eq!(by_verdict("supports"), json!(misquoted));
+    let boxes = &report["boxes"];
+    let counts = ["agreed", "label_only", "pick_only", "neither", "unproven"];
+    let rest = FEW * DOCUMENTS - without - misquoted;
+    assert_eq!(
+        counts.map(|count| boxes[count].clone()),
+        [0, 0, 0, rest, without + misquoted].map(|count| json!(count))
+    );
+    let verdicts = report["per_query"]["0"]["verdicts"].as_array().unwrap();
+    assert_eq!(
+        (&verdicts[0]["verdict"], &verdicts[0]["unproven"]),
+        (&json!("refutes"), &json!("no-sentence"))
+    );
+    assert_eq!(
+        (
+            &verdicts[1]["verdict"],
+            &verdicts[1]["sentence"],
+            &verdicts[1]["unproven"]
+        ),
+        (
+            &json!("supports"),
+            &json!("It says so."),
+            &json!("not-quoted")
+        )
+    );
+    assert_eq!(verdicts[2]["sentence"], Value::Null);
+    let output = desk.run(&["court"]);
+    assert!(
+        told(&output).contains("counted neither as picked nor as not picked"),
+        "{}",
+        told(&output)
+    );
+    // Nobody contradicts a label by a verdict that counts for nothing.
+    let output = desk.run(&["court", "--disagreements"]);
+    assert!(!told(&output).contains("d0-4"), "{}", told(&output));
+    // The export goes back in as it came out.
+    let output = desk.run(&["export", "picks", "--out", "picks.jsonl"]);
+    assert!(output.status.success(), "{}", told(&output));
+    let picks = std::fs::read_to_string(desk.path("picks.jsonl")).unwrap();
+    assert_eq!(
+        picks.matches("\"unproven\":\"no-sentence\"").count(),
+        without
+    );
+    assert_eq!(
+        picks.matches("\"unproven\":\"not-quoted\"").count(),
+        misquoted
+    );
+}

@@ -83,13 +83,14 @@ impl Lineup {
     }
 
     /// What a model answers, by its name: `oracle` names the documents that call themselves gold, `first` the first slots,
-    /// `echo` repeats an example whatever is asked, `garbage` says nothing at all, and any other what a die says.
+    /// `echo` repeats an example whatever is asked, `careless` proves its verdicts on gold with a sentence of its own and those on the
+    /// first slot with none, and puts a sentence beside the others, `garbage` says nothing at all, and any other what a die says.
     pub(crate) fn answer(&self, model: &str) -> String {
         let gold = |at: &usize| self.documents[at - 1].contains("gold");
         let few = if model == "first" { 1 } else { 2 };
         let wanted = self.wanted.unwrap_or(few).min(self.documents.len());
         let slots: Vec<usize> = match model {
-            "oracle" => (1..=self.documents.len()).filter(gold).collect(),
+            "oracle" | "careless" => (1..=self.documents.len()).filter(gold).collect(),
             "first" => (1..=wanted).collect(),
             "echo" if self.per_document => {
                 let example = r#"{"slot":2,"sentence":"the one sentence","verdict":"supports"}"#;
@@ -105,10 +106,26 @@ impl Lineup {
             }
         };
         let answer = match self.per_document {
-            true => serde_json::json!({"thoughts": ["because"], "verdicts": self.verdicts(&slots)}),
+            true => serde_json::json!({"thoughts": ["because"], "verdicts": match model {
+                "careless" => self.careless_verdicts(),
+                _ => self.verdicts(&slots),
+            }}),
             false => serde_json::json!({"thoughts": ["because"], "slots": slots}),
         };
         answer.to_string()
+    }
+
+    fn careless_verdicts(&self) -> Vec<serde_json::Value> {
+        let verdict = |(slot, text): (usize, &String)| match (slot, text.contains("gold")) {
+            (1, _) => serde_json::json!({"slot": slot, "sentence": null, "verdict": "refutes"}),
+            (_, true) => {
+                serde_json::json!({"slot": slot, "sentence": "It says so.", "verdict": "supports"})
+            }
+            (_, false) => {
+                serde_json::json!({"slot": slot, "sentence": text, "verdict": "not_enough"})
+            }
+        };
+        (1..).zip(&self.documents).map(verdict).collect()
     }
 
     /// Every slot with its verdict; the proof of those that support is all of the document.

@@ -1,9 +1,9 @@
 //! Answers and their tally against the original's functions and its runs with stub judges.
 
 use super::{original, pools};
-use crate::domain::adjudication::pick_outcome::summarise_picks;
+use crate::domain::adjudication::pick_outcome::{pick_outcomes, summarise_picks};
 use crate::domain::adjudication::{
-    InvalidPick, PickCounts, PickOutcome, PickRequest, PickSummary, SlotsReply, pick_outcomes,
+    InvalidPick, PickCounts, PickOutcome, PickRequest, PickSummary, SlotsReply,
 };
 use crate::domain::metrics::Resampling;
 use crate::domain::retrieval::JudgingPool;
@@ -146,15 +146,14 @@ fn every_cause_is_told_apart() {
 }
 
 fn tally(pools: &[JudgingPool], answer: impl Fn(&JudgingPool) -> Vec<usize>) -> PickSummary {
-    let picks: Vec<Vec<usize>> = pools.iter().map(answer).collect();
+    let outcomes = pools
+        .iter()
+        .map(|pool| pick_outcomes(pool, &answer(pool), &[]));
     let how = Resampling {
         draws: 200,
         ..Resampling::default()
     };
-    summarise_picks(
-        pools.iter().zip(picks.iter().map(|picks| Ok(&picks[..]))),
-        &how,
-    )
+    summarise_picks(pools.iter().zip(outcomes.map(Ok)), &how)
 }
 
 #[test]
@@ -213,6 +212,7 @@ fn echoing_the_example_is_no_better_than_chance_and_prefers_two_slots() {
         label_only: 298,
         pick_only: 298,
         neither: 2363,
+        unproven: 0,
     };
     assert_eq!(summary.boxes, boxes);
     // By hand: agreement 2404/3000, expected .113² + .887².
@@ -235,7 +235,7 @@ fn the_inspection_rows_are_the_first_disagreements() {
     pools.retain(|pool| pool.positives() == 1);
     pools.sort_by_key(|pool| pool.query.as_str().parse::<u64>().unwrap());
     let rows = pools.iter().filter_map(|pool| {
-        let outcomes = pick_outcomes(pool, &forced_picks("[2, 5]", 10, 1));
+        let outcomes = pick_outcomes(pool, &forced_picks("[2, 5]", 10, 1), &[]);
         let first = |outcome| outcomes.iter().position(|other| *other == outcome);
         let [label, pick] = [PickOutcome::LabelOnly, PickOutcome::PickOnly].map(first);
         let id = |at: usize| pool.slots[at].document.as_str().to_owned();

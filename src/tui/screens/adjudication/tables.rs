@@ -79,7 +79,7 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
     let percent = |share: Option<f64>| {
         share.map_or("–".to_owned(), |share| format!("{:.0} %", 100.0 * share))
     };
-    let mut text = String::new();
+    let mut details = String::new();
     for row in &overview.judges {
         let (summary, boxes) = (&row.summary, &row.summary.boxes);
         let invalid: Vec<String> = summary
@@ -95,12 +95,19 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
                 invalid.join(", ")
             ),
         };
+        let unproven = match boxes.unproven {
+            0 => String::new(),
+            count => format!(
+                ", {} without a sentence of the document and not counted",
+                text::count_of(count, "verdict")
+            ),
+        };
         let share = |of: fn(&PickCounts) -> Option<f64>, chance: Option<f64>| {
             format!("{} (by chance {})", percent(of(boxes)), percent(chance))
         };
         let chance = &summary.chance;
-        text.push_str(&format!(
-            "{}\n{} answers, {invalid}, {} calls failed\nagreement {} · picks labelled {} · labels picked {}\n",
+        details.push_str(&format!(
+            "{}\n{} answers, {invalid}, {} calls failed{unproven}\nagreement {} · picks labelled {} · labels picked {}\n",
             sanitise::line(&row.name),
             summary.valid,
             row.failed,
@@ -113,8 +120,8 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
             for cell in &cells[1..] {
                 words = format!("{words} {}", text::pad_left(cell, 10));
             }
-            text.push_str(words.trim_end());
-            text.push('\n');
+            details.push_str(words.trim_end());
+            details.push('\n');
         };
         let head = [
             "",
@@ -141,9 +148,9 @@ pub(super) fn details(overview: &AdjudicationOverview) -> String {
         for (at, of_slot) in summary.by_slot.iter().enumerate() {
             line(counts(format!("slot {}", at + 1), &of_slot.boxes));
         }
-        text.push('\n');
+        details.push('\n');
     }
-    text
+    details
 }
 
 /// The measures of the ranking chosen, before and after.

@@ -61,6 +61,7 @@ pub(in crate::tui::screens) fn overview(documents: &[&str]) -> AdjudicationOverv
             label_only: 2,
             pick_only: 2,
             neither: 70,
+            unproven: 0,
         },
         intervals: PickIntervals {
             kappa: Some((0.5, 0.9)),

@@ -196,8 +196,9 @@ fn detail_lines(
         let audit = report.audits.get(at).copied().unwrap_or_default();
         if audit.votes > 0 {
             words.push(format!(
-                "Reasoning of {} votes: {} of {} quotes stand in neither text; {} of {} plain conclusions contradict the score.",
-                audit.votes, audit.missing_quotes, audit.quotes, audit.contradictions, audit.conclusions
+                "Reasoning of {} votes: {}.",
+                audit.votes,
+                audit.words()
             ));
         }
         let failures = report.calls.get(at).map(|calls| &calls.failures);

@@ -159,10 +159,10 @@ fn people(
 fn judges(evidence: &DocumentEvidence, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     for pick in &evidence.picks {
-        let picked = if pick.picked { "picked" } else { "not picked" };
-        let style = match pick.picked {
-            true => theme.strong(),
-            false => theme.text(),
+        let (picked, style) = match pick.picked {
+            Some(true) => ("picked", theme.strong()),
+            Some(false) => ("not picked", theme.text()),
+            None => ("not proven", theme.warn()),
         };
         let name = sanitise::line(&pick.judge).into_owned();
         let reason = sanitise::line(&pick.reason).into_owned();

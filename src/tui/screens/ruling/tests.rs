@@ -19,7 +19,7 @@ use std::time::Duration;
 fn evidence(document: &str) -> DocumentEvidence {
     let pick = |judge: &str, picked, reason: &str| JudgePick {
         judge: judge.to_owned(),
-        picked,
+        picked: Some(picked),
         reason: reason.to_owned(),
     };
     DocumentEvidence {

@@ -13,6 +13,7 @@ pub mod export;
 pub mod fit;
 pub mod gold;
 pub mod import;
+pub mod init;
 pub mod input_files;
 pub mod intervals;
 pub mod judge_report;

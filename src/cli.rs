@@ -16,6 +16,7 @@ mod export;
 mod fit;
 mod gold;
 mod import;
+mod init;
 mod judges;
 mod keys;
 mod log;
@@ -77,6 +78,8 @@ struct Arguments {
 enum CliCommand {
     /// Open the workbench on a fresh copy of the bundled sample
     Demo(demo::DemoCommand),
+    /// Find keys and model servers, write a first overrule.toml, and check it
+    Init(init::InitCommand),
     /// Judge the battles of a dataset, fit the scores and write them
     Annotate(annotate::AnnotateCommand),
     /// How far the batches are at the providers; fetch or cancel them
@@ -170,6 +173,7 @@ fn run(arguments: Arguments) -> CommandResult {
     match arguments.command {
         None => demo::open(&context),
         Some(CliCommand::Demo(command)) => command.run(&context),
+        Some(CliCommand::Init(command)) => command.run(&context),
         Some(CliCommand::Annotate(command)) => command.run(&context),
         Some(CliCommand::Batch(command)) => command.run(&context),
         Some(CliCommand::Import(command)) => command.run(&context),

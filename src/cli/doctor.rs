@@ -15,7 +15,7 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 use std::sync::Arc;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct DoctorCommand {
     /// Make no call
     #[arg(long)]

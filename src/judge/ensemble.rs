@@ -9,7 +9,7 @@ mod key_destination;
 mod provider_profile;
 mod sources;
 
-pub use config::{DEFAULT, EmbedderConfig, FILE, JudgesFile};
+pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile};
 pub use dotenv::Dotenv;
 pub use embedder::connect;
 pub use sources::{EnsembleError, JudgeSources, MissingKey};
@@ -25,6 +25,21 @@ use build::{BuildError, JudgeTask};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Whether a judge's provider is one that is known.
+///
+/// # Errors
+/// It is not; the names of those that are.
+pub fn check_provider(config: &JudgeConfig) -> Result<(), EnsembleError> {
+    let provider = config.provider.as_str();
+    if provider == OFFLINE || provider_profile::profile_of(provider).is_some() {
+        return Ok(());
+    }
+    Err(EnsembleError::Judge {
+        judge: config.name.clone(),
+        message: provider_profile::unknown_provider(provider),
+    })
+}
 
 /// The judges that have what they need, in order, and those that want a key. Where none is left the offline judges are
 /// for the caller to take, and to say so.

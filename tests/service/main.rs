@@ -7,10 +7,12 @@ mod encrypted;
 mod exporting;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
+mod first_file;
 mod handed_over;
 mod identity;
 mod ledger;
 mod picks;
+mod ready_blocks;
 mod runs;
 mod secrets;
 mod tls;

@@ -78,6 +78,8 @@ struct State {
     /// The one reasoning effort that is taken.
     effort: Option<String>,
     no_logprobs: bool,
+    /// What is listed as there; nothing is where this is `None`.
+    models: Option<Vec<String>>,
     requests: Vec<Recorded>,
     calls: BTreeMap<(String, String), usize>,
     files: HashMap<String, String>,
@@ -260,6 +262,12 @@ impl FakeProvider {
     /// Knows no log-probabilities.
     pub(crate) fn give_no_logprobs(&self) {
         self.state().no_logprobs = true;
+    }
+
+    /// Lists these models where Ollama and OpenAI list theirs.
+    pub(crate) fn list_models(&self, models: &[&str]) {
+        let models = models.iter().map(|model| (*model).to_owned());
+        self.state().models = Some(models.collect());
     }
 
     /// The requests so far, in order.

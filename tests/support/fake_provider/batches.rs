@@ -31,6 +31,17 @@ pub(super) fn handle(state: &mut State, recorded: &Recorded, address: SocketAddr
     let body = &recorded.body;
     state.counter += 1;
     let number = state.counter;
+    if let (Some(models), "GET") = (&state.models, recorded.method.as_str()) {
+        let named = |key: &str| -> Vec<Value> {
+            let models = models.iter();
+            models.map(|model| json!({ key: model })).collect()
+        };
+        match path {
+            "/api/tags" => return whole(200, &json!({"models": named("name")})),
+            "/v1/models" => return whole(200, &json!({"object": "list", "data": named("id")})),
+            _ => {}
+        }
+    }
     match (recorded.method.as_str(), path) {
         ("POST", "/v1/files") => {
             let text = body.as_str().unwrap_or_default();

@@ -1,0 +1,230 @@
+//! A first `overrule.toml`: what is there to judge with, which of it is taken, and the file that says so.
+
+pub mod discovery;
+
+use super::error::{AppError, invalid};
+use super::output_file::write_whole;
+use crate::formats::file;
+use crate::judge::ensemble::{DEFAULT, FILE, JudgesFile, check_provider};
+use discovery::{Discovery, FoundServer, KEYS};
+use serde::Serialize;
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+/// A judge that could be written into the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct JudgeChoice {
+    /// The provider, as `overrule.toml` names it.
+    pub provider: String,
+    pub model: String,
+    /// Where it is; none for the provider's own address.
+    pub base_url: Option<String>,
+    /// The variable that its key is read from; none where none is needed.
+    pub key: Option<&'static str>,
+}
+
+/// What the user asks for by name.
+#[derive(Clone, Debug, Default)]
+pub struct WantedJudge<'a> {
+    pub provider: &'a str,
+    /// None takes the provider's usual one, or the first that its server has.
+    pub model: Option<&'a str>,
+}
+
+/// Every judge that what was found allows without another word: the usual model of each provider whose key is set, and
+/// each model of each server.
+pub fn choices(found: &Discovery) -> Vec<JudgeChoice> {
+    let clouds = found.keys.iter().filter_map(|key| {
+        Some(JudgeChoice {
+            provider: key.provider.to_owned(),
+            model: usual_model(key.provider).filter(|_| found.is_at_home(key.provider))?,
+            base_url: None,
+            key: Some(key.variable),
+        })
+    });
+    let mut choices: Vec<JudgeChoice> = Vec::new();
+    for cloud in clouds {
+        if choices.iter().all(|known| known.provider != cloud.provider) {
+            choices.push(cloud);
+        }
+    }
+    let local = found.servers.iter().flat_map(|server| {
+        let models = server.judges();
+        models.map(|model| on_server(server, model.clone()))
+    });
+    choices.extend(local);
+    choices
+}
+
+/// What is taken where nobody is asked: the usual model of each provider whose key is set, else one model of the first
+/// server that has any.
+pub fn usual_choices(found: &Discovery) -> Vec<JudgeChoice> {
+    let all = choices(found);
+    let clouds: Vec<JudgeChoice> = all
+        .iter()
+        .filter(|one| one.key.is_some())
+        .cloned()
+        .collect();
+    match clouds.is_empty() {
+        true => all.into_iter().take(1).collect(),
+        false => clouds,
+    }
+}
+
+/// The judge asked for by name, and what is to be said about it.
+///
+/// # Errors
+/// There is no such provider, or nothing says which model is meant.
+pub fn wanted_choice(
+    found: &Discovery,
+    wanted: &WantedJudge<'_>,
+) -> Result<(JudgeChoice, Vec<String>), AppError> {
+    let provider = wanted.provider;
+    let mut notes = Vec::new();
+    if let Some(server) = found.server(provider) {
+        let model = match wanted.model {
+            Some(model) => server.find(model).unwrap_or_else(|| {
+                notes.push(format!(
+                    "{} at {} does not list {model:?}",
+                    server.provider, server.url
+                ));
+                model.to_owned()
+            }),
+            None => server.judges().next().cloned().ok_or_else(|| {
+                invalid!(
+                    "{provider} at {} lists no model; name one with --model",
+                    server.url
+                )
+            })?,
+        };
+        return Ok((on_server(server, model), notes));
+    }
+    let key = found.keys.iter().find(|key| key.provider == provider);
+    let variables: Vec<&str> = KEYS
+        .iter()
+        .filter(|(_, of)| *of == provider)
+        .map(|(variable, _)| *variable)
+        .collect();
+    let usual = usual_model(provider).filter(|_| found.is_at_home(provider));
+    let model = wanted.model.map(str::to_owned).or(usual).ok_or_else(|| {
+        invalid!("nothing says which model of {provider} is meant; name one with --model")
+    })?;
+    match (key, variables.is_empty()) {
+        (None, false) => notes.push(format!(
+            "no key is set: {provider} wants {}",
+            variables.join(" or ")
+        )),
+        (None, true) => notes.push(format!("no server of {provider} answers")),
+        _ => {}
+    }
+    let choice = JudgeChoice {
+        provider: provider.to_owned(),
+        model,
+        base_url: found.address(provider).map(str::to_owned),
+        key: key.map(|key| key.variable),
+    };
+    Ok((choice, notes))
+}
+
+fn on_server(server: &FoundServer, model: String) -> JudgeChoice {
+    JudgeChoice {
+        provider: server.provider.clone(),
+        model,
+        // The address of OPENAI_BASE_URL is read from there by the judge too, and its key may go there for that reason.
+        base_url: (server.provider != "openai").then(|| server.url.clone()),
+        key: None,
+    }
+}
+
+/// The model of the default ensemble.
+fn usual_model(provider: &str) -> Option<String> {
+    let usual = JudgesFile::parse(DEFAULT).ok()?;
+    let mut judges = usual.judges.into_iter();
+    judges
+        .find(|judge| judge.provider == provider)
+        .map(|judge| judge.model)
+}
+
+/// The file with these judges.
+///
+/// # Errors
+/// A judge of it could not be read back: no provider has that name.
+pub fn judges_file(judges: &[JudgeChoice]) -> Result<String, AppError> {
+    let mut text = String::from(
+        "# The judges of this project: who is asked about each pair of documents. Keys never go in here: they come from the\n\
+         # environment, or from a file .env beside this one. Everything else that a judge can have: overrule config judges\n",
+    );
+    let mut names: Vec<String> = Vec::new();
+    for judge in judges {
+        let name = name_of(judge, &names);
+        let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        text.push_str(&format!(
+            "\n[[judge]]\nname = {}\nprovider = {}\nmodel = {}\n",
+            quoted(&name),
+            quoted(&judge.provider),
+            quoted(&judge.model),
+        ));
+        if let Some(url) = &judge.base_url {
+            text.push_str(&format!("base_url = {}\n", quoted(url)));
+        }
+        text.push_str(match judge.key {
+            Some(_) => "# max_output_tokens = 4096   # thinking included\n",
+            None => "# prompt = \"letter\"          # one letter, read from the model's probabilities: best for small models\n",
+        });
+        names.push(name);
+    }
+    let read = JudgesFile::parse(&text).map_err(|error| invalid!("{FILE}: {error}"))?;
+    let mut judges = read.judges.iter();
+    judges
+        .try_for_each(check_provider)
+        .map_err(AppError::invalid)?;
+    Ok(text)
+}
+
+/// A short name that no other judge has: that of the model without what says where it comes from.
+fn name_of(judge: &JudgeChoice, taken: &[String]) -> String {
+    let usual = JudgesFile::parse(DEFAULT).unwrap_or_default().judges;
+    let known = usual
+        .into_iter()
+        .find(|one| one.provider == judge.provider && one.model == judge.model);
+    let model = judge.model.rsplit('/').next().unwrap_or_default();
+    let model = model.strip_suffix(":latest").unwrap_or(model);
+    let name = known.map_or_else(|| model.to_owned(), |one| one.name);
+    let name = match name.trim().is_empty() {
+        true => judge.provider.clone(),
+        false => name,
+    };
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut free = std::iter::once(name.clone()).chain(numbered);
+    free.find(|name| !taken.contains(name)).unwrap_or(name)
+}
+
+/// Writes the file; over one that is there only where `replace` says so.
+pub fn write_judges_file(path: &Path, text: &str, replace: bool) -> Result<(), AppError> {
+    if replace {
+        return write_whole(path, |out| Ok(out.write_all(text.as_bytes())?));
+    }
+    let mut created = file::create_new(path).map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => already_there(path),
+        _ => AppError::file(path, format!("cannot be written: {error}")),
+    })?;
+    Ok(created.write_all(text.as_bytes())?)
+}
+
+/// Refuses to go on where there is a file that may not be replaced.
+pub fn check_free(path: &Path, replace: bool) -> Result<(), AppError> {
+    match path.symlink_metadata() {
+        Ok(_) if !replace => Err(already_there(path)),
+        _ => Ok(()),
+    }
+}
+
+fn already_there(path: &Path) -> AppError {
+    AppError::file(
+        path,
+        "is there already; --force replaces it, --out names another file",
+    )
+}
+
+#[cfg(test)]
+mod tests;

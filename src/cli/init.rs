@@ -1,0 +1,317 @@
+//! `overrule init`: what there is to judge with, and an `overrule.toml` that names it.
+
+use super::command::{CommandContext, CommandFailure, CommandResult, usage};
+use super::doctor::DoctorCommand;
+use super::output::{self, clean};
+use crate::app::init::discovery::{
+    Discovery, ServerAddress, ask_servers, found_keys, parse_address, usual_addresses,
+};
+use crate::app::init::{
+    JudgeChoice, WantedJudge, check_free, choices, judges_file, usual_choices, wanted_choice,
+    write_judges_file,
+};
+use crate::app::wording::{counted, first_of};
+use crate::judge::ensemble::FILE;
+use clap::Args;
+use serde_json::json;
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::{Path, PathBuf};
+
+/// Models of one server that are shown.
+const SHOWN: usize = 12;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Keys are found by the names of their variables, in the environment or in .env beside the project; what is in them is
+neither shown nor written. Ollama, llama.cpp, LM Studio and vLLM are asked at their usual ports for what they have (OLLAMA_HOST and
+OPENAI_BASE_URL are looked at too), without a key. Then you choose, overrule.toml is written beside the project, and what
+`overrule doctor` checks is checked: one tiny call to each judge.
+
+With --yes the default model of every provider whose key is set is taken, or, without any, the first model of the first server.
+
+Examples:
+  overrule init
+  overrule init --yes
+  overrule init --provider ollama --model qwen3
+  overrule init --provider openrouter --model qwen/qwen3-32b
+  overrule init --dry-run --json"
+)]
+pub(super) struct InitCommand {
+    /// Take this provider, as overrule.toml names it, and do not ask
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// Its model [default: the provider's usual one, or the first that its server has]
+    #[arg(long, requires = "provider")]
+    model: Option<String>,
+    /// Do not ask
+    #[arg(long, conflicts_with = "provider")]
+    yes: bool,
+    /// The file to write [default: overrule.toml beside the project]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Replace a file that is there
+    #[arg(long)]
+    force: bool,
+    /// Ask this server instead of the usual ones, repeatable
+    #[arg(long, value_name = "PROVIDER=URL", value_parser = parse_address)]
+    server: Vec<ServerAddress>,
+    /// Say what was found, and stop
+    #[arg(long)]
+    dry_run: bool,
+    /// Print what was found as JSON
+    #[arg(long, requires = "dry_run")]
+    json: bool,
+}
+
+impl InitCommand {
+    pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let folder = context.project().parent();
+        let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        let beside = folder.join(FILE);
+        let target = self.out.clone().unwrap_or_else(|| beside.clone());
+        if !self.dry_run {
+            check_free(&target, self.force)?;
+        }
+        let found = self.look_around(folder)?;
+        if self.json {
+            return output::json(&json!({
+                "keys": found.keys,
+                "servers": found.servers,
+                "asked": found.asked,
+                "choices": choices(&found),
+                "file": target,
+                "exists": target.exists(),
+            }));
+        }
+        let seen = describe(&found);
+        if self.dry_run {
+            output::text(&seen)?;
+            return output::text("dry run: nothing was written\n");
+        }
+        output::message(seen.trim_end());
+        let chosen = self.choose(&found)?;
+        write_judges_file(&target, &judges_file(&chosen)?, self.force)?;
+        let judges: Vec<String> = chosen.iter().map(words).collect();
+        let path = target.display();
+        output::message(&format!("wrote {path}: {}", judges.join(", ")));
+        if target != beside {
+            output::message(&format!(
+                "not checked: judges are read from {FILE} beside the project"
+            ));
+            return Ok(());
+        }
+        DoctorCommand::default().run(context)
+    }
+
+    fn look_around(&self, folder: &Path) -> Result<Discovery, CommandFailure> {
+        let env = |name: &str| {
+            let value = std::env::var(name).ok();
+            value.filter(|value| !value.trim().is_empty())
+        };
+        let asked = match self.server.is_empty() {
+            true => usual_addresses(&env),
+            false => self.server.clone(),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        Ok(Discovery {
+            keys: found_keys(folder, &env)?,
+            servers: runtime.block_on(ask_servers(&asked)),
+            asked,
+        })
+    }
+
+    fn choose(&self, found: &Discovery) -> Result<Vec<JudgeChoice>, CommandFailure> {
+        if let Some(provider) = &self.provider {
+            let model = self.model.as_deref();
+            let (choice, notes) = wanted_choice(found, &WantedJudge { provider, model })?;
+            notes
+                .iter()
+                .for_each(|note| output::message(&format!("note: {}", clean(note))));
+            return Ok(vec![choice]);
+        }
+        let all = choices(found);
+        let usual = usual_choices(found);
+        if usual.is_empty() {
+            return Err(usage!("{}", nothing(found)));
+        }
+        if self.yes {
+            return Ok(usual);
+        }
+        if !std::io::stdin().is_terminal() {
+            return Err(usage!(
+                "nobody is there to be asked; say which judge is meant:\n  {}\n  overrule init --yes",
+                commands(&all).join("\n  ")
+            ));
+        }
+        ask(&all, &usual)
+    }
+}
+
+/// Lets the user choose among numbered judges; Enter alone takes the usual ones.
+fn ask(all: &[JudgeChoice], usual: &[JudgeChoice]) -> Result<Vec<JudgeChoice>, CommandFailure> {
+    for (at, choice) in all.iter().enumerate() {
+        output::message(&format!("{:>3}  {}", at + 1, words(choice)));
+    }
+    let places = usual
+        .iter()
+        .filter_map(|choice| all.iter().position(|one| one == choice));
+    let usual_places: Vec<String> = places.map(|at| (at + 1).to_string()).collect();
+    output::message(&format!(
+        "Which judges? Type numbers with commas between and press Enter [{}]; q leaves.",
+        usual_places.join(",")
+    ));
+    let mut answer = String::new();
+    std::io::stdin().lock().read_line(&mut answer)?;
+    numbered(&answer, all, usual)
+}
+
+/// The judges of an answer; an empty line means the usual ones, and no line at all nothing.
+fn numbered(
+    answer: &str,
+    all: &[JudgeChoice],
+    usual: &[JudgeChoice],
+) -> Result<Vec<JudgeChoice>, CommandFailure> {
+    if answer.trim().is_empty() && answer.ends_with('\n') {
+        return Ok(usual.to_vec());
+    }
+    let numbers = answer
+        .trim()
+        .split([',', ' '])
+        .filter(|part| !part.is_empty());
+    let mut chosen: Vec<JudgeChoice> = Vec::new();
+    for number in numbers {
+        let at = number.parse::<usize>().ok();
+        let choice = at.and_then(|at| all.get(at.checked_sub(1)?));
+        let choice = choice
+            .ok_or_else(|| usage!("{number:?} is no number of the list; nothing was written"))?;
+        if !chosen.contains(choice) {
+            chosen.push(choice.clone());
+        }
+    }
+    match chosen.is_empty() {
+        true => Err(usage!("nothing was chosen, and nothing was written")),
+        false => Ok(chosen),
+    }
+}
+
+/// A judge in words.
+fn words(choice: &JudgeChoice) -> String {
+    let place = match (&choice.base_url, choice.key) {
+        (Some(url), _) => format!(" at {url}"),
+        (None, Some(key)) => format!(" ({key})"),
+        (None, None) => String::new(),
+    };
+    clean(format!("{} {}{place}", choice.provider, choice.model))
+}
+
+/// What was found, for people.
+fn describe(found: &Discovery) -> String {
+    let mut rows = Vec::new();
+    for key in &found.keys {
+        let models = match found.is_at_home(key.provider) {
+            true => choices(found)
+                .into_iter()
+                .find(|choice| choice.provider == key.provider)
+                .map_or_else(|| "name one with --model".to_owned(), |choice| choice.model),
+            false => "at OPENAI_BASE_URL".to_owned(),
+        };
+        rows.push(vec![
+            key.provider.to_owned(),
+            key.variable.to_owned(),
+            models,
+        ]);
+    }
+    for server in &found.servers {
+        let models = match server.models.is_empty() {
+            true => "no model".to_owned(),
+            false => first_of(&server.models, SHOWN),
+        };
+        rows.push(vec![clean(&server.provider), clean(&server.url), models]);
+    }
+    let silent = found.asked.len() - found.servers.len();
+    let mut text = match rows.is_empty() {
+        true => "no key is set\n".to_owned(),
+        false => output::table(&["provider", "found", "models"], &rows),
+    };
+    if silent > 0 {
+        let is_silent =
+            |asked: &&ServerAddress| found.servers.iter().all(|one| one.url != asked.url);
+        let places: Vec<String> = found
+            .asked
+            .iter()
+            .filter(is_silent)
+            .map(|asked| clean(format!("{} {}", asked.provider, asked.url)))
+            .collect();
+        text.push_str(&format!(
+            "{} did not answer with a list of models: {}\n",
+            counted(silent, "server"),
+            places.join(", ")
+        ));
+    }
+    text
+}
+
+/// What can be done where nothing was found to judge with.
+fn nothing(found: &Discovery) -> String {
+    let keys = found.keys.iter().map(|key| key.provider);
+    let named: Vec<String> = keys
+        .map(|provider| format!("overrule init --provider {provider} --model MODEL"))
+        .collect();
+    match named.is_empty() {
+        true => "nothing was found to judge with: set a key (OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, …) or start a model \
+                 server (ollama serve), and run overrule init again; without either, the offline judges need no file"
+            .to_owned(),
+        false => format!("nothing says which model is meant:\n  {}", named.join("\n  ")),
+    }
+}
+
+/// The command that takes each judge. A server may call a model anything, and the command is there to be copied.
+fn commands(all: &[JudgeChoice]) -> Vec<String> {
+    let argument = |name: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:@+".contains(c);
+        match name.chars().all(plain) && !name.starts_with('-') {
+            true => name.to_owned(),
+            false => format!("'{}'", clean(name).replace('\'', r"'\''")),
+        }
+    };
+    let command = |choice: &JudgeChoice| {
+        let (provider, model) = (argument(&choice.provider), argument(&choice.model));
+        format!("overrule init --provider {provider} --model {model}")
+    };
+    all.iter().map(command).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_names_judges_by_their_numbers() {
+        let all: Vec<JudgeChoice> = ["a", "b", "c"]
+            .map(|model| JudgeChoice {
+                provider: "ollama".to_owned(),
+                model: model.to_owned(),
+                base_url: None,
+                key: None,
+            })
+            .to_vec();
+        let models = |answer: &str| -> Option<String> {
+            let chosen = numbered(answer, &all, &all[..1]).ok()?;
+            Some(chosen.into_iter().map(|one| one.model).collect())
+        };
+        for (answer, expected) in [
+            ("\n", Some("a")),
+            ("3, 1\n", Some("ca")),
+            ("2 2", Some("b")),
+            ("", None),
+            ("q\n", None),
+            ("0\n", None),
+            ("1,4\n", None),
+        ] {
+            assert_eq!(models(answer).as_deref(), expected, "{answer:?}");
+        }
+    }
+}

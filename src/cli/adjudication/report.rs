@@ -181,7 +181,10 @@ fn verdicts_table(by_verdict: &[(EvidenceLabel, PooledCounts)]) -> String {
         ">not proven",
     ];
     let mut text = output::table(&header, &rows.collect::<Vec<_>>());
-    let unproven: usize = by_verdict.iter().map(|(_, counts)| counts.boxes.unproven).sum();
+    let unproven: usize = by_verdict
+        .iter()
+        .map(|(_, counts)| counts.boxes.unproven)
+        .sum();
     if unproven > 0 {
         let verdicts = counted(unproven, "verdict");
         text.push_str(&format!(

@@ -65,10 +65,10 @@ pub(super) struct InitCommand {
 
 impl InitCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
+        let beside = context.project().with_file_name(FILE);
         let folder = context.project().parent();
         let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
-        let beside = folder.join(FILE);
         let target = self.out.clone().unwrap_or_else(|| beside.clone());
         if !self.dry_run {
             check_free(&target, self.force)?;

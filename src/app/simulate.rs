@@ -64,7 +64,8 @@ pub struct Simulation {
     pub queries: usize,
     /// What is compared, the first with all others.
     pub strategies: Vec<AdaptivePlan>,
-    /// The prior of the scores that are measured. Pairs are chosen by the default, as runs do.
+    /// The prior of the scores that are measured. Pairs are chosen by it too where it is set, and by the one of a new project
+    /// where it is learned, as a first campaign does.
     pub prior: PriorPrecision,
     /// Threads; the result does not depend on them.
     pub threads: Option<usize>,
@@ -91,7 +92,8 @@ impl Simulation {
         }
         let mut played = self.every(SimulationPhase::Played, progress, |index| {
             let world = source.world(self.seed, index)?;
-            let play = |plan| StrategyOnQuery::play(&world, plan, self.seed);
+            let lambda = self.prior.value(None);
+            let play = |plan| StrategyOnQuery::play(&world, plan, lambda, self.seed);
             Ok(self.strategies.iter().map(play).collect::<Vec<_>>())
         })?;
         let lambdas: Vec<f64> = (0..self.strategies.len())

@@ -37,13 +37,14 @@ pub struct SimulationResult {
 }
 
 /// Plays a strategy on a world with a budget of `battles` ensemble battles a document (see [`adaptive::calls`]), never a
-/// call more, and fits the votes by the default MAP.
+/// call more, and fits the votes by MAP under a prior of this precision, by which pairs are chosen too.
 ///
 /// The world and the seed decide everything. Every call returns a vote.
 pub fn run(
     world: &SimulatedQuery,
     strategy: &Strategy,
     battles: f64,
+    lambda: f64,
     seed: u64,
 ) -> SimulationResult {
     let (documents, judges) = (world.truth().len(), world.judges());
@@ -51,7 +52,7 @@ pub fn run(
     let mut asked: Vec<AskedPair> = Vec::new();
     let mut place: HashMap<Pair, usize> = HashMap::new();
     let (mut spent, mut rounds) = (0, 0);
-    let mut state = SamplingState::new(documents, judges, &asked);
+    let mut state = SamplingState::new(documents, judges, &asked, lambda);
     while spent < budget {
         let round = Round {
             seed,
@@ -83,7 +84,7 @@ pub fn run(
             }
         }
         rounds += 1;
-        state = SamplingState::new(documents, judges, &asked);
+        state = SamplingState::new(documents, judges, &asked, lambda);
     }
     SimulationResult {
         quality: quality(&state.scores(), world.truth()),
@@ -100,6 +101,9 @@ mod tests {
     use crate::domain::rating::{Dispersion, PriorEvidence};
     use crate::domain::sampling::adaptive::{JudgeChoice, Sampler};
 
+    /// The precision of the prior until one is learned.
+    const LAMBDA: f64 = 0.05;
+
     fn world(index: usize) -> SimulatedQuery {
         SimulatedQuery::synthetic(Theta::Gaussian, 24, Noise::standard(3), 4, index)
     }
@@ -107,10 +111,10 @@ mod tests {
     #[test]
     fn the_same_campaign_ends_the_same() {
         let strategy = Strategy::new(Sampler::Top, JudgeChoice::Escalate);
-        let played = run(&world(0), &strategy, 2.0, 1);
-        assert_eq!(played, run(&world(0), &strategy, 2.0, 1));
+        let played = run(&world(0), &strategy, 2.0, LAMBDA, 1);
+        assert_eq!(played, run(&world(0), &strategy, 2.0, LAMBDA, 1));
         let scores = played.state.scores();
-        let other = |index, seed| run(&world(index), &strategy, 2.0, seed).state.scores();
+        let other = |index, seed| run(&world(index), &strategy, 2.0, LAMBDA, seed).state.scores();
         assert_ne!(scores, other(1, 1));
         assert_ne!(scores, other(0, 2));
     }
@@ -119,7 +123,7 @@ mod tests {
     fn the_budget_is_spent_to_the_last_call() {
         for sampler in Sampler::ALL {
             for judging in JudgeChoice::ALL {
-                let played = run(&world(0), &Strategy::new(sampler, judging), 1.5, 1);
+                let played = run(&world(0), &Strategy::new(sampler, judging), 1.5, LAMBDA, 1);
                 assert_eq!(played.calls, 108, "{sampler} {judging}");
                 assert!(played.state.scores().iter().sum::<f64>().abs() < 1e-9);
             }
@@ -131,7 +135,7 @@ mod tests {
         let strategy = Strategy::new(Sampler::Eig, JudgeChoice::Rotate);
         for (documents, pairs) in [(0, 0), (1, 0), (2, 1), (3, 3), (4, 6)] {
             let world = SimulatedQuery::synthetic(Theta::Skew, documents, Noise::standard(2), 1, 0);
-            let played = run(&world, &strategy, 99.0, 1);
+            let played = run(&world, &strategy, 99.0, LAMBDA, 1);
             assert_eq!((played.pairs, played.calls), (pairs, 2 * pairs));
         }
     }
@@ -140,7 +144,7 @@ mod tests {
     fn informed_pairs_beat_random_ones() {
         let play = |sampler, judging| -> Vec<Quality> {
             let strategy = Strategy::new(sampler, judging);
-            let played = (0..8).map(|index| run(&world(index), &strategy, 2.0, 1));
+            let played = (0..8).map(|index| run(&world(index), &strategy, 2.0, LAMBDA, 1));
             played.map(|played| played.quality).collect()
         };
         let random = play(Sampler::Cycles, JudgeChoice::All);
@@ -158,7 +162,7 @@ mod tests {
     fn played(strategy: &str, noise: &Noise, queries: usize) -> Vec<SamplingState> {
         let plan: adaptive::AdaptivePlan = strategy.parse().unwrap();
         let world = |index| SimulatedQuery::synthetic(Theta::Gaussian, 25, noise.clone(), 0, index);
-        let play = |index| run(&world(index), &plan.strategy, plan.battles, 0).state;
+        let play = |index| run(&world(index), &plan.strategy, plan.battles, LAMBDA, 0).state;
         (0..queries).map(play).collect()
     }
 

@@ -6,6 +6,7 @@ use super::summary_cache::ENOUGH_BATTLES;
 use super::{Db, Result};
 use crate::domain::ranking::{self, LearnedPrior, RankingSettings};
 use crate::domain::rating::{Dispersion, MAX_DENSE, PriorEvidence};
+use crate::domain::sampling::adaptive::AdaptivePlan;
 
 /// Queries that an estimate rests on at most, evenly spaced.
 const QUERIES: usize = 200;
@@ -119,6 +120,34 @@ impl Db {
         };
         let (lambda, battles) = serde_json::from_str(&text)?;
         Ok(Some(LearnedPrior { lambda, battles }))
+    }
+
+    /// The precision of the prior by which the rounds of a campaign choose their pairs: the one in force when the campaign
+    /// first ran. It stays what it was though the prior is learned anew at the end of every run, so that a campaign that was
+    /// stopped and goes on asks what one that ran through would have asked.
+    pub fn campaign_prior(
+        &self,
+        ensemble: EnsembleId,
+        campaign: &AdaptivePlan,
+        seed: u64,
+    ) -> Result<f64> {
+        let settings = self.settings_under(Some(ensemble))?;
+        let lambda = settings.rating().lambda;
+        if !settings.learns_prior() {
+            return Ok(lambda);
+        }
+        let (place, own) = (
+            format!("campaign-prior:{}", ensemble.0),
+            serde_json::json!([campaign, seed]),
+        );
+        if let Some(text) = self.remembered(&place)? {
+            let (before, lambda): (serde_json::Value, f64) = serde_json::from_str(&text)?;
+            if before == own {
+                return Ok(lambda);
+            }
+        }
+        self.remember(&place, &serde_json::json!([own, lambda]).to_string())?;
+        Ok(lambda)
     }
 
     /// The project's settings with what the battles of an ensemble say about the prior, where it is to be learned.

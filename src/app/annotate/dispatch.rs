@@ -16,7 +16,7 @@ use crate::client::gate::RateGate;
 use crate::client::{RunControl, lock, now_ms, window};
 use crate::domain::vote::JudgeId;
 use crate::judge::{Judge, JudgeEnsemble};
-use crate::store::Store;
+use crate::store::{Store, StoreError};
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::ledger::Spent;
@@ -115,14 +115,20 @@ pub(super) async fn run(
         .iter()
         .map(|judge| window_setting(judge.as_ref()))
         .collect();
-    let (spent_usd, committed_usd, windows) = store
+    let campaign = request.campaign.map(|campaign| (campaign, request.seed));
+    let (spent_usd, committed_usd, windows, campaign) = store
         .write(move |db| {
             // This run holds the lock: whatever is open was cut short.
             db.charge_killed_calls(now_ms())?;
             let spent = db.spent()?.iter().map(Spent::usd).sum::<f64>();
             let windows = names.iter().map(|name| db.remembered(name));
             let windows = windows.collect::<Result<Vec<_>, _>>()?;
-            Ok((spent, db.committed_usd()?, windows))
+            let lambda = |(campaign, seed)| {
+                let lambda = db.campaign_prior(ensemble_id, &campaign, seed)?;
+                Ok::<_, StoreError>((campaign, lambda))
+            };
+            let campaign = campaign.map(lambda).transpose()?;
+            Ok((spent, db.committed_usd()?, windows, campaign))
         })
         .await?;
     let now = Instant::now();
@@ -143,8 +149,7 @@ pub(super) async fn run(
         .collect();
     let mut progress = progress_to.borrow().clone();
     progress.spent_before_usd = spent_usd;
-    let rounds = request
-        .campaign
+    let rounds = campaign
         .map(|campaign| RoundPlanner::new(store.clone(), campaign, request.clone(), &judges));
     let mut dispatcher = Dispatcher {
         store: store.clone(),

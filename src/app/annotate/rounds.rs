@@ -1,8 +1,8 @@
 //! Rounds: the next one of a query is planned when all calls of the last one have ended, while the calls of other
 //! queries fly.
 //!
-//! A round follows from the seed and the votes that are on disk, and is entered whole before a call of it is made: a run
-//! that is killed goes on with the round it was in, and plans the same rounds after it.
+//! A round follows from the seed, the prior that the campaign began with and the votes that are on disk, and is entered whole
+//! before a call of it is made: a run that is killed goes on with the round it was in, and plans the same rounds after it.
 
 use super::error::RunError;
 use super::plan::entered;
@@ -41,6 +41,8 @@ pub(super) struct EnteredRound {
 pub(super) struct RoundPlanner {
     store: Store,
     campaign: AdaptivePlan,
+    /// The precision of the prior under the scores that pairs are chosen by.
+    lambda: f64,
     request: Arc<RunRequest>,
     judges: Arc<[JudgeId]>,
     /// Queries whose next round can be planned, by their place in the run.
@@ -51,13 +53,14 @@ pub(super) struct RoundPlanner {
 impl RoundPlanner {
     pub(super) fn new(
         store: Store,
-        campaign: AdaptivePlan,
+        (campaign, lambda): (AdaptivePlan, f64),
         request: RunRequest,
         judges: &[JudgeId],
     ) -> Self {
         Self {
             store,
             campaign,
+            lambda,
             request: Arc::new(request),
             judges: judges.into(),
             due: BTreeSet::new(),
@@ -76,7 +79,8 @@ impl RoundPlanner {
             && let Some((_, query)) = self.due.pop_first()
         {
             let (request, judges) = (Arc::clone(&self.request), Arc::clone(&self.judges));
-            let planning = next(self.store.clone(), self.campaign, request, judges, query);
+            let campaign = (self.campaign, self.lambda);
+            let planning = next(self.store.clone(), campaign, request, judges, query);
             self.planning.spawn(planning);
         }
         !self.planning.is_empty()
@@ -95,7 +99,7 @@ impl RoundPlanner {
 /// Plans a query's next round and enters it.
 async fn next(
     store: Store,
-    campaign: AdaptivePlan,
+    (campaign, lambda): (AdaptivePlan, f64),
     request: Arc<RunRequest>,
     judges: Arc<[JudgeId]>,
     query: QueryKey,
@@ -121,7 +125,7 @@ async fn next(
                 .calls(depth, judge_indices)
                 .saturating_sub(played.calls()),
         };
-        let state = SamplingState::new(depth, judge_indices, &played.asked);
+        let state = SamplingState::new(depth, judge_indices, &played.asked, lambda);
         next_round(&state, &campaign.strategy, &round)
     })
     .await

@@ -15,8 +15,13 @@ pub struct StrategyOnQuery {
 }
 
 impl StrategyOnQuery {
-    pub(super) fn play(world: &SimulatedQuery, plan: &AdaptivePlan, seed: u64) -> Self {
-        let played = run(world, &plan.strategy, plan.battles, seed);
+    pub(super) fn play(
+        world: &SimulatedQuery,
+        plan: &AdaptivePlan,
+        lambda: f64,
+        seed: u64,
+    ) -> Self {
+        let played = run(world, &plan.strategy, plan.battles, lambda, seed);
         let ensembles = (world.truth().len() * world.judges()).max(1);
         Self {
             quality: played.quality,

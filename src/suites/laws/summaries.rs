@@ -4,8 +4,9 @@ use super::bench::{Bench, bench};
 use super::scripted::{Act, trio};
 use crate::app::annotate::progress::RunPhase;
 use crate::client::RunControl;
-use crate::domain::ranking::{PriorPrecision, RankingSettings};
+use crate::domain::ranking::{LearnedPrior, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
+use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::StoreError;
 use crate::store::summary_cache::QuerySummary;
 use crate::store::votes::CallSelection;
@@ -203,6 +204,22 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         .await
         .unwrap();
     assert_eq!(again, Some(learned));
+    // A campaign keeps the prior that it began with, whatever is learned before it goes on.
+    let (learns, other) = (learned.lambda, LearnedPrior { lambda: 0.02, ..learned });
+    let plan = |name: &str| name.parse::<AdaptivePlan>().unwrap();
+    let (short, long) = (plan("swiss:2"), plan("swiss:4"));
+    let priors = store
+        .write(move |db| {
+            let began = db.campaign_prior(ensemble, &short, 1)?;
+            db.keep_prior(ensemble, Some(other))?;
+            let goes_on = db.campaign_prior(ensemble, &short, 1)?;
+            let next = db.campaign_prior(ensemble, &long, 1)?;
+            db.keep_prior(ensemble, Some(learned))?;
+            Ok([began, goes_on, next])
+        })
+        .await
+        .unwrap();
+    assert_eq!(priors, [learns, learns, 0.02]);
     // What is set is used instead, and no other model takes what was learned.
     for settings in [
         RankingSettings {
@@ -222,6 +239,8 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         let view = store.read(move |db| db.view(key)).await.unwrap();
         assert_eq!(view.settings.rating().lambda, expected);
         assert_eq!(view.settings.learned, None);
+        let campaign = store.write(move |db| db.campaign_prior(ensemble, &long, 1));
+        assert_eq!(campaign.await.unwrap(), expected);
         let nothing = store
             .read(move |db| db.learn_prior(ensemble))
             .await

@@ -222,7 +222,7 @@ mod tests {
                 },
             })
             .collect();
-        SamplingState::new(documents, 3, &asked)
+        SamplingState::new(documents, 3, &asked, 0.05)
     }
 
     /// The same picks by appraising every pair before each of them, with the whole covariance brought up to date.

@@ -44,8 +44,8 @@ impl AskedPair {
 
 /// What is known of a query: its documents, its judges, what was asked, and the scores that follow.
 ///
-/// Scores are the default MAP fit with one battle's weight for the votes of all judges together, the dispersion is one
-/// over the number of judges (SCIENCE §2, §3).
+/// Scores are the MAP fit under the prior that it is given, with one battle's weight for the votes of all judges together;
+/// the dispersion is one over the number of judges (SCIENCE §2, §3).
 #[derive(Clone, Debug, PartialEq)]
 pub struct SamplingState {
     documents: usize,
@@ -59,8 +59,9 @@ pub struct SamplingState {
 impl SamplingState {
     /// The state of `documents` documents and `judges` judges (at most [`MAX_JUDGES`] count) after what was asked.
     ///
-    /// Several entries for one pair count together; those for documents outside the pool are ignored.
-    pub fn new(documents: usize, judges: usize, asked: &[AskedPair]) -> Self {
+    /// `lambda` is the prior's precision. Several entries for one pair count together; those for documents outside the pool
+    /// are ignored.
+    pub fn new(documents: usize, judges: usize, asked: &[AskedPair], lambda: f64) -> Self {
         let judges = judges.min(MAX_JUDGES);
         let mut seats: HashMap<Pair, JudgeSet> = HashMap::new();
         let inside = asked.iter().filter(|entry| entry.pair.high() < documents);
@@ -71,7 +72,7 @@ impl SamplingState {
         let observations: Vec<Observation> = inside
             .filter_map(|entry| entry.observation(judges))
             .collect();
-        Self::fitted(documents, judges, seats, observations)
+        Self::fitted(documents, judges, seats, observations, lambda)
     }
 
     /// The state with scores from these observations, where a full ensemble battle has weight 1.
@@ -80,8 +81,12 @@ impl SamplingState {
         judges: usize,
         asked: HashMap<Pair, JudgeSet>,
         observations: Vec<Observation>,
+        lambda: f64,
     ) -> Self {
-        let options = RatingOptions::default();
+        let options = RatingOptions {
+            lambda,
+            ..RatingOptions::default()
+        };
         let fit = rating::fit(documents, &observations, &options, None).ok();
         Self {
             documents,

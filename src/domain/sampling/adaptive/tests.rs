@@ -42,7 +42,7 @@ impl RoundSeries {
     }
 
     fn round(&mut self, calls: usize) -> usize {
-        let state = SamplingState::new(self.documents, self.judges, &self.asked);
+        let state = SamplingState::new(self.documents, self.judges, &self.asked, 0.05);
         let round = Round {
             seed: 5,
             query: "q",
@@ -172,7 +172,7 @@ fn swiss_pairs_neighbours_that_have_not_met() {
             votes: vec![Outcome::B; votes],
         })
         .collect();
-    let state = SamplingState::new(4, 3, &asked);
+    let state = SamplingState::new(4, 3, &asked, 0.05);
     let round = Round {
         seed: 1,
         query: "q",
@@ -206,7 +206,7 @@ fn a_failed_call_is_asked_again_only_when_it_is_left_out() {
                 votes: vec![Outcome::A; 2],
             };
             next_round(
-                &SamplingState::new(2, 3, &[asked]),
+                &SamplingState::new(2, 3, &[asked], 0.05),
                 &Strategy::new(sampler, judging),
                 &round,
             )

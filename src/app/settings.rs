@@ -2,7 +2,8 @@
 
 use crate::app::error::AppError;
 use crate::app::judge_report::rater_data::all_ratings;
-use crate::domain::judge_report::{ParameterBasis, judge_model};
+use crate::app::judge_report::report::rater_report;
+use crate::domain::judge_report::{CalibratedMargins, ParameterBasis, judge_model, margin_curves};
 use crate::domain::ranking::RankingSettings;
 use crate::domain::verdict::FinalRule;
 use crate::store::{Db, Result, Store};
@@ -38,7 +39,9 @@ impl ProjectSettings {
             }
             if after.ranking != before.ranking {
                 db.set_settings(&after.ranking)?;
-                if after.ranking.learns_prior() && !before.ranking.learns_prior() {
+                let other_scores = after.ranking.vote_rule != before.ranking.vote_rule;
+                if after.ranking.learns_prior() && (other_scores || !before.ranking.learns_prior())
+                {
                     for ensemble in db.ensembles_in_force()? {
                         db.keep_prior(ensemble, db.learn_prior(ensemble)?)?;
                     }
@@ -88,5 +91,23 @@ pub fn fit_judges(store: &Store, lambda: f64) -> std::result::Result<Vec<FittedJ
         });
     }
     store.write_blocking(move |db| db.set_judge_responses(&responses))?;
+    Ok(judges)
+}
+
+/// Estimates what each judge's margins are worth and keeps it: the judges by name, with a curve where there was enough to
+/// compare.
+pub fn calibrate_margins(store: &Store) -> Result<Vec<(String, Option<CalibratedMargins>)>> {
+    let (known, ratings) = all_ratings(store, None)?;
+    let report = rater_report(store, None, &|| true)?;
+    let verdicts = report.map_or_else(Vec::new, |report| report.rater_data.verdicts);
+    let mut fitted = margin_curves(&ratings, &verdicts);
+    let mut curves = BTreeMap::new();
+    let mut judges = Vec::new();
+    for (at, (id, spec)) in known.iter().enumerate() {
+        let calibrated = fitted.remove(&at);
+        curves.extend(calibrated.as_ref().map(|found| (id.0, found.curve.clone())));
+        judges.push((spec.name.clone(), calibrated));
+    }
+    store.write_blocking(move |db| db.set_margin_curves(&curves))?;
     Ok(judges)
 }

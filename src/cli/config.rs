@@ -1,11 +1,12 @@
 //! `overrule config`: what is configured, and the project's own settings.
 
-use crate::app::settings::{ProjectSettings, fit_judges};
+use crate::app::settings::{ProjectSettings, calibrate_margins, fit_judges};
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult, usage};
 use crate::cli::judges::basis;
 use crate::cli::output;
 use crate::cli::output::clean;
 use crate::config::{DEFAULT, user_file};
+use crate::domain::judge_report::{CalibratedMargins, MarginReference};
 use crate::domain::ranking::{JudgeWeights, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sanitise;
@@ -46,8 +47,14 @@ enum ConfigAction {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum VoteRuleName {
+    /// Each vote counts by its direction: 0, ½ or 1
     Ternary,
+    /// zBench's own rule, under which a tie counts for A
     Zbench,
+    /// Margins count as they are stated
+    Margin,
+    /// Margins count by how often people or other votes agree with margins of their size; estimated now
+    Calibrated,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -224,6 +231,11 @@ impl ProjectOptions {
                 ));
             }
         }
+        if self.vote_rule == Some(VoteRuleName::Calibrated) {
+            for (name, calibrated) in calibrate_margins(&store)? {
+                output::message(&curve_words(&name, calibrated.as_ref()));
+            }
+        }
         after.store(&store, &before)?;
         if let (true, FinalRule::Adjudicator(name)) = (after.rule != before.rule, &after.rule) {
             let people = store.read_blocking(|db| db.annotators())?;
@@ -281,6 +293,8 @@ impl ProjectOptions {
         match self.vote_rule {
             Some(VoteRuleName::Ternary) => settings.vote_rule = VoteRule::Ternary,
             Some(VoteRuleName::Zbench) => settings.vote_rule = VoteRule::Zbench,
+            Some(VoteRuleName::Margin) => settings.vote_rule = VoteRule::Margin,
+            Some(VoteRuleName::Calibrated) => settings.vote_rule = VoteRule::Calibrated,
             None => {}
         }
         match self.override_mode {
@@ -297,6 +311,27 @@ impl ProjectOptions {
             .checked()
             .map_err(|error| usage!("--{}", error.replacen("override_", "override-", 1)))
     }
+}
+
+/// What the margins of a judge are worth.
+fn curve_words(name: &str, calibrated: Option<&CalibratedMargins>) -> String {
+    let name = sanitise::line(name);
+    let Some(CalibratedMargins { reference, curve }) = calibrated else {
+        return format!(
+            "{name}: too little to compare its margins with, so its votes count by their direction"
+        );
+    };
+    let others = match reference {
+        MarginReference::People => "people",
+        MarginReference::Judges => "other votes",
+    };
+    let shares = [0.1, 0.25, 0.5, 0.75, 1.0];
+    let shares = shares.map(|size| format!("{size} is {:.2}", curve.share(size)));
+    format!(
+        "{name}: a margin of {} ({} comparisons with {others})",
+        shares.join(", of "),
+        curve.comparisons
+    )
 }
 
 /// The guideline in a file; none for `-`.

@@ -96,6 +96,7 @@ impl JudgeReportText {
             row["model"] = json!(spec.model);
             row["calls"] = json!(calls);
             row["reasoning"] = json!(self.0.audits[at]);
+            row["margins"] = json!(self.0.margins.get(&at));
             if let Some(joint) = &self.0.joint {
                 row["joint"] = json!(joint.judges.iter().find(|judge| judge.judge == at));
             }
@@ -219,6 +220,7 @@ impl JudgeReportText {
                 ));
             }
         }
+        text.push_str(&self.margin_words());
         if let Some(joint) = &self.0.joint {
             let rows: Vec<Vec<String>> = joint
                 .judges
@@ -270,6 +272,25 @@ impl JudgeReportText {
 }
 
 impl JudgeReportText {
+    /// The judges whose margins say more than their direction, and what to do about it.
+    fn margin_words(&self) -> String {
+        let mut text = String::new();
+        let telling = self.0.margins.iter();
+        for (at, of) in telling.filter(|(_, of)| of.suggests_calibration()) {
+            text.push_str(&format!(
+                "{}: people agree with {:.0} % of the larger half of its margins and with {:.0} % of the smaller (difference {}, 95 %)\n",
+                sanitise::line(&self.0.rater_data.judges[*at].1.name),
+                100.0 * of.larger,
+                100.0 * of.smaller,
+                interval(of.interval, 100.0, 0),
+            ));
+        }
+        if !text.is_empty() && !self.0.uses_margins {
+            text.push_str("the size of these margins tells more than their direction alone: overrule config project --vote-rule calibrated counts it\n");
+        }
+        text
+    }
+
     /// The judges' agreement with what people say since they saw the votes, where that is something else.
     fn revealed_words(&self) -> String {
         let data = &self.0.rater_data;

@@ -11,6 +11,7 @@ mod judge_model;
 mod judge_pairs;
 mod length_bias;
 mod logistic;
+mod margin_curves;
 mod people_agreement;
 mod position_flips;
 mod position_shift;
@@ -26,6 +27,9 @@ pub use length_bias::{LengthBias, LengthSlope};
 pub use logistic::JudgeRegression;
 #[cfg(test)]
 pub use logistic::{RegressionTrial, judge_regression};
+pub use margin_curves::{
+    CalibratedMargins, MarginEvidence, MarginReference, margin_curves, margin_evidence,
+};
 pub use people_agreement::PeopleAgreement;
 pub use position_flips::PositionFlips;
 pub use position_shift::PositionShift;

@@ -381,10 +381,7 @@ impl View {
     fn battle_view(&self, index: usize) -> BattleView {
         let record = &self.rows.battles[index];
         let battle = record.battle;
-        let score = self
-            .settings
-            .vote_rule
-            .score(record.votes.iter().map(|vote| vote.margin));
+        let score = self.rows.score(record, self.settings.vote_rule);
         let replaced = self.settings.override_mode == OverrideMode::Replace
             && Pair::new(battle.a, battle.b).and_then(|pair| self.stance(pair))
                 == Some(VerdictRelation::Contradicts);

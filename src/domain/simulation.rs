@@ -114,7 +114,11 @@ mod tests {
         let played = run(&world(0), &strategy, 2.0, LAMBDA, 1);
         assert_eq!(played, run(&world(0), &strategy, 2.0, LAMBDA, 1));
         let scores = played.state.scores();
-        let other = |index, seed| run(&world(index), &strategy, 2.0, LAMBDA, seed).state.scores();
+        let other = |index, seed| {
+            run(&world(index), &strategy, 2.0, LAMBDA, seed)
+                .state
+                .scores()
+        };
         assert_ne!(scores, other(1, 1));
         assert_ne!(scores, other(0, 2));
     }

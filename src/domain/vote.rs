@@ -1,5 +1,9 @@
 //! Votes: one judge's margin for one battle. A failed call is not a vote and has no value here.
 
+mod margin_curve;
+
+pub use margin_curve::MarginCurve;
+
 use serde::{Deserialize, Serialize};
 
 /// A judge's row in the project.
@@ -71,6 +75,11 @@ pub enum VoteRule {
     Ternary,
     /// zBench's own rule: a third for each vote strictly above zero, over three judges, so that a tie counts for A.
     Zbench,
+    /// The mean over the votes present of (1 + margin) / 2: margins count as they are stated.
+    Margin,
+    /// The mean over the votes present of what their judge's margins are worth, see [`MarginCurve`]; by their direction, as
+    /// `Ternary`, where a judge has no curve.
+    Calibrated,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -84,8 +93,16 @@ pub struct Vote {
 impl VoteRule {
     /// The battle's score in 0..=1 (0: A better, 1: B better), or `None` without a vote.
     ///
-    /// `Zbench` divides by three, or by the number of votes where there are more.
+    /// `Zbench` divides by three, or by the number of votes where there are more. Without the judges' curves `Calibrated` is
+    /// `Ternary`.
     pub fn score(self, margins: impl IntoIterator<Item = Margin>) -> Option<f64> {
+        if self == Self::Margin {
+            return mean(
+                margins
+                    .into_iter()
+                    .map(|margin| self.vote_score(margin, None)),
+            );
+        }
         let (mut wins, mut ties, mut votes) = (0u32, 0u32, 0u32);
         for margin in margins {
             votes += 1;
@@ -100,10 +117,36 @@ impl VoteRule {
         }
         Some(match self {
             // Half points are summed as whole numbers, so the order of the votes cannot change the last bit.
-            Self::Ternary => f64::from(2 * wins + ties) / f64::from(2 * votes),
             Self::Zbench => f64::from(wins) / f64::from(votes.max(3)),
+            _ => f64::from(2 * wins + ties) / f64::from(2 * votes),
         })
     }
+
+    /// What one vote says by itself, in 0..=1 (1: B better), with its judge's curve where it has one.
+    pub fn vote_score(self, margin: Margin, curve: Option<&MarginCurve>) -> f64 {
+        match (self, curve) {
+            (Self::Margin, _) => 0.5 * (1.0 + margin.get()),
+            (Self::Calibrated, Some(curve)) => curve.score(margin),
+            _ => match margin.outcome() {
+                Outcome::A => 0.0,
+                Outcome::Tie => 0.5,
+                Outcome::B => 1.0,
+            },
+        }
+    }
+}
+
+fn mean(scores: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = scores.fold((0.0, 0u32), |(sum, count), score| (sum + score, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// The battle's score under [`VoteRule::Calibrated`], of votes with their judges' curves.
+pub fn calibrated_score<'a>(
+    votes: impl IntoIterator<Item = (Margin, Option<&'a MarginCurve>)>,
+) -> Option<f64> {
+    let score = |(margin, curve)| VoteRule::Calibrated.vote_score(margin, curve);
+    mean(votes.into_iter().map(score))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::{Db, Result, StoreError};
 use crate::domain::battle::{Battle, BattleId};
 use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingError;
-use crate::domain::vote::{JudgeId, Vote};
+use crate::domain::vote::{JudgeId, Vote, VoteRule};
 use std::collections::HashMap;
 
 impl Db {
@@ -113,6 +113,7 @@ impl Db {
         }
         Ok(QueryRows {
             responses: Vec::new(),
+            curves: Vec::new(),
             documents,
             depth,
             judges,
@@ -144,7 +145,7 @@ impl Db {
         Ok(ranking::scores(&rows, &settings))
     }
 
-    /// A query's rows, with the judges' responses where the fit takes them.
+    /// A query's rows, with the judges' responses and the curves of their margins where the fit takes them.
     pub(super) fn fitted_rows(
         &self,
         query: QueryKey,
@@ -155,6 +156,11 @@ impl Db {
             let known = self.judge_responses()?;
             let of = |judge: &JudgeId| known.get(&judge.0).copied().unwrap_or((1.0, 0.0));
             rows.responses = rows.judges.iter().map(of).collect();
+        }
+        if settings.vote_rule == VoteRule::Calibrated {
+            let mut known = self.margin_curves()?;
+            let judges = rows.judges.iter();
+            rows.curves = judges.map(|judge| known.remove(&judge.0)).collect();
         }
         Ok(rows)
     }

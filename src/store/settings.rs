@@ -4,6 +4,7 @@ use super::{Db, Result, StoreError};
 use crate::domain::ranking::{PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingOptions;
 use crate::domain::verdict::FinalRule;
+use crate::domain::vote::MarginCurve;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 
@@ -59,6 +60,18 @@ impl Db {
     /// Keeps β and γ of each judge, and with them changes every query's numbers where they are in use.
     pub fn set_judge_responses(&self, responses: &BTreeMap<i64, (f64, f64)>) -> Result<()> {
         self.remember("joint", &serde_json::to_string(responses)?)?;
+        self.touch_all()
+    }
+
+    /// What each judge's margins are worth as last estimated, by its row; empty before that.
+    pub fn margin_curves(&self) -> Result<BTreeMap<i64, MarginCurve>> {
+        let stored = self.remembered("margin-curves")?;
+        stored.map_or(Ok(BTreeMap::new()), |text| Ok(serde_json::from_str(&text)?))
+    }
+
+    /// Keeps what each judge's margins are worth, and with it changes every query's numbers where it is in use.
+    pub fn set_margin_curves(&self, curves: &BTreeMap<i64, MarginCurve>) -> Result<()> {
+        self.remember("margin-curves", &serde_json::to_string(curves)?)?;
         self.touch_all()
     }
 

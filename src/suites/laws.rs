@@ -9,4 +9,5 @@ mod runs;
 mod scripted;
 mod summaries;
 mod views;
+mod vote_rules;
 mod votes;

@@ -4,17 +4,17 @@ use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rat
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::domain::agreement;
 use crate::domain::judge_report::{
-    CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, Rating, ReportSums, VoteCases,
-    judge_alpha, judge_pairs,
+    CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, MarginEvidence, Rating, ReportSums,
+    VoteCases, judge_alpha, judge_pairs, margin_evidence,
 };
-use crate::domain::vote::{JudgeId, Margin, Outcome};
+use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
 use crate::store::judge_calls::JudgeCalls;
 use crate::store::{Db, Result, Store, StoreError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::thread;
 
 /// Cards of all judges, and who agrees with whom.
@@ -35,6 +35,10 @@ pub struct RaterReport {
     pub alpha_judges: Option<agreement::Alpha>,
     /// Krippendorff's α over the people.
     pub alpha_people: Option<agreement::Alpha>,
+    /// Whether the margins of each judge say more than their direction, by judge, as far as people's verdicts tell.
+    pub margins: BTreeMap<usize, MarginEvidence>,
+    /// Whether the project's rule of votes counts margins by more than their direction.
+    pub uses_margins: bool,
     /// Whether some judges were asked only where that told more.
     pub selective: bool,
     /// Documents and judges fitted together, where that was asked for.
@@ -71,13 +75,14 @@ pub fn rater_report(
     };
     let crashed = || StoreError::Corrupt("reading the calls has crashed".to_owned());
     let (calls, audits) = calls.map_err(|_| crashed())??;
-    let (rater_data, selective) = store.read_blocking(move |db| {
+    let (rater_data, selective, rule) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
-        Ok((data, db.has_escalated()?))
+        Ok((data, db.has_escalated()?, db.settings()?.vote_rule))
     })?;
     let mut report = walk.report(rater_data, &fits);
     (report.calls, report.audits) = (calls, audits);
     report.selective = selective;
+    report.uses_margins = matches!(rule, VoteRule::Margin | VoteRule::Calibrated);
     Ok(wanted().then_some(report))
 }
 
@@ -177,6 +182,7 @@ impl ReportWalk {
         let cards = self.sums.cards(&rater_data.verdicts, fits);
         let judges = rater_data.judges.len();
         let people = people_ratings(&rater_data);
+        let margins = margin_evidence(&self.people, &rater_data.verdicts);
         let alpha_people = judge_alpha(&people);
         let mut on_judged = self.people;
         on_judged.extend(people);
@@ -203,6 +209,8 @@ impl ReportWalk {
             audits: Vec::new(),
             joint: None,
             selective: false,
+            margins,
+            uses_margins: false,
             rater_data,
         }
     }

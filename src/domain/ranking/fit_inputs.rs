@@ -4,7 +4,7 @@ use super::{BattleRecord, JudgeWeights, QueryRows, RankingSettings, VerdictRelat
 use crate::domain::battle::{Battle, Pair};
 use crate::domain::rating::{Observation, RatingModel};
 use crate::domain::verdict::{OverrideMode, Verdict};
-use crate::domain::vote::Outcome;
+use crate::domain::vote::{Outcome, VoteRule};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
@@ -119,9 +119,7 @@ pub(super) fn verdict_relation(
         .iter()
         .filter(|record| Pair::new(record.battle.a, record.battle.b) == Some(pair))
         .filter_map(|record| {
-            let score = settings
-                .vote_rule
-                .score(record.votes.iter().map(|vote| vote.margin))?;
+            let score = rows.score(record, settings.vote_rule)?;
             Some(if record.battle.a == verdict.a {
                 score
             } else {
@@ -173,11 +171,8 @@ pub(super) fn votes_in_force(
             continue;
         };
         if joint {
-            observations.extend(responses(rows, record, a, b));
-        } else if let Some(score) = settings
-            .vote_rule
-            .score(record.votes.iter().map(|vote| vote.margin))
-        {
+            observations.extend(responses(rows, settings.vote_rule, record, a, b));
+        } else if let Some(score) = rows.score(record, settings.vote_rule) {
             let weight = record.weight(rows.judges.len());
             observations.push(Observation::new(a, b, score, weight));
         }
@@ -189,6 +184,7 @@ pub(super) fn votes_in_force(
 /// (SCIENCE §6.1).
 fn responses<'a>(
     rows: &'a QueryRows,
+    rule: VoteRule,
     record: &'a BattleRecord,
     a: usize,
     b: usize,
@@ -199,11 +195,7 @@ fn responses<'a>(
         let seat = rows.judges.iter().position(|judge| *judge == vote.judge);
         let response = seat.and_then(|seat| rows.responses.get(seat));
         let (slope, gamma) = response.copied().unwrap_or((1.0, 0.0));
-        let score = match vote.margin.outcome() {
-            Outcome::A => 0.0,
-            Outcome::Tie => 0.5,
-            Outcome::B => 1.0,
-        };
+        let score = rule.vote_score(vote.margin, rows.curve_of(vote.judge));
         Observation {
             slope,
             offset: if vote.swapped { gamma } else { -gamma },

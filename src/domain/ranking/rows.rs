@@ -5,7 +5,7 @@ use super::prior::{LearnedPrior, PriorPrecision};
 use crate::domain::battle::Battle;
 use crate::domain::rating::{self, RatingModel};
 use crate::domain::verdict::{Decision, OverrideMode, Verdict};
-use crate::domain::vote::{JudgeId, Vote, VoteRule};
+use crate::domain::vote::{JudgeId, MarginCurve, Vote, VoteRule, calibrated_score};
 use serde::{Deserialize, Serialize};
 
 /// What turns votes and verdicts into numbers; stored with the project, so that everyone sees the same ones.
@@ -150,4 +150,25 @@ pub struct QueryRows {
     pub verdicts: Vec<Verdict>,
     /// β and γ of each judge, in the order of `judges`; empty where all count alike.
     pub responses: Vec<(f64, f64)>,
+    /// What each judge's margins are worth, in the order of `judges`; empty where the rule of votes does not ask for it.
+    pub curves: Vec<Option<MarginCurve>>,
+}
+
+impl QueryRows {
+    /// A battle's score under a rule in 0..=1 (1: B better), or `None` without a vote.
+    pub fn score(&self, record: &BattleRecord, rule: VoteRule) -> Option<f64> {
+        let votes = record.votes.iter();
+        match rule {
+            VoteRule::Calibrated if !self.curves.is_empty() => {
+                calibrated_score(votes.map(|vote| (vote.margin, self.curve_of(vote.judge))))
+            }
+            _ => rule.score(votes.map(|vote| vote.margin)),
+        }
+    }
+
+    /// What a judge's margins are worth.
+    pub fn curve_of(&self, judge: JudgeId) -> Option<&MarginCurve> {
+        let seat = self.judges.iter().position(|id| *id == judge)?;
+        self.curves.get(seat)?.as_ref()
+    }
 }

@@ -102,6 +102,19 @@ impl SimulatedQuery {
     /// The vote of the judge at `seat`, with the pair's lower index for A; `None` where there is no such judge or
     /// document.
     pub fn vote(&self, pair: Pair, seat: usize) -> Option<Outcome> {
+        let tie = self.noise.judges.get(seat)?.tie;
+        let preference = self.preference(pair, seat)?;
+        Some(if preference > tie {
+            Outcome::B
+        } else if preference < -tie {
+            Outcome::A
+        } else {
+            Outcome::Tie
+        })
+    }
+
+    /// How much the judge at `seat` prefers the pair's higher index, in units of the truth; 0 for a call that fails.
+    pub fn preference(&self, pair: Pair, seat: usize) -> Option<f64> {
         let judge = self.noise.judges.get(seat)?;
         let gap = self.truth.get(pair.high())? - self.truth.get(pair.low())?;
         let pair = format!("{} {}", pair.low(), pair.high());
@@ -114,16 +127,9 @@ impl SimulatedQuery {
             -judge.order
         };
         if rng.unit() < self.noise.errors {
-            return Some(Outcome::Tie);
+            return Some(0.0);
         }
-        let preference = judge.slope * gap + self.noise.pair * shared + own + order;
-        Some(if preference > judge.tie {
-            Outcome::B
-        } else if preference < -judge.tie {
-            Outcome::A
-        } else {
-            Outcome::Tie
-        })
+        Some(judge.slope * gap + self.noise.pair * shared + own + order)
     }
 }
 

@@ -110,6 +110,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
     };
     let rows = QueryRows {
         responses: Vec::new(),
+        curves: Vec::new(),
         documents,
         depth: Some(documents),
         judges: judges.clone(),

@@ -75,7 +75,13 @@ impl Picks {
             let pair = Pair::new(row.a, row.b).unwrap();
             (pair, JudgeSet::first(3))
         });
-        SamplingState::fitted(self.scores.len(), 3, asked.collect(), self.observations(), 0.05)
+        SamplingState::fitted(
+            self.scores.len(),
+            3,
+            asked.collect(),
+            self.observations(),
+            0.05,
+        )
     }
 
     fn next(&self, sampler: Sampler, picks: usize) -> Vec<(usize, usize)> {

@@ -205,7 +205,13 @@ async fn a_run_learns_the_prior_and_only_map_takes_it() {
         .unwrap();
     assert_eq!(again, Some(learned));
     // A campaign keeps the prior that it began with, whatever is learned before it goes on.
-    let (learns, other) = (learned.lambda, LearnedPrior { lambda: 0.02, ..learned });
+    let (learns, other) = (
+        learned.lambda,
+        LearnedPrior {
+            lambda: 0.02,
+            ..learned
+        },
+    );
     let plan = |name: &str| name.parse::<AdaptivePlan>().unwrap();
     let (short, long) = (plan("swiss:2"), plan("swiss:4"));
     let priors = store

@@ -28,6 +28,7 @@ fn rows() -> impl Strategy<Value = QueryRows> {
                 .filter(|(a, b, _)| a != b && *a < documents && *b < documents);
             QueryRows {
                 responses: Vec::new(),
+                curves: Vec::new(),
                 documents,
                 depth: Some(documents),
                 judges: (1..=3).map(JudgeId).collect(),
@@ -188,6 +189,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
     });
     let rows = QueryRows {
         responses: Vec::new(),
+        curves: Vec::new(),
         documents,
         depth: Some(documents),
         judges: (1..=3).map(JudgeId).collect(),

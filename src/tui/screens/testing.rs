@@ -115,6 +115,7 @@ fn rows(judges: usize, documents: usize) -> QueryRows {
     });
     QueryRows {
         responses: Vec::new(),
+        curves: Vec::new(),
         documents,
         depth: Some(documents.min(5)),
         judges: (1..=judges as i64).map(JudgeId).collect(),

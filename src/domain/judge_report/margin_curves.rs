@@ -1,0 +1,241 @@
+//! What the margins of each judge are worth, by what others say of the same pairs.
+
+use super::{HumanVerdict, Rating, reference_verdicts, score};
+use crate::domain::agreement::{ClusteredError, Interval};
+use crate::domain::vote::{Margin, MarginCurve, Outcome};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Whom a judge's margins were held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MarginReference {
+    /// What people said blind.
+    People,
+    /// The judge's own votes in the other order, and the other judges'.
+    Judges,
+}
+
+/// The curve of one judge's margins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalibratedMargins {
+    pub reference: MarginReference,
+    pub curve: MarginCurve,
+}
+
+/// Whether a judge's margins say more than their direction.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct MarginEvidence {
+    /// How often people agree with the larger half of its margins.
+    pub larger: f64,
+    /// The same of the smaller half.
+    pub smaller: f64,
+    /// The difference with its 95 % interval, queries being its clusters.
+    pub difference: f64,
+    pub interval: Option<Interval>,
+    pub comparisons: usize,
+}
+
+impl MarginEvidence {
+    /// Whether the larger margins are surely right more often, by enough to matter.
+    pub fn suggests_calibration(&self) -> bool {
+        self.interval.is_some_and(|interval| interval.low > 0.05)
+    }
+}
+
+/// A vote's margin and how far somebody else agrees with it.
+struct Compared {
+    query: usize,
+    margin: Margin,
+    agreed: f64,
+}
+
+/// The comparisons of each judge: with people where there are enough of them for a curve, else with other votes.
+fn comparisons(
+    ratings: &[Rating],
+    verdicts: &[HumanVerdict],
+) -> BTreeMap<usize, (MarginReference, Vec<Compared>)> {
+    let references = reference_verdicts(verdicts);
+    let mut pairs: BTreeMap<_, Vec<(&Rating, Margin)>> = BTreeMap::new();
+    for rating in ratings {
+        if let Some((key, _)) = rating.on_pair() {
+            let margin = match rating.a < rating.b {
+                true => rating.margin,
+                false => rating.margin.flipped(),
+            };
+            pairs.entry(key).or_default().push((rating, margin));
+        }
+    }
+    let mut found: BTreeMap<usize, [Vec<Compared>; 2]> = BTreeMap::new();
+    let stated = |margin: Margin| margin.outcome() != Outcome::Tie;
+    for ((query, pair), votes) in &pairs {
+        for (own, margin) in votes.iter().filter(|(_, margin)| stated(*margin)) {
+            let agreed = |other: Outcome| match score(margin.outcome()) {
+                1.0 => score(other),
+                _ => 1.0 - score(other),
+            };
+            let compared = |other: Outcome| Compared {
+                query: *query,
+                margin: *margin,
+                agreed: agreed(other),
+            };
+            let [people, judges] = found.entry(own.judge).or_default();
+            let verdict = references.get(&(*query, *pair));
+            people.extend(verdict.map(|verdict| compared(verdict.outcome)));
+            // Which of the pair was shown first, whatever the battle calls it.
+            let low_first = |rating: &Rating| rating.swapped == (rating.a > rating.b);
+            let others = votes.iter().filter(|(other, _)| {
+                other.judge != own.judge || low_first(other) != low_first(own)
+            });
+            judges.extend(others.map(|(_, other)| compared(other.outcome())));
+        }
+    }
+    let choose = |(judge, [people, judges]): (usize, [Vec<Compared>; 2])| {
+        let of = |votes: &[Compared]| MarginCurve::fit(pairs_of(votes)).is_some();
+        let chosen = match of(&people) {
+            true => (MarginReference::People, people),
+            false => (MarginReference::Judges, judges),
+        };
+        (judge, chosen)
+    };
+    found.into_iter().map(choose).collect()
+}
+
+fn pairs_of(votes: &[Compared]) -> impl Iterator<Item = (Margin, f64)> + '_ {
+    votes.iter().map(|vote| (vote.margin, vote.agreed))
+}
+
+/// The curves of the judges' margins, by judge: against what people said blind where at least 100 votes can be, else against
+/// the same judge's votes in the other order and the other judges' votes on the same pairs. None for a judge with fewer
+/// comparisons.
+pub fn margin_curves(
+    ratings: &[Rating],
+    verdicts: &[HumanVerdict],
+) -> BTreeMap<usize, CalibratedMargins> {
+    let fitted = |(judge, (reference, votes)): (usize, (MarginReference, Vec<Compared>))| {
+        let curve = MarginCurve::fit(pairs_of(&votes))?;
+        Some((judge, CalibratedMargins { reference, curve }))
+    };
+    let compared = comparisons(ratings, verdicts).into_iter();
+    compared.filter_map(fitted).collect()
+}
+
+/// Whether each judge's margins say more than their direction by what people said blind, by judge; none where there are
+/// fewer than 100 comparisons, and where all margins have one size. The ratings may be of the pairs alone that people judged.
+pub fn margin_evidence(
+    ratings: &[Rating],
+    verdicts: &[HumanVerdict],
+) -> BTreeMap<usize, MarginEvidence> {
+    let compared = comparisons(ratings, verdicts).into_iter();
+    compared
+        .filter(|(_, (reference, _))| *reference == MarginReference::People)
+        .filter_map(|(judge, (_, votes))| Some((judge, evidence(&votes)?)))
+        .collect()
+}
+
+fn evidence(votes: &[Compared]) -> Option<MarginEvidence> {
+    MarginCurve::fit(pairs_of(votes))?;
+    let mut sizes: Vec<f64> = votes.iter().map(|vote| vote.margin.get().abs()).collect();
+    sizes.sort_by(f64::total_cmp);
+    let (least, median) = (*sizes.first()?, *sizes.get(sizes.len() / 2)?);
+    // The median belongs to the larger half unless everything does.
+    let is_larger = |vote: &Compared| {
+        let size = vote.margin.get().abs();
+        size > median || (size == median && median > least)
+    };
+    let (larger, smaller): (Vec<&Compared>, Vec<&Compared>) =
+        votes.iter().partition(|vote| is_larger(vote));
+    let mean = |part: &[&Compared]| {
+        let sum: f64 = part.iter().map(|vote| vote.agreed).sum();
+        (!part.is_empty()).then(|| sum / part.len() as f64)
+    };
+    let (high, low) = (mean(&larger)?, mean(&smaller)?);
+    let pull = |part: &[&Compared], mean: f64, sign: f64| -> Vec<(usize, f64)> {
+        let n = part.len() as f64;
+        let pull = |vote: &&Compared| (vote.query, sign * (vote.agreed - mean) / n);
+        part.iter().map(pull).collect()
+    };
+    let mut pulls = pull(&larger, high, 1.0);
+    pulls.extend(pull(&smaller, low, -1.0));
+    let error = ClusteredError::new(pulls);
+    Some(MarginEvidence {
+        larger: high,
+        smaller: low,
+        difference: high - low,
+        interval: error.and_then(|error| error.interval(high - low, -1.0, 1.0)),
+        comparisons: votes.len(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{rating, verdict};
+    use super::*;
+
+    /// Pairs on which judge 0 states .9 and judge 1 agrees in nine of ten, and pairs on which it states .2 and judge 1 agrees in
+    /// six of ten; the documents are called the other way round by judge 1.
+    fn ratings() -> Vec<Rating> {
+        let mut found = Vec::new();
+        for at in 0..200 {
+            let (size, of_ten) = if at % 2 == 0 { (0.9, 9) } else { (0.2, 6) };
+            let agrees = if at / 2 % 10 < of_ten { 1.0 } else { -1.0 };
+            let query = at / 10;
+            found.push(Rating {
+                query,
+                ..rating(0, at, 999, size)
+            });
+            found.push(Rating {
+                query,
+                ..rating(1, 999, at, -agrees)
+            });
+        }
+        found
+    }
+
+    #[test]
+    fn margins_are_held_against_other_judges() {
+        let curves = margin_curves(&ratings(), &[]);
+        let curve = &curves[&0];
+        assert_eq!(
+            (curve.reference, curve.curve.comparisons),
+            (MarginReference::Judges, 200)
+        );
+        assert!((curve.curve.share(0.9) - 0.9).abs() < 1e-12);
+        assert!((curve.curve.share(0.2) - 0.6).abs() < 1e-12);
+        // Judge 1 always states 1: what that is worth is the share that agrees.
+        assert!((curves[&1].curve.share(1.0) - 0.75).abs() < 1e-12);
+        assert!(margin_evidence(&ratings(), &[]).is_empty());
+    }
+
+    #[test]
+    fn larger_margins_that_people_agree_with_more_often_are_told() {
+        let people: Vec<HumanVerdict> = ratings()
+            .iter()
+            .filter(|rating| rating.judge == 1)
+            .map(|rating| HumanVerdict {
+                query: rating.query,
+                ..verdict(rating.a, rating.b, Some(0.5 + 0.5 * rating.margin.get()))
+            })
+            .collect();
+        let evidence = margin_evidence(&ratings(), &people);
+        let of = evidence[&0];
+        assert!((of.difference - 0.3).abs() < 1e-12, "{of:?}");
+        assert!(of.suggests_calibration(), "{of:?}");
+        assert_eq!(evidence.get(&1), None);
+    }
+
+    #[test]
+    fn people_come_first_where_they_are_enough() {
+        let people: Vec<HumanVerdict> = (0..100)
+            .map(|at| HumanVerdict {
+                query: at / 10,
+                ..verdict(at, 999, Some(1.0))
+            })
+            .collect();
+        let curve = &margin_curves(&ratings(), &people)[&0];
+        assert_eq!(curve.reference, MarginReference::People);
+        assert_eq!(curve.curve.share(0.2), 1.0);
+        let curve = &margin_curves(&ratings(), &people[1..])[&0];
+        assert_eq!(curve.reference, MarginReference::Judges);
+    }
+}

@@ -2,6 +2,7 @@
 
 mod model;
 
+use crate::domain::agreement::Share;
 use crate::domain::judge_report::tests::{ensemble_report, judge_reports};
 use crate::domain::judge_report::{
     HumanVerdict, Rating, RegressionTrial, judge_alpha, judge_pairs, judge_regression,
@@ -20,6 +21,22 @@ struct Regression {
     beta: f64,
     gamma: f64,
     se: [f64; 2],
+}
+
+const PROMPTS: &str = include_str!("../../../tests/golden/agreement/pandalm_prompts.json");
+
+/// Which prompt each battle is about, and agreement with its interval from a bootstrap of prompts.
+#[derive(Deserialize)]
+struct Prompts {
+    prompts: Vec<usize>,
+    agreement: std::collections::BTreeMap<String, PromptAgreement>,
+}
+
+#[derive(Deserialize)]
+struct PromptAgreement {
+    agree: f64,
+    n: usize,
+    interval_95: (f64, f64),
 }
 
 #[derive(Deserialize)]
@@ -122,4 +139,33 @@ fn cards_of_real_judges_meet_the_counts_of_the_data() {
     assert!((kappa.se - 0.024_385_194_989).abs() < 1e-9, "{kappa:?}");
     let alpha = judge_alpha(&ratings).unwrap();
     assert!((alpha.value - 0.471_718_414_491).abs() < 1e-11);
+}
+
+#[test]
+fn agreement_with_people_has_the_interval_of_a_bootstrap_of_prompts() {
+    let golden: Prompts = serde_json::from_str(PROMPTS).unwrap();
+    let (mut ratings, mut verdicts) = pandalm();
+    // Several battles of one prompt are of one query, each between documents of its own.
+    for rating in &mut ratings {
+        (rating.a, rating.b) = (2 * rating.query, 2 * rating.query + 1);
+        rating.query = golden.prompts[rating.query];
+    }
+    for verdict in &mut verdicts {
+        (verdict.a, verdict.b) = (2 * verdict.query, 2 * verdict.query + 1);
+        verdict.query = golden.prompts[verdict.query];
+    }
+    let cards = judge_reports(&ratings, &verdicts);
+    for (card, name) in cards.iter().zip(["gpt-3.5-turbo", "pandalm-7b"]) {
+        let (raw, expected) = (card.people.all.raw.unwrap(), &golden.agreement[name]);
+        assert_eq!((raw.part, raw.n), (expected.agree, expected.n));
+        let (low, high) = expected.interval_95;
+        assert!((raw.interval.low - low).abs() < 0.005, "{name}: {raw:?}");
+        assert!((raw.interval.high - high).abs() < 0.005, "{name}: {raw:?}");
+        // Half as wide again as if battles were what was drawn.
+        let plain = Share::of_clusters([(raw.part, raw.n)]).unwrap().interval;
+        assert!(
+            high - low > 1.4 * (plain.high - plain.low),
+            "{name}: {plain:?}"
+        );
+    }
 }

@@ -146,6 +146,7 @@ impl Options {
         self.command(folder, &args);
         let seconds = started.elapsed().as_secs_f64();
         let (mut alone, mut first, mut at_once, mut taus) = (vec![], vec![], vec![], vec![]);
+        let mut last = Value::Null;
         for query in 0..self.queries {
             let truth = self.truth(query);
             let shown = self.command(
@@ -164,18 +165,16 @@ impl Options {
             first.push(held.first);
             at_once.push(held.at_once);
             taus.push(held.tau);
+            last = shown;
         }
-        let status = self.command(folder, &["status", "--json"]);
-        let status: Value = serde_json::from_slice(&status).unwrap();
-        let rating = &status["rating"];
         println!(
             "{noise:<5} {strategy:<18} {}   {}   {}   {}   {}   {}   {seconds:.0}",
             Mean(alone),
             Mean(first),
             Mean(at_once),
             Mean(taus),
-            rating["phi"],
-            rating["lambda"],
+            last["phi"],
+            last["lambda_in_force"],
         );
         if self.predict {
             let queries = self.queries.to_string();

@@ -16,6 +16,7 @@ pub mod import;
 pub mod init;
 pub mod input_files;
 pub mod intervals;
+pub mod judge_check;
 pub mod judge_report;
 pub mod log;
 pub mod manual;

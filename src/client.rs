@@ -16,6 +16,7 @@ pub(crate) mod health;
 pub(crate) mod lock;
 pub mod pace;
 pub(crate) mod question;
+mod slots;
 pub mod window;
 pub(crate) mod worker;
 

@@ -54,6 +54,9 @@ pub(super) struct AnnotateCommand {
     /// Take only the first N documents of each query; the others get no score
     #[arg(long, visible_alias = "document_limit", value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     document_limit: Option<u32>,
+    /// Only this query of the dataset, repeatable
+    #[arg(long, value_name = "ID")]
+    query: Vec<String>,
     /// Judges by name, in order [default: those of overrule.toml that have a key, else the offline ones]
     #[arg(long, value_delimiter = ',', value_name = "NAME,…")]
     judges: Vec<String>,
@@ -99,7 +102,7 @@ impl AnnotateCommand {
         let chosen = context.judges(self.insecure_http).choose(&self.judges)?;
         chosen.notes.iter().for_each(|note| output::message(note));
         let ensemble = chosen.ensemble;
-        let dataset = datasets::check(&self.dataset, self.skip_bad)?;
+        let dataset = datasets::check(&self.dataset, self.skip_bad)?.with_queries(&self.query)?;
         output::problems(&dataset.problems);
         let usual = &context.config.run;
         let request = RunRequest {
@@ -244,8 +247,18 @@ fn finish_run(
         ));
     }
     output::message(&format!("wrote {}", out.display()));
+    let void = outcome.progress.has_void_judge();
+    if void {
+        output::message(
+            "a judge above decides nothing about the documents: leave it out with --judges, or try a larger model or another \
+             prompt; `overrule doctor` asks each judge a question in both orders",
+        );
+    }
     if outcome.missing == Some(0) {
-        return Ok(());
+        return match void {
+            true => Err(CommandFailure::incomplete()),
+            false => Ok(()),
+        };
     }
     let votes = outcome.missing.map(|votes| counted(votes, "vote"));
     let why = if outcome.budget_reached || budget_reached {

@@ -1,19 +1,17 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
+use crate::app::judge_check;
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
 use crate::cli::output::clean;
-use crate::judge::{
-    Judge, JudgePrompt, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting, parse,
-};
 use crate::store::Store;
 use crate::store::integrity::Integrity;
 use clap::Args;
 use serde::Serialize;
 use std::io::IsTerminal as _;
 use std::path::Path;
-use std::sync::Arc;
+use unicode_width::UnicodeWidthStr as _;
 
 #[derive(Debug, Default, Args)]
 pub(super) struct DoctorCommand {
@@ -56,41 +54,78 @@ impl HealthCheck {
 
 impl DoctorCommand {
     pub(super) fn run(self, context: &CommandContext) -> CommandResult {
-        let mut checks = vec![configuration(context)];
-        checks.extend(project(context));
-        checks.push(terminal());
         let chosen = context.judges(self.insecure_http).available()?;
-        checks.extend(chosen.missing.iter().map(|missing| {
+        let names = chosen.ensemble.iter().map(|judge| &judge.spec().name);
+        let names = names.chain(chosen.missing.iter().map(|missing| &missing.judge));
+        let widest = names.map(|name| clean(name).width() + "judge ".len()).max();
+        let mut printer = CheckPrinter {
+            width: widest.unwrap_or(0).max("configuration".len()),
+            checks: Vec::new(),
+            json: self.json,
+        };
+        printer.add(configuration(context))?;
+        for check in project(context) {
+            printer.add(check)?;
+        }
+        printer.add(terminal())?;
+        for missing in &chosen.missing {
             let found = format!("wants {}", missing.key_env);
-            HealthCheck::new(format!("judge {}", missing.judge), false, found)
-                .remedy("set it, or put it into .env beside the project")
-        }));
-        let notes = chosen.notes.into_iter();
-        checks.extend(notes.map(|note| HealthCheck::new("keys", true, note)));
+            let check = HealthCheck::new(format!("judge {}", missing.judge), false, found);
+            printer.add(check.remedy("set it, or put it into .env beside the project"))?;
+        }
+        for note in chosen.notes {
+            printer.add(HealthCheck::new("keys", true, note))?;
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
         for judge in chosen.ensemble {
-            checks.push(judge_check(judge.as_ref(), self.offline)?);
+            let uncalled = self.offline && !judge.spec().is_offline();
+            let found = match uncalled {
+                true => judge_check::configured(judge.as_ref()),
+                false => runtime.block_on(judge_check::examine(judge.as_ref())),
+            };
+            printer.add(HealthCheck {
+                name: format!("judge {}", judge.spec().name),
+                ok: found.ok,
+                found: found.found,
+                remedy: found.remedy,
+            })?;
         }
-        let healthy = checks.iter().all(|check| check.ok);
         if self.json {
-            output::json(&checks)?;
-        } else {
-            let rows: Vec<Vec<String>> = checks
-                .iter()
-                .map(|check| {
-                    let mark = if check.ok { "ok" } else { "!!" };
-                    let remedy = check.remedy.clone().unwrap_or_default();
-                    // Names and messages come from files that anyone may have written.
-                    let cells = [mark, &check.name, &check.found, &remedy];
-                    cells.iter().map(clean).collect()
-                })
-                .collect();
-            output::text(&output::table(&["", "what", "found", "to do"], &rows))?;
+            output::json(&printer.checks)?;
         }
-        if healthy {
-            Ok(())
-        } else {
-            Err(CommandFailure::incomplete())
+        match printer.checks.iter().all(|check| check.ok) {
+            true => Ok(()),
+            false => Err(CommandFailure::incomplete()),
         }
+    }
+}
+
+/// Prints each check as it is made: a judge may take minutes to answer.
+struct CheckPrinter {
+    /// Columns of the longest name.
+    width: usize,
+    checks: Vec<HealthCheck>,
+    json: bool,
+}
+
+impl CheckPrinter {
+    fn add(&mut self, check: HealthCheck) -> CommandResult {
+        if !self.json {
+            // Names and messages come from files that anyone may have written.
+            let (name, found) = (clean(&check.name), clean(&check.found));
+            let mark = if check.ok { "ok" } else { "!!" };
+            let pad = " ".repeat(self.width.saturating_sub(name.width()));
+            let mut line = format!("{mark}  {name}{pad}  {found}\n");
+            if let Some(remedy) = &check.remedy {
+                let indent = " ".repeat(self.width + 6);
+                line.push_str(&format!("{indent}→ {}\n", clean(remedy)));
+            }
+            output::text(&line)?;
+        }
+        self.checks.push(check);
+        Ok(())
     }
 }
 
@@ -191,74 +226,4 @@ fn terminal() -> HealthCheck {
         true => check,
         false => check.remedy("make it 80×24 or larger"),
     }
-}
-
-/// Puts one tiny case to a judge, unless no call is to be made.
-fn judge_check(judge: &dyn Judge, offline: bool) -> Result<HealthCheck, CommandFailure> {
-    let spec = judge.spec();
-    let name = format!("judge {}", spec.name);
-    let price = match judge.estimate(&JudgePrompt::default()).1 {
-        Some(_) => "price known",
-        None => "price unknown",
-    };
-    let no_price = (price == "price unknown").then(|| {
-        "give `price` in overrule.toml, or spending is not counted and --budget is refused"
-            .to_owned()
-    });
-    if offline && !spec.is_offline() {
-        return Ok(HealthCheck {
-            name,
-            ok: true,
-            found: format!("{} {}: not called; {price}", spec.provider, spec.model),
-            remedy: no_price,
-        });
-    }
-    let documents = vec![
-        Arc::from("Paris is the capital of France."),
-        Arc::from("Rome is the capital of Italy."),
-    ];
-    let case = PresentedPair {
-        pool: Arc::new(PoolText::new("What is the capital of France?", documents)),
-        first: 0,
-        second: 1,
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let prompt = judge.prompt(&case);
-    let reply = match runtime.block_on(call_adapting(|| judge.call(&case, &prompt))) {
-        Ok(reply) => reply,
-        Err(error) => {
-            let check = HealthCheck::new(name, false, error.cause.to_string());
-            return Ok(check.remedy(error.message));
-        }
-    };
-    let notes: String = judge
-        .server_notes()
-        .iter()
-        .map(|note| format!("; {note}"))
-        .collect();
-    let milliseconds = reply.latency.as_secs_f64() * 1e3;
-    Ok(match judge.parse(&reply) {
-        Ok(opinion) => {
-            let kept = match (spec.is_offline(), parse::strict(&reply.text)) {
-                (true, _) => OFFLINE_LABEL.to_owned(),
-                (false, Ok(_)) => format!("structured output kept; {price}"),
-                (false, Err(_)) => {
-                    format!("structured output not kept, read all the same; {price}")
-                }
-            };
-            HealthCheck {
-                name,
-                ok: true,
-                found: format!(
-                    "answers {:+.2} in {milliseconds:.1} ms; {kept}{notes}",
-                    opinion.margin.get()
-                ),
-                remedy: no_price,
-            }
-        }
-        Err(error) => HealthCheck::new(name, false, error.to_string())
-            .remedy("try another model, or prompt = \"choice\" or \"letter\" in overrule.toml"),
-    })
 }

@@ -10,7 +10,7 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judge_report::{JudgeReport, ParameterBasis, judge_model};
+use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
 use crate::store::judge_calls::JudgeCalls;
@@ -27,7 +27,8 @@ random. Verdicts given outside of a queue count in `raw` alone, and so do those 
 `inclusion`. Both go by what people said blind; `revealed`, in JSON, by what they say since they saw the votes. Intervals take
 queries, not battles, for what was drawn. `flip` is the share of pairs on which a judge that saw both orders did
 not name the same document both times. `position_shift` is the mean vote with B shown first minus the mean vote with A
-shown first, from -1 to 1: positive favours the document shown first.
+shown first, from -1 to 1 (`lean`): positive favours the document shown first. `names the 1st` is the share of its votes that are no
+ties which name the document shown first: half, for a judge that reads them.
 
 Examples:
   overrule judges
@@ -95,6 +96,8 @@ impl JudgeReportText {
             row["failures"] = calls.failures.values().sum::<usize>().into();
             row["model"] = json!(spec.model);
             row["calls"] = json!(calls);
+            row["named"] = json!(self.0.named[at]);
+            row["finding"] = json!(self.0.named[at].finding());
             row["reasoning"] = json!(self.0.audits[at]);
             row["margins"] = json!(self.0.margins.get(&at));
             if let Some(joint) = &self.0.joint {
@@ -153,13 +156,14 @@ impl JudgeReportText {
     fn words(&self) -> String {
         let header = [
             "judge",
+            ">names the 1st",
+            ">flips",
+            ">lean",
             ">votes",
             ">ties",
             ">failed",
             ">agrees (raw)",
             ">agrees (corrected)",
-            ">flips",
-            ">position",
             ">cycles",
             ">longer",
             ">p50",
@@ -168,12 +172,17 @@ impl JudgeReportText {
         let mut rows = Vec::new();
         for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
             let card = self.0.cards.iter().find(|card| card.judge == Some(at));
-            rows.push(row(&spec.name, card, Some(&self.0.calls[at])));
+            rows.push(row(
+                &spec.name,
+                card,
+                Some((&self.0.calls[at], self.0.named[at])),
+            ));
         }
         if let Some(card) = &self.0.ensemble {
             rows.push(row("ensemble", Some(card), None));
         }
-        let mut text = output::table(&header, &rows);
+        let mut text = self.findings();
+        text.push_str(&output::table(&header, &rows));
         text.push_str(&self.revealed_words());
         text.push('\n');
         let pairs: Vec<Vec<String>> = self
@@ -291,6 +300,17 @@ impl JudgeReportText {
         text
     }
 
+    /// What is wrong with judges whose votes go by the order, or decide nothing: a line each.
+    fn findings(&self) -> String {
+        let judges = self.0.rater_data.judges.iter().zip(&self.0.named);
+        judges
+            .filter_map(|((_, spec), named)| {
+                let name = sanitise::line(&spec.name);
+                Some(format!("{name}: {}\n", named.finding_words()?))
+            })
+            .collect()
+    }
+
     /// The judges' agreement with what people say since they saw the votes, where that is something else.
     fn revealed_words(&self) -> String {
         let data = &self.0.rater_data;
@@ -374,7 +394,12 @@ fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {
     })
 }
 
-fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Vec<String> {
+fn row(
+    name: &str,
+    card: Option<&JudgeReport>,
+    of_calls: Option<(&JudgeCalls, PositionCounts)>,
+) -> Vec<String> {
+    let (calls, named) = of_calls.unzip();
     let percent = |share: Share| format!("{:.0} %", 100.0 * share.value);
     let share = |share: Option<(f64, Interval)>| {
         or_dash(share, |(value, range)| {
@@ -390,6 +415,13 @@ fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Ve
     let flips = card.and_then(|card| card.flips.as_ref());
     vec![
         clean(name),
+        or_dash(named.and_then(|named| named.first_share()), |share| {
+            format!("{:.0} %", 100.0 * share)
+        }),
+        share(flips.map(|flips| (flips.changed.value, flips.changed.interval))),
+        or_dash(card.and_then(|card| card.position.as_ref()), |shift| {
+            format!("{:+.3}", shift.value)
+        }),
         card.map_or(0, |card| card.votes).to_string(),
         or_dash(card.and_then(|card| card.ties), percent),
         or_dash(calls, |calls| {
@@ -397,10 +429,6 @@ fn row(name: &str, card: Option<&JudgeReport>, calls: Option<&JudgeCalls>) -> Ve
         }),
         share(raw.map(|raw| (raw.value, raw.interval))),
         share(corrected.map(|corrected| (corrected.value, corrected.interval))),
-        share(flips.map(|flips| (flips.changed.value, flips.changed.interval))),
-        or_dash(card.and_then(|card| card.position.as_ref()), |shift| {
-            format!("{:+.3}", shift.value)
-        }),
         or_dash(card.filter(|card| card.triads.all > 0), |card| {
             format!("{}/{}", card.triads.cyclic, card.triads.all)
         }),

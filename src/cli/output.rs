@@ -53,17 +53,33 @@ pub(super) fn upgrade(project: &Path, progress: UpgradeProgress) {
 }
 
 /// When the next plain line of progress is due: one every two seconds.
-pub(super) struct ProgressPace(Instant);
+pub(super) struct ProgressPace {
+    last: Instant,
+    every: Duration,
+}
 
 impl ProgressPace {
+    /// For programs that follow along.
     pub(super) fn new() -> Self {
-        Self(Instant::now())
+        Self::every(Duration::from_secs(2))
+    }
+
+    /// For a log that somebody reads later.
+    pub(super) fn of_log() -> Self {
+        Self::every(Duration::from_secs(30))
+    }
+
+    fn every(every: Duration) -> Self {
+        Self {
+            last: Instant::now(),
+            every,
+        }
     }
 
     pub(super) fn is_due(&mut self) -> bool {
-        let due = self.0.elapsed() >= Duration::from_secs(2);
+        let due = self.last.elapsed() >= self.every;
         if due {
-            self.0 = Instant::now();
+            self.last = Instant::now();
         }
         due
     }

@@ -63,7 +63,14 @@ impl RateGate {
         let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
         let first = remembered.unwrap_or(first as usize).max(1);
         let adapts = !judge.spec().is_offline();
-        Self::new(limits, most, first, adapts, Instant::now())
+        let gate = Self::new(limits, most, first, adapts, Instant::now());
+        match limits.slots_unknown {
+            true => Self {
+                window: CallWindow::of_slots(most),
+                ..gate
+            },
+            false => gate,
+        }
     }
 
     /// Calls in flight at most, now.
@@ -144,7 +151,7 @@ impl RateGate {
             }
             if error.cause == FailureCause::TimedOut && self.health.answers > 0 {
                 // It answers some and not others: more than it can do at a time.
-                self.window.refused();
+                self.window.timed_out();
             }
             self.pace.hear(limits, in_flight, tokens, now);
             self.health.failed(error, begun.at, now)

@@ -2,6 +2,7 @@
 //!
 //! Times are arguments, so that the laws can be tested without waiting.
 
+use super::slots::SlotSearch;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -45,6 +46,8 @@ pub struct CallWindow {
     mean_s: f64,
     best_s: f64,
     seen: u32,
+    /// Where it is to be found out how many calls the server works on at a time.
+    slots: Option<SlotSearch>,
 }
 
 impl CallWindow {
@@ -62,12 +65,25 @@ impl CallWindow {
             mean_s: 0.0,
             best_s: f64::INFINITY,
             seen: 0,
+            slots: None,
+        }
+    }
+
+    /// A window for a server of which nobody knows how many calls it works on at a time.
+    pub(crate) fn of_slots(limit: usize) -> Self {
+        Self {
+            slots: Some(SlotSearch::new()),
+            ..Self::new(limit, 1, true)
         }
     }
 
     /// Calls in flight at most, now.
     pub fn size(&self) -> usize {
-        (self.size as usize).clamp(1, self.limit)
+        let size = self
+            .slots
+            .as_ref()
+            .map_or(self.size as usize, SlotSearch::size);
+        size.clamp(1, self.limit)
     }
 
     /// Answers a second that all its places would bring, where that is known.
@@ -118,11 +134,21 @@ impl CallWindow {
             self.best_s = self.best_s.min(self.mean_s);
         }
         self.answered += 1;
-        if self.mean_s <= SLOWER * self.best_s {
+        if let Some(slots) = &mut self.slots {
+            slots.answered(latency, self.limit);
+        } else if self.mean_s <= SLOWER * self.best_s {
             self.size += if self.strained { STEADY } else { QUICK };
         }
         self.size = self.size.min(self.limit as f64);
         self.look();
+    }
+
+    /// No answer came in time: where calls wait for each other inside the server, fewer are to.
+    pub(crate) fn timed_out(&mut self) {
+        match &mut self.slots {
+            Some(slots) => slots.timed_out(),
+            None => self.refused(),
+        }
     }
 
     /// The provider refused a call as too many.

@@ -13,6 +13,7 @@ mod length_bias;
 mod logistic;
 mod margin_curves;
 mod people_agreement;
+mod position_counts;
 mod position_flips;
 mod position_shift;
 mod query_tally;
@@ -31,6 +32,7 @@ pub use margin_curves::{
     CalibratedMargins, MarginEvidence, MarginReference, margin_curves, margin_evidence,
 };
 pub use people_agreement::PeopleAgreement;
+pub use position_counts::{AnswerFinding, PositionCounts};
 pub use position_flips::PositionFlips;
 pub use position_shift::PositionShift;
 pub use query_tally::QueryTally;

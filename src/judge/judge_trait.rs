@@ -63,6 +63,11 @@ pub trait Judge: Send + Sync + fmt::Debug {
         parse::parse(&reply.text)
     }
 
+    /// Whether the reply keeps to the form that was asked for, to the letter.
+    fn keeps_form(&self, reply: &JudgeReply) -> bool {
+        parse::strict(&reply.text).is_ok()
+    }
+
     /// What to send once more after an answer that was paid for and is no vote; `None` where asking again is useless.
     fn reask(&self, _prompt: &JudgePrompt, _cause: FailureCause) -> Option<JudgePrompt> {
         None

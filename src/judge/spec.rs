@@ -52,6 +52,8 @@ pub const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JudgeLimits {
     pub concurrency: Option<usize>,
+    /// Whether it is to be found out how many calls its server works on at a time, `concurrency` at most.
+    pub slots_unknown: bool,
     pub requests_per_minute: Option<u64>,
     /// Tokens, in and out, a minute at most.
     pub tokens_per_minute: Option<u64>,
@@ -64,6 +66,7 @@ impl Default for JudgeLimits {
     fn default() -> Self {
         Self {
             concurrency: None,
+            slots_unknown: false,
             requests_per_minute: None,
             tokens_per_minute: None,
             batch_requests: None,

@@ -3,7 +3,9 @@
 //! A row of `vote` or `failure` is only ever added, and whatever adds one adds it here in the same transaction. The totals
 //! equal a full recount at every moment.
 
+use super::corpus::QueryKey;
 use super::{Db, Result};
+use crate::domain::judge_report::PositionCounts;
 use crate::domain::vote::JudgeId;
 use rusqlite::params;
 
@@ -39,11 +41,14 @@ impl Db {
         let asked = kept == KeptCall::AskedVote;
         self.change(
             "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
-                 failures, failures_priced, failures_usd)
+                 failures, failures_priced, failures_usd, named_first, tied)
              SELECT query, ?2, ?3, ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN coalesce(?5, 0.0) ELSE 0.0 END,
                  ?4, ?4 AND ?5 IS NOT NULL, CASE WHEN ?4 THEN coalesce(?5, 0.0) ELSE 0.0 END,
-                 NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5, 0.0) END
-             FROM battle WHERE id = ?1
+                 NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5, 0.0) END,
+                 ?3 AND coalesce(CASE WHEN vote.swapped THEN vote.margin > 0 ELSE vote.margin < 0 END, 0),
+                 ?3 AND coalesce(vote.margin = 0, 0)
+             FROM battle LEFT JOIN vote ON vote.battle = battle.id AND vote.judge = ?2
+             WHERE battle.id = ?1
              ON CONFLICT (query, judge) DO UPDATE SET
                  votes = votes + excluded.votes,
                  votes_priced = votes_priced + excluded.votes_priced,
@@ -53,10 +58,54 @@ impl Db {
                  asked_usd = asked_usd + excluded.asked_usd,
                  failures = failures + excluded.failures,
                  failures_priced = failures_priced + excluded.failures_priced,
-                 failures_usd = failures_usd + excluded.failures_usd",
+                 failures_usd = failures_usd + excluded.failures_usd,
+                 named_first = named_first + excluded.named_first,
+                 tied = tied + excluded.tied",
             params![battle, judge, voted, asked, cost_usd],
         )?;
         Ok(())
+    }
+
+    /// What the votes of each judge name, on these queries or on all, in the order of `judges`.
+    pub fn position_counts(
+        &self,
+        judges: &[JudgeId],
+        queries: Option<&[QueryKey]>,
+    ) -> Result<Vec<PositionCounts>> {
+        let mut counts = vec![PositionCounts::default(); judges.len()];
+        let mut add = |sql: &str, key: Option<i64>| -> Result<()> {
+            let mut statement = self.connection.prepare_cached(sql)?;
+            let mut rows = match key {
+                Some(key) => statement.query([key])?,
+                None => statement.query([])?,
+            };
+            while let Some(row) = rows.next()? {
+                let judge = JudgeId(row.get(0)?);
+                let (votes, first, ties): (usize, usize, usize) =
+                    (row.get(1)?, row.get(2)?, row.get(3)?);
+                if let Some(at) = judges.iter().position(|known| *known == judge) {
+                    counts[at].first += first;
+                    counts[at].ties += ties;
+                    counts[at].second += votes.saturating_sub(first + ties);
+                }
+            }
+            Ok(())
+        };
+        match queries {
+            Some(queries) => {
+                for query in queries {
+                    add(
+                        "SELECT judge, votes, named_first, tied FROM call_total WHERE query = ?1",
+                        Some(query.0),
+                    )?;
+                }
+            }
+            None => add(
+                "SELECT judge, votes, named_first, tied FROM call_total",
+                None,
+            )?,
+        }
+        Ok(counts)
     }
 
     /// How many votes of a judge the project holds.
@@ -82,9 +131,9 @@ mod tests {
     fn totals(db: &Db) -> Vec<Vec<i64>> {
         db.all(
             "SELECT query, judge, votes, votes_priced, round(votes_usd * 1e6), asked, asked_priced, round(asked_usd * 1e6),
-                 failures, failures_priced, round(failures_usd * 1e6) FROM call_total ORDER BY query, judge",
+                 failures, failures_priced, round(failures_usd * 1e6), named_first, tied FROM call_total ORDER BY query, judge",
             [],
-            |row| (0..11).map(|at| row.get::<_, f64>(at).map(|value| value as i64)).collect(),
+            |row| (0..13).map(|at| row.get::<_, f64>(at).map(|value| value as i64)).collect(),
         )
         .unwrap()
     }
@@ -92,11 +141,18 @@ mod tests {
     /// The totals as the migration fills them from all votes and failures.
     fn recount(db: &Db) -> Vec<Vec<i64>> {
         let migration = include_str!("../../assets/migrations/0011.sql");
-        let fill = &migration[migration.find("INSERT INTO").unwrap()..];
+        let select = &migration[migration.find("SELECT query").unwrap()..];
+        let named = include_str!("../../assets/migrations/0015.sql");
+        let named = &named[named.find("UPDATE").unwrap()..];
         db.connection
             .execute_batch("SAVEPOINT recount; DELETE FROM call_total")
             .unwrap();
-        db.connection.execute_batch(fill).unwrap();
+        let fill = format!(
+            "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd, failures,
+                 failures_priced, failures_usd) {select}"
+        );
+        db.connection.execute_batch(&fill).unwrap();
+        db.connection.execute_batch(named).unwrap();
         let found = totals(db);
         db.connection
             .execute_batch("ROLLBACK TO recount; RELEASE recount")
@@ -146,7 +202,7 @@ mod tests {
                     message: "late".to_owned(),
                 },
                 _ => CallOutcome::Vote {
-                    margin: Margin::new(0.5).unwrap(),
+                    margin: Margin::new([-1.0, 0.0, 0.5][rng.below(3)]).unwrap(),
                     reasoning: String::new(),
                     model: None,
                     stop_reason: None,
@@ -156,7 +212,7 @@ mod tests {
             let call = CallRecord {
                 battle,
                 judge,
-                swapped: false,
+                swapped: rng.below(2) == 1,
                 attempt: 1,
                 usage: Usage::default(),
                 cost_usd: [None, Some(0.1), Some(0.003)][rng.below(3)],

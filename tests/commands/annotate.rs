@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-const QUERIES: usize = 32;
+const QUERIES: usize = 96;
 const DOCUMENTS: usize = 10;
 const JUDGES: usize = 3;
 /// Four cycles through each pool.

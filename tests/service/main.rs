@@ -12,6 +12,7 @@ mod handed_over;
 mod identity;
 mod ledger;
 mod picks;
+mod position;
 mod ready_blocks;
 mod runs;
 mod secrets;

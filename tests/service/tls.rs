@@ -29,7 +29,7 @@ fn http_2_is_spoken_where_the_server_speaks_it() {
             .output()
             .unwrap();
         let said = told(&doctor);
-        assert_eq!(*versions.lock().unwrap(), [version], "{said}");
+        assert_eq!(*versions.lock().unwrap(), [version; 2], "{said}");
         assert!(!said.contains(KEY));
     }
 }

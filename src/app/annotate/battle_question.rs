@@ -32,6 +32,12 @@ pub(super) struct VoteReply {
     pub(super) exchange: Exchange,
 }
 
+impl VoteReply {
+    pub(super) fn opinion(&self) -> &Opinion {
+        &self.opinion
+    }
+}
+
 impl BattleQuestion {
     fn judge(&self) -> &dyn Judge {
         self.shared.ensemble[self.judge_index].as_ref()

@@ -116,7 +116,8 @@ pub(super) async fn run(
         .map(|judge| window_setting(judge.as_ref()))
         .collect();
     let campaign = request.campaign.map(|campaign| (campaign, request.seed));
-    let (spent_usd, committed_usd, windows, campaign) = store
+    let (asked, of) = (judges.clone(), request.queries.clone());
+    let (spent_usd, committed_usd, windows, campaign, answers) = store
         .write(move |db| {
             // This run holds the lock: whatever is open was cut short.
             db.charge_killed_calls(now_ms())?;
@@ -128,7 +129,8 @@ pub(super) async fn run(
                 Ok::<_, StoreError>((campaign, lambda))
             };
             let campaign = campaign.map(lambda).transpose()?;
-            Ok((spent, db.committed_usd()?, windows, campaign))
+            let answers = db.position_counts(&asked, of.as_deref())?;
+            Ok((spent, db.committed_usd()?, windows, campaign, answers))
         })
         .await?;
     let now = Instant::now();
@@ -149,6 +151,9 @@ pub(super) async fn run(
         .collect();
     let mut progress = progress_to.borrow().clone();
     progress.spent_before_usd = spent_usd;
+    for (judge, answers) in progress.judges.iter_mut().zip(answers) {
+        judge.answers = answers;
+    }
     let rounds = campaign
         .map(|campaign| RoundPlanner::new(store.clone(), campaign, request.clone(), &judges));
     let mut dispatcher = Dispatcher {
@@ -278,6 +283,7 @@ impl Dispatcher {
             let judges = self.ensemble.iter().zip(&mut self.progress.judges);
             for ((of, judge), gate) in judges.zip(&self.gates) {
                 judge.server_notes = of.server_notes();
+                judge.finding = judge.answers.finding_words();
                 let gate = lock(gate);
                 judge.window = gate.window.size();
                 judge.learned_per_minute = gate.pace.learned_per_s().map(|per_s| 60.0 * per_s);

@@ -1,5 +1,6 @@
 //! How far a run is: counts, rate, time left, spend.
 
+use crate::domain::judge_report::{AnswerFinding, PositionCounts};
 use crate::judge::{FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -9,6 +10,8 @@ use std::time::Duration;
 const LOG_LINES: usize = 200;
 /// The rate is measured over this much of the past.
 const RATE_WINDOW: Duration = Duration::from_secs(5);
+/// Calls that a rate rests on at least, where so many have ended.
+const RATE_CALLS: usize = 8;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -58,6 +61,10 @@ pub struct JudgeProgress {
     /// Why the judge makes no more calls.
     pub stopped: Option<String>,
     pub dropped: bool,
+    /// What its votes name, those of earlier runs on the same queries included.
+    pub answers: PositionCounts,
+    /// What they show to be wrong with the judge, in words that go on after its name.
+    pub finding: Option<String>,
     /// What was found out about its server, in words that go on after its name.
     pub server_notes: Vec<&'static str>,
 }
@@ -158,6 +165,14 @@ impl RunProgress {
         self.judges.iter().map(|judge| judge.votes).sum()
     }
 
+    /// Whether the votes of a language model say nothing about the documents. An embedded judge may well have nothing to go by
+    /// in a dataset.
+    pub fn has_void_judge(&self) -> bool {
+        let models = self.judges.iter().filter(|judge| !judge.offline);
+        let mut findings = models.filter_map(|judge| judge.answers.finding());
+        findings.any(AnswerFinding::is_void)
+    }
+
     /// Whether calls failed and no vote is there, of this run or an earlier one.
     pub fn nothing_succeeded(&self) -> bool {
         self.failures() > 0 && self.votes() == 0 && self.already == 0
@@ -183,6 +198,14 @@ impl RunProgress {
     }
 
     /// Seconds left at the present rate, where there is one.
+    /// How quickly calls end, in words; that none has yet, where that is so.
+    pub fn rate_words(&self) -> String {
+        match self.done() {
+            0 => "none has ended yet".to_owned(),
+            _ => rate_in_words(self.rate),
+        }
+    }
+
     pub fn eta_s(&self) -> Option<f64> {
         let left = self.total.checked_sub(self.done())?;
         (self.rate > 0.0 && !self.paused).then(|| left as f64 / self.rate)
@@ -194,18 +217,15 @@ impl RunProgress {
             return;
         }
         let done = self.done();
-        if self
-            .recent
-            .back()
-            .is_none_or(|(at, _)| self.elapsed_s - at >= 0.1)
-        {
+        let newer = |(at, before): &(f64, usize)| self.elapsed_s - at >= 0.1 && done > *before;
+        if self.recent.back().is_none_or(newer) {
             self.recent.push_back((self.elapsed_s, done));
         }
-        while self.recent.len() > 2
-            && self
-                .recent
-                .front()
-                .is_some_and(|(at, _)| self.elapsed_s - at > RATE_WINDOW.as_secs_f64())
+        // A judge that answers once a minute has a rate too: some calls are looked back at, however long they took.
+        let old = self.elapsed_s - RATE_WINDOW.as_secs_f64();
+        while let (Some((at, _)), Some((_, next))) = (self.recent.front(), self.recent.get(1))
+            && *at < old
+            && done - next >= RATE_CALLS
         {
             self.recent.pop_front();
         }
@@ -226,9 +246,55 @@ impl RunProgress {
     }
 }
 
+/// Calls a second in words; where there are few, the seconds from one to the next.
+pub fn rate_in_words(per_s: f64) -> String {
+    if per_s >= 9.5 {
+        format!("{per_s:.0} calls/s")
+    } else if per_s >= 0.95 {
+        format!("{per_s:.1} calls/s")
+    } else if per_s > 0.0 {
+        format!("a call every {:.1} s", 1.0 / per_s)
+    } else {
+        "no call ended".to_owned()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_slow_judge_has_a_rate_from_its_first_answers_on() {
+        let mut progress = RunProgress {
+            phase: RunPhase::Judging,
+            total: 100,
+            judges: vec![JudgeProgress::default()],
+            ..RunProgress::default()
+        };
+        progress.tick(Duration::from_secs(0));
+        assert_eq!(progress.rate_words(), "none has ended yet");
+        for call in 1..=20 {
+            for part in 0..50 {
+                progress.tick(Duration::from_millis(25_000 * (call - 1) + 500 * part));
+            }
+            progress.judges[0].votes += 1;
+        }
+        progress.tick(Duration::from_secs(500));
+        assert_eq!(progress.rate_words(), "a call every 25.0 s");
+        assert!((progress.eta_s().unwrap() - 80.0 * 25.0).abs() < 1.0);
+    }
+
+    #[test]
+    fn a_rate_is_told_in_the_unit_that_suits_it() {
+        for (per_s, words) in [
+            (450.4, "450 calls/s"),
+            (2.0, "2.0 calls/s"),
+            (0.2, "a call every 5.0 s"),
+            (0.0, "no call ended"),
+        ] {
+            assert_eq!(rate_in_words(per_s), words);
+        }
+    }
 
     #[test]
     fn failures_are_told_by_cause_the_most_frequent_first() {

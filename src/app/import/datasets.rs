@@ -5,6 +5,7 @@ use super::imported::PoolsImport;
 use crate::app::error::{AppError, FileProblems, invalid};
 use crate::app::input_files::{display_name, open, stem};
 use crate::domain::corpus::Pool;
+use crate::domain::sanitise;
 use crate::formats::dataset;
 use crate::store::corpus::Imported;
 use crate::store::{Db, Store, StoreError};
@@ -20,6 +21,8 @@ pub const REFUSED: &str =
 #[derive(Debug)]
 pub struct CheckedDataset {
     path: PathBuf,
+    /// The queries that are wanted, all where there is none.
+    only: Vec<String>,
     /// What is wrong with the lines that are left out.
     pub problems: FileProblems,
 }
@@ -42,19 +45,56 @@ pub fn check(path: &Path, skip_bad: bool) -> Result<CheckedDataset, AppError> {
     }
     Ok(CheckedDataset {
         path: path.to_owned(),
+        only: Vec::new(),
         problems,
     })
 }
 
 impl CheckedDataset {
     /// Puts the dataset into a project.
-    pub fn import(&self, store: &Store) -> Result<PoolsImport, AppError> {
-        import(store, &self.path)
+    /// The dataset with these of its queries only; with all of them where none is named.
+    ///
+    /// # Errors
+    /// It has no query of one of the names.
+    pub fn with_queries(self, only: &[String]) -> Result<Self, AppError> {
+        if !only.is_empty() {
+            let known: HashSet<String> = self
+                .pools()?
+                .map(|pool| pool.query.id.to_string())
+                .collect();
+            if let Some(name) = only.iter().find(|name| !known.contains(*name)) {
+                let (name, path) = (sanitise::line(name), self.path.display());
+                return Err(invalid!("--query: {path} has no query {name:?}"));
+            }
+        }
+        Ok(Self {
+            only: only.to_vec(),
+            ..self
+        })
     }
 
+    /// Puts the dataset into the project, all of it; the keys are those of the queries wanted.
+    pub fn import(&self, store: &Store) -> Result<PoolsImport, AppError> {
+        let mut imported = import(store, &self.path)?;
+        if !self.only.is_empty() {
+            let only = self.only.clone();
+            imported.keys = store.read_blocking(move |db| {
+                let found = only.iter().map(|name| db.known_query(name));
+                let found = found.collect::<Result<Vec<_>, _>>()?;
+                Ok(found.into_iter().flatten().collect())
+            })?;
+        }
+        Ok(imported)
+    }
+
+    /// The queries wanted, with their documents.
     pub fn pools(&self) -> Result<impl Iterator<Item = Pool> + use<>, AppError> {
         let records = dataset::read_pools(open(&self.path)?, &display_name(&self.path));
-        Ok(records.filter_map(Result::ok))
+        let only = self.only.clone();
+        let wanted = move |pool: &Pool| {
+            only.is_empty() || only.iter().any(|name| *name == pool.query.id.as_str())
+        };
+        Ok(records.filter_map(Result::ok).filter(wanted))
     }
 }
 

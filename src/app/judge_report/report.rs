@@ -4,8 +4,8 @@ use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rat
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::domain::agreement;
 use crate::domain::judge_report::{
-    CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, MarginEvidence, Rating, ReportSums,
-    VoteCases, judge_alpha, judge_pairs, margin_evidence,
+    CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, MarginEvidence, PositionCounts,
+    Rating, ReportSums, VoteCases, judge_alpha, judge_pairs, margin_evidence,
 };
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
@@ -27,6 +27,8 @@ pub struct RaterReport {
     pub ensemble: Option<JudgeReport>,
     /// What each judge's calls took and cost, in the order of the witnesses' judges.
     pub calls: Vec<JudgeCalls>,
+    /// What each judge's votes name, in the same order.
+    pub named: Vec<PositionCounts>,
     /// What looking into each judge's reasoning found.
     pub audits: Vec<ReasoningAudit>,
     /// Everybody's agreement with everybody, people included, by name.
@@ -75,12 +77,17 @@ pub fn rater_report(
     };
     let crashed = || StoreError::Corrupt("reading the calls has crashed".to_owned());
     let (calls, audits) = calls.map_err(|_| crashed())??;
+    let ids: Vec<JudgeId> = judged.judges.iter().map(|(id, _)| *id).collect();
+    let named = store.read_blocking(move |db| {
+        let scope = scope.map(|query| [query]);
+        db.position_counts(&ids, scope.as_ref().map(|scope| &scope[..]))
+    })?;
     let (rater_data, selective, rule) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
         Ok((data, db.has_escalated()?, db.settings()?.vote_rule))
     })?;
     let mut report = walk.report(rater_data, &fits);
-    (report.calls, report.audits) = (calls, audits);
+    (report.calls, report.audits, report.named) = (calls, audits, named);
     report.selective = selective;
     report.uses_margins = matches!(rule, VoteRule::Margin | VoteRule::Calibrated);
     Ok(wanted().then_some(report))
@@ -206,6 +213,7 @@ impl ReportWalk {
             ensemble: (judges > 1 && !cards.judges.is_empty()).then_some(cards.together),
             cards: cards.judges,
             calls: Vec::new(),
+            named: Vec::new(),
             audits: Vec::new(),
             joint: None,
             selective: false,

@@ -1,7 +1,8 @@
 //! A run without a screen: its progress on stderr, its end on a signal.
 
-use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress};
+use crate::app::annotate::progress::{JudgeProgress, RunPhase, RunProgress, rate_in_words};
 use crate::app::annotate::{RunHandle, RunRequest};
+use crate::app::wording::counted;
 use crate::cli::command::CommandFailure;
 use crate::cli::output::{ProgressPace, clean};
 use crate::cli::{output, signals};
@@ -108,7 +109,10 @@ impl RunProgressDisplay {
                 )
             }),
             json,
-            pace: ProgressPace::new(),
+            pace: match json {
+                true => ProgressPace::new(),
+                false => ProgressPace::of_log(),
+            },
         }
     }
 
@@ -174,6 +178,9 @@ impl RunProgressDisplay {
             self.event("end", progress);
         }
         for judge in &progress.judges {
+            if let Some(finding) = &judge.finding {
+                output::message(&format!("{}: {finding}", judge.name));
+            }
             for note in &judge.server_notes {
                 output::message(&format!("{} {note}", judge.name));
             }
@@ -188,14 +195,13 @@ impl RunProgressDisplay {
             }
         }
         output::message(&format!(
-            "{} queries, {} battles: {} votes and {} failures in {:.1} s ({:.0} calls/s), {} votes were there already, \
-             spent ${:.4}{}",
-            progress.queries_done,
-            progress.battles,
-            progress.votes(),
-            progress.failures(),
+            "{}, {}: {} and {} in {:.1} s ({}), {} votes were there already, spent ${:.4}{}",
+            counted(progress.queries_done, "query"),
+            counted(progress.battles, "battle"),
+            counted(progress.votes(), "vote"),
+            counted(progress.failures(), "failure"),
             progress.elapsed_s,
-            progress.done() as f64 / progress.elapsed_s.max(1e-9),
+            rate_in_words(progress.done() as f64 / progress.elapsed_s.max(1e-9)),
             progress.already,
             progress.spent_usd(),
             assumed(progress.assumed_usd()),
@@ -226,6 +232,9 @@ fn judge_words(judge: &JudgeProgress) -> String {
     if let Some(per_minute) = judge.learned_per_minute {
         words += &format!(" · limit met: about {per_minute:.0} a minute");
     }
+    if let Some(finding) = &judge.finding {
+        words += &format!(" · {finding}");
+    }
     if judge.stopped.is_some() {
         words += " · stopped";
     }
@@ -243,14 +252,11 @@ fn words(progress: &RunProgress) -> String {
     let left = progress
         .eta_s()
         .map_or(String::new(), |seconds| format!(", {seconds:.0} s left"));
-    let rate = match progress.rate >= 0.5 {
-        true => format!("{:.0}/s", progress.rate),
-        false => format!("{:.2}/s", progress.rate),
-    };
     let mut words = format!(
-        "{} of {} calls, {rate}{left}, {} failed, ${:.4}",
+        "{} of {} calls, {}{left}, {} failed, ${:.4}",
         progress.done(),
         progress.total,
+        progress.rate_words(),
         progress.failures(),
         progress.charged_usd()
     );

@@ -220,6 +220,7 @@ mod tests {
         };
         let rows = QueryRows {
             responses: Vec::new(),
+            curves: Vec::new(),
             documents: 9,
             depth: None,
             judges: judges.to_vec(),

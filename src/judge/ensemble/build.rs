@@ -37,6 +37,8 @@ const RESERVED: &[&str] = &[
 ];
 /// Seconds that the user may have to wait for anything at most: a day.
 const LONGEST_S: f64 = 86_400.0;
+/// How many times as long a server on one's own machine may take.
+const LOCAL_PATIENCE: u32 = 3;
 /// A token of a document, in characters.
 const CHARS_PER_TOKEN: usize = 4;
 
@@ -84,7 +86,7 @@ pub(super) fn judge(
     let found = wanted
         .iter()
         .find_map(|name| Some((*name, key(name, sources)?)));
-    let timeouts = timeouts(config, sources)?;
+    let timeouts = timeouts(config, &profile, sources)?;
     if found.is_none() && (profile.needs_key || own_key.is_some()) {
         return Err(BuildError::NoKey(wanted.join(" or ")));
     }
@@ -161,6 +163,7 @@ pub(super) fn judge(
         base_model,
         limits: JudgeLimits {
             concurrency: config.concurrency.or(profile.concurrency),
+            slots_unknown: config.concurrency.is_none() && profile.concurrency.is_some(),
             requests_per_minute: config.requests_per_minute,
             tokens_per_minute: config.tokens_per_minute,
             batch_requests: config.batch_requests,
@@ -221,8 +224,17 @@ fn key(name: &str, sources: &JudgeSources<'_>) -> Option<FoundKey> {
 }
 
 /// How long the judge's calls may take.
-fn timeouts(config: &JudgeConfig, sources: &JudgeSources<'_>) -> Result<Timeouts, String> {
-    let usual = sources.timeouts;
+fn timeouts(
+    config: &JudgeConfig,
+    profile: &ProviderProfile,
+    sources: &JudgeSources<'_>,
+) -> Result<Timeouts, String> {
+    let mut usual = sources.timeouts;
+    if profile.give_up_after == LOCAL_GIVE_UP_AFTER {
+        // One core may write for minutes, and nothing comes before all is written.
+        usual.first_byte *= LOCAL_PATIENCE;
+        usual.whole *= LOCAL_PATIENCE;
+    }
     let or = |name, given, usual| Ok::<_, String>(seconds(name, given)?.unwrap_or(usual));
     Ok(Timeouts {
         connect: or("connect_timeout_s", config.connect_timeout_s, usual.connect)?,

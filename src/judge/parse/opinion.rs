@@ -12,9 +12,19 @@ pub fn parse(text: &str) -> Result<Opinion, ParseError> {
     strict(text).or_else(|error| tolerant(text, "score", &error))
 }
 
+/// The opinion in a reply with a choice that keeps to the contract.
+pub fn strict_choice(text: &str) -> Result<Opinion, ParseError> {
+    by_contract(text, "choice", choice_margin)
+}
+
+/// Whether a reply is one letter and nothing else.
+pub fn strict_letter(text: &str) -> bool {
+    matches!(text.trim(), "A" | "B" | "T")
+}
+
 /// The opinion in `{"thoughts": […], "choice": "A" | "B" | "tie"}`, as tolerantly as [`parse`].
 pub fn choice(text: &str) -> Result<Opinion, ParseError> {
-    by_contract(text, "choice", choice_margin).or_else(|error| tolerant(text, "choice", &error))
+    strict_choice(text).or_else(|error| tolerant(text, "choice", &error))
 }
 
 /// The reasoning of a letter that came alone.

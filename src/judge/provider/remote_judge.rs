@@ -12,7 +12,7 @@ use super::{error_response, output_cap};
 use crate::judge::batch::BatchApi;
 use crate::judge::call::{CallError, FailureCause, JudgePrompt, JudgeReply, Opinion, Retry, Usage};
 use crate::judge::judge_trait::Judge;
-use crate::judge::parse::ParseError;
+use crate::judge::parse::{self, ParseError};
 use crate::judge::presented::{PresentedPair, PresentedPool};
 use crate::judge::prompt::AnswerForm;
 use crate::judge::spec::{JudgeLimits, JudgeSpec};
@@ -226,6 +226,15 @@ impl Judge for RemoteJudge {
 
     fn parse(&self, reply: &JudgeReply) -> Result<Opinion, ParseError> {
         self.wire.opinion(&self.settings, reply)
+    }
+
+    fn keeps_form(&self, reply: &JudgeReply) -> bool {
+        match self.settings.template.answer {
+            // An endpoint for decisions writes no text.
+            AnswerForm::Letter => reply.odds.is_some() || parse::strict_letter(&reply.text),
+            AnswerForm::Choice => parse::strict_choice(&reply.text).is_ok(),
+            _ => parse::strict(&reply.text).is_ok(),
+        }
     }
 
     fn reask(&self, prompt: &JudgePrompt, cause: FailureCause) -> Option<JudgePrompt> {

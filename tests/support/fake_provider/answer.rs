@@ -144,6 +144,17 @@ pub(crate) fn margin(model: &str, shown: &Shown) -> f64 {
     if let Some(margin) = super::latent_margin(model, shown) {
         return margin;
     }
+    // Models that do not read: `first` names what is shown first, `tie` nothing.
+    match model {
+        "first" => return -1.0,
+        "tie" => return 0.0,
+        _ => {}
+    }
+    // What every model knows, and what is asked to see whether it works at all.
+    let paris = |text: &str| f64::from(u8::from(text.starts_with("Paris is the capital")));
+    if shown.query.contains("capital of France") {
+        return paris(&shown.b) - paris(&shown.a);
+    }
     let strength = |text: &str| i32::from(hash(&[model, &shown.query, text])[0]) * 100 / 255;
     f64::from(strength(&shown.b) - strength(&shown.a)) / 100.0
 }

@@ -134,7 +134,10 @@ impl Dispatcher {
             QuestionEnd::Answered(voted) => {
                 let exchange = BattleQuestion::exchange(&voted);
                 self.used(judge_index, exchange.usage, exchange.latency);
-                self.progress.judges[judge_index].votes += 1;
+                let judge = &mut self.progress.judges[judge_index];
+                judge.votes += 1;
+                // As it was shown them: A is the first.
+                judge.answers.count(voted.opinion().margin.outcome(), false);
             }
             QuestionEnd::Duplicate(voted) => {
                 let exchange = BattleQuestion::exchange(&voted);

@@ -17,15 +17,17 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
 /// A column: its header, its width, and the narrowest screen that shows it.
-const COLUMNS: [(&str, usize, u16); 10] = [
+const COLUMNS: [(&str, usize, u16); 12] = [
+    ("names 1st", 9, 0),
+    ("flips", 17, 110),
+    ("flip", 5, 0),
+    ("lean", 5, 0),
     ("votes", 7, 0),
     ("ties", 5, 0),
     ("failed", 6, 100),
     ("agrees with people", 20, 0),
     ("corrected", 18, 120),
-    ("flips", 17, 140),
-    ("1st shown", 9, 0),
-    ("cycles", 9, 100),
+    ("cycles", 9, 120),
     ("p50", 8, 140),
     ("$/1,000", 8, 110),
 ];
@@ -114,6 +116,12 @@ fn cell(head: &str, card: Option<&JudgeReport>, at: Option<usize>, report: &Rate
     let Some(card) = card else { return none() };
     let calls = at.and_then(|at| report.calls.get(at));
     match head {
+        "names 1st" => at
+            .and_then(|at| report.named.get(at)?.first_share())
+            .map_or_else(none, |share| format!("{:.0} %", 100.0 * share)),
+        "flip" => card.flips.as_ref().map_or_else(none, |flips| {
+            format!("{:.0} %", 100.0 * flips.changed.value)
+        }),
         "votes" => text::count(card.votes),
         "ties" => card
             .ties
@@ -129,7 +137,7 @@ fn cell(head: &str, card: Option<&JudgeReport>, at: Option<usize>, report: &Rate
             .flips
             .as_ref()
             .map_or_else(none, |flips| share(flips.changed)),
-        "1st shown" => card
+        "lean" => card
             .position
             .as_ref()
             .map_or_else(none, |shift| text::signed(shift.value, 2)),

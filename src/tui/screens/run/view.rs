@@ -90,7 +90,7 @@ fn head_lines(model: &Model, progress: &RunProgress, theme: &Theme) -> Paragraph
         _ => String::new(),
     };
     let rate = match (model.run.running, progress.phase) {
-        (true, RunPhase::Judging) => format!(" · {}/s", text::count(progress.rate.round() as u64)),
+        (true, RunPhase::Judging) => format!(" · {}", progress.rate_words()),
         _ => String::new(),
     };
     let pace = match model.run.control.pace {
@@ -220,14 +220,18 @@ fn judge_table(progress: &RunProgress, chosen: usize, theme: &Theme, area: Rect,
     let mut lines = vec![Line::styled(head, theme.muted())];
     for (index, judge) in progress.judges.iter().enumerate() {
         let mut line = judge_line(index, judge, index == chosen, name_width, theme);
-        let words = Span::styled(state_words(judge), theme.muted());
+        let mut words = vec![Span::styled(state_words(judge), theme.muted())];
+        if let Some(finding) = judge.answers.finding_in_short() {
+            words.insert(0, Span::styled(format!("{finding} · "), theme.bad()));
+        }
         if area.width >= BESIDE {
             line.push_span(Span::raw("  "));
-            line.push_span(words);
+            line.extend(words);
             lines.push(line);
         } else {
             lines.push(line);
-            lines.push(Line::from(vec![Span::raw("    "), words]));
+            words.insert(0, Span::raw("    "));
+            lines.push(Line::from(words));
         }
     }
     Paragraph::new(lines).render(area, buf);
@@ -370,7 +374,7 @@ mod tests {
             ..JudgeProgress::default()
         }];
         progress.enter(RunPhase::Judging, 0);
-        assert!(drawn(progress.clone()).contains(" · 0/s"));
+        assert!(drawn(progress.clone()).contains(" · no call ended"));
         progress.enter(RunPhase::Refitting, 300);
         progress.step_done = 75;
         let page = drawn(progress);

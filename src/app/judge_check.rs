@@ -1,0 +1,164 @@
+//! Whether a judge works: one tiny question, asked in both orders, whose answer is known.
+
+use crate::app::wording::counted;
+use crate::domain::vote::Outcome;
+use crate::judge::{
+    Judge, JudgePrompt, JudgeReply, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting,
+};
+use std::sync::Arc;
+
+/// The question, the document that answers it, and one that does not.
+const QUESTION: [&str; 3] = [
+    "What is the capital of France?",
+    "Paris is the capital of France.",
+    "Rome is the capital of Italy.",
+];
+
+/// What was found about a judge, and what to do about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgeCheck {
+    pub ok: bool,
+    pub found: String,
+    pub remedy: Option<String>,
+}
+
+impl JudgeCheck {
+    fn new(ok: bool, found: impl Into<String>) -> Self {
+        Self {
+            ok,
+            found: found.into(),
+            remedy: None,
+        }
+    }
+
+    fn remedy(self, remedy: impl Into<String>) -> Self {
+        Self {
+            remedy: Some(remedy.into()),
+            ..self
+        }
+    }
+}
+
+/// What can be said of a judge without a call.
+pub fn configured(judge: &dyn Judge) -> JudgeCheck {
+    let spec = judge.spec();
+    let price = price(judge);
+    let found = format!("{} {}: not called; {price}", spec.provider, spec.model);
+    JudgeCheck {
+        remedy: unpriced(judge),
+        ..JudgeCheck::new(true, found)
+    }
+}
+
+/// Asks the judge in both orders: one that names what comes first is right once.
+pub async fn examine(judge: &dyn Judge) -> JudgeCheck {
+    let [query, right, wrong] = QUESTION;
+    let documents = vec![Arc::from(right), Arc::from(wrong)];
+    let pool = Arc::new(PoolText::new(query, documents));
+    let mut replies = Vec::new();
+    let mut answers = Vec::new();
+    for (first, second) in [(0, 1), (1, 0)] {
+        let case = PresentedPair {
+            pool: Arc::clone(&pool),
+            first,
+            second,
+        };
+        let prompt = judge.prompt(&case);
+        let reply = match call_adapting(|| judge.call(&case, &prompt)).await {
+            Ok(reply) => reply,
+            Err(error) => {
+                return JudgeCheck::new(false, error.cause.to_string()).remedy(error.message);
+            }
+        };
+        match judge.parse(&reply) {
+            Ok(opinion) => answers.push(opinion.margin),
+            Err(error) => {
+                return JudgeCheck::new(false, error.to_string()).remedy(
+                    "try another model, or prompt = \"choice\" or \"letter\" in overrule.toml",
+                );
+            }
+        }
+        replies.push(reply);
+    }
+    // As presented: the right document is first and then second.
+    let outcomes: Vec<Outcome> = answers.iter().map(|margin| margin.outcome()).collect();
+    let margins = answers.iter().map(|margin| format!("{:+.2}", margin.get()));
+    let margins = margins.collect::<Vec<_>>().join(" and ");
+    let about = about(judge, &replies);
+    let useless = "its votes would say nothing about the documents: take a larger model, or look at its prompt";
+    match outcomes[..] {
+        [Outcome::A, Outcome::B] => JudgeCheck {
+            remedy: unpriced(judge),
+            ..JudgeCheck::new(true, format!("right in both orders ({margins}); {about}"))
+        },
+        [Outcome::A, Outcome::A] => JudgeCheck::new(
+            false,
+            format!("names the first document in both orders ({margins}); {about}"),
+        )
+        .remedy(useless),
+        [Outcome::B, Outcome::B] => JudgeCheck::new(
+            false,
+            format!("names the second document in both orders ({margins}); {about}"),
+        )
+        .remedy(useless),
+        [Outcome::B, Outcome::A] => JudgeCheck::new(
+            false,
+            format!("names the wrong document in both orders ({margins}); {about}"),
+        )
+        .remedy(
+            "it takes Rome for the capital of France: look at its prompt, or take another model",
+        ),
+        [Outcome::Tie, Outcome::Tie] => {
+            JudgeCheck::new(false, format!("calls it a tie in both orders; {about}"))
+                .remedy(useless)
+        }
+        _ => JudgeCheck::new(
+            false,
+            format!("right in one order, a tie in the other ({margins}); {about}"),
+        )
+        .remedy("its votes depend on the order: see its flips and its lean in `overrule judges`"),
+    }
+}
+
+/// How it answered: time, form, price, and what was found out about its server.
+fn about(judge: &dyn Judge, replies: &[JudgeReply]) -> String {
+    let seconds: f64 = replies
+        .iter()
+        .map(|reply| reply.latency.as_secs_f64())
+        .sum();
+    let milliseconds = 1e3 * seconds / replies.len().max(1) as f64;
+    let mut words = vec![format!("{milliseconds:.1} ms a call")];
+    if judge.spec().is_offline() {
+        words.push(OFFLINE_LABEL.to_owned());
+    } else {
+        let kept = replies
+            .iter()
+            .filter(|reply| judge.keeps_form(reply))
+            .count();
+        words.push(match replies.len() - kept {
+            0 => "structured output kept".to_owned(),
+            lost => format!(
+                "structured output not kept in {}, read all the same",
+                counted(lost, "answer")
+            ),
+        });
+        words.push(price(judge).to_owned());
+    }
+    words.extend(judge.server_notes().iter().map(|note| (*note).to_owned()));
+    words.join("; ")
+}
+
+fn price(judge: &dyn Judge) -> &'static str {
+    match judge.estimate(&JudgePrompt::default()).1 {
+        Some(usd) if usd > 0.0 => "price known",
+        Some(_) => "free",
+        None => "price unknown",
+    }
+}
+
+fn unpriced(judge: &dyn Judge) -> Option<String> {
+    (price(judge) == "price unknown").then(|| {
+        "give `price` in overrule.toml, or spending is not counted and --budget is refused"
+            .to_owned()
+    })
+}

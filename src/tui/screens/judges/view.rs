@@ -3,7 +3,7 @@
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judge_report::JudgeReport;
+use crate::domain::judge_report::{JudgeReport, PositionCounts};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -16,20 +16,20 @@ use ratatui::layout::{Constraint, Layout};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Paragraph, Widget};
 
-/// A column: its header, its width, and the narrowest screen that shows it.
-const COLUMNS: [(&str, usize, u16); 12] = [
-    ("names 1st", 9, 0),
-    ("flips", 17, 110),
-    ("flip", 5, 0),
-    ("lean", 5, 0),
-    ("votes", 7, 0),
-    ("ties", 5, 0),
-    ("failed", 6, 100),
-    ("agrees with people", 20, 0),
-    ("corrected", 18, 120),
-    ("cycles", 9, 120),
-    ("p50", 8, 140),
-    ("$/1,000", 8, 110),
+/// A column: its header, its width, the narrowest screen that shows it and the widest.
+const COLUMNS: [(&str, usize, u16, u16); 12] = [
+    ("names 1st", 9, 0, u16::MAX),
+    ("flips", 17, 140, u16::MAX),
+    ("flips", 5, 0, 139),
+    ("lean", 5, 0, u16::MAX),
+    ("votes", 7, 0, u16::MAX),
+    ("ties", 5, 0, u16::MAX),
+    ("failed", 6, 100, u16::MAX),
+    ("agrees with people", 20, 0, u16::MAX),
+    ("corrected", 18, 130, u16::MAX),
+    ("cycles", 9, 100, u16::MAX),
+    ("p50", 8, 150, u16::MAX),
+    ("$/1,000", 8, 110, u16::MAX),
 ];
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
@@ -55,9 +55,9 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     .areas(area);
     let columns: Vec<_> = COLUMNS
         .iter()
-        .filter(|(_, _, from)| area.width + 2 >= *from)
+        .filter(|(_, _, from, to)| (*from..=*to).contains(&(area.width + 2)))
         .collect();
-    let fixed: usize = columns.iter().map(|(_, width, _)| width + 1).sum();
+    let fixed: usize = columns.iter().map(|(_, width, ..)| width + 1).sum();
     let room = usize::from(area.width)
         .saturating_sub(fixed + 2)
         .clamp(4, 24);
@@ -65,7 +65,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         format!("  {}", text::pad_right("judge", room)),
         theme.muted(),
     )];
-    for (name, width, _) in &columns {
+    for (name, width, ..) in &columns {
         header.push(Span::styled(
             format!(" {}", text::pad_left(name, *width)),
             theme.muted(),
@@ -81,8 +81,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
             Span::raw(if selected { "▌ " } else { "  " }),
             Span::styled(text::pad_right(name, room), theme.strong()),
         ];
-        for (head, width, _) in &columns {
-            let words = cell(head, *card, *at, report);
+        for (head, width, ..) in &columns {
+            let words = cell((*head, *width), *card, *at, report);
             spans.push(Span::raw(format!(" {}", text::pad_left(&words, *width))));
         }
         Line::from(spans).render(line, buf);
@@ -111,7 +111,12 @@ pub(super) fn rows(report: &RaterReport) -> Vec<(String, Option<&JudgeReport>, O
     rows
 }
 
-fn cell(head: &str, card: Option<&JudgeReport>, at: Option<usize>, report: &RaterReport) -> String {
+fn cell(
+    (head, width): (&str, usize),
+    card: Option<&JudgeReport>,
+    at: Option<usize>,
+    report: &RaterReport,
+) -> String {
     let none = || "–".to_owned();
     let Some(card) = card else { return none() };
     let calls = at.and_then(|at| report.calls.get(at));
@@ -119,9 +124,6 @@ fn cell(head: &str, card: Option<&JudgeReport>, at: Option<usize>, report: &Rate
         "names 1st" => at
             .and_then(|at| report.named.get(at)?.first_share())
             .map_or_else(none, |share| format!("{:.0} %", 100.0 * share)),
-        "flip" => card.flips.as_ref().map_or_else(none, |flips| {
-            format!("{:.0} %", 100.0 * flips.changed.value)
-        }),
         "votes" => text::count(card.votes),
         "ties" => card
             .ties
@@ -133,10 +135,11 @@ fn cell(head: &str, card: Option<&JudgeReport>, at: Option<usize>, report: &Rate
         "corrected" => card.people.all.corrected.map_or_else(none, |corrected| {
             percent(corrected.value, corrected.interval)
         }),
-        "flips" => card
-            .flips
-            .as_ref()
-            .map_or_else(none, |flips| share(flips.changed)),
+        "flips" => card.flips.as_ref().map_or_else(none, |flips| match width {
+            // Without its interval where there is no room.
+            5 => format!("{:.0} %", 100.0 * flips.changed.value),
+            _ => share(flips.changed),
+        }),
         "lean" => card
             .position
             .as_ref()
@@ -177,6 +180,10 @@ fn detail_lines(
         return Vec::new();
     };
     let mut words: Vec<String> = Vec::new();
+    let named = at.and_then(|at| report.named.get(at));
+    if let Some(finding) = named.and_then(PositionCounts::finding_words) {
+        words.push(format!("{name}: {finding}."));
+    }
     if let Some(card) = card {
         words.extend(revealed(report, card));
         words.extend(sentences(name, card));

@@ -5,6 +5,7 @@ mod build;
 mod config;
 mod dotenv;
 mod embedder;
+mod endpoint;
 mod key_destination;
 mod provider_profile;
 mod sources;

@@ -288,10 +288,13 @@ fn sentences(name: &str, card: &JudgeReport) -> Vec<String> {
                 text::signed(interval.high, 2)
             )
         });
-        words.push(format!(
-            "{name} leans by {:.2}{interval} towards the document shown {side}, on a scale of 0 to 1 either way.",
-            position.value.abs()
-        ));
+        words.push(match position.value.abs() < 0.005 {
+            true => format!("{name} leans to neither side{interval}."),
+            false => format!(
+                "{name} leans by {:.2}{interval} towards the document shown {side}, on a scale of 0 to 1 either way.",
+                position.value.abs()
+            ),
+        });
     }
     if let Some(longer) = card.length.longer {
         words.push(format!(

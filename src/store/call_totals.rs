@@ -39,16 +39,25 @@ impl Db {
     ) -> Result<()> {
         let voted = kept != KeptCall::Failure;
         let asked = kept == KeptCall::AskedVote;
+        // Asked for by itself: a statement that joins the votes would be prepared anew for each of them.
+        let vote: Option<(f64, bool)> = match voted {
+            true => self.maybe(
+                "SELECT margin, swapped FROM vote WHERE battle = ?1 AND judge = ?2",
+                params![battle, judge],
+                |row| row.try_into(),
+            )?,
+            false => None,
+        };
+        let tied = vote.is_some_and(|(margin, _)| margin == 0.0);
+        let named_first = vote.is_some_and(|(margin, swapped)| !tied && (margin > 0.0) == swapped);
         self.change(
             "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
                  failures, failures_priced, failures_usd, named_first, tied)
              SELECT query, ?2, ?3, ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN coalesce(?5, 0.0) ELSE 0.0 END,
                  ?4, ?4 AND ?5 IS NOT NULL, CASE WHEN ?4 THEN coalesce(?5, 0.0) ELSE 0.0 END,
                  NOT ?3, NOT ?3 AND ?5 IS NOT NULL, CASE WHEN ?3 THEN 0.0 ELSE coalesce(?5, 0.0) END,
-                 ?3 AND coalesce(CASE WHEN vote.swapped THEN vote.margin > 0 ELSE vote.margin < 0 END, 0),
-                 ?3 AND coalesce(vote.margin = 0, 0)
-             FROM battle LEFT JOIN vote ON vote.battle = battle.id AND vote.judge = ?2
-             WHERE battle.id = ?1
+                 ?6, ?7
+             FROM battle WHERE id = ?1
              ON CONFLICT (query, judge) DO UPDATE SET
                  votes = votes + excluded.votes,
                  votes_priced = votes_priced + excluded.votes_priced,
@@ -61,7 +70,7 @@ impl Db {
                  failures_usd = failures_usd + excluded.failures_usd,
                  named_first = named_first + excluded.named_first,
                  tied = tied + excluded.tied",
-            params![battle, judge, voted, asked, cost_usd],
+            params![battle, judge, voted, asked, cost_usd, named_first, tied],
         )?;
         Ok(())
     }

@@ -15,6 +15,7 @@ mod error;
 pub(crate) mod file;
 pub mod gold;
 mod handle;
+mod identical_calls;
 pub mod imports;
 pub mod integrity;
 pub mod judge_calls;

@@ -5,8 +5,8 @@ pub mod discovery;
 use super::error::{AppError, invalid};
 use super::output_file::write_whole;
 use crate::formats::file;
-use crate::judge::ensemble::{DEFAULT, FILE, JudgesFile, check_provider};
-use discovery::{Discovery, FoundServer, KEYS};
+use crate::judge::ensemble::{DEFAULT, FILE, JudgesFile, check_provider, key_variables};
+use discovery::{Discovery, FoundServer};
 use serde::Serialize;
 use std::io::{ErrorKind, Write as _};
 use std::path::Path;
@@ -100,10 +100,9 @@ pub fn wanted_choice(
         return Ok((on_server(server, model), notes));
     }
     let key = found.keys.iter().find(|key| key.provider == provider);
-    let variables: Vec<&str> = KEYS
-        .iter()
+    let variables: Vec<&str> = key_variables()
         .filter(|(_, of)| *of == provider)
-        .map(|(variable, _)| *variable)
+        .map(|(variable, _)| variable)
         .collect();
     let usual = usual_model(provider).filter(|_| found.is_at_home(provider));
     let model = wanted.model.map(str::to_owned).or(usual).ok_or_else(|| {

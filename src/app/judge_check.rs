@@ -5,6 +5,7 @@ use crate::domain::vote::Outcome;
 use crate::judge::{
     Judge, JudgePrompt, JudgeReply, OFFLINE_LABEL, PoolText, PresentedPair, call_adapting,
 };
+use serde::Serialize;
 use std::sync::Arc;
 
 /// The question, the document that answers it, and one that does not.
@@ -14,16 +15,16 @@ const QUESTION: [&str; 3] = [
     "Rome is the capital of Italy.",
 ];
 
-/// What was found about a judge, and what to do about it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct JudgeCheck {
+/// What was found, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CheckResult {
     pub ok: bool,
     pub found: String,
     pub remedy: Option<String>,
 }
 
-impl JudgeCheck {
-    fn new(ok: bool, found: impl Into<String>) -> Self {
+impl CheckResult {
+    pub fn new(ok: bool, found: impl Into<String>) -> Self {
         Self {
             ok,
             found: found.into(),
@@ -31,7 +32,8 @@ impl JudgeCheck {
         }
     }
 
-    fn remedy(self, remedy: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn remedy(self, remedy: impl Into<String>) -> Self {
         Self {
             remedy: Some(remedy.into()),
             ..self
@@ -40,18 +42,18 @@ impl JudgeCheck {
 }
 
 /// What can be said of a judge without a call.
-pub fn configured(judge: &dyn Judge) -> JudgeCheck {
+pub fn configured(judge: &dyn Judge) -> CheckResult {
     let spec = judge.spec();
     let price = price(judge);
     let found = format!("{} {}: not called; {price}", spec.provider, spec.model);
-    JudgeCheck {
+    CheckResult {
         remedy: unpriced(judge),
-        ..JudgeCheck::new(true, found)
+        ..CheckResult::new(true, found)
     }
 }
 
 /// Asks the judge in both orders: one that names what comes first is right once.
-pub async fn examine(judge: &dyn Judge) -> JudgeCheck {
+pub async fn examine(judge: &dyn Judge) -> CheckResult {
     let [query, right, wrong] = QUESTION;
     let documents = vec![Arc::from(right), Arc::from(wrong)];
     let pool = Arc::new(PoolText::new(query, documents));
@@ -67,13 +69,13 @@ pub async fn examine(judge: &dyn Judge) -> JudgeCheck {
         let reply = match call_adapting(|| judge.call(&case, &prompt)).await {
             Ok(reply) => reply,
             Err(error) => {
-                return JudgeCheck::new(false, error.cause.to_string()).remedy(error.message);
+                return CheckResult::new(false, error.cause.to_string()).remedy(error.message);
             }
         };
         match judge.parse(&reply) {
             Ok(opinion) => answers.push(opinion.margin),
             Err(error) => {
-                return JudgeCheck::new(false, error.to_string()).remedy(
+                return CheckResult::new(false, error.to_string()).remedy(
                     "try another model, or prompt = \"choice\" or \"letter\" in overrule.toml",
                 );
             }
@@ -87,21 +89,21 @@ pub async fn examine(judge: &dyn Judge) -> JudgeCheck {
     let about = about(judge, &replies);
     let useless = "its votes would say nothing about the documents: take a larger model, or look at its prompt";
     match outcomes[..] {
-        [Outcome::A, Outcome::B] => JudgeCheck {
+        [Outcome::A, Outcome::B] => CheckResult {
             remedy: unpriced(judge),
-            ..JudgeCheck::new(true, format!("right in both orders ({margins}); {about}"))
+            ..CheckResult::new(true, format!("right in both orders ({margins}); {about}"))
         },
-        [Outcome::A, Outcome::A] => JudgeCheck::new(
+        [Outcome::A, Outcome::A] => CheckResult::new(
             false,
             format!("names the first document in both orders ({margins}); {about}"),
         )
         .remedy(useless),
-        [Outcome::B, Outcome::B] => JudgeCheck::new(
+        [Outcome::B, Outcome::B] => CheckResult::new(
             false,
             format!("names the second document in both orders ({margins}); {about}"),
         )
         .remedy(useless),
-        [Outcome::B, Outcome::A] => JudgeCheck::new(
+        [Outcome::B, Outcome::A] => CheckResult::new(
             false,
             format!("names the wrong document in both orders ({margins}); {about}"),
         )
@@ -109,10 +111,10 @@ pub async fn examine(judge: &dyn Judge) -> JudgeCheck {
             "it takes Rome for the capital of France: look at its prompt, or take another model",
         ),
         [Outcome::Tie, Outcome::Tie] => {
-            JudgeCheck::new(false, format!("calls it a tie in both orders; {about}"))
+            CheckResult::new(false, format!("calls it a tie in both orders; {about}"))
                 .remedy(useless)
         }
-        _ => JudgeCheck::new(
+        _ => CheckResult::new(
             false,
             format!("right in one order, a tie in the other ({margins}); {about}"),
         )

@@ -1,6 +1,6 @@
 //! `overrule doctor`: what is there, what is not, and what to do about it.
 
-use crate::app::judge_check;
+use crate::app::judge_check::{self, CheckResult};
 use crate::app::wording::counted;
 use crate::cli::command::{CommandContext, CommandFailure, CommandResult};
 use crate::cli::output;
@@ -29,24 +29,21 @@ pub(super) struct DoctorCommand {
 #[derive(Debug, Serialize)]
 struct HealthCheck {
     name: String,
-    ok: bool,
-    found: String,
-    remedy: Option<String>,
+    #[serde(flatten)]
+    result: CheckResult,
 }
 
 impl HealthCheck {
     fn new(name: impl Into<String>, ok: bool, found: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            ok,
-            found: found.into(),
-            remedy: None,
+            result: CheckResult::new(ok, found),
         }
     }
 
     fn remedy(self, remedy: impl Into<String>) -> Self {
         Self {
-            remedy: Some(remedy.into()),
+            result: self.result.remedy(remedy),
             ..self
         }
     }
@@ -81,21 +78,19 @@ impl DoctorCommand {
             .build()?;
         for judge in chosen.ensemble {
             let uncalled = self.offline && !judge.spec().is_offline();
-            let found = match uncalled {
+            let result = match uncalled {
                 true => judge_check::configured(judge.as_ref()),
                 false => runtime.block_on(judge_check::examine(judge.as_ref())),
             };
             printer.add(HealthCheck {
                 name: format!("judge {}", judge.spec().name),
-                ok: found.ok,
-                found: found.found,
-                remedy: found.remedy,
+                result,
             })?;
         }
         if self.json {
             output::json(&printer.checks)?;
         }
-        match printer.checks.iter().all(|check| check.ok) {
+        match printer.checks.iter().all(|check| check.result.ok) {
             true => Ok(()),
             false => Err(CommandFailure::incomplete()),
         }
@@ -114,11 +109,11 @@ impl CheckPrinter {
     fn add(&mut self, check: HealthCheck) -> CommandResult {
         if !self.json {
             // Names and messages come from files that anyone may have written.
-            let (name, found) = (clean(&check.name), clean(&check.found));
-            let mark = if check.ok { "ok" } else { "!!" };
+            let (name, found) = (clean(&check.name), clean(&check.result.found));
+            let mark = if check.result.ok { "ok" } else { "!!" };
             let pad = " ".repeat(self.width.saturating_sub(name.width()));
             let mut line = format!("{mark}  {name}{pad}  {found}\n");
-            if let Some(remedy) = &check.remedy {
+            if let Some(remedy) = &check.result.remedy {
                 let indent = " ".repeat(self.width + 6);
                 line.push_str(&format!("{indent}→ {}\n", clean(remedy)));
             }

@@ -13,6 +13,7 @@ mod sources;
 pub use config::{DEFAULT, EmbedderConfig, FILE, JudgeConfig, JudgesFile};
 pub use dotenv::Dotenv;
 pub use embedder::connect;
+pub use provider_profile::key_variables;
 pub use sources::{EnsembleError, JudgeSources, MissingKey};
 
 use super::judge_trait::JudgeEnsemble;

@@ -23,13 +23,10 @@ impl JudgeSpec {
     /// Whether both name the same judge, whose votes count for either. Limits on length and time, addresses and prices make
     /// no difference.
     pub fn is_same_judge(&self, other: &Self) -> bool {
-        let alike = |one: &Self, other: &Self| {
-            one.name == other.name
-                && one.provider == other.provider
-                && one.model == other.model
-                && one.prompt_hash == other.prompt_hash
-        };
-        alike(self, other)
+        self.name == other.name
+            && self.provider == other.provider
+            && self.model == other.model
+            && self.prompt_hash == other.prompt_hash
             && (self.params == other.params
                 || identity_of(&self.params) == identity_of(&other.params))
     }

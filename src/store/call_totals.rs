@@ -10,22 +10,16 @@ use crate::domain::vote::JudgeId;
 use rusqlite::params;
 
 /// A call that was kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum KeptCall {
-    /// A vote that a run asked for.
-    AskedVote,
-    /// A vote that came some other way.
-    OtherVote,
+    Vote {
+        /// Whether a run asked for it; otherwise it came some other way.
+        asked: bool,
+        margin: f64,
+        /// Whether the judge was shown B first.
+        swapped: bool,
+    },
     Failure,
-}
-
-impl KeptCall {
-    pub(super) fn vote(of_run: bool) -> Self {
-        match of_run {
-            true => Self::AskedVote,
-            false => Self::OtherVote,
-        }
-    }
 }
 
 impl Db {
@@ -37,19 +31,17 @@ impl Db {
         kept: KeptCall,
         cost_usd: Option<f64>,
     ) -> Result<()> {
-        let voted = kept != KeptCall::Failure;
-        let asked = kept == KeptCall::AskedVote;
-        // Asked for by itself: a statement that joins the votes would be prepared anew for each of them.
-        let vote: Option<(f64, bool)> = match voted {
-            true => self.maybe(
-                "SELECT margin, swapped FROM vote WHERE battle = ?1 AND judge = ?2",
-                params![battle, judge],
-                |row| row.try_into(),
-            )?,
-            false => None,
+        let (voted, asked, named_first, tied) = match kept {
+            KeptCall::Failure => (false, false, false, false),
+            KeptCall::Vote {
+                asked,
+                margin,
+                swapped,
+            } => {
+                let tied = margin == 0.0;
+                (true, asked, !tied && (margin > 0.0) == swapped, tied)
+            }
         };
-        let tied = vote.is_some_and(|(margin, _)| margin == 0.0);
-        let named_first = vote.is_some_and(|(margin, swapped)| !tied && (margin > 0.0) == swapped);
         self.change(
             "INSERT INTO call_total (query, judge, votes, votes_priced, votes_usd, asked, asked_priced, asked_usd,
                  failures, failures_priced, failures_usd, named_first, tied)
@@ -81,38 +73,27 @@ impl Db {
         judges: &[JudgeId],
         queries: Option<&[QueryKey]>,
     ) -> Result<Vec<PositionCounts>> {
+        let queries = queries.map(|queries| {
+            let ids: Vec<String> = queries.iter().map(|query| query.0.to_string()).collect();
+            format!("[{}]", ids.join(","))
+        });
         let mut counts = vec![PositionCounts::default(); judges.len()];
-        let mut add = |sql: &str, key: Option<i64>| -> Result<()> {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            let mut rows = match key {
-                Some(key) => statement.query([key])?,
-                None => statement.query([])?,
-            };
-            while let Some(row) = rows.next()? {
-                let judge = JudgeId(row.get(0)?);
-                let (votes, first, ties): (usize, usize, usize) =
-                    (row.get(1)?, row.get(2)?, row.get(3)?);
-                if let Some(at) = judges.iter().position(|known| *known == judge) {
-                    counts[at].first += first;
-                    counts[at].ties += ties;
-                    counts[at].second += votes.saturating_sub(first + ties);
-                }
+        let mut statement = self.connection.prepare_cached(
+            "SELECT judge, sum(votes), sum(named_first), sum(tied) FROM call_total
+             WHERE ?1 IS NULL OR query IN (SELECT value FROM json_each(?1)) GROUP BY judge",
+        )?;
+        let mut rows = statement.query([queries])?;
+        while let Some(row) = rows.next()? {
+            let judge = JudgeId(row.get(0)?);
+            let (votes, first, ties): (usize, usize, usize) =
+                (row.get(1)?, row.get(2)?, row.get(3)?);
+            if let Some(at) = judges.iter().position(|known| *known == judge) {
+                counts[at] = PositionCounts {
+                    first,
+                    second: votes.saturating_sub(first + ties),
+                    ties,
+                };
             }
-            Ok(())
-        };
-        match queries {
-            Some(queries) => {
-                for query in queries {
-                    add(
-                        "SELECT judge, votes, named_first, tied FROM call_total WHERE query = ?1",
-                        Some(query.0),
-                    )?;
-                }
-            }
-            None => add(
-                "SELECT judge, votes, named_first, tied FROM call_total",
-                None,
-            )?,
         }
         Ok(counts)
     }

@@ -88,13 +88,6 @@ pub enum Recorded {
     Duplicate,
 }
 
-/// A vote, by what makes it one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KnownVote {
-    pub battle: BattleId,
-    pub judge: JudgeId,
-}
-
 /// The failed calls of a judge on a battle.
 struct FailedCalls {
     count: u32,
@@ -342,7 +335,11 @@ impl Db {
                         self.replies.keep(&self.connection, &text)?,
                     ],
                 )?;
-                let kept = KeptCall::vote(call.run.is_some());
+                let kept = KeptCall::Vote {
+                    asked: call.run.is_some(),
+                    margin: margin.get(),
+                    swapped: call.swapped,
+                };
                 self.count_call(call.battle.0, call.judge.0, kept, call.cost_usd)?;
             }
             CallOutcome::Failure { cause, message } => {
@@ -376,7 +373,7 @@ impl Db {
     }
 
     /// Marks the numbers of a battle's query as changed.
-    fn touch_query_of(&self, battle: BattleId) -> Result<()> {
+    pub(super) fn touch_query_of(&self, battle: BattleId) -> Result<()> {
         self.change(
             "UPDATE query SET revision = revision + 1 WHERE id = (SELECT query FROM battle WHERE id = ?1)",
             [battle.0],
@@ -394,71 +391,6 @@ impl Db {
         }
         self.change("INSERT INTO name (text) VALUES (?1)", [name])?;
         Ok(Some(self.connection.last_insert_rowid()))
-    }
-
-    /// The votes that identical calls have led to, by call.
-    pub fn votes_by_calls(&self, keys: &[[u8; 32]]) -> Result<HashMap<[u8; 32], KnownVote>> {
-        let mut known = HashMap::new();
-        for key in keys {
-            if let Some(vote) = self.vote_by_call(key)? {
-                known.insert(*key, vote);
-            }
-        }
-        Ok(known)
-    }
-
-    /// A vote that an identical call has led to.
-    pub fn vote_by_call(&self, key: &[u8; 32]) -> Result<Option<KnownVote>> {
-        self.maybe(
-            // The index holds the beginning of each key.
-            "SELECT battle, judge FROM vote WHERE substr(call_key, 1, 8) = substr(?1, 1, 8) AND call_key = ?1 LIMIT 1",
-            [&key[..KEPT_OF_KEY]],
-            |row| {
-                Ok(KnownVote {
-                    battle: BattleId(row.get(0)?),
-                    judge: JudgeId(row.get(1)?),
-                })
-            },
-        )
-    }
-
-    /// Lets a vote count for another battle too, at no cost. Both calls would have shown the judge the same texts in the
-    /// same order; the margin is turned where the battles are stored the other way round.
-    #[allow(clippy::too_many_arguments)]
-    pub fn reuse_vote(
-        &self,
-        known: KnownVote,
-        battle: BattleId,
-        judge: JudgeId,
-        swapped: bool,
-        attempt: u32,
-        run: RunId,
-        created_ms: i64,
-    ) -> Result<()> {
-        let added = self.change(
-            "INSERT INTO vote (battle, judge, swapped, margin, attempt, tokens_input, tokens_cached,
-                 tokens_output, tokens_thinking, cost_usd, latency_ms, truncated, run, created_ms, call_key,
-                 model, stop_reason, reply)
-             SELECT ?3, ?4, ?5, CASE WHEN swapped = ?5 THEN margin ELSE 0.0 - margin END, ?6, 0, 0, 0, 0, 0.0,
-                 NULL, truncated, ?7, ?8, call_key, model, stop_reason, reply
-             FROM vote WHERE battle = ?1 AND judge = ?2
-             ON CONFLICT DO NOTHING",
-            params![
-                known.battle.0,
-                known.judge.0,
-                battle.0,
-                judge.0,
-                swapped,
-                attempt,
-                run.0,
-                created_ms
-            ],
-        )?;
-        if added > 0 {
-            self.count_call(battle.0, judge.0, KeptCall::AskedVote, Some(0.0))?;
-        }
-        self.touch_query_of(battle)?;
-        Ok(())
     }
 
     /// A battle of a pair, whichever way round it is stored, and which document is its A.

@@ -1,7 +1,7 @@
 //! What there is to judge with: keys by the names of their variables, and model servers by asking them what they have.
 
 use crate::app::error::{AppError, invalid};
-use crate::judge::ensemble::Dotenv;
+use crate::judge::ensemble::{Dotenv, key_variables};
 use crate::judge::provider::http::{Http, Timeouts};
 use crate::judge::provider::{compatible, ollama};
 use reqwest::header::HeaderMap;
@@ -11,20 +11,6 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// The variables of keys, and whose they are.
-pub const KEYS: [(&str, &str); 11] = [
-    ("OPENAI_API_KEY", "openai"),
-    ("ANTHROPIC_API_KEY", "anthropic"),
-    ("GOOGLE_API_KEY", "gemini"),
-    ("GEMINI_API_KEY", "gemini"),
-    ("AZURE_OPENAI_API_KEY", "azure"),
-    ("AZURE_OPENAI_AD_TOKEN", "azure"),
-    ("OPENROUTER_API_KEY", "openrouter"),
-    ("GROQ_API_KEY", "groq"),
-    ("TOGETHER_API_KEY", "together"),
-    ("MISTRAL_API_KEY", "mistral"),
-    ("DEEPSEEK_API_KEY", "deepseek"),
-];
 /// Servers of one's own machine, asked at their usual ports.
 const LOCAL: [&str; 4] = ["ollama", "llamacpp", "lmstudio", "vllm"];
 /// A server on this machine answers at once or is not there.
@@ -117,7 +103,7 @@ pub fn found_keys(
 ) -> Result<Vec<FoundKey>, AppError> {
     let dotenv = Dotenv::load(folder).map_err(|error| invalid!("{error}"))?;
     let set = |variable: &str| env(variable).is_some() || dotenv.get(variable).is_some();
-    let found = KEYS.iter().filter(|(variable, _)| set(variable));
+    let found = key_variables().filter(|(variable, _)| set(variable));
     Ok(found
         .map(|(variable, provider)| FoundKey { variable, provider })
         .collect())

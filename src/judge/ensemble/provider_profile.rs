@@ -146,6 +146,16 @@ pub(super) fn profile_of(provider: &str) -> Option<ProviderProfile> {
     })
 }
 
+/// The variables in which keys are looked for, and whose they are.
+pub fn key_variables() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let vendors = ["openai", "anthropic", "gemini", "azure"].into_iter();
+    let all = vendors.chain(compatible::PRESETS.iter().map(|preset| preset.name));
+    all.flat_map(|provider| {
+        let keys = profile_of(provider).map_or_else(Vec::new, |profile| profile.keys);
+        keys.into_iter().map(move |variable| (variable, provider))
+    })
+}
+
 pub(super) fn unknown_provider(provider: &str) -> String {
     let others: Vec<_> = compatible::PRESETS
         .iter()

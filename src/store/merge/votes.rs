@@ -75,7 +75,11 @@ impl Merger<'_> {
                 params_from_iter(values),
             )?;
             let cost_usd: Option<f64> = row.get("cost_usd")?;
-            let kept = KeptCall::vote(run.is_some());
+            let kept = KeptCall::Vote {
+                asked: run.is_some(),
+                margin,
+                swapped,
+            };
             self.db.count_call(battle, judge.0, kept, cost_usd)?;
             self.merged.votes += 1;
             self.merged.spent_usd += cost_usd.unwrap_or(0.0);

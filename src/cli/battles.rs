@@ -6,15 +6,21 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::battle::Pair;
+use crate::domain::ranking::{View, VoteCount, share_bar};
 use crate::domain::sanitise;
+use crate::domain::vote::{Margin, Outcome};
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
 use crate::store::vote_details::{VoteDetail, VoteReasoning};
 use clap::Args;
 use serde_json::{Value, json};
 
+/// Columns of the bar beside a battle's votes.
+const BAR: usize = 8;
+
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Margins are in −1..1: negative prefers document A. Scores are in 0..1: 0 means A is better.
+    after_help = "\"A 3 : 0 B\" counts votes: three for A, none for B. A judge's vote is the document it prefers and how strongly, 0 to 1.
+In --json margins are in −1..1, negative prefers A, and scores are in 0..1, 0 means A is better.
 
 Examples:
   overrule battles --query scifact-641 --document 5912283
@@ -146,21 +152,50 @@ fn people_text(loaded: &QueryBattles, pair: Pair, name: impl Fn(usize) -> String
     text + &loaded.said.lines(pair, name)
 }
 
+/// How the battle's votes fall, in words and as a bar; with A's share where it is not what the votes say one by one.
+fn score_text(view: &View, index: usize) -> String {
+    let outcomes = view.rows().battles[index].votes.iter();
+    let count: VoteCount = outcomes.map(|vote| vote.margin.outcome()).collect();
+    let Some(share) = view.battles[index].score.map(|for_b| 1.0 - for_b) else {
+        return count.to_string();
+    };
+    let (for_a, for_b) = share_bar(share, BAR);
+    let counted = match count.share() {
+        Some(plain) if (plain - share).abs() < 0.005 => String::new(),
+        _ => format!(" (counts as {:.1} % for A)", 100.0 * share),
+    };
+    format!("{count} {for_a}{for_b}{counted}")
+}
+
+/// `A 0.430`, `B 0.200`, `tie`: which document a margin prefers, and how strongly.
+fn margin_text(margin: Margin) -> String {
+    match margin.outcome() {
+        Outcome::Tie => "= tie".to_owned(),
+        Outcome::A => format!("→ A {:.3}", -margin.get()),
+        Outcome::B => format!("→ B {:.3}", margin.get()),
+    }
+}
+
 fn as_text(loaded: &QueryBattles) -> String {
     let name = |at: usize| clean(loaded.documents[at].id.as_str());
-    let number = |value| or_dash(value, |value: f64| format!("{value:.3}"));
     let mut text = String::new();
     let mut offline = false;
     for (index, votes) in &loaded.battles {
         let battle = loaded.view.rows().battles[*index].battle;
         let numbers = loaded.view.battles[*index];
         text.push_str(&format!(
-            "A {}  against  B {}   score {} (0: A better)   fit expected {}   surprise {}\n",
+            "A {}  against  B {}   {}   fit: A wins {}   surprise {}\n",
             name(battle.a),
             name(battle.b),
-            number(numbers.score),
-            number(numbers.expected),
-            or_dash(numbers.surprise, |surprise| format!("{surprise:+.1} σ")),
+            score_text(&loaded.view, *index),
+            or_dash(numbers.expected, |for_b| format!(
+                "{:.1} %",
+                100.0 * (1.0 - for_b)
+            )),
+            or_dash(numbers.surprise, |surprise| {
+                let towards = if surprise < 0.0 { "A" } else { "B" };
+                format!("{:.1} σ to {towards}", surprise.abs())
+            }),
         ));
         if let Some(pair) = Pair::new(battle.a, battle.b) {
             text.push_str(&people_text(loaded, pair, name));
@@ -175,7 +210,9 @@ fn as_text(loaded: &QueryBattles) -> String {
                 "saw A first"
             };
             match &vote.result {
-                Ok(margin) => text.push_str(&format!("  {who} {:+.3} ({shown})\n", margin.get())),
+                Ok(margin) => {
+                    text.push_str(&format!("  {who} {} ({shown})\n", margin_text(*margin)));
+                }
                 Err((cause, message)) => {
                     text.push_str(&format!(
                         "  {who} failed: {cause}: {}\n",

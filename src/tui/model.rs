@@ -184,6 +184,15 @@ impl Model {
         open.map_or(Vec::new(), |open| open.view.order(self.matrix.order))
     }
 
+    /// Puts the cursor of the matrix on two documents.
+    pub(crate) fn look_at(&mut self, row: usize, column: usize) {
+        let order = self.matrix_order();
+        let place = |document: usize| order.iter().position(|at| *at == document);
+        if let (Some(row), Some(column)) = (place(row), place(column)) {
+            self.matrix.heat.move_to(row, column, order.len());
+        }
+    }
+
     /// Indexes of the document screen's battles in the order in which they are shown.
     pub fn document_battles(&self) -> Vec<usize> {
         let open = self.open.as_ref();

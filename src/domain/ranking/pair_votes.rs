@@ -2,7 +2,65 @@
 
 use super::View;
 use crate::domain::battle::Pair;
-use crate::domain::vote::{JudgeId, Margin};
+use crate::domain::vote::{JudgeId, Margin, Outcome};
+use std::fmt;
+
+/// How votes on a pair fall, with one of its documents as A and the other as B. Everything that prints them says it in
+/// the words of its `Display`: `A 3 : 0 B`, `A 1 : 1 B · 1 tie`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct VoteCount {
+    pub a: usize,
+    pub b: usize,
+    pub ties: usize,
+}
+
+impl VoteCount {
+    pub fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::A => self.a += 1,
+            Outcome::B => self.b += 1,
+            Outcome::Tie => self.ties += 1,
+        }
+    }
+
+    pub fn votes(self) -> usize {
+        self.a + self.b + self.ties
+    }
+
+    /// The share of A in 0..=1, half a point for a tie; `None` without a vote.
+    pub fn share(self) -> Option<f64> {
+        let points = (2 * self.a + self.ties) as f64;
+        (self.votes() > 0).then(|| points / (2 * self.votes()) as f64)
+    }
+}
+
+impl fmt::Display for VoteCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.votes() == 0 {
+            return f.write_str("no votes");
+        }
+        write!(f, "A {} : {} B", self.a, self.b)?;
+        match self.ties {
+            0 => Ok(()),
+            1 => f.write_str(" · 1 tie"),
+            ties => write!(f, " · {ties} ties"),
+        }
+    }
+}
+
+impl FromIterator<Outcome> for VoteCount {
+    fn from_iter<I: IntoIterator<Item = Outcome>>(outcomes: I) -> Self {
+        let mut count = Self::default();
+        outcomes.into_iter().for_each(|outcome| count.add(outcome));
+        count
+    }
+}
+
+/// The share of A as a bar of so many columns, A's part and B's: heavy from the left, light to the right.
+pub fn share_bar(share: f64, columns: usize) -> (String, String) {
+    let heavy = (share.clamp(0.0, 1.0) * columns as f64).round() as usize;
+    ("━".repeat(heavy), "─".repeat(columns - heavy))
+}
 
 impl View {
     /// The votes on the battles of `row` and `column`, battle by battle; a margin above 0 says that the row is better.
@@ -23,6 +81,13 @@ impl View {
         })
     }
 
+    /// How the votes on the battles of two documents fall.
+    pub fn vote_count(&self, a: usize, b: usize) -> VoteCount {
+        self.votes_for(b, a)
+            .map(|(_, margin)| margin.outcome())
+            .collect()
+    }
+
     /// A judge's mean margin over the pair's battles.
     pub fn mean_margin(&self, judge: JudgeId, row: usize, column: usize) -> Option<f64> {
         let votes = self.votes_for(row, column);
@@ -32,5 +97,34 @@ impl View {
                 (sum + margin.get(), count + 1)
             });
         (count > 0).then(|| sum / f64::from(count))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn votes_read_the_same_from_both_sides() {
+        let outcomes = [Outcome::A, Outcome::Tie, Outcome::A, Outcome::B];
+        let count: VoteCount = outcomes.into_iter().collect();
+        assert_eq!(count.to_string(), "A 2 : 1 B · 1 tie");
+        assert_eq!(count.share(), Some(0.625));
+        let turned = VoteCount {
+            a: count.b,
+            b: count.a,
+            ..count
+        };
+        assert_eq!(turned.to_string(), "A 1 : 2 B · 1 tie");
+        assert_eq!(turned.share(), Some(0.375));
+        assert_eq!(VoteCount::default().to_string(), "no votes");
+        assert_eq!(VoteCount::default().share(), None);
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_asked_and_divided_by_the_share() {
+        assert_eq!(share_bar(1.0, 4), ("━━━━".to_owned(), String::new()));
+        assert_eq!(share_bar(0.25, 4), ("━".to_owned(), "───".to_owned()));
+        assert_eq!(share_bar(-3.0, 2), (String::new(), "──".to_owned()));
     }
 }

@@ -1,9 +1,12 @@
 //! The cycles of the open query, and the one under the cursor.
 
 use crate::domain::battle::Pair;
-use crate::domain::priority::{CyclicTriad, cyclic_triads, decided_pairs, decided_pairs_of_judge};
+use crate::domain::priority::{
+    CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,
+};
 use crate::domain::vote::JudgeId;
 use crate::tui::model::open_query::OpenQuery;
+use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub struct CyclesScreen {
@@ -14,29 +17,50 @@ pub struct CyclesScreen {
 pub(crate) struct CycleRow {
     pub(crate) judge: Option<(usize, JudgeId)>,
     pub(crate) triad: CyclicTriad,
+    /// Its three pairs in the direction of the cycle, each loser the next one's winner; the weakest comes first.
+    pub(crate) edges: Vec<DecidedPair>,
+}
+
+impl CycleRow {
+    /// Winner and loser of the weakest pair.
+    pub(crate) fn weakest(&self) -> (usize, usize) {
+        let pair = self.triad.weakest;
+        let first = self.edges.first();
+        first.map_or((pair.low(), pair.high()), |edge| (edge.winner, edge.loser))
+    }
 }
 
 pub(crate) fn rows(open: &OpenQuery) -> Vec<CycleRow> {
-    let of = |judge, triads: Vec<CyclicTriad>| {
-        triads
-            .into_iter()
-            .map(move |triad| CycleRow { judge, triad })
-    };
-    let mut rows: Vec<CycleRow> = of(None, cyclic_triads(&decided_pairs(&open.view))).collect();
+    let mut rows = of(None, &decided_pairs(&open.view));
     for (index, (judge, _)) in open.judges.iter().enumerate() {
-        let triads = cyclic_triads(&decided_pairs_of_judge(&open.view, *judge));
-        rows.extend(of(Some((index, *judge)), triads));
+        let decided = decided_pairs_of_judge(&open.view, *judge);
+        rows.extend(of(Some((index, *judge)), &decided));
     }
     rows
 }
 
-/// The three pairs of a triad, the weakest first.
-pub(crate) fn pairs(triad: &CyclicTriad) -> Vec<Pair> {
-    let [x, y, z] = triad.documents;
-    let mut pairs: Vec<Pair> = [(x, y), (y, z), (x, z)]
-        .into_iter()
-        .filter_map(|(x, y)| Pair::new(x, y))
+fn of(judge: Option<(usize, JudgeId)>, decided: &[DecidedPair]) -> Vec<CycleRow> {
+    let edges: HashMap<(usize, usize), DecidedPair> = decided
+        .iter()
+        .map(|edge| ((edge.winner, edge.loser), *edge))
         .collect();
-    pairs.sort_by_key(|pair| *pair != triad.weakest);
-    pairs
+    let row = |triad: CyclicTriad| {
+        let [x, y, z] = triad.documents;
+        let ways = [[(x, y), (y, z), (z, x)], [(y, x), (x, z), (z, y)]];
+        let found = ways.into_iter().find_map(|way| {
+            let found: Option<Vec<_>> = way.iter().map(|edge| edges.get(edge).copied()).collect();
+            found
+        });
+        let mut found = found.unwrap_or_default();
+        let weakest = found
+            .iter()
+            .position(|edge| Pair::new(edge.winner, edge.loser) == Some(triad.weakest));
+        found.rotate_left(weakest.unwrap_or(0));
+        CycleRow {
+            judge,
+            triad,
+            edges: found,
+        }
+    };
+    cyclic_triads(decided).into_iter().map(row).collect()
 }

@@ -2,7 +2,7 @@
 
 pub(crate) mod calls;
 mod judges;
-mod numbers;
+pub(crate) mod numbers;
 pub(crate) mod panel;
 mod rank_changes;
 pub(crate) mod texts;

@@ -16,3 +16,6 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     click: update::click,
     ..ScreenSpec::new(view::view, update::update)
 };
+
+#[cfg(test)]
+mod tests;

@@ -2,12 +2,15 @@
 
 use super::calls::{self, CallResult};
 use crate::domain::battle::Pair;
-use crate::domain::vote::Outcome;
+use crate::domain::ranking::share_bar;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text::{self, count_of};
 use crate::tui::theme::Theme;
 use ratatui::style::Style;
 use ratatui::text::Line;
+
+/// Columns of the bar beside the votes.
+const BAR: usize = 12;
 
 pub(super) fn lines(
     open: &OpenQuery,
@@ -25,20 +28,12 @@ pub(super) fn lines(
     lines
 }
 
+/// The votes in words and as a bar, with the calls that gave none.
 fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
-    let calls = calls::of_pair(open, a, b);
     let Some(pair) = Pair::new(a, b).filter(|pair| !open.view.battles_of(*pair).is_empty()) else {
         return "This pair never fought: no judge was asked about it. You can judge it all the same.".to_owned();
     };
-    let mut counts = [0usize; 3];
-    for call in &calls {
-        if let CallResult::Prefers(margin) = call.result {
-            counts[margin.outcome() as usize] += 1;
-        }
-    }
-    let [for_a, ties, for_b] =
-        [Outcome::A, Outcome::Tie, Outcome::B].map(|outcome| counts[outcome as usize]);
-    let votes = for_a + ties + for_b;
+    let calls = calls::of_pair(open, a, b);
     let mut missing = String::new();
     for (result, what) in [
         (CallResult::Failed, "failed"),
@@ -50,24 +45,28 @@ fn ensemble(open: &OpenQuery, a: usize, b: usize) -> String {
             missing += &format!("{} {what}", count_of(number, "call"));
         }
     }
-    let Some(score) = open.view.cell(b, a).observed else {
-        return format!("No vote yet on this pair{missing}.");
-    };
-    let mut parts = Vec::new();
-    for (count, words) in [(for_a, "for A"), (for_b, "for B"), (ties, "tied")] {
-        if count > 0 {
-            parts.push(format!("{count} {words}"));
+    match votes_text(open, a, b) {
+        None => format!("No vote yet on this pair{missing}."),
+        Some(votes) => {
+            let games = match open.view.battles_of(pair).len() {
+                1 => String::new(),
+                battles => format!(" in {battles} battles"),
+            };
+            format!("{votes}{games}{missing}")
         }
     }
-    let games = match open.view.battles_of(pair).len() {
-        1 => String::new(),
-        battles => format!(" in {battles} battles"),
+}
+
+/// `A 3 : 0 B ━━━━━━━━━━━━`: how the votes fall; with A's share where it is not what the votes say one by one.
+pub(crate) fn votes_text(open: &OpenQuery, a: usize, b: usize) -> Option<String> {
+    let count = open.view.vote_count(a, b);
+    let share = open.view.cell(a, b).observed?;
+    let (for_a, for_b) = share_bar(share, BAR);
+    let counted = match count.share() {
+        Some(plain) if (plain - share).abs() < 0.005 => String::new(),
+        _ => format!(" · counts as {} for A", percent(share)),
     };
-    format!(
-        "{}{games}: {} · score {score:.2} (0 all for A, 1 all for B){missing}",
-        count_of(votes, "vote"),
-        parts.join(", ")
-    )
+    Some(format!("{count} {for_a}{for_b}{counted}"))
 }
 
 /// What the fit expects, how sure it is of the order, and how the votes sit with that.
@@ -101,7 +100,7 @@ fn expectation(open: &OpenQuery, a: usize, b: usize) -> String {
 }
 
 /// A probability; one that is not certain is never called 0 or 100 %.
-pub(super) fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         share if share > 0.0 && share < 0.5 => "<1 %".to_owned(),
         share if share < 100.0 && share > 99.5 => ">99 %".to_owned(),

@@ -96,7 +96,7 @@ fn failures_and_silence_are_told_apart_and_are_no_votes() {
         page.contains("failed: malformed reply: no number␛[2J"),
         "{page}"
     );
-    assert!(page.contains("2 votes: 1 for B, 1 tied"), "{page}");
+    assert!(page.contains("A 0 : 1 B · 1 tie ━"), "{page}");
     assert!(page.contains("1 call failed"), "{page}");
     let page = flat(&mut on(0, 2), (120, 38));
     assert!(

@@ -96,7 +96,12 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         .into_iter()
         .filter_map(|index| open.battle(index))
         .filter(|battle| Pair::new(battle.a, battle.b).is_some_and(|pair| seen.insert(pair)))
-        .map(|battle| (battle.a, battle.b))
+        .map(
+            |battle| match from_document && battle.b == model.document.document {
+                true => (battle.b, battle.a),
+                false => (battle.a, battle.b),
+            },
+        )
         .collect();
     let here = model.battle.pair();
     let at = pairs.iter().position(|(a, b)| Pair::new(*a, *b) == here);
@@ -114,17 +119,13 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
         raw: model.battle.raw,
         ..model.battle.on(a, b)
     };
+    model.look_at(a, b);
     requests::pair(model)
 }
 
-/// Goes to a pair of documents, fought or not, shown as A and B in the order in which the battle is stored.
+/// Goes to a pair of documents, fought or not: A is the row of the matrix, B the column.
 pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
-    let stored = model.open.as_ref().and_then(|open| {
-        let index = *open.view.battles_of(Pair::new(a, b)?).first()?;
-        let battle = open.battle(index)?;
-        Some((battle.a, battle.b))
-    });
-    let (a, b) = stored.unwrap_or((a.min(b), a.max(b)));
+    model.look_at(a, b);
     model.battle = BattleScreen {
         full: model.battle.full,
         ..model.battle.on(a, b)

@@ -1,9 +1,10 @@
 //! Walking the cycles.
 
+use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
-use crate::tui::model::cycles::{pairs, rows};
+use crate::tui::model::cycles::rows;
 use crate::tui::navigation::moved;
 use crate::tui::requests;
 use crate::tui::screens::Screen;
@@ -23,8 +24,8 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if command == Command::Open
         && let Some(row) = rows.get(cursor)
     {
-        let pair = row.triad.weakest;
-        return model.open_battle(pair.low(), pair.high());
+        let (winner, loser) = row.weakest();
+        return model.open_battle(winner, loser);
     }
     model.cycles.cursor = moved(cursor, command, rows.len(), model.areas.page);
     load(model)
@@ -38,8 +39,10 @@ fn load(model: &Model) -> Vec<Effect> {
     let Some(row) = rows.get(model.cycles.cursor.min(rows.len().saturating_sub(1))) else {
         return Vec::new();
     };
-    let battles: Vec<usize> = pairs(&row.triad)
-        .into_iter()
+    let battles: Vec<usize> = row
+        .edges
+        .iter()
+        .filter_map(|edge| Pair::new(edge.winner, edge.loser))
         .flat_map(|pair| open.view.battles_of(pair).to_vec())
         .collect();
     requests::missing(open, &row.triad.documents, &battles)

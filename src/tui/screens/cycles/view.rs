@@ -1,12 +1,12 @@
 //! Three battles that cannot all be right, side by side.
 
 use crate::domain::battle::Pair;
-use crate::domain::priority::{DecidedPair, decided_pairs, decided_pairs_of_judge};
+use crate::domain::priority::DecidedPair;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
 use crate::tui::layout::inset;
 use crate::tui::model::Model;
-use crate::tui::model::cycles::{CycleRow, pairs, rows};
+use crate::tui::model::cycles::{CycleRow, rows};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
@@ -96,21 +96,12 @@ fn who(open: &OpenQuery, row: &CycleRow) -> String {
 }
 
 fn battles(open: &OpenQuery, row: &CycleRow, theme: &Theme, area: Rect, buf: &mut Buffer) {
-    let all = match row.judge {
-        None => decided_pairs(&open.view),
-        Some((_, judge)) => decided_pairs_of_judge(&open.view, judge),
-    };
     let columns: [Rect; 3] = Layout::horizontal([Constraint::Fill(1); 3])
         .spacing(2)
         .areas(area);
-    for (pair, column) in pairs(&row.triad).into_iter().zip(columns) {
-        let edge = all
-            .iter()
-            .find(|edge| Pair::new(edge.winner, edge.loser) == Some(pair));
-        let weakest = pair == row.triad.weakest;
-        let lines = edge.map_or(Vec::new(), |edge| {
-            edge_lines(open, edge, weakest, theme, usize::from(column.width))
-        });
+    for ((place, edge), column) in row.edges.iter().enumerate().zip(columns) {
+        let width = usize::from(column.width);
+        let lines = edge_lines(open, edge, place == 0, theme, width);
         Paragraph::new(lines).render(column, buf);
     }
 }

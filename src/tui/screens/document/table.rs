@@ -1,6 +1,7 @@
 //! The document's battles as a table, every number from this document's side.
 
 use crate::domain::battle::Pair;
+use crate::domain::ranking::VoteCount;
 use crate::domain::verdict::Decision;
 use crate::domain::vote::Outcome;
 use crate::judge::OFFLINE_LABEL;
@@ -121,7 +122,7 @@ fn gaps(open: &OpenQuery, shown: &[usize]) -> String {
 
 /// What the signs mean, and whose votes these are.
 fn legend(open: &OpenQuery, document: usize, theme: &Theme, columns: usize) -> Line<'static> {
-    let mut parts = vec![("+ for this document".to_owned(), theme.muted())];
+    let mut parts = vec![("+ for this document (A)".to_owned(), theme.muted())];
     if open.offline() {
         parts.push((OFFLINE_LABEL.to_owned(), theme.warn()));
     }
@@ -162,7 +163,7 @@ fn names(open: &OpenQuery, widths: &ColumnWidths, theme: &Theme) -> Line<'static
         ));
     }
     spans.push(Span::styled(
-        format!("{:>6}{:>6}{:>8}", "score", "fit", "surpr."),
+        format!("{:>6}{:>6}{:>8}", "A : B", "fit", "surpr."),
         theme.muted(),
     ));
     let hidden = open.judges.len() - widths.judges;
@@ -244,8 +245,16 @@ fn line(
         None => "–".to_owned(),
         Some(score) => format!("{:.2}", if mine { score } else { 1.0 - score }),
     };
+    let votes = view.score.map_or("–".to_owned(), |_| {
+        let outcomes = record.votes.iter().map(|vote| vote.margin.outcome());
+        let count: VoteCount = outcomes.collect();
+        match mine {
+            true => format!("{} : {}", count.b, count.a),
+            false => format!("{} : {}", count.a, count.b),
+        }
+    });
     spans.push(Span::styled(
-        format!("{:>6}", share(view.score)),
+        format!("{votes:>6}"),
         if view.replaced {
             theme.ghost()
         } else {

@@ -103,7 +103,7 @@ fn hostile_and_empty_documents_are_shown_safely() {
 }
 
 #[test]
-fn the_cursor_walks_the_battles_and_opens_one_as_it_is_stored() {
+fn the_cursor_walks_the_battles_and_opens_one_with_itself_as_a() {
     let mut model = on(1);
     model.document.sort = BattleSort::Planned;
     shown(&mut model, (80, 22));
@@ -113,7 +113,7 @@ fn the_cursor_walks_the_battles_and_opens_one_as_it_is_stored() {
     update(&mut model, Command::Open);
     assert_eq!(
         (model.screen(), model.battle.a, model.battle.b),
-        (Screen::Battle, 4, 1)
+        (Screen::Battle, 1, 4)
     );
 }
 

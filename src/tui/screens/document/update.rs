@@ -1,5 +1,6 @@
 //! Walking through a document's battles and through the documents.
 
+use crate::domain::battle::Pair;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
@@ -53,7 +54,9 @@ fn walk(model: &mut Model, command: Command) -> Vec<Effect> {
 fn open_battle(model: &mut Model) -> Vec<Effect> {
     let index = model.document_battles().get(model.document.cursor).copied();
     let battle = index.and_then(|index| model.open.as_ref()?.battle(index));
-    battle.map_or(Vec::new(), |battle| model.open_battle(battle.a, battle.b))
+    let own = model.document.document;
+    let other = battle.and_then(|battle| Pair::new(battle.a, battle.b)?.other(own));
+    other.map_or(Vec::new(), |other| model.open_battle(own, other))
 }
 
 /// Sorts the battles the next way; the cursor stays on its battle.

@@ -4,10 +4,11 @@ use crate::domain::battle::Pair;
 use crate::domain::ranking::PairCell;
 use crate::domain::sanitise;
 use crate::domain::verdict::{Decision, Verdict};
-use crate::domain::vote::Outcome;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::battle::calls::{self, CallResult, JudgeCall};
+use crate::tui::screens::battle::numbers::{self, percent};
 use crate::tui::text;
 use crate::tui::theme::Theme;
 use ratatui::buffer::Buffer;
@@ -39,9 +40,9 @@ pub(super) fn render(
     let width = usize::from(area.width);
     let mut lines: Vec<Line<'static>> = Vec::new();
     if wide {
-        for (role, document) in [("row", row), ("column", column)] {
+        for (letter, role, document) in [("A", "row", row), ("B", "column", column)] {
             lines.push(Line::styled(
-                format!("{role} {}", open.name(document)),
+                format!("{letter} {} ({role})", open.name(document)),
                 theme.strong(),
             ));
             push(&mut lines, &open.headline(document), width, 2, Style::new());
@@ -126,7 +127,7 @@ pub(super) fn sentences(
         sentences.push((verdict_text(open, verdict), theme.override_mark()));
     }
     sentences.push((votes_text(open, row, column, &cell), Style::new()));
-    if let Some(words) = fit_text(open, row, column, &cell, &name_row) {
+    if let Some(words) = fit_text(open, row, column, &cell) {
         sentences.push((words, Style::new()));
     }
     sentences
@@ -158,70 +159,33 @@ fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> S
     if battles.is_empty() {
         return format!("{name_row} and {name_column} never fought. Enter to judge them yourself.");
     }
-    let mut votes = Vec::new();
-    let (mut for_row, mut ties, mut total) = (0, 0, 0);
-    for (judge, margin) in open.view.votes_for(row, column) {
-        total += 1;
-        match margin.outcome() {
-            Outcome::B => for_row += 1,
-            Outcome::Tie => ties += 1,
-            Outcome::A => {}
-        }
-        let judge = open.judge_index(judge);
-        let judge = judge.map_or(String::new(), |index| open.judge_name(index));
-        // A margin that is not 0 must not read as if it were.
-        let decimals = if margin.get().abs() < 0.005 { 3 } else { 2 };
-        votes.push(format!("{judge} {}", text::signed(margin.get(), decimals)));
-    }
     let missing = match cell.missing {
         0 => String::new(),
         1 => " One vote is missing.".to_owned(),
         votes => format!(" {votes} votes are missing."),
     };
-    let Some(observed) = cell.observed else {
+    let Some(votes) = numbers::votes_text(open, row, column) else {
         return format!("{name_row} and {name_column} are to battle; no vote yet.{missing}");
     };
-    let against = total - for_row - ties;
-    let headline = match for_row.cmp(&against) {
-        std::cmp::Ordering::Greater => {
-            format!("{name_row} beat {name_column}, {for_row} of {total} votes")
-        }
-        std::cmp::Ordering::Less => {
-            format!("{name_row} lost to {name_column}, {against} of {total} votes against it")
-        }
-        std::cmp::Ordering::Equal => {
-            format!("{name_row} and {name_column} are level, {total} votes")
-        }
+    let calls: Vec<String> = calls::of_pair(open, row, column)
+        .iter()
+        .filter(|call| matches!(call.result, CallResult::Prefers(_)))
+        .map(JudgeCall::summary)
+        .collect();
+    let games = match battles.len() {
+        1 => String::new(),
+        battles => format!(" in {battles} battles"),
     };
-    let tied = if ties > 0 {
-        format!(", {ties} tied")
-    } else {
-        String::new()
-    };
-    let games = if battles.len() > 1 {
-        format!(" in {} battles", battles.len())
-    } else {
-        String::new()
-    };
-    format!(
-        "{headline}{tied}{games} ({}): score {observed:.2}.{missing}",
-        votes.join(", ")
-    )
+    format!("{votes}{games} ({}).{missing}", calls.join(", "))
 }
 
-fn fit_text(
-    open: &OpenQuery,
-    row: usize,
-    column: usize,
-    cell: &PairCell,
-    name_row: &str,
-) -> Option<String> {
+fn fit_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> Option<String> {
     let fitted = cell.fitted?;
-    let outranks = open
+    let above = open
         .view
         .outranks(row, column)
         .map_or(String::new(), |probability| {
-            format!(", and {name_row} stands above with probability {probability:.2}")
+            format!(" · P(A stands above B) {}", percent(probability))
         });
     let replaced = Pair::new(row, column).is_some_and(|pair| {
         open.view
@@ -230,18 +194,15 @@ fn fit_text(
             .any(|index| open.view.battles[*index].replaced)
     });
     let surprise = cell.surprise.map_or(String::new(), |surprise| {
-        if replaced {
-            return format!(
-                " The replaced votes are {} σ off.",
-                text::signed(surprise, 1)
-            );
-        }
+        let towards = if surprise > 0.0 { "A" } else { "B" };
+        let size = format!("{:.1} σ to {towards}", surprise.abs());
         let words = match surprise.abs() {
-            size if size >= 3.0 => "very surprising",
-            size if size >= 2.0 => "surprising",
-            _ => "not surprising",
+            _ if replaced => "the replaced votes are off by",
+            size if size >= 3.0 => "very surprising:",
+            size if size >= 2.0 => "surprising:",
+            _ => "surprise",
         };
-        format!(" {} σ: {words}.", text::signed(surprise, 1))
+        format!(" · {words} {size}")
     });
-    Some(format!("The fit expects {fitted:.2}{outranks}.{surprise}"))
+    Some(format!("fit: A wins {}{above}{surprise}", percent(fitted)))
 }

@@ -127,7 +127,6 @@ fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
 
 /// Moves the cursor through the pairs, most surprising first, and says which of them this is.
 fn jump(model: &mut Model, forward: bool) {
-    let order = model.matrix_order();
     let Some(open) = &model.open else {
         return;
     };
@@ -147,10 +146,8 @@ fn jump(model: &mut Model, forward: bool) {
     let (Some(battle), Some(size)) = (found, size.map(f64::abs)) else {
         return;
     };
-    let place = |document: usize| order.iter().position(|at| *at == document).unwrap_or(0);
-    let (row, column) = (place(battle.a), place(battle.b));
     model.matrix.surprise = Some(next);
-    model.matrix.heat.move_to(row, column, order.len());
+    model.look_at(battle.a, battle.b);
     model.inform(&format!("surprise {} of {count}: {size:.1} σ", next + 1));
 }
 

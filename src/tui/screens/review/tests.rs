@@ -81,7 +81,7 @@ fn two_keys_judge_a_pair_and_go_on_to_the_next() {
     );
     let page = flat(&mut model, (120, 40));
     assert!(
-        page.contains("you said, blind: A is better") && page.contains("6 votes"),
+        page.contains("you said, blind: A is better") && page.contains("A 3 : 2 B · 1 tie"),
         "{page}"
     );
 

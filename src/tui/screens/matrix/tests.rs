@@ -1,0 +1,116 @@
+use super::update::update;
+use crate::domain::battle::Pair;
+use crate::domain::verdict::{Decision, Verdict};
+use crate::store::verdicts::NewVerdict;
+use crate::tui::keymap::Command;
+use crate::tui::message::Effect;
+use crate::tui::model::Model;
+use crate::tui::screens::Screen;
+use crate::tui::screens::battle::update::update as in_battle;
+use crate::tui::screens::testing::{flat, model};
+use proptest::prelude::*;
+
+/// Every verdict key, and the key that says the same with the two documents exchanged.
+const KEYS: [(Command, Command); 6] = [
+    (Command::JudgeA, Command::JudgeB),
+    (Command::JudgeB, Command::JudgeA),
+    (Command::JudgeAStrongly, Command::JudgeBStrongly),
+    (Command::JudgeBStrongly, Command::JudgeAStrongly),
+    (Command::JudgeTie, Command::JudgeTie),
+    (Command::CannotTell, Command::CannotTell),
+];
+
+/// The model after the cell of two documents was opened and a verdict key pressed, and what is stored.
+fn judged(row: usize, column: usize, key: Command) -> (Model, NewVerdict) {
+    let mut model = model(Screen::Matrix);
+    model.look_at(row, column);
+    update(&mut model, Command::Open);
+    assert_eq!(
+        (model.screen(), model.battle.a, model.battle.b),
+        (Screen::Battle, row, column)
+    );
+    let mut effects = in_battle(&mut model, key);
+    match effects.pop() {
+        Some(Effect::Save(verdict)) => (model, verdict),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn from_lower(verdict: &NewVerdict) -> Decision {
+    let stored = Verdict {
+        uid: String::new(),
+        a: verdict.a,
+        b: verdict.b,
+        decision: verdict.decision,
+        note: None,
+        annotator: String::new(),
+        created_ms: 0,
+    };
+    stored.seen_from(verdict.a.min(verdict.b))
+}
+
+proptest! {
+    #[test]
+    fn a_cell_and_its_transposed_cell_give_the_same_verdict(
+        row in 0usize..6,
+        other in 1usize..6,
+        key in 0usize..6,
+    ) {
+        let column = (row + other) % 6;
+        let (key, turned) = KEYS[key];
+        let (model, verdict) = judged(row, column, key);
+        let (transposed, other) = judged(column, row, turned);
+        prop_assert_eq!((verdict.a, verdict.b), (row, column));
+        prop_assert_eq!(from_lower(&verdict), from_lower(&other));
+        let scores = |model: &Model| model.open.as_ref().unwrap().scores();
+        for (one, other) in scores(&model).into_iter().zip(scores(&transposed)) {
+            prop_assert_eq!(one.is_some(), other.is_some());
+            prop_assert!((one.unwrap_or(0.0) - other.unwrap_or(0.0)).abs() < 1e-9);
+        }
+        let pair = Pair::new(row, column).unwrap();
+        let own = |model: &Model| {
+            let open = model.open.as_ref().unwrap();
+            open.people.by("ann", pair).unwrap().seen_from(row)
+        };
+        let meant = match key {
+            Command::JudgeA => Decision::A,
+            Command::JudgeB => Decision::B,
+            Command::JudgeAStrongly => Decision::MuchA,
+            Command::JudgeBStrongly => Decision::MuchB,
+            Command::JudgeTie => Decision::Tie,
+            _ => Decision::CannotTell,
+        };
+        prop_assert_eq!((own(&model), own(&transposed)), (meant, meant));
+    }
+}
+
+#[test]
+fn the_battle_shows_the_row_as_a_and_both_screens_say_the_votes_alike() {
+    for (row, column, votes) in [(1, 2, "A 0 : 1 B · 1 tie"), (2, 1, "A 1 : 0 B · 1 tie")] {
+        let mut model = model(Screen::Matrix);
+        model.look_at(row, column);
+        let page = flat(&mut model, (120, 38));
+        assert!(page.contains(votes), "{page}");
+        update(&mut model, Command::Open);
+        let page = flat(&mut model, (120, 38));
+        let name = |document| model.open.as_ref().unwrap().name(document);
+        assert!(page.contains(&format!("A {} (rank", name(row))), "{page}");
+        assert!(page.contains(votes), "{page}");
+    }
+}
+
+#[test]
+fn the_cursor_follows_the_battles_that_are_walked_through() {
+    let mut model = model(Screen::Matrix);
+    model.look_at(0, 1);
+    update(&mut model, Command::Open);
+    for _ in 0..3 {
+        in_battle(&mut model, Command::NextBattle);
+        let order = model.matrix_order();
+        let (row, column) = model.matrix.heat.cursor;
+        assert_eq!(
+            (order[row], order[column]),
+            (model.battle.a, model.battle.b)
+        );
+    }
+}

@@ -14,6 +14,10 @@ pub struct Areas {
     pub first: usize,
     /// Lines of A and of B, where two texts scroll apart.
     pub sides: [usize; 2],
+    /// The first line shown of each.
+    pub firsts: [usize; 2],
+    /// The first line shown of a text below or beside a list.
+    pub text_first: usize,
     /// Lines of a second scrollable text beside the first, and how many of them fit.
     pub aside: (usize, usize),
     pub heatmap: Option<Viewport>,

@@ -50,7 +50,7 @@ pub fn resolve(scope: Scope, event: KeyEvent) -> Option<Command> {
 pub fn hints(scope: Scope) -> Vec<&'static Binding> {
     let mut seen: Vec<Command> = vec![Command::Help];
     let mut offered = match scope {
-        Scope::List | Scope::Input => scope.own().iter().collect(),
+        Scope::Search | Scope::List | Scope::Input => scope.own().iter().collect(),
         _ => active(scope),
     };
     offered.retain(|binding| {

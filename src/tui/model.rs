@@ -12,8 +12,10 @@ pub mod queue;
 pub mod review;
 pub mod ruling;
 pub mod run;
+pub mod text_search;
 
 use super::drawing::Areas;
+use super::keymap::Scope;
 use super::navigation::WordFilter;
 use super::screens::Screen;
 use super::theme::Ramp;
@@ -29,7 +31,10 @@ use crate::app::annotate::RunRequest;
 use crate::app::review::review_queue::QueueItem;
 use crate::client::RunControl;
 use crate::config::JudgingConfig;
+use crate::domain::battle::Pair;
+use crate::domain::corpus::DocId;
 use crate::domain::sanitise;
+use crate::store::corpus::QueryKey;
 use adjudication::AdjudicationScreen;
 use battle::BattleScreen;
 use cycles::CyclesScreen;
@@ -41,6 +46,7 @@ use queries::QueriesScreen;
 use queue::QueueScreen;
 use run::RunScreen;
 use std::time::Instant;
+use text_search::TextSearch;
 
 /// What lies over the screen and is given keys first.
 #[derive(Debug)]
@@ -58,6 +64,8 @@ pub enum PromptFor {
     /// Rows to keep.
     Filter,
     FindDocument,
+    /// Words to find in the texts on screen.
+    Search,
     Reason,
     /// Dollars that the project may have spent.
     Budget,
@@ -131,6 +139,21 @@ pub struct Model {
     pub ramp: Ramp,
     pub areas: Areas,
     pub layouts: LayoutCache,
+    /// Words that are lit in the texts on screen.
+    pub search: Option<TextSearch>,
+    /// Long texts begin at their top instead of at the passage nearest to the query.
+    pub from_top: bool,
+    /// When a line was last accepted.
+    pub typed: Option<Instant>,
+    /// What was before the person when a reason was asked for.
+    pub explained: Option<Subject>,
+}
+
+/// What a decision on screen is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subject {
+    Pair(QueryKey, Pair),
+    Document(QueryKey, DocId),
 }
 
 impl Model {
@@ -171,11 +194,49 @@ impl Model {
             ramp,
             areas: Areas::default(),
             layouts: LayoutCache::default(),
+            search: None,
+            from_top: false,
+            typed: None,
+            explained: None,
         }
     }
 
     pub fn screen(&self) -> Screen {
         self.stack.last().copied().unwrap_or_default()
+    }
+
+    /// What a decision would be about now.
+    pub(crate) fn subject(&self) -> Option<Subject> {
+        match self.screen() {
+            Screen::Ruling => {
+                let current = self.adjudication.current.as_ref()?;
+                let (query, document) =
+                    (current.disagreement.query, &current.disagreement.document);
+                Some(Subject::Document(query, document.clone()))
+            }
+            Screen::Review => {
+                let item = self.queue.current.as_ref()?.item;
+                Some(Subject::Pair(item.query, item.pair))
+            }
+            Screen::Battle => {
+                let open = self.open.as_ref()?;
+                Some(Subject::Pair(open.info.key, self.battle.pair()?))
+            }
+            Screen::Document => {
+                let open = self.open.as_ref()?;
+                let document = open.documents.get(self.document.document)?;
+                Some(Subject::Document(open.info.key, document.id.clone()))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whose keys work, where nothing lies over the screen.
+    pub(crate) fn scope(&self) -> Scope {
+        match self.search {
+            Some(_) => Scope::Search,
+            None => Scope::Screen(self.screen()),
+        }
     }
 
     /// Pool index at each display position of the matrix.
@@ -250,10 +311,11 @@ impl Model {
         self.overlays.push(Overlay::Prompt(prompt, purpose));
     }
 
-    /// Asks for the reason of what has just been decided.
+    /// Asks for the reason of a decision, before it or after.
     pub fn ask_reason(&mut self, note: &str) {
         let placeholder = "why, in a line; Enter keeps it";
         let note = sanitise::line(note).into_owned();
+        self.explained = self.subject();
         self.ask("reason: ", placeholder, &note, PromptFor::Reason);
     }
 

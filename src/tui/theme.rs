@@ -181,6 +181,16 @@ impl Theme {
             .add_modifier(Modifier::BOLD)
     }
 
+    /// A place where the words of a search stand.
+    pub fn found(&self) -> Style {
+        self.selection().add_modifier(Modifier::BOLD)
+    }
+
+    /// The place of a search that is shown.
+    pub fn found_current(&self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED | Modifier::BOLD | Modifier::UNDERLINED)
+    }
+
     /// A judge's quote that occurs in the text.
     pub fn quote(&self) -> Style {
         self.ink(&ACCENT).add_modifier(Modifier::UNDERLINED)

@@ -5,6 +5,8 @@ mod mouse;
 mod overlay;
 mod requests;
 mod results;
+mod text_search;
+mod verdict_state;
 
 use super::message::{Effect, Msg};
 use super::model::{Model, Overlay};
@@ -14,6 +16,18 @@ use super::widgets::toast::Level;
 use std::time::Instant;
 
 pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
+    let before = model.subject();
+    let texts = matches!(msg, Msg::Texts(..) | Msg::Opened(..) | Msg::Evidence(..));
+    let effects = answer(model, msg, now);
+    if model.subject() != before {
+        model.search = None;
+    } else if texts {
+        text_search::refresh(model);
+    }
+    effects
+}
+
+fn answer(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
     model.now = now;
     if model.toast.as_ref().is_some_and(|toast| toast.expired(now)) {
         model.toast = None;
@@ -83,3 +97,5 @@ pub fn update(model: &mut Model, msg: Msg, now: Instant) -> Vec<Effect> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod verdict_law;

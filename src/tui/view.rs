@@ -2,7 +2,6 @@
 
 use super::canvas::Canvas;
 use super::drawing::{Areas, Caches};
-use super::keymap::Scope;
 use super::model::{Model, Overlay};
 use super::screens::Screen;
 use super::screens::registry::spec;
@@ -40,7 +39,12 @@ pub fn view(
     };
     header.render(theme, top, buf);
     let mut areas = (spec(model.screen()).view)(model, Canvas::new(theme, body, buf), caches);
-    let mut footer = Footer::new(Scope::Screen(model.screen()));
+    let mut footer = Footer::new(model.scope());
+    if let Some(search) = &model.search {
+        let words = sanitise::line(&search.words);
+        let words = text::truncate(&words, usize::from(area.width) / 3);
+        footer = footer.led_by(format!("/{words} · {}", search.count()));
+    }
     if model.run.running && model.run.control.paused {
         footer = footer.relabel("pause", "resume");
     }
@@ -55,7 +59,17 @@ pub fn view(
             Overlay::Palette(palette) => areas.caret = palette.render(theme, area, buf),
             Overlay::Prompt(prompt, _) => {
                 Clear.render(bottom, buf);
-                areas.caret = prompt.render(theme, bottom, buf);
+                let mut line = bottom;
+                if let Some(search) = &model.search {
+                    let count = format!(" {}", search.count());
+                    let columns = (text::width(&count) as u16).min(bottom.width / 2);
+                    let [input, right] =
+                        Layout::horizontal([Constraint::Fill(1), Constraint::Length(columns)])
+                            .areas(bottom);
+                    Line::styled(count, theme.muted()).render(right, buf);
+                    line = input;
+                }
+                areas.caret = prompt.render(theme, line, buf);
             }
             Overlay::Confirm(confirm, _) => confirm.render(theme, area, buf),
         }

@@ -156,6 +156,19 @@ impl FoldedText {
         found
     }
 
+    /// Every place where `words` stand, as ranges of the text; none for blank words.
+    pub fn occurrences(&self, words: &str) -> Vec<Range<usize>> {
+        let words = Self::new(words.trim()).text;
+        let words = words.trim_end();
+        if words.is_empty() {
+            return Vec::new();
+        }
+        let found = self.text.match_indices(words);
+        found
+            .map(|(at, _)| self.origin(at)..self.origin(at + words.len()))
+            .collect()
+    }
+
     fn locate(&self, part: &str, from: usize, cut: bool) -> Option<usize> {
         let rest = self.text.get(from..)?;
         let edge = |c: Option<char>| c.is_some_and(char::is_alphanumeric);

@@ -30,7 +30,9 @@ commands! {
     Help "help" "Show the keys that work here.";
     Manual "manual" "Read the manual's chapter on this screen.";
     Palette "palette" "Find a command by name and run it.";
-    Filter "filter" "Keep queries, or find a document, by some words.";
+    Filter "filter" "Keep rows, or find words in a text or a document by name.";
+    NextMatch "next-match" "Go to the next place where the words stand.";
+    PreviousMatch "previous-match" "Go to the previous place where the words stand.";
     Undo "undo" "Take back the last verdict or, in adjudication, ruling.";
     Back "back" "Close what is on top, or return to the screen before.";
     Quit "quit" "Leave; asks first while a run is going.";
@@ -119,6 +121,25 @@ commands! {
     FaultQuery "fault-query" "Say that the query is unclear.";
     Submit "submit" "Accept the text.";
     Cancel "cancel" "Give up the text.";
+}
+
+impl Command {
+    /// Whether it gives a verdict or a ruling: only its own key may, in the verdict state.
+    pub(crate) fn decides(self) -> bool {
+        matches!(
+            self,
+            Self::JudgeA
+                | Self::JudgeAStrongly
+                | Self::JudgeB
+                | Self::JudgeBStrongly
+                | Self::JudgeTie
+                | Self::CannotTell
+                | Self::RuleRelevant
+                | Self::RulePartially
+                | Self::RuleNot
+                | Self::RuleCannotTell
+        )
+    }
 }
 
 impl fmt::Display for Command {

@@ -12,6 +12,8 @@ use std::fmt;
 pub enum Scope {
     Global,
     Screen(Screen),
+    /// A text in which words are lit; the screen's own keys rest.
+    Search,
     /// Overlays that list things: help, confirmations.
     List,
     /// Text inputs: only control keys leave them.
@@ -36,7 +38,7 @@ impl Scope {
         [Self::Global]
             .into_iter()
             .chain(screens)
-            .chain([Self::List, Self::Input])
+            .chain([Self::Search, Self::List, Self::Input])
     }
 
     /// Its name in JSON, the heading of its table, and its own bindings.
@@ -44,6 +46,7 @@ impl Scope {
         match self {
             Self::Global => ("global", "Everywhere", shared::GLOBAL),
             Self::Screen(screen) => (screen.name(), screen.heading(), screen.keys()),
+            Self::Search => ("search", "Text search", shared::SEARCH),
             Self::List => ("list", "Overlays", shared::LIST),
             Self::Input => ("input", "Text inputs", shared::INPUT),
         }

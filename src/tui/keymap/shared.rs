@@ -33,6 +33,14 @@ pub(crate) const GLOBAL: &[Binding] = &[
 ];
 
 #[rustfmt::skip]
+pub(crate) const SEARCH: &[Binding] = &[
+    shown(&[key('n')], Do::NextMatch, "next match"),
+    shown(&[key('N')], Do::PreviousMatch, "previous"),
+    shown(&[key('/')], Do::Filter, "other words"),
+    shown(&[ESC], Do::Back, "end search"),
+];
+
+#[rustfmt::skip]
 pub(crate) const LIST: &[Binding] = &[
     shown(&[ENTER], Do::Open, "choose"),
     shown(&[ESC, key('q')], Do::Back, "close"),

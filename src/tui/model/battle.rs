@@ -7,13 +7,12 @@ use crate::tui::model::open_query::OpenQuery;
 pub struct BattleScreen {
     pub a: usize,
     pub b: usize,
-    pub scroll: [usize; 2],
+    /// First line shown of each text; where none was chosen, the one from which its best passage is in sight.
+    pub scroll: [Option<usize>; 2],
     /// Whether both texts scroll together.
     pub together: bool,
     /// What scrolls: 0 for A, 1 for B (both where they scroll together), 2 for the reasoning.
     pub side: usize,
-    /// Whole texts instead of the best passages.
-    pub full: bool,
     /// The judge whose reasoning is shown, by its place among the pair's calls: battle by battle, in ensemble order.
     pub judge: usize,
     pub judge_scroll: usize,
@@ -23,6 +22,8 @@ pub struct BattleScreen {
     pub before: Option<RankingBefore>,
     /// Whether names and scores of the two are hidden.
     pub blind: bool,
+    /// A reason that was written before the verdict.
+    pub note: Option<String>,
 }
 
 impl BattleScreen {

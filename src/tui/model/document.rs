@@ -35,8 +35,8 @@ pub struct DocumentScreen {
     pub expanded: bool,
     /// Whether the text has the keys, and not the battles.
     pub reading: bool,
-    /// First line shown of the text or the reasoning.
-    pub scroll: usize,
+    /// First line shown of the text or the reasoning; the place of a search where none was chosen.
+    pub scroll: Option<usize>,
 }
 
 impl DocumentScreen {

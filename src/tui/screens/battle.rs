@@ -10,7 +10,7 @@ pub(crate) mod update;
 pub(crate) mod verdict;
 pub(crate) mod view;
 
-use super::spec::ScreenSpec;
+use super::spec::{Find, ScreenSpec};
 use crate::tui::requests;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
@@ -20,6 +20,10 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         format!("{a} × {b}")
     }),
     loaded: requests::pair,
+    find: Find::Texts(update::texts),
+    reveal: update::reveal,
+    obstacle: update::obstacle,
+    leave: update::leave,
     reason: verdict::explain,
     copy: update::copy,
     ..ScreenSpec::new(view::view, update::update)

@@ -13,7 +13,8 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
     crumb: Some(|model, open| open.name(model.document.document)),
     loaded: update::load,
     returned: update::load,
-    find: Find::Document,
+    find: Find::Texts(update::texts),
+    reveal: update::reveal,
     copy: update::copy,
     ..ScreenSpec::new(view::view, update::update)
 };

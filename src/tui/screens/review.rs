@@ -4,7 +4,8 @@ pub(crate) mod panel;
 pub(crate) mod update;
 pub(crate) mod view;
 
-use super::spec::ScreenSpec;
+use super::battle;
+use super::spec::{Find, ScreenSpec};
 use crate::tui::requests;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
@@ -14,6 +15,9 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
         update::reapply(model);
         requests::pair(model)
     },
+    find: Find::Texts(battle::update::texts),
+    reveal: battle::update::reveal,
+    obstacle: update::obstacle,
     leave: update::leave,
     closed: update::close,
     reason: update::note,
@@ -22,4 +26,4 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
 };
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

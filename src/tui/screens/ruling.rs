@@ -4,11 +4,14 @@ mod panel;
 pub(crate) mod update;
 mod view;
 
-use super::spec::ScreenSpec;
+use super::spec::{Find, ScreenSpec};
 use crate::tui::message::Effect;
 
 pub(super) const SPEC: ScreenSpec = ScreenSpec {
     chapter: "adjudication",
+    find: Find::Texts(update::texts),
+    reveal: update::reveal,
+    obstacle: update::obstacle,
     leave: update::leave,
     closed: |model| model.adjudication.current = None,
     reason: update::note,
@@ -18,4 +21,4 @@ pub(super) const SPEC: ScreenSpec = ScreenSpec {
 };
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -6,6 +6,8 @@ use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
+use crate::tui::widgets::document_text::PreparedText;
+use std::sync::Arc;
 
 pub(crate) type View = fn(&Model, Canvas<'_>, &mut Caches) -> Areas;
 type Update = fn(&mut Model) -> Vec<Effect>;
@@ -29,6 +31,10 @@ pub(crate) struct ScreenSpec {
     /// The screen has been left.
     pub(crate) closed: fn(&mut Model),
     pub(crate) find: Find,
+    /// Brings the place of the search into view, in the text of this side.
+    pub(crate) reveal: fn(&mut Model, usize),
+    /// Why no verdict can be given now; `None` where one can.
+    pub(crate) obstacle: fn(&Model) -> Option<&'static str>,
     pub(crate) reason: fn(&mut Model, &str) -> Vec<Effect>,
     /// Takes back what the person decided last.
     pub(crate) undo: fn() -> Effect,
@@ -42,6 +48,9 @@ pub(crate) enum Find {
     /// It keeps rows; gives the cursor and the filter.
     Rows(fn(&mut Model) -> (&mut usize, &mut String)),
     Document,
+    /// It shows texts; gives those that are loaded, by side.
+    Texts(fn(&Model) -> Vec<Option<Arc<PreparedText>>>),
+    /// There is nothing to find: `/` does nothing.
     Nothing,
 }
 
@@ -72,6 +81,8 @@ impl ScreenSpec {
             leave: |_| Vec::new(),
             closed: |_| {},
             find: Find::Nothing,
+            reveal: |_, _| {},
+            obstacle: |_| Some("no verdict is given on this screen"),
             reason: |_, _| Vec::new(),
             undo: || Effect::Undo,
             copy: |_| Copied::SelectedQuery,

@@ -1,5 +1,6 @@
 //! What a key or the palette asks for, on every screen.
 
+use super::{text_search, verdict_state};
 use crate::app::manual::Chapter;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
@@ -14,7 +15,16 @@ use crate::tui::widgets::toast::Level;
 
 pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
     let screen = model.screen();
-    let scope = Scope::Screen(screen);
+    let scope = model.scope();
+    if text_search::on_command(model, command) {
+        return Vec::new();
+    }
+    if command.decides()
+        && let Some(why) = verdict_state::obstacle(model)
+    {
+        model.inform(why);
+        return Vec::new();
+    }
     match command {
         Command::Quit if model.run.running => {
             let question =
@@ -61,9 +71,8 @@ pub(crate) fn on_command(model: &mut Model, command: Command) -> Vec<Effect> {
                 let placeholder = "words of a document's title or its id";
                 model.ask("/", placeholder, "", PromptFor::FindDocument);
             }
-            Find::Nothing => {
-                model.inform("/ finds queries in the list and documents in the matrix");
-            }
+            Find::Texts(_) => text_search::ask(model),
+            Find::Nothing => {}
         },
         Command::Undo => return vec![(spec(screen).undo)()],
         Command::Back => return back(model),

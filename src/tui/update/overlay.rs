@@ -1,21 +1,27 @@
 //! Keys: to what lies on top, or to the screen.
 
 use super::commands::{on_command, quit};
+use super::text_search;
 use crate::tui::keymap::{self, Command, Scope};
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
 use crate::tui::navigation::WordFilter;
 use crate::tui::screens::registry::spec;
+use crate::tui::screens::run;
 use crate::tui::screens::spec::Find;
-use crate::tui::screens::{Screen, run};
 use crate::tui::widgets::KeyOutcome;
-use crossterm::event::{KeyEvent, KeyModifiers};
+use crossterm::event::{KeyEvent, KeyEventKind, KeyModifiers};
 
 pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
     model.toast = None;
-    let scope = Scope::Screen(model.screen());
+    let screen = Scope::Screen(model.screen());
+    let scope = model.scope();
     let Some(overlay) = model.overlays.last_mut() else {
-        let command = keymap::resolve(scope, key);
+        let rests = || keymap::resolve(screen, key).filter(|command| command.decides());
+        let command = keymap::resolve(scope, key).or_else(rests);
+        // A key that is held down decides once.
+        let command =
+            command.filter(|command| !command.decides() || key.kind == KeyEventKind::Press);
         return command.map_or(Vec::new(), |command| on_command(model, command));
     };
     let outcome = match overlay {
@@ -36,14 +42,21 @@ pub(super) fn on_key(model: &mut Model, key: KeyEvent) -> Vec<Effect> {
             }
             _ => {}
         },
-        KeyOutcome::Cancelled => {
-            if let Some(Overlay::Prompt(_, PromptFor::Filter)) = model.overlays.pop()
-                && let Find::Rows(list) = spec(model.screen()).find
-            {
-                list(model).1.clear();
+        KeyOutcome::Cancelled => match model.overlays.pop() {
+            Some(Overlay::Prompt(_, PromptFor::Filter)) => {
+                if let Find::Rows(list) = spec(model.screen()).find {
+                    list(model).1.clear();
+                }
             }
+            Some(Overlay::Prompt(_, PromptFor::Search)) => model.search = None,
+            _ => {}
+        },
+        KeyOutcome::Submitted(result) => {
+            if let OverlayResult::Typed(_) = result {
+                model.typed = Some(model.now);
+            }
+            return on_submitted(model, result);
         }
-        KeyOutcome::Submitted(result) => return on_submitted(model, result),
     }
     Vec::new()
 }
@@ -63,16 +76,39 @@ enum OverlayResult {
     Typed(String),
 }
 
+/// Takes a reason for what was on screen when it was asked for.
+fn keep_reason(model: &mut Model, text: &str) -> Vec<Effect> {
+    if model.explained.take() != model.subject() {
+        model.inform("the screen has changed meanwhile; the reason was not kept");
+        return Vec::new();
+    }
+    (spec(model.screen()).reason)(model, text)
+}
+
 fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
     match (model.overlays.pop(), result) {
+        (Some(Overlay::Palette(_)), OverlayResult::Run(command)) if command.decides() => {
+            // Words that are typed give no verdict, not even these.
+            let key = keymap::key_name(command, Scope::Screen(model.screen()));
+            let words = format!("press {key} to give this verdict: {}", command.doc());
+            model.inform(&words);
+            Vec::new()
+        }
         (Some(Overlay::Palette(_)), OverlayResult::Run(command)) => on_command(model, command),
         (Some(Overlay::Prompt(_, purpose)), OverlayResult::Typed(text)) => match purpose {
             PromptFor::Filter => {
                 keep_rows(model, text);
                 Vec::new()
             }
-            PromptFor::Reason => (spec(model.screen()).reason)(model, &text),
-            PromptFor::FindDocument => find(model, &text),
+            PromptFor::Search => {
+                text_search::look_for(model, &text);
+                Vec::new()
+            }
+            PromptFor::Reason => keep_reason(model, &text),
+            PromptFor::FindDocument => {
+                find(model, &text);
+                Vec::new()
+            }
             PromptFor::Budget => run::update::set_budget(model, &text),
         },
         (Some(Overlay::Confirm(_, question)), _) => match question {
@@ -85,19 +121,11 @@ fn on_submitted(model: &mut Model, result: OverlayResult) -> Vec<Effect> {
 }
 
 /// Goes to the first document after the present one whose identifier or title holds the words.
-fn find(model: &mut Model, text: &str) -> Vec<Effect> {
+fn find(model: &mut Model, text: &str) {
     let order = model.matrix_order();
-    let Some(open) = &model.open else {
-        return Vec::new();
-    };
+    let Some(open) = &model.open else { return };
     let words = WordFilter::new(text);
-    let here = match model.screen() {
-        Screen::Document => order
-            .iter()
-            .position(|document| *document == model.document.document),
-        _ => Some(model.matrix.heat.cursor.0),
-    };
-    let start = here.map_or(0, |here| here + 1);
+    let start = model.matrix.heat.cursor.0 + 1;
     let found = (0..order.len())
         .map(|step| (start + step) % order.len())
         .find(|place| {
@@ -108,28 +136,24 @@ fn find(model: &mut Model, text: &str) -> Vec<Effect> {
                 open.headline(document)
             ))
         });
-    match (found, model.screen()) {
-        (None, _) => {
-            model.inform(&format!("no document has “{text}” in its id or title"));
-            Vec::new()
-        }
-        (Some(place), Screen::Document) => {
-            model.stack.pop();
-            model.open_document(order[place])
-        }
-        (Some(place), _) => {
+    match found {
+        None => model.inform(&format!("no document has “{text}” in its id or title")),
+        Some(place) => {
             let column = model.matrix.heat.cursor.1;
             model.matrix.heat.move_to(place, column, order.len());
-            Vec::new()
         }
     }
 }
 
-/// The list follows the filter while it is typed.
+/// The list follows the filter, and the texts the words to find, while they are typed.
 fn follow_filter(model: &mut Model) {
-    if let Some(Overlay::Prompt(prompt, PromptFor::Filter)) = model.overlays.last() {
+    if let Some(Overlay::Prompt(prompt, purpose)) = model.overlays.last() {
         let text = prompt.text().to_owned();
-        keep_rows(model, text);
+        match purpose {
+            PromptFor::Filter => keep_rows(model, text),
+            PromptFor::Search => text_search::look_for(model, &text),
+            _ => {}
+        }
     }
 }
 

@@ -45,30 +45,44 @@ impl PreparedText {
         }
     }
 
-    /// What is not to be seen at once, in words.
-    pub fn note(&self, full: bool) -> Option<String> {
-        let whole = self.clipped_of.map(|bytes| {
+    /// That only the beginning is shown, where the text is longer than what is.
+    pub fn note(&self) -> Option<String> {
+        self.clipped_of.map(|bytes| {
             format!(
                 "first {} kB of {:.1} MB",
                 SHOWN_BYTES / 1_000,
                 bytes as f64 / 1e6
             )
-        });
-        match (full || self.passage.start == 0, whole) {
-            (true, whole) => whole,
-            (false, None) => Some("… best passage first · f whole text".to_owned()),
-            (false, Some(whole)) => Some(format!("… best passage first · f {whole}")),
-        }
+        })
     }
 
-    fn wrapped(&self, columns: usize, full: bool) -> WrappedLines {
-        let start = if full { 0 } else { self.passage.start };
-        let rest = self.text.get(start..).unwrap_or("");
-        text::wrap(rest, columns)
-            .into_iter()
-            .map(|line| start + line.start..start + line.end)
-            .collect()
+    /// The line to begin with: the first where everything fits or the top is wanted, else the one from which the passage
+    /// nearest to the query is in sight, with a little of what stands before it.
+    pub fn first_line(&self, lines: &[Range<usize>], page: usize, from_top: bool) -> usize {
+        if from_top || lines.len() <= page {
+            return 0;
+        }
+        self.line_in_view(lines, page, &self.passage)
     }
+
+    /// The line to begin with so that a place is in sight, with a little of what stands before it.
+    pub fn line_in_view(&self, lines: &[Range<usize>], page: usize, place: &Range<usize>) -> usize {
+        let line = lines.partition_point(|line| line.end <= place.start);
+        let before = page / 6;
+        let last = lines.len().saturating_sub(page);
+        line.saturating_sub(before).min(last)
+    }
+}
+
+/// What is marked in a text beside the query's terms.
+#[derive(Clone, Debug, Default)]
+pub struct TextMarks {
+    /// Underlined: what judges quoted, or what a label rests on.
+    pub quotes: Vec<Range<usize>>,
+    /// Places where the words of a search stand.
+    pub found: Vec<Range<usize>>,
+    /// The one that is shown.
+    pub current: Option<Range<usize>>,
 }
 
 type WrappedLines = Arc<[Range<usize>]>;
@@ -76,8 +90,8 @@ type WrappedLines = Arc<[Range<usize>]>;
 struct CachedLayout {
     source: Arc<str>,
     prepared: Arc<PreparedText>,
-    /// By columns and whether it is the whole text.
-    wraps: Vec<((usize, bool), WrappedLines)>,
+    /// By columns.
+    wraps: Vec<(usize, WrappedLines)>,
 }
 
 /// Texts prepared for the screen lately, so that no frame prepares one twice. It holds nothing that cannot be computed
@@ -99,23 +113,19 @@ impl LayoutCache {
         self.first(source, query, |kept| kept.prepared.clone())
     }
 
-    /// The text and its lines at a width, of the whole or from the best passage on.
+    /// The text and its lines at a width.
     pub fn lines(
         &self,
         source: &Arc<str>,
         query: &str,
         columns: usize,
-        full: bool,
     ) -> (Arc<PreparedText>, WrappedLines) {
         self.first(source, query, |kept| {
-            let known = kept
-                .wraps
-                .iter()
-                .find(|(shape, _)| *shape == (columns, full));
+            let known = kept.wraps.iter().find(|(width, _)| *width == columns);
             let lines = known.map(|(_, lines)| lines.clone()).unwrap_or_else(|| {
-                let lines = kept.prepared.wrapped(columns, full);
+                let lines: WrappedLines = text::wrap(&kept.prepared.text, columns).into();
                 kept.wraps.truncate(3);
-                kept.wraps.insert(0, ((columns, full), lines.clone()));
+                kept.wraps.insert(0, (columns, lines.clone()));
                 lines
             });
             (kept.prepared.clone(), lines)
@@ -157,13 +167,13 @@ pub fn place(first: usize, page: usize, lines: usize) -> String {
     }
 }
 
-/// Draws the lines from `scroll` on, as far down as there is text, with the query's terms lit and `quotes` underlined;
+/// Draws the lines from `scroll` on, as far down as there is text, with the query's terms lit and the marks drawn;
 /// returns how many lines there are in all.
 pub fn render(
     prepared: &PreparedText,
     lines: &[Range<usize>],
     scroll: usize,
-    quotes: &[Range<usize>],
+    marked: &TextMarks,
     canvas: Canvas<'_>,
 ) -> usize {
     let Canvas { theme, area, buf } = canvas;
@@ -183,13 +193,19 @@ pub fn render(
     let before = prepared.terms.partition_point(|term| term.end <= start);
     let after = prepared.terms.partition_point(|term| term.start < end);
     let terms = prepared.terms.get(before..after).unwrap_or(&[]);
-    let near = quotes
-        .iter()
-        .filter(|quote| quote.start < end && quote.end > start);
-    let marks: Vec<(Range<usize>, Style)> = near
-        .map(|quote| (quote.clone(), theme.quote()))
-        .chain(terms.iter().map(|term| (term.clone(), theme.match_term())))
-        .collect();
+    let near = |ranges: &[Range<usize>], style: Style| -> Vec<(Range<usize>, Style)> {
+        let near = ranges
+            .iter()
+            .filter(|range| range.start < end && range.end > start);
+        near.map(|range| (range.clone(), style)).collect()
+    };
+    let marks = [
+        near(&marked.quotes, theme.quote()),
+        near(terms, theme.match_term()),
+        near(&marked.found, theme.found()),
+        near(marked.current.as_slice(), theme.found_current()),
+    ]
+    .concat();
     for (line, row) in shown.iter().zip(area.rows()) {
         text::highlight(&prepared.text, line.clone(), &marks).render(row, buf);
     }
@@ -204,23 +220,28 @@ mod tests {
     fn a_long_text_is_clipped_and_says_so() {
         let prepared = PreparedText::new(&"é".repeat(SHOWN_BYTES), "query");
         assert!(prepared.text.len() <= SHOWN_BYTES);
-        assert_eq!(
-            prepared.note(true).as_deref(),
-            Some("first 120 kB of 0.2 MB")
-        );
-        assert_eq!(PreparedText::new("short", "query").note(false), None);
+        assert_eq!(prepared.note().as_deref(), Some("first 120 kB of 0.2 MB"));
+        assert_eq!(PreparedText::new("short", "query").note(), None);
     }
 
     #[test]
-    fn the_best_passage_comes_first_until_the_whole_is_asked_for() {
-        let source: Arc<str> =
-            Arc::from("An opening that says nothing. Sleep improved with therapy. The end.");
+    fn a_text_that_does_not_fit_begins_where_its_best_passage_is_in_sight() {
+        let filler = "An opening that says nothing at all. ".repeat(20);
+        let text = format!("{filler}Sleep improved with therapy. {filler}");
+        let source: Arc<str> = Arc::from(text);
         let cache = LayoutCache::default();
-        let (prepared, lines) = cache.lines(&source, "does therapy improve sleep", 40, false);
-        assert!(prepared.text[lines[0].clone()].starts_with("Sleep improved"));
-        let (again, whole) = cache.lines(&source, "does therapy improve sleep", 40, true);
-        assert!(Arc::ptr_eq(&prepared, &again));
-        assert_eq!(whole[0].start, 0);
+        let (prepared, lines) = cache.lines(&source, "does therapy improve sleep", 40);
+        let first = prepared.first_line(&lines, 6, false);
+        let page = prepared.text[lines[first].start..lines[first + 5].end].to_owned();
+        assert!(first > 0 && page.contains("Sleep improved"), "{page}");
+        assert_eq!(prepared.first_line(&lines, 6, true), 0);
+        assert_eq!(prepared.first_line(&lines, lines.len(), false), 0);
+        let end = prepared.text.len() - 1..prepared.text.len();
+        assert_eq!(
+            prepared.line_in_view(&lines, 6, &end),
+            lines.len() - 6,
+            "no blank rows below the end"
+        );
     }
 
     #[test]

@@ -13,6 +13,7 @@ const HELP: &str = "help";
 
 #[derive(Clone, Debug)]
 pub struct Footer {
+    lead: String,
     hints: Vec<(String, &'static str)>,
 }
 
@@ -25,7 +26,10 @@ impl Footer {
         if scope != Scope::Input {
             hints.push((key_name(Command::Help, scope), HELP));
         }
-        Self { hints }
+        Self {
+            lead: String::new(),
+            hints,
+        }
     }
 
     /// Replaces a label, where the state knows a better word: `resume` for `start`.
@@ -35,6 +39,12 @@ impl Footer {
                 *hint = to;
             }
         }
+        self
+    }
+
+    /// Says something before the hints, which have what room is left.
+    pub fn led_by(mut self, words: String) -> Self {
+        self.lead = words;
         self
     }
 
@@ -64,11 +74,12 @@ impl Footer {
         }
         buf.set_style(line, theme.footer());
         let mut x = line.x;
-        for (at, (key, hint)) in self
-            .fitting(usize::from(line.width))
-            .into_iter()
-            .enumerate()
-        {
+        let lead = usize::from(line.width).saturating_sub(width(HELP) + 2);
+        (x, _) = buf.set_stringn(x, line.y, &self.lead, lead, theme.strong());
+        let room = usize::from(line.right().saturating_sub(x));
+        let gap = if self.lead.is_empty() { 0 } else { GAP.len() };
+        let hints = self.fitting(room.saturating_sub(gap));
+        for (at, (key, hint)) in hints.into_iter().enumerate() {
             let put = |x: u16, text: &str, style, buf: &mut Buffer| {
                 buf.set_stringn(
                     x,
@@ -79,7 +90,7 @@ impl Footer {
                 )
                 .0
             };
-            if at > 0 {
+            if at > 0 || gap > 0 {
                 x = put(x, GAP, theme.footer(), buf);
             }
             x = put(x, key, theme.key_hint(), buf);

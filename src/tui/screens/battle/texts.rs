@@ -1,10 +1,12 @@
 //! The two texts side by side.
 
 use crate::tui::canvas::Canvas;
+use crate::tui::drawing::Areas;
 use crate::tui::layout::cut;
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
+use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, heading};
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
@@ -29,41 +31,36 @@ pub(super) fn rows(model: &Model, open: &OpenQuery, columns: u16) -> usize {
         let Some(source) = open.texts.get(&document) else {
             return 2;
         };
-        let (prepared, lines) = model.layouts.lines(
-            source,
-            &open.info.text,
-            usize::from(area.width),
-            model.battle.full,
-        );
-        1 + usize::from(prepared.note(model.battle.full).is_some()) + lines.len()
+        let columns = usize::from(area.width);
+        let (prepared, lines) = model.layouts.lines(source, &open.info.text, columns);
+        1 + usize::from(prepared.note().is_some()) + lines.len()
     });
     wanted[0].max(wanted[1]).max(3)
 }
 
-/// Draws both, with nothing but the letters A and B above them where the pair is judged blind; returns how many lines
-/// each has and how many fit.
+/// Draws both, with nothing but the letters A and B above them where the pair is judged blind; says how many
+/// lines each has, how many fit, and where they begin.
 pub(crate) fn render(
     model: &Model,
     open: &OpenQuery,
-    found: &[Vec<Range<usize>>; 2],
+    quotes: &[Vec<Range<usize>>; 2],
+    areas: &mut Areas,
     canvas: Canvas<'_>,
-) -> ([usize; 2], usize) {
+) {
     let Canvas { theme, area, buf } = canvas;
     let [left, rule, right] = split(area);
     for row in rule.rows().skip(1) {
         Line::styled(" │", theme.border()).render(row, buf);
     }
-    let mut lines = [0, 0];
-    for (side, area) in [left, right].into_iter().enumerate() {
-        lines[side] = one(
-            model,
-            open,
-            side,
-            &found[side],
-            Canvas::new(theme, area, buf),
-        );
+    areas.page = 0;
+    for (side, pane) in [left, right].into_iter().enumerate() {
+        let canvas = Canvas::new(theme, pane, buf);
+        let (lines, page, first) = one(model, open, side, &quotes[side], canvas);
+        (areas.sides[side], areas.firsts[side]) = (lines, first);
+        areas.page = areas.page.max(page);
     }
-    (lines, usize::from(area.height.saturating_sub(2)))
+    areas.lines = areas.sides[0].max(areas.sides[1]);
+    areas.list = area;
 }
 
 fn one(
@@ -72,7 +69,7 @@ fn one(
     side: usize,
     quotes: &[Range<usize>],
     canvas: Canvas<'_>,
-) -> usize {
+) -> (usize, usize, usize) {
     let Canvas { theme, area, buf } = canvas;
     let battle = &model.battle;
     let document = if side == 0 { battle.a } else { battle.b };
@@ -89,16 +86,24 @@ fn one(
     let Some(source) = open.texts.get(&document) else {
         heading(&name, focus, theme, top, buf);
         Line::styled("loading the text …", theme.missing()).render(body, buf);
-        return 0;
+        return (0, 0, 0);
     };
-    let (shown, lines) = model
-        .layouts
-        .lines(source, &open.info.text, columns, battle.full);
-    if let Some(note) = shown.note(battle.full).filter(|_| body.height > 1) {
+    let (shown, lines) = model.layouts.lines(source, &open.info.text, columns);
+    if let Some(note) = shown.note().filter(|_| body.height > 1) {
         Line::styled(text::truncate(&note, columns), theme.muted()).render(cut(&mut body, 1), buf);
     }
     let page = usize::from(body.height);
-    let first = battle.scroll[side].min(lines.len().saturating_sub(page));
+    let search = model.search.as_ref();
+    let marks = TextMarks {
+        quotes: quotes.to_vec(),
+        found: search.map_or(Vec::new(), |search| search.in_text(side)),
+        current: search.and_then(|search| search.current_in(side)),
+    };
+    let first = match (battle.scroll[side], &marks.current) {
+        (Some(first), _) => first.min(lines.len().saturating_sub(page)),
+        (None, Some(place)) => shown.line_in_view(&lines, page, place),
+        (None, None) => shown.first_line(&lines, page, model.from_top),
+    };
     let place = document_text::place(first, page, lines.len());
     let room = usize::from(top.width).saturating_sub(text::width(&place) + 3);
     let words = format!("{name} · {}", open.rank_text(document));
@@ -109,5 +114,7 @@ fn one(
     };
     let words = format!("{}{place}", text::truncate(&words, room));
     heading(&words, focus, theme, top, buf);
-    document_text::render(&shown, &lines, first, quotes, Canvas::new(theme, body, buf))
+    let canvas = Canvas::new(theme, body, buf);
+    let count = document_text::render(&shown, &lines, first, &marks, canvas);
+    (count, page, first)
 }

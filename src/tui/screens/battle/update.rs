@@ -12,7 +12,9 @@ use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::verdict::decision_of;
 use crate::tui::screens::spec::Copied;
+use crate::tui::widgets::document_text::PreparedText;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 pub(crate) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     if let Some(decision) = decision_of(command) {
@@ -23,14 +25,15 @@ pub(crate) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::NextBattle => return step(model, true),
         Command::PreviousBattle => return step(model, false),
         Command::ToggleFullText => {
-            model.battle.full = !model.battle.full;
-            model.battle.scroll = [0, 0];
+            model.from_top = !model.from_top;
+            model.battle.scroll = [None, None];
         }
         Command::ToggleScrollLock => {
             let both = &mut model.battle;
             both.together = !both.together;
             if both.together {
-                both.scroll = [both.scroll[both.side.min(1)]; 2];
+                let first = model.areas.firsts[both.side.min(1)];
+                both.scroll = [Some(first); 2];
             }
         }
         Command::ToggleRawReply => {
@@ -72,10 +75,8 @@ fn ask_why(model: &mut Model) {
             .by(&model.options.annotator, model.battle.pair()?)?;
         Some(verdict.note.clone().unwrap_or_default())
     });
-    match given {
-        Some(note) => model.ask_reason(&note),
-        None => model.inform("give a verdict first, then its reason"),
-    }
+    let note = given.or_else(|| model.battle.note.clone());
+    model.ask_reason(&note.unwrap_or_default());
 }
 
 /// Goes to the next pair: of the document one came from, or of all by surprise.
@@ -114,8 +115,8 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
     if from_document {
         model.document.cursor = next;
     }
+    leave(model);
     model.battle = BattleScreen {
-        full: model.battle.full,
         raw: model.battle.raw,
         ..model.battle.on(a, b)
     };
@@ -126,10 +127,7 @@ fn step(model: &mut Model, forward: bool) -> Vec<Effect> {
 /// Goes to a pair of documents, fought or not: A is the row of the matrix, B the column.
 pub(crate) fn open_pair(model: &mut Model, a: usize, b: usize) -> Vec<Effect> {
     model.look_at(a, b);
-    model.battle = BattleScreen {
-        full: model.battle.full,
-        ..model.battle.on(a, b)
-    };
+    model.battle = model.battle.on(a, b);
     model.stack.push(Screen::Battle);
     requests::pair(model)
 }
@@ -149,19 +147,59 @@ pub(crate) fn copy(model: &Model) -> Copied {
 /// Scrolls what has the focus: both texts, one of them, or the reasoning.
 fn scroll(model: &mut Model, command: Command) {
     let (sides, page, aside) = (model.areas.sides, model.areas.page, model.areas.aside);
+    let firsts = model.areas.firsts;
     let battle = &mut model.battle;
     if battle.side == 2 {
         battle.judge_scroll = scrolled(battle.judge_scroll, command, aside.0, aside.1);
-    } else if battle.together {
-        let to = scrolled(
-            battle.scroll[0].max(battle.scroll[1]),
-            command,
-            sides[0].max(sides[1]),
-            page,
-        );
-        battle.scroll = [to, to];
-    } else {
-        let side = battle.side.min(1);
-        battle.scroll[side] = scrolled(battle.scroll[side], command, sides[side], page);
+        return;
     }
+    let together = battle.together;
+    for side in (0..2).filter(|side| together || *side == battle.side) {
+        let from = battle.scroll[side].unwrap_or(firsts[side]);
+        let to = scrolled(from, command, sides[side], page);
+        if to != from {
+            battle.scroll[side] = Some(to);
+        }
+    }
+}
+
+/// Both texts, as far as they are loaded.
+pub(crate) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
+    let Some(open) = &model.open else {
+        return Vec::new();
+    };
+    let text = |document: usize| {
+        let source = open.texts.get(&document)?;
+        Some(model.layouts.prepared(source, &open.info.text))
+    };
+    vec![text(model.battle.a), text(model.battle.b)]
+}
+
+/// Lets one text go to the place of the search; the other stays.
+pub(crate) fn reveal(model: &mut Model, side: usize) {
+    model.battle.scroll = model.areas.firsts.map(Some);
+    if let Some(scroll) = model.battle.scroll.get_mut(side) {
+        *scroll = None;
+    }
+}
+
+/// Why no verdict can be given on the pair: not before both texts are in sight.
+pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
+    let (a, b) = (model.battle.a, model.battle.b);
+    let open = model
+        .open
+        .as_ref()
+        .filter(|_| model.battle.pair().is_some());
+    let shown = open.is_some_and(|open| {
+        a.max(b) < open.documents.len() && [a, b].iter().all(|side| open.texts.contains_key(side))
+    });
+    (!shown).then_some("no verdict yet: the texts are still loading")
+}
+
+/// A reason without a verdict is about nothing.
+pub(super) fn leave(model: &mut Model) -> Vec<Effect> {
+    if model.screen() == Screen::Battle && model.battle.note.take().is_some() {
+        model.inform("the reason was not kept: no verdict was given");
+    }
+    Vec::new()
 }

@@ -32,7 +32,17 @@ pub(super) fn give_verdict(model: &mut Model, decision: Decision) -> Vec<Effect>
     };
     let words = open.decision_text(decision, model.battle.a, model.battle.b);
     let before = RankingBefore::of(open, words);
-    let effects = save(model, decision, None);
+    let given = model
+        .battle
+        .pair()
+        .and_then(|pair| open.people.by(&model.options.annotator, pair));
+    let same = given.is_some_and(|given| given.seen_from(model.battle.a) == decision);
+    if same && model.battle.note.is_none() {
+        model.inform("this is your verdict already; u takes it back");
+        return Vec::new();
+    }
+    let note = model.battle.note.take();
+    let effects = save(model, decision, note);
     if !effects.is_empty() {
         model.battle.before = Some(before);
     }
@@ -51,10 +61,11 @@ pub(super) fn explain(model: &mut Model, reason: &str) -> Vec<Effect> {
     let pair = model.battle.pair();
     let open = model.open.as_ref();
     let given = open.and_then(|open| open.people.by(&model.options.annotator, pair?));
+    let note = Some(reason.trim().to_owned()).filter(|note| !note.is_empty());
     let Some(verdict) = given else {
+        model.battle.note = note;
         return Vec::new();
     };
-    let note = Some(reason.trim().to_owned()).filter(|note| !note.is_empty());
     if note == verdict.note {
         return Vec::new();
     }

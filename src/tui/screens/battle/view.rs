@@ -103,10 +103,8 @@ pub(crate) fn view_with(
         Canvas::new(theme, side, buf),
     );
     areas.aside = judged;
-    (areas.sides, areas.page) =
-        texts::render(model, open, &reasoning.found, Canvas::new(theme, pair, buf));
-    areas.lines = areas.sides[0].max(areas.sides[1]);
-    areas.list = pair;
+    let canvas = Canvas::new(theme, pair, buf);
+    texts::render(model, open, &reasoning.found, &mut areas, canvas);
     if wide {
         let mut below = panel_area;
         heading("your verdict", false, theme, cut(&mut below, 1), buf);

@@ -40,7 +40,7 @@ pub(super) fn render(
     let words = format!("A {} against B {}", one(battle.a), one(battle.b));
     heading(&words, expanded, theme, top, buf);
     let (scroll, hint) = match expanded {
-        true => (model.document.scroll, ""),
+        true => (model.document.scroll.unwrap_or(0), ""),
         false => (0, ": e shows all"),
     };
     let pair = (battle.a, battle.b);

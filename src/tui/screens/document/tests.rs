@@ -156,9 +156,9 @@ fn reading_scrolls_the_text_and_expanding_shows_all_reasoning() {
     update(&mut model, Command::NextPane);
     shown(&mut model, (80, 22));
     update(&mut model, Command::Last);
-    assert!(model.document.scroll > 60 && model.document.cursor == 0);
+    assert!(model.document.scroll > Some(60) && model.document.cursor == 0);
     update(&mut model, Command::ExpandReasoning);
-    assert_eq!(model.document.scroll, 0);
+    assert_eq!(model.document.scroll, None);
     let page = shown(&mut model, (120, 38));
     assert!(
         page.contains("[not in text]") || page.contains("reasoning"),

@@ -9,6 +9,8 @@ use crate::tui::navigation::{cycled, moved, neighbour, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::Screen;
 use crate::tui::screens::spec::Copied;
+use crate::tui::widgets::document_text::PreparedText;
+use std::sync::Arc;
 
 /// Battles whose votes are asked for on entering, so that walking through them does not wait.
 const AHEAD: usize = 32;
@@ -22,13 +24,13 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::PreviousDocument => return turn(model, false),
         Command::ExpandReasoning => {
             model.document.expanded = !model.document.expanded;
-            model.document.scroll = 0;
+            model.document.scroll = None;
         }
         Command::NextPane | Command::PreviousPane if !model.document.expanded => {
             model.document.reading = !model.document.reading;
         }
         Command::Left | Command::Right if model.document.expanded => {
-            model.document.scroll = 0;
+            model.document.scroll = None;
             let step = match command {
                 Command::Left => Command::Up,
                 _ => Command::Down,
@@ -37,11 +39,27 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         }
         _ if scrolls => {
             let (lines, page) = (model.areas.lines, model.areas.page);
-            model.document.scroll = scrolled(model.document.scroll, command, lines, page);
+            let first = model.document.scroll.unwrap_or(model.areas.text_first);
+            model.document.scroll = Some(scrolled(first, command, lines, page));
         }
         _ => return walk(model, command),
     }
     Vec::new()
+}
+
+/// The text, once it is loaded.
+pub(super) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
+    let text = model.open.as_ref().and_then(|open| {
+        let source = open.texts.get(&model.document.document)?;
+        Some(model.layouts.prepared(source, &open.info.text))
+    });
+    vec![text]
+}
+
+/// Lets the text go to the place of the search, and gives it the keys.
+pub(super) fn reveal(model: &mut Model, _: usize) {
+    let screen = &mut model.document;
+    (screen.expanded, screen.reading, screen.scroll) = (false, true, None);
 }
 
 fn walk(model: &mut Model, command: Command) -> Vec<Effect> {

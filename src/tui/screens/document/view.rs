@@ -7,6 +7,7 @@ use crate::tui::layout::{cut, cut_bottom, inset};
 use crate::tui::model::Model;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, heading, notice};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -36,9 +37,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         .copied();
     if model.document.expanded {
         let (lines, page) = reasons::render(model, open, chosen, Canvas::new(theme, rest, buf));
+        let last = lines.saturating_sub(page);
         return Areas {
             lines,
             page,
+            text_first: model.document.scroll.unwrap_or(0).min(last),
             list: Rect::default(),
             ..areas
         };
@@ -58,7 +61,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
         let wanted = source.map_or(1, |source| {
             model
                 .layouts
-                .lines(source, &open.info.text, usize::from(rest.width), true)
+                .lines(source, &open.info.text, usize::from(rest.width))
                 .1
                 .len()
         });
@@ -69,7 +72,7 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
                 .min(wanted.min(1_000) as u16 + 1),
         )
     };
-    (areas.lines, areas.page) = read_pane(model, open, theme, &mut read, buf);
+    (areas.lines, areas.page, areas.text_first) = read_pane(model, open, theme, &mut read, buf);
     let wanted = shown.len().clamp(1, 1_000) as u16 + table::FRAME;
     let reasons_rows = battles
         .height
@@ -86,27 +89,37 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     areas
 }
 
-/// Draws the document's text; returns its lines and how many fit.
+/// Draws the document's text; returns its lines, how many fit, and the first that is shown.
 fn read_pane(
     model: &Model,
     open: &OpenQuery,
     theme: &Theme,
     area: &mut Rect,
     buf: &mut Buffer,
-) -> (usize, usize) {
+) -> (usize, usize, usize) {
     let top = cut(area, 1);
     let focus = model.document.reading;
     let Some(source) = open.texts.get(&model.document.document) else {
         heading("text", focus, theme, top, buf);
         Line::styled("loading the text …", theme.missing()).render(*area, buf);
-        return (0, 0);
+        return (0, 0, 0);
     };
-    let (shown, lines) =
-        model
-            .layouts
-            .lines(source, &open.info.text, usize::from(area.width), true);
+    let (shown, lines) = model
+        .layouts
+        .lines(source, &open.info.text, usize::from(area.width));
     let page = usize::from(area.height);
-    let first = model.document.scroll.min(lines.len().saturating_sub(page));
+    let search = model.search.as_ref();
+    let marks = TextMarks {
+        quotes: Vec::new(),
+        found: search.map_or(Vec::new(), |search| search.in_text(0)),
+        current: search.and_then(|search| search.current_in(0)),
+    };
+    let last = lines.len().saturating_sub(page);
+    let first = match (model.document.scroll, &marks.current) {
+        (Some(first), _) => first.min(last),
+        (None, Some(place)) => shown.line_in_view(&lines, page, place),
+        (None, None) => 0,
+    };
     let mut words = "text".to_owned();
     if lines.len() > page && page > 0 {
         words += &format!(
@@ -116,11 +129,11 @@ fn read_pane(
             lines.len()
         );
     }
-    if let Some(note) = shown.note(true) {
+    if let Some(note) = shown.note() {
         words += &format!(" · {note}");
     }
     heading(&words, focus, theme, top, buf);
     let canvas = Canvas::new(theme, *area, buf);
-    let count = document_text::render(&shown, &lines, first, &[], canvas);
-    (count, page)
+    let count = document_text::render(&shown, &lines, first, &marks, canvas);
+    (count, page, first)
 }

@@ -24,7 +24,7 @@ fn item(a: usize, b: usize) -> QueueItem {
 }
 
 /// The query of the tests with three items in the queue, the first under review.
-fn reviewing() -> Model {
+pub(crate) fn reviewing() -> Model {
     let mut model = model(Screen::Review);
     model.stack = vec![Screen::Queries, Screen::Queue, Screen::Review];
     let items = vec![item(0, 1), item(1, 2), item(0, 4)];

@@ -50,6 +50,19 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     }
 }
 
+/// Why no verdict can be given on the pair under review: not before both its texts are in sight.
+pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
+    let current = model.queue.current.as_ref();
+    let ready = current.is_some_and(|current| {
+        let open = model.open.as_ref();
+        current.since.is_some() && open.is_some_and(|open| open.info.key == current.item.query)
+    });
+    match ready {
+        true => battle::update::obstacle(model),
+        false => Some("no verdict yet: the pair is still loading"),
+    }
+}
+
 fn is_blind(model: &Model) -> bool {
     let current = model.queue.current.as_ref();
     current.is_none_or(CurrentItem::is_blind)
@@ -127,7 +140,10 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         return Vec::new();
     }
     if !current.is_blind() {
-        current.unsaved |= current.decision != Some(decision);
+        if current.decision == Some(decision) {
+            return Vec::new();
+        }
+        current.unsaved = true;
         current.decision = Some(decision);
         let note = current.note.clone();
         if let Some(before) = &mut model.battle.before {
@@ -137,6 +153,7 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
         return Vec::new();
     }
     let (active_ms, confidence) = (active_ms(&mut current.since, now), current.confidence);
+    let note = current.note.clone();
     current.blind = Some(decision);
     current.decision = Some(decision);
     let draw = current.draw();
@@ -144,10 +161,11 @@ fn decide(model: &mut Model, decision: Decision) -> Vec<Effect> {
     let (query, a, b) = (current.item.query, model.battle.a, model.battle.b);
     model.battle.blind = false;
     battle::verdict::remember_ranking(model, decision.words("A", "B"));
-    battle::verdict::apply(model, decision, None);
+    battle::verdict::apply(model, decision, note.clone());
     model.saving += 1;
     vec![Effect::Save(NewVerdict {
         blind: true,
+        note,
         active_ms,
         confidence,
         item,
@@ -167,12 +185,9 @@ fn blame(model: &mut Model, cause: ErrorCause) -> Vec<Effect> {
 }
 
 fn ask_why(model: &mut Model) -> Vec<Effect> {
-    match &model.queue.current {
-        Some(current) if !current.is_blind() => {
-            let note = current.note.clone().unwrap_or_default();
-            model.ask_reason(&note);
-        }
-        _ => model.inform("decide first, then say why"),
+    if let Some(current) = &model.queue.current {
+        let note = current.note.clone().unwrap_or_default();
+        model.ask_reason(&note);
     }
     Vec::new()
 }
@@ -180,7 +195,7 @@ fn ask_why(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(current) = &mut model.queue.current {
         let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        current.unsaved |= current.note != note;
+        current.unsaved |= !current.is_blind() && current.note != note;
         current.note = note;
     }
     Vec::new()

@@ -44,14 +44,8 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let lines = panel::blind(model, current, theme, columns);
     let rows = lines.len() as u16;
     Paragraph::new(lines).render(cut_bottom(&mut rest, rows), buf);
-    (areas.sides, areas.page) = battle::texts::render(
-        model,
-        open,
-        &Default::default(),
-        Canvas::new(theme, rest, buf),
-    );
-    areas.lines = areas.sides[0].max(areas.sides[1]);
-    areas.list = rest;
+    let canvas = Canvas::new(theme, rest, buf);
+    battle::texts::render(model, open, &Default::default(), &mut areas, canvas);
     areas
 }
 

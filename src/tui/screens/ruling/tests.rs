@@ -16,7 +16,7 @@ use crate::tui::update::update;
 use std::sync::Arc;
 use std::time::Duration;
 
-fn evidence(document: &str) -> DocumentEvidence {
+pub(crate) fn evidence(document: &str) -> DocumentEvidence {
     let pick = |judge: &str, picked, reason: &str| JudgePick {
         judge: judge.to_owned(),
         picked: Some(picked),
@@ -41,7 +41,7 @@ fn evidence(document: &str) -> DocumentEvidence {
 }
 
 /// The first of two disagreements before the person, with its text.
-fn current() -> Model {
+pub(crate) fn current() -> Model {
     let mut model = adjudicating();
     let effects = on_command(&mut model, Command::Open);
     let documents: Vec<&str> = effects

@@ -13,6 +13,8 @@ use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::navigation::{neighbour, scrolled};
 use crate::tui::requests;
 use crate::tui::screens::spec::Copied;
+use crate::tui::widgets::document_text::PreparedText;
+use std::sync::Arc;
 use std::time::Instant;
 
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
@@ -32,23 +34,44 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::WriteNote => ask_why(model),
         Command::ToggleFullText => {
             if let Some(current) = &mut model.adjudication.current {
-                current.scroll = match current.scroll {
-                    None => Some(0),
-                    Some(_) => None,
-                };
+                current.scroll = None;
             }
+            model.from_top = !model.from_top;
             Vec::new()
         }
         command => {
             if let Some(current) = &mut model.adjudication.current {
-                let to = scrolled(first, command, lines, page);
-                if to != first {
+                let from = current.scroll.unwrap_or(first);
+                let to = scrolled(from, command, lines, page);
+                if to != from {
                     current.scroll = Some(to);
                 }
             }
             Vec::new()
         }
     }
+}
+
+/// The text, once it is loaded.
+pub(super) fn texts(model: &Model) -> Vec<Option<Arc<PreparedText>>> {
+    let current = model.adjudication.current.as_ref();
+    let evidence = current.and_then(|current| current.evidence.as_ref());
+    let text = evidence.map(|found| model.layouts.prepared(&found.text, &found.asked));
+    vec![text]
+}
+
+/// Lets the text go to the place of the search.
+pub(super) fn reveal(model: &mut Model, _: usize) {
+    if let Some(current) = &mut model.adjudication.current {
+        current.scroll = None;
+    }
+}
+
+/// Why nothing can be ruled: not before the text is in sight.
+pub(super) fn obstacle(model: &Model) -> Option<&'static str> {
+    let current = model.adjudication.current.as_ref();
+    let shown = current.is_some_and(|current| current.evidence.is_some());
+    (!shown).then_some("no ruling yet: the document is still loading")
 }
 
 /// Calls a disagreement, by its index, and loads the next one before it is wanted.
@@ -117,7 +140,6 @@ fn rule(model: &mut Model, finding: Finding) -> Vec<Effect> {
     };
     let new = NewRuling {
         fault: None,
-        note: None,
         after_reveal: false,
         about: RulingContext {
             blind,
@@ -150,12 +172,9 @@ fn blame(model: &mut Model, fault: DisagreementCause) -> Vec<Effect> {
 }
 
 fn ask_why(model: &mut Model) -> Vec<Effect> {
-    match &model.adjudication.current {
-        Some(current) if current.ruled.is_some() => {
-            let note = current.note.clone().unwrap_or_default();
-            model.ask_reason(&note);
-        }
-        _ => model.inform("rule first, then say why"),
+    if let Some(current) = &model.adjudication.current {
+        let note = current.note.clone().unwrap_or_default();
+        model.ask_reason(&note);
     }
     Vec::new()
 }
@@ -163,7 +182,7 @@ fn ask_why(model: &mut Model) -> Vec<Effect> {
 pub(crate) fn note(model: &mut Model, text: &str) -> Vec<Effect> {
     if let Some(current) = &mut model.adjudication.current {
         let note = Some(text.trim().to_owned()).filter(|note| !note.is_empty());
-        current.unsaved |= current.note != note;
+        current.unsaved |= current.ruled.is_some() && current.note != note;
         current.note = note;
     }
     Vec::new()

@@ -11,10 +11,10 @@ use crate::tui::model::ruling::CurrentRuling;
 use crate::tui::screens::review::view::query_lines;
 use crate::tui::text;
 use crate::tui::theme::Theme;
+use crate::tui::widgets::document_text::TextMarks;
 use crate::tui::widgets::{document_text, folded_rows, heading, notice};
 use ratatui::text::Line;
 use ratatui::widgets::{Paragraph, Widget};
-use std::ops::Range;
 
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, _: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
@@ -77,14 +77,18 @@ fn document(
     let columns = usize::from(body.width);
     let (shown, lines) = model
         .layouts
-        .lines(&evidence.text, &evidence.asked, columns, true);
-    if let Some(note) = shown.note(true).filter(|_| body.height > 1) {
+        .lines(&evidence.text, &evidence.asked, columns);
+    if let Some(note) = shown.note().filter(|_| body.height > 1) {
         Line::styled(text::truncate(&note, columns), theme.muted()).render(cut(&mut body, 1), buf);
     }
     let page = usize::from(body.height);
-    let nearest = lines.partition_point(|line| line.end <= shown.passage.start);
-    let first = current.scroll.unwrap_or(nearest);
-    let first = first.min(lines.len().saturating_sub(page));
+    let search = model.search.as_ref();
+    let found = search.and_then(|search| search.current_in(0));
+    let first = match (current.scroll, &found) {
+        (Some(first), _) => first.min(lines.len().saturating_sub(page)),
+        (None, Some(place)) => shown.line_in_view(&lines, page, place),
+        (None, None) => shown.first_line(&lines, page, model.from_top),
+    };
     let place = document_text::place(first, page, lines.len());
     let title = evidence.title.as_deref().unwrap_or_default();
     let name = sanitise::line(evidence.document.as_str());
@@ -100,7 +104,12 @@ fn document(
         true => Vec::new(),
         false => vec![shown.passage.clone()],
     };
-    let lit: Vec<Range<usize>> = lit.unwrap_or_else(passage);
-    let count = document_text::render(&shown, &lines, first, &lit, Canvas::new(theme, body, buf));
+    let marks = TextMarks {
+        quotes: lit.unwrap_or_else(passage),
+        found: search.map_or(Vec::new(), |search| search.in_text(0)),
+        current: found,
+    };
+    let canvas = Canvas::new(theme, body, buf);
+    let count = document_text::render(&shown, &lines, first, &marks, canvas);
     (count, page, first.min(count))
 }

@@ -1,0 +1,69 @@
+//! Searching the texts on screen: typing, going from place to place, ending.
+
+use crate::tui::keymap::Command;
+use crate::tui::model::text_search::TextSearch;
+use crate::tui::model::{Model, PromptFor};
+use crate::tui::screens::registry::spec;
+use crate::tui::screens::spec::Find;
+
+/// Asks for words to look for in the texts on screen.
+pub(super) fn ask(model: &mut Model) {
+    let words = model.search.as_ref().map(|search| search.words.clone());
+    let placeholder = "words to find in the text";
+    model.ask(
+        "/",
+        placeholder,
+        &words.unwrap_or_default(),
+        PromptFor::Search,
+    );
+}
+
+/// Lights the words where they stand; without words nothing is searched.
+pub(super) fn look_for(model: &mut Model, words: &str) {
+    let Find::Texts(texts) = spec(model.screen()).find else {
+        return;
+    };
+    let before = model.search.take();
+    if words.trim().is_empty() {
+        return;
+    }
+    let mut search = TextSearch::new(words, &texts(model));
+    if let Some(before) = before.filter(|before| before.words == words) {
+        search.at = before.at.min(search.found.len().saturating_sub(1));
+    }
+    model.search = Some(search);
+    show(model);
+}
+
+/// Looks again, where texts have arrived since.
+pub(super) fn refresh(model: &mut Model) {
+    if let Some(words) = model.search.as_ref().map(|search| search.words.clone()) {
+        look_for(model, &words);
+    }
+}
+
+/// Answers a command while a search is lit; false where it is not about the search.
+pub(super) fn on_command(model: &mut Model, command: Command) -> bool {
+    let Some(search) = &mut model.search else {
+        return false;
+    };
+    match command {
+        Command::NextMatch | Command::PreviousMatch => {
+            search.step(command == Command::NextMatch);
+            show(model);
+        }
+        Command::Back => model.search = None,
+        _ => return false,
+    }
+    true
+}
+
+/// Brings the place that is meant into view.
+fn show(model: &mut Model) {
+    let side = model.search.as_ref().and_then(TextSearch::current);
+    if let Some(side) = side.map(|(side, _)| *side)
+        && let Find::Texts(_) = spec(model.screen()).find
+    {
+        (spec(model.screen()).reveal)(model, side);
+    }
+}

@@ -1,0 +1,354 @@
+//! The law of verdicts: none without a verdict key pressed in the verdict state, and none on another pair or document.
+
+use super::update;
+use crate::app::review::annotator_statistics::AnnotatorStatistics;
+use crate::domain::adjudication::Finding;
+use crate::domain::battle::Pair;
+use crate::domain::sampling::SeededRng;
+use crate::domain::verdict::Decision;
+use crate::store::corpus::QueryKey;
+use crate::tui::keymap::{self, Command, Scope};
+use crate::tui::message::{Effect, Msg};
+use crate::tui::model::{Model, Overlay, Subject};
+use crate::tui::screens::Screen;
+use crate::tui::screens::{review, ruling, testing};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Sequences of keys that are tried, from each screen.
+const SEQUENCES: usize = 500;
+/// Keys, pastes and answers in a sequence.
+const LENGTH: usize = 12;
+/// A model is made anew after so many sequences; it costs more than they do.
+const REUSED: usize = 50;
+
+#[derive(Clone, Debug)]
+enum Event {
+    Key(KeyEvent),
+    Paste(&'static str),
+    /// A verdict is on disk.
+    Stored,
+    NotStored,
+    /// The queue has been worked out anew, or texts arrive.
+    Queued,
+    Texts,
+    Evidence,
+}
+
+fn one_of<T: Clone>(rng: &mut SeededRng, all: &[T]) -> T {
+    all[rng.below(all.len())].clone()
+}
+
+fn letter(rng: &mut SeededRng, keys: &str) -> Event {
+    let keys: Vec<char> = keys.chars().collect();
+    Event::Key(KeyEvent::from(KeyCode::Char(one_of(rng, &keys))))
+}
+
+fn event(rng: &mut SeededRng) -> Event {
+    const NAMED: [KeyCode; 5] = [
+        KeyCode::Enter,
+        KeyCode::Esc,
+        KeyCode::Tab,
+        KeyCode::Backspace,
+        KeyCode::Down,
+    ];
+    match rng.below(20) {
+        0..4 => letter(rng, "abtxAB1234"),
+        4..7 => letter(rng, "/:?iM"),
+        7..12 => letter(
+            rng,
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 $!|@[]+-=",
+        ),
+        12..16 => Event::Key(KeyEvent::from(one_of(rng, &NAMED))),
+        16 => {
+            let code = KeyCode::Char(one_of(rng, &['c', 'r', 'u', 'd', 'l']));
+            Event::Key(KeyEvent::new(code, KeyModifiers::CONTROL))
+        }
+        17 => Event::Paste(one_of(rng, &["lamb", "a\nb", "131", "t"])),
+        _ => one_of(
+            rng,
+            &[
+                Event::Stored,
+                Event::NotStored,
+                Event::Queued,
+                Event::Texts,
+                Event::Evidence,
+            ],
+        ),
+    }
+}
+
+fn message(event: &Event, model: &Model) -> Msg {
+    match event {
+        Event::Key(key) => Msg::Key(*key),
+        Event::Paste(text) => Msg::Paste((*text).to_owned()),
+        Event::Stored => Msg::Saved(QueryKey(7)),
+        Event::NotStored => Msg::NotSaved("the disk is full".to_owned()),
+        Event::Queued => Msg::Queued(
+            model.queue.generation,
+            model.queue.items.clone(),
+            AnnotatorStatistics::default(),
+        ),
+        Event::Texts => Msg::Texts(QueryKey(7), vec![(0, Arc::from("lamb and mutton"))]),
+        Event::Evidence => Msg::Evidence(Box::new(ruling::tests::evidence("5912283"))),
+    }
+}
+
+/// A model on one of the screens where verdicts are given, or on the way to one.
+fn start(which: usize) -> Model {
+    match which {
+        0 => testing::sized(Screen::Battle, 3, 1),
+        1 => review::tests::reviewing(),
+        2 => ruling::tests::current(),
+        3 => testing::sized(Screen::Document, 3, 1),
+        4 => testing::sized(Screen::Matrix, 3, 1),
+        _ => {
+            // Texts that have not arrived.
+            let mut model = testing::sized(Screen::Battle, 3, 1);
+            if let Some(open) = &mut model.open {
+                open.texts.clear();
+            }
+            model
+        }
+    }
+}
+
+/// What a verdict key says, independent of how the screens understand it.
+fn decision(command: Command) -> Option<Decision> {
+    Some(match command {
+        Command::JudgeA => Decision::A,
+        Command::JudgeAStrongly => Decision::MuchA,
+        Command::JudgeB => Decision::B,
+        Command::JudgeBStrongly => Decision::MuchB,
+        Command::JudgeTie => Decision::Tie,
+        Command::CannotTell => Decision::CannotTell,
+        _ => return None,
+    })
+}
+
+fn finding(command: Command) -> Option<Finding> {
+    Some(match command {
+        Command::RuleRelevant => Finding::Relevant,
+        Command::RulePartially => Finding::Partially,
+        Command::RuleNot => Finding::Not,
+        Command::RuleCannotTell => Finding::CannotTell,
+        _ => return None,
+    })
+}
+
+/// A decision as the pair's first document sees it.
+fn oriented(pair: Pair, a: usize, decision: Decision) -> Decision {
+    match a == pair.low() {
+        true => decision,
+        false => decision.flipped(),
+    }
+}
+
+#[derive(Default)]
+struct Pressed {
+    verdicts: HashMap<(QueryKey, Pair), Decision>,
+    rulings: HashMap<(QueryKey, String), Finding>,
+    /// When a line was last accepted: keys that follow at once belong to it.
+    accepted: Option<Instant>,
+}
+
+impl Pressed {
+    /// Notes a verdict key that is pressed in the verdict state: nothing lies over the screen, nothing is searched.
+    fn note(&mut self, model: &Model, key: KeyEvent) {
+        let (code, now) = (key.code, model.now);
+        if matches!(model.overlays.last(), Some(Overlay::Prompt(..))) && code == KeyCode::Enter {
+            self.accepted = Some(now);
+        }
+        let soon = |accepted| now.duration_since(accepted) < Duration::from_millis(150);
+        if !model.overlays.is_empty() || model.search.is_some() || self.accepted.is_some_and(soon) {
+            return;
+        }
+        let command = keymap::resolve(Scope::Screen(model.screen()), key);
+        let (Some(command), Some(subject)) = (command, model.subject()) else {
+            return;
+        };
+        match subject {
+            Subject::Pair(query, pair) => {
+                if let Some(decision) = decision(command) {
+                    let decision = oriented(pair, model.battle.a, decision);
+                    self.verdicts.insert((query, pair), decision);
+                }
+            }
+            Subject::Document(query, document) => {
+                if let Some(finding) = finding(command) {
+                    self.rulings.insert((query, document.to_string()), finding);
+                }
+            }
+        }
+    }
+
+    fn allows(&self, effect: &Effect) -> bool {
+        match effect {
+            Effect::Save(new) => Pair::new(new.a, new.b).is_some_and(|pair| {
+                let said = self.verdicts.get(&(new.query, pair));
+                said == Some(&oriented(pair, new.a, new.decision))
+            }),
+            Effect::Rule(new) => {
+                let about = (new.query, new.document.to_string());
+                self.rulings.get(&about) == Some(&new.finding)
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Plays a sequence.
+fn obeys(model: &mut Model, pressed: &mut Pressed, events: &[(Event, u64)]) {
+    for (at, (event, wait)) in events.iter().enumerate() {
+        let now = model.now + Duration::from_millis(*wait);
+        let typing = matches!(model.overlays.last(), Some(Overlay::Prompt(..)));
+        let screen = model.screen();
+        if let Event::Key(key) = event {
+            model.now = now;
+            pressed.note(model, *key);
+        }
+        let msg = message(event, model);
+        let effects = update(model, msg, now);
+        for effect in &effects {
+            assert!(
+                pressed.allows(effect),
+                "{effect:?} on {screen:?} after {:?}",
+                &events[..=at]
+            );
+        }
+        let typed = matches!(event, Event::Key(key) if key.modifiers.is_empty()
+            && matches!(key.code, KeyCode::Char(_)));
+        assert!(
+            !(typing && typed && decides(&effects)),
+            "typed into a prompt: {:?}",
+            &events[..=at]
+        );
+    }
+}
+
+fn tried(sequences: usize) {
+    for which in 0..6 {
+        let mut rng = SeededRng::new(which as u64, &["keys"]);
+        let mut model = start(which);
+        let mut pressed = Pressed::default();
+        let stack = model.stack.clone();
+        for sequence in 0..sequences {
+            let events: Vec<(Event, u64)> = (0..LENGTH)
+                .map(|_| (event(&mut rng), rng.below(400) as u64))
+                .collect();
+            obeys(&mut model, &mut pressed, &events);
+            let decided = matches!(which, 1 | 2) && model.subject().is_none();
+            if sequence % REUSED == REUSED - 1 || decided {
+                model = start(which);
+                pressed = Pressed::default();
+            } else if model.stack.len() < stack.len() {
+                model.stack.clone_from(&stack);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_verdict_without_a_verdict_key_in_the_verdict_state() {
+    tried(SEQUENCES);
+}
+
+/// The same on 10⁵ sequences: `cargo test --lib verdict_law -- --ignored`.
+#[test]
+#[ignore = "takes a minute or two"]
+fn no_verdict_without_a_verdict_key_in_a_hundred_thousand_sequences() {
+    tried(17_000);
+}
+
+fn press(model: &mut Model, keys: &str) -> Vec<Effect> {
+    let now = model.now;
+    let keys = keys.chars().map(|c| match c {
+        '\n' => KeyEvent::from(KeyCode::Enter),
+        '\u{1b}' => KeyEvent::from(KeyCode::Esc),
+        c => KeyEvent::from(KeyCode::Char(c)),
+    });
+    let effects = keys.flat_map(|key| update(model, Msg::Key(key), now));
+    effects.collect()
+}
+
+fn decides(effects: &[Effect]) -> bool {
+    let writes = |effect: &Effect| matches!(effect, Effect::Save(_) | Effect::Rule(_));
+    effects.iter().any(writes)
+}
+
+#[test]
+fn words_that_are_searched_are_no_verdict_while_typed_and_while_lit() {
+    for which in 0..3 {
+        let mut model = start(which);
+        let effects = press(&mut model, "/therapy\nabtxAB1234nNab");
+        assert!(!decides(&effects), "{effects:?}");
+        let search = model.search.as_ref().unwrap();
+        assert!(search.found.len() > 1 || which == 2, "{search:?}");
+        // Without a match the search stays until it is ended: what is typed goes on being no verdict.
+        let effects = press(&mut model, "/zzz\nab131");
+        assert!(!decides(&effects) && model.search.is_some());
+        let effects = press(&mut model, "\u{1b}");
+        assert!(!decides(&effects) && model.search.is_none());
+        model.now += Duration::from_secs(1);
+        let key = keymap::key_name(
+            match which {
+                2 => Command::RuleRelevant,
+                _ => Command::JudgeA,
+            },
+            Scope::Screen(model.screen()),
+        );
+        assert!(decides(&press(&mut model, &key)));
+    }
+}
+
+#[test]
+fn a_reason_may_be_written_first_and_goes_with_the_verdict() {
+    for which in 0..3 {
+        let mut model = start(which);
+        assert!(!decides(&press(&mut model, "ibad dose\n")));
+        // A second pasted line is no verdict.
+        assert!(!decides(&press(&mut model, "ab")));
+        model.now += Duration::from_secs(1);
+        let key = match which {
+            2 => keymap::key_name(Command::RuleNot, Scope::Screen(Screen::Ruling)),
+            _ => "b".to_owned(),
+        };
+        let effects = press(&mut model, &key);
+        let note = effects.iter().find_map(|effect| match effect {
+            Effect::Save(new) => new.note.clone(),
+            Effect::Rule(new) => new.note.clone(),
+            _ => None,
+        });
+        assert_eq!(note.as_deref(), Some("bad dose"), "{effects:?}");
+    }
+}
+
+#[test]
+fn the_palette_tells_the_key_of_a_verdict_and_gives_none() {
+    let mut model = start(0);
+    assert!(!decides(&press(&mut model, ":judge-tie\n")));
+    let toast = model.toast.as_ref().unwrap();
+    assert!(toast.text.contains("press t"), "{toast:?}");
+}
+
+#[test]
+fn no_verdict_is_given_on_a_text_that_is_not_in_sight() {
+    let mut model = start(5);
+    assert!(!decides(&press(&mut model, "abtxAB")));
+}
+
+#[test]
+fn a_key_that_is_held_down_decides_once() {
+    let mut model = start(0);
+    let mut key = KeyEvent::from(KeyCode::Char('a'));
+    key.kind = crossterm::event::KeyEventKind::Repeat;
+    let now = model.now;
+    assert!(!decides(&update(&mut model, Msg::Key(key), now)));
+    assert!(decides(&press(&mut model, "a")));
+    assert!(
+        !decides(&press(&mut model, "a")),
+        "the same verdict is not stored twice"
+    );
+}

@@ -1,0 +1,23 @@
+//! When a verdict or a ruling may be given: with its texts in sight, and with nothing that is typed into.
+
+use crate::tui::model::Model;
+use crate::tui::screens::registry::spec;
+use std::time::Duration;
+
+/// Keys that follow the end of a prompt this closely were meant for it: a pasted line that the terminal sent as keys.
+const AFTER_TYPING: Duration = Duration::from_millis(150);
+
+/// Why no verdict can be given now; `None` in the verdict state.
+pub(crate) fn obstacle(model: &Model) -> Option<&'static str> {
+    if !model.overlays.is_empty() {
+        return Some("close what is on top first; then the verdict keys work");
+    }
+    if model.search.is_some() {
+        return Some("press Esc to end the search; then the verdict keys work");
+    }
+    let just_typed = |typed| model.now.duration_since(typed) < AFTER_TYPING;
+    if model.typed.is_some_and(just_typed) {
+        return Some("no verdict: the key came right after typing; press it again");
+    }
+    (spec(model.screen()).obstacle)(model)
+}

@@ -113,6 +113,8 @@ pub struct RunConfig {
     pub focus: f64,
     /// Pairs a round, from 1; `None` leaves it to the sampler.
     pub round: Option<usize>,
+    /// Pairs that language models are asked about in both orders, at most; 0 for none.
+    pub probe: usize,
     /// Dollars that a project may have spent in all, from 0; `None` for no limit.
     pub budget: Option<f64>,
     pub concurrency: usize,
@@ -129,6 +131,7 @@ impl Default for RunConfig {
             judging: adaptive::JudgeChoice::default(),
             focus: Strategy::default().floor,
             round: None,
+            probe: crate::domain::sampling::PROBED_PAIRS,
             budget: None,
             concurrency: 256,
             demo_pace: 400.0,

@@ -24,6 +24,7 @@ pub mod judges;
 pub mod labels;
 pub mod ledger;
 pub mod merge;
+pub mod outstanding;
 mod parallel;
 mod picks;
 pub mod printed_items;

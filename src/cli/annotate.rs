@@ -18,7 +18,7 @@ use crate::app::output_file::write_whole;
 use crate::app::run_lock::RunLock;
 use crate::app::wording::counted;
 use crate::client::RunControl;
-use crate::store::votes::CallSelection;
+use crate::store::outstanding::CallSelection;
 use clap::Args;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +81,9 @@ pub(super) struct AnnotateCommand {
     /// Hand the calls to the providers' batch endpoints: half the price, answers within a day
     #[arg(long)]
     batch: bool,
+    /// Pairs that each language model is asked about in both orders, at most, and at most one for 50 of its calls; 0 for none
+    #[arg(long, value_name = "PAIRS")]
+    probe: Option<usize>,
     #[command(flatten)]
     sampling: sampling_options::SamplingOptions,
     /// Do not ask before money is spent
@@ -115,6 +118,7 @@ impl AnnotateCommand {
                 true => CallSelection::FreshAndFailed,
                 false => CallSelection::Fresh,
             },
+            probe: self.probe.unwrap_or(usual.probe),
             at_most: self.batch.then_some(1),
         };
         let campaign = self.sampling.plan(&dataset, &ensemble, &request, usual)?;
@@ -129,9 +133,10 @@ impl AnnotateCommand {
         let estimate = || -> Result<CostEstimate, CommandFailure> {
             let project = context.project().exists().then(|| context.open());
             let project = project.transpose()?;
-            let pools = dataset.pools()?;
+            let documents: Vec<usize> = dataset.pools()?.map(|pool| pool.documents.len()).collect();
             Ok(CostEstimate::of_pools(
-                pools,
+                dataset.pools()?,
+                &documents,
                 &ensemble,
                 &request,
                 project.as_ref(),

@@ -5,8 +5,8 @@ use crate::app::embedded_reasoning::REASONING_GONE;
 use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
-use crate::domain::battle::Pair;
-use crate::domain::ranking::{View, VoteCount, share_bar};
+use crate::domain::battle::{Battle, Pair};
+use crate::domain::ranking::{OrderEffect, View, VoteCount, share_bar};
 use crate::domain::sanitise;
 use crate::domain::vote::{Margin, Outcome};
 use crate::judge::{JudgeSpec, OFFLINE_LABEL};
@@ -76,6 +76,10 @@ fn battle_json(loaded: &QueryBattles, index: usize, votes: &[VoteDetail]) -> Val
     let pair = Pair::new(battle.a, battle.b);
     let verdict = pair.map_or(Value::Null, |pair| in_force(loaded, pair, battle.a));
     let (said, conflict) = pair.map_or((json!([]), false), |pair| loaded.said.json(pair, battle.a));
+    let flips = loaded.view.flips(battle.a, battle.b);
+    let flips: Vec<&str> = flips
+        .filter_map(|judge| Some(loaded.judge(judge)?.name.as_str()))
+        .collect();
     let votes: Vec<Value> = votes
         .iter()
         .map(|vote| {
@@ -118,6 +122,7 @@ fn battle_json(loaded: &QueryBattles, index: usize, votes: &[VoteDetail]) -> Val
         "said": said,
         "conflict": conflict,
         "replaced": numbers.replaced,
+        "flips": flips,
         "votes": votes,
     })
 }
@@ -176,6 +181,21 @@ fn margin_text(margin: Margin) -> String {
     }
 }
 
+/// What the judge says of the pair in the other order, where it was asked so.
+fn order_words(loaded: &QueryBattles, battle: Battle, vote: &VoteDetail) -> String {
+    let view = &loaded.view;
+    let by_order = view.margins_by_order(vote.judge, battle.a, battle.b);
+    let effect = match view.order_effect(vote.judge, battle.a, battle.b) {
+        None => return String::new(),
+        Some(OrderEffect::None) => "the same answer",
+        Some(OrderEffect::TieOnce) => "a tie in one order only",
+        Some(OrderEffect::Flip) => "flip",
+    };
+    by_order[usize::from(!vote.swapped)].map_or(String::new(), |other| {
+        format!(", in the other order {}: {effect}", margin_text(other))
+    })
+}
+
 fn as_text(loaded: &QueryBattles) -> String {
     let name = |at: usize| clean(loaded.documents[at].id.as_str());
     let mut text = String::new();
@@ -210,9 +230,11 @@ fn as_text(loaded: &QueryBattles) -> String {
                 "saw A first"
             };
             match &vote.result {
-                Ok(margin) => {
-                    text.push_str(&format!("  {who} {} ({shown})\n", margin_text(*margin)));
-                }
+                Ok(margin) => text.push_str(&format!(
+                    "  {who} {} ({shown}){}\n",
+                    margin_text(*margin),
+                    order_words(loaded, battle, vote)
+                )),
                 Err((cause, message)) => {
                     text.push_str(&format!(
                         "  {who} failed: {cause}: {}\n",

@@ -77,12 +77,14 @@ fn show(context: &CommandContext, store: Store, demo: bool) -> CommandResult {
             cycles: run.cycles,
             campaign: run.campaign,
             depth: run.depth,
+            probe: config.run.probe,
             ..RunRequest::default()
         },
         None => RunRequest {
             seed: config.run.seed,
             cycles: config.run.cycles,
             campaign: config.run.campaign(),
+            probe: config.run.probe,
             ..RunRequest::default()
         },
     };

@@ -10,7 +10,9 @@ use crate::cli::command::{CommandContext, CommandResult};
 use crate::cli::output;
 use crate::cli::output::{clean, or_dash};
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judge_report::{JudgeReport, ParameterBasis, PositionCounts, judge_model};
+use crate::domain::judge_report::{
+    BothOrders, JudgeReport, ParameterBasis, PositionCounts, judge_model,
+};
 use crate::domain::sanitise;
 use crate::domain::vote::Outcome as Side;
 use crate::store::judge_calls::JudgeCalls;
@@ -97,6 +99,7 @@ impl JudgeReportText {
             row["model"] = json!(spec.model);
             row["calls"] = json!(calls);
             row["named"] = json!(self.0.named[at]);
+            row["both_orders"] = both_orders(&self.0.both_orders[at]);
             row["finding"] = json!(self.0.named[at].finding());
             row["reasoning"] = json!(self.0.audits[at]);
             row["margins"] = json!(self.0.margins.get(&at));
@@ -300,15 +303,21 @@ impl JudgeReportText {
         text
     }
 
-    /// What is wrong with judges whose votes go by the order, or decide nothing: a line each.
+    /// What is wrong with judges whose votes go by the order, or decide nothing, and what the order does to language models: a
+    /// line each.
     fn findings(&self) -> String {
-        let judges = self.0.rater_data.judges.iter().zip(&self.0.named);
-        judges
-            .filter_map(|((_, spec), named)| {
-                let name = sanitise::line(&spec.name);
-                Some(format!("{name}: {}\n", named.finding_words()?))
-            })
-            .collect()
+        let mut text = String::new();
+        for (at, (_, spec)) in self.0.rater_data.judges.iter().enumerate() {
+            let name = sanitise::line(&spec.name);
+            if let Some(words) = self.0.named[at].finding_words() {
+                text += &format!("{name}: {words}\n");
+            }
+            let both = self.0.both_orders[at].words();
+            if let Some(words) = both.filter(|_| !spec.is_offline()) {
+                text += &format!("{name} {words}\n");
+            }
+        }
+        text
     }
 
     /// The judges' agreement with what people say since they saw the votes, where that is something else.
@@ -343,6 +352,19 @@ impl JudgeReportText {
         }
         text
     }
+}
+
+/// Pairs seen in both orders, with what the order did to the answers.
+fn both_orders(both: &BothOrders) -> Value {
+    let (flip, lean) = (both.flip_share(), both.lean());
+    json!({
+        "pairs": both.pairs(),
+        "flips": both.flips(),
+        "flip": flip.map(|(share, _)| share),
+        "flip_interval_95": flip.map(|(_, interval)| interval),
+        "lean": lean.map(|(lean, _)| lean),
+        "lean_interval_95": lean.and_then(|(_, interval)| interval),
+    })
 }
 
 fn described(name: &str, kind: &str, card: Option<&JudgeReport>) -> Value {

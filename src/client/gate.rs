@@ -2,8 +2,11 @@
 
 use super::health::Health;
 use super::pace::{Pace, TOO_LONG};
+use super::slots::ServerSlots;
 use super::window::{self, CallWindow};
-use crate::judge::{CallError, Exchange, FailureCause, Judge, JudgeEnsemble, JudgeLimits};
+use crate::judge::{CallError, Exchange, FailureCause, JudgeEnsemble, JudgeLimits};
+use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -20,6 +23,8 @@ pub(crate) struct RateGate {
     pub(crate) window: CallWindow,
     pub(crate) pace: Pace,
     pub(crate) health: Health,
+    /// Calls in flight now, as the worker counts them.
+    pub(crate) in_flight: usize,
     /// Why no more calls are made.
     pub(crate) stopped: Option<String>,
     /// What was said with the latest refusal, and since when there was no answer between refusals.
@@ -40,37 +45,45 @@ impl RateGate {
             window: CallWindow::new(most, first, adapts),
             pace: Pace::new(limits, now),
             health: Health::new(limits.give_up_after),
+            in_flight: 0,
             stopped: None,
             refusal: String::new(),
             refused_since: None,
         }
     }
 
-    /// The gate of a judge among others. `remembered` is the window that it ended with last time; judges of one server share
-    /// what a service begins with.
-    pub(crate) fn of_judge(
+    /// The gates of all judges of an ensemble. `remembered` are the windows that they ended with last time; judges of one
+    /// server share what a service begins with, and its slots where they are to be found out.
+    pub(crate) fn of_ensemble(
         ensemble: &JudgeEnsemble,
-        judge: &dyn Judge,
         concurrency: usize,
-        remembered: Option<usize>,
-    ) -> Self {
-        let limits = judge.limits();
-        let most = limits.concurrency.unwrap_or(concurrency).min(concurrency);
-        let neighbours = ensemble
-            .iter()
-            .filter(|other| other.server().is_some() && other.server() == judge.server());
-        // Some servers count all judges together, others each model apart: a middle way.
-        let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
-        let first = remembered.unwrap_or(first as usize).max(1);
-        let adapts = !judge.spec().is_offline();
-        let gate = Self::new(limits, most, first, adapts, Instant::now());
-        match limits.slots_unknown {
-            true => Self {
-                window: CallWindow::of_slots(most),
-                ..gate
-            },
-            false => gate,
-        }
+        remembered: &[Option<usize>],
+    ) -> Vec<Self> {
+        let mut servers: HashMap<&str, Arc<ServerSlots>> = HashMap::new();
+        let judges = ensemble.iter().enumerate();
+        judges
+            .map(|(judge_index, judge)| {
+                let limits = judge.limits();
+                let most = limits.concurrency.unwrap_or(concurrency).min(concurrency);
+                let neighbours = ensemble
+                    .iter()
+                    .filter(|other| other.server().is_some() && other.server() == judge.server());
+                // Some servers count all judges together, others each model apart: a middle way.
+                let first = window::FIRST as f64 / (neighbours.count().max(1) as f64).sqrt();
+                let known = remembered.get(judge_index).copied().flatten();
+                let first = known.unwrap_or(first as usize).max(1);
+                let adapts = !judge.spec().is_offline();
+                let gate = Self::new(limits, most, first, adapts, Instant::now());
+                let slots = judge.server().filter(|_| limits.slots_unknown);
+                match slots.map(|server| servers.entry(server).or_insert_with(ServerSlots::new)) {
+                    Some(slots) => Self {
+                        window: CallWindow::of_slots(most, Arc::clone(slots)),
+                        ..gate
+                    },
+                    None => gate,
+                }
+            })
+            .collect()
     }
 
     /// Calls in flight at most, now.

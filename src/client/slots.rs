@@ -2,7 +2,10 @@
 //! waits inside of it, where time runs against the time-outs. So it is found out: twice as many calls in flight, as long as
 //! that brings clearly more answers in the same time.
 
+use super::lock;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// How many times as many answers twice the calls have to bring.
 const WORTH_IT: f64 = 1.25;
@@ -71,6 +74,69 @@ impl SlotSearch {
     }
 }
 
+/// The places of one server, for all judges that send calls to it: its slots are what they share.
+#[derive(Debug)]
+pub(crate) struct ServerSlots {
+    state: Mutex<SlotState>,
+    freed: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+struct SlotState {
+    search: SlotSearch,
+    in_flight: usize,
+}
+
+impl ServerSlots {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::new(SlotState {
+                search: SlotSearch::new(),
+                in_flight: 0,
+            }),
+            freed: watch::Sender::new(()),
+        })
+    }
+
+    /// Calls in flight at most, now, of all judges together.
+    pub(crate) fn size(&self) -> usize {
+        lock(&self.state).search.size()
+    }
+
+    /// A place for a call, where one is free; it is given back when it is dropped.
+    pub(crate) fn take(self: &Arc<Self>) -> Option<SlotPlace> {
+        let mut state = lock(&self.state);
+        (state.in_flight < state.search.size()).then(|| {
+            state.in_flight += 1;
+            SlotPlace(Arc::clone(self))
+        })
+    }
+
+    /// Whoever waits for a place hears of each that comes free.
+    pub(crate) fn freed(&self) -> watch::Receiver<()> {
+        self.freed.subscribe()
+    }
+
+    pub(crate) fn answered(&self, latency: Duration, most: usize) {
+        lock(&self.state).search.answered(latency, most);
+    }
+
+    pub(crate) fn timed_out(&self) {
+        lock(&self.state).search.timed_out();
+    }
+}
+
+/// A place of a server, held by a call in flight.
+#[derive(Debug)]
+pub(crate) struct SlotPlace(Arc<ServerSlots>);
+
+impl Drop for SlotPlace {
+    fn drop(&mut self) {
+        lock(&self.0.state).in_flight -= 1;
+        self.0.freed.send_replace(());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +171,23 @@ mod tests {
             assert_eq!(found, size);
             assert!(answers <= 21, "{answers}");
         }
+    }
+
+    #[test]
+    fn judges_of_one_server_share_its_places() {
+        let slots = ServerSlots::new();
+        let mut freed = slots.freed();
+        let place = slots.take().unwrap();
+        assert!(slots.take().is_none(), "it begins with one");
+        assert!(!freed.has_changed().unwrap());
+        drop(place);
+        assert!(freed.has_changed().unwrap());
+        freed.mark_unchanged();
+        for _ in 0..3 {
+            slots.answered(Duration::from_secs(1), 4);
+        }
+        let places = [slots.take(), slots.take()];
+        assert!(places.iter().all(Option::is_some) && slots.take().is_none());
     }
 
     #[test]

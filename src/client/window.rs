@@ -2,7 +2,8 @@
 //!
 //! Times are arguments, so that the laws can be tested without waiting.
 
-use super::slots::SlotSearch;
+use super::slots::{ServerSlots, SlotPlace};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -47,7 +48,7 @@ pub struct CallWindow {
     best_s: f64,
     seen: u32,
     /// Where it is to be found out how many calls the server works on at a time.
-    slots: Option<SlotSearch>,
+    slots: Option<Arc<ServerSlots>>,
 }
 
 impl CallWindow {
@@ -70,9 +71,9 @@ impl CallWindow {
     }
 
     /// A window for a server of which nobody knows how many calls it works on at a time.
-    pub(crate) fn of_slots(limit: usize) -> Self {
+    pub(crate) fn of_slots(limit: usize, slots: Arc<ServerSlots>) -> Self {
         Self {
-            slots: Some(SlotSearch::new()),
+            slots: Some(slots),
             ..Self::new(limit, 1, true)
         }
     }
@@ -82,8 +83,21 @@ impl CallWindow {
         let size = self
             .slots
             .as_ref()
-            .map_or(self.size as usize, SlotSearch::size);
+            .map_or(self.size as usize, |slots| slots.size());
         size.clamp(1, self.limit)
+    }
+
+    /// The places of the server, where judges share them.
+    pub(crate) fn slots(&self) -> Option<&Arc<ServerSlots>> {
+        self.slots.as_ref()
+    }
+
+    /// Takes one of those places for a call; `Err` where none is free.
+    pub(crate) fn take_place(&self) -> Result<Option<SlotPlace>, ()> {
+        self.slots
+            .as_ref()
+            .map(|slots| slots.take().ok_or(()))
+            .transpose()
     }
 
     /// Answers a second that all its places would bring, where that is known.
@@ -134,7 +148,7 @@ impl CallWindow {
             self.best_s = self.best_s.min(self.mean_s);
         }
         self.answered += 1;
-        if let Some(slots) = &mut self.slots {
+        if let Some(slots) = &self.slots {
             slots.answered(latency, self.limit);
         } else if self.mean_s <= SLOWER * self.best_s {
             self.size += if self.strained { STEADY } else { QUICK };
@@ -145,7 +159,7 @@ impl CallWindow {
 
     /// No answer came in time: where calls wait for each other inside the server, fewer are to.
     pub(crate) fn timed_out(&mut self) {
-        match &mut self.slots {
+        match &self.slots {
             Some(slots) => slots.timed_out(),
             None => self.refused(),
         }

@@ -15,6 +15,7 @@ use super::budget::{Budget, Reservation};
 use super::call_ledger::CallLedger;
 use super::gate::{BegunCall, RateGate};
 use super::question::{RecordOutcome, ServiceQuestion};
+use super::slots::SlotPlace;
 use super::{lock, now_ms};
 use crate::judge::{CallError, FailureCause, panic_message};
 use crate::store::StoreError;
@@ -103,6 +104,8 @@ struct SentCall {
     uid: Option<[u8; 16]>,
     worst_usd: Option<f64>,
     begun: BegunCall,
+    /// A place of the server, where judges share them.
+    _place: Option<SlotPlace>,
     /// Given back when the call is charged, whatever becomes of its task.
     _reserved: Option<Reservation>,
 }
@@ -130,6 +133,8 @@ pub(crate) struct Worker<Q: ServiceQuestion> {
     service: String,
     gate: Arc<Mutex<RateGate>>,
     control: watch::Receiver<RunControl>,
+    /// Hears when a place comes free that judges of one server share.
+    freed: Option<watch::Receiver<()>>,
     questions: mpsc::Receiver<Q>,
     events: mpsc::Sender<(usize, WorkerEvent<Q>)>,
     /// Whether more questions may come.
@@ -166,12 +171,14 @@ impl<Q: ServiceQuestion> Worker<Q> {
         events: mpsc::Sender<(usize, WorkerEvent<Q>)>,
     ) -> Self {
         let control = shared.control.clone();
+        let freed = lock(&gate).window.slots().map(|slots| slots.freed());
         Self {
             shared,
             judge_index,
             service,
             gate,
             control,
+            freed,
             questions,
             events,
             more: true,
@@ -199,6 +206,9 @@ impl<Q: ServiceQuestion> Worker<Q> {
         loop {
             // Marked as seen before it is acted on: a change that comes during this turn still wakes the wait below.
             let control = *self.control.borrow_and_update();
+            if let Some(freed) = &mut self.freed {
+                freed.mark_unchanged();
+            }
             let stopped = lock(&self.gate).stopped.is_some();
             if control.cancelled || stopped || self.budget_reached || self.failed || *over.borrow()
             {
@@ -225,9 +235,11 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 continue;
             }
             if self.is_done() {
+                lock(&self.gate).in_flight = 0;
                 return;
             }
             self.tell_absence(dropped, now).await;
+            lock(&self.gate).in_flight = self.sent.len();
             let silence = self.silence().filter(|_| !control.paused);
             if let Some((oldest, until)) = silence
                 && until <= now
@@ -264,6 +276,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 changed = over.changed() => if changed.is_err() {
                     break;
                 },
+                () = heard(&mut self.freed) => {}
                 () = tokio::time::sleep_until(wake.unwrap_or(now)), if wake.is_some() => {}
             }
         }
@@ -330,6 +343,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
         self.take_back().await;
         let mut deadline: Option<Instant> = None;
         while !self.flying.is_empty() || !self.writing.is_empty() {
+            lock(&self.gate).in_flight = self.sent.len();
             let control = *self.control.borrow_and_update();
             let now = Instant::now();
             if control.cancelled {
@@ -352,6 +366,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 () = tokio::time::sleep_until(until.unwrap_or(now)), if until.is_some_and(|until| until > now) => {}
             }
         }
+        lock(&self.gate).in_flight = 0;
     }
 }
 
@@ -383,6 +398,16 @@ fn crashed(panic: &(dyn Any + Send)) -> CallError {
     // Nobody knows how far it came.
     error.exchange.sent = true;
     error
+}
+
+/// Something new on the channel; never where there is none, or nobody left to send.
+async fn heard(channel: &mut Option<watch::Receiver<()>>) {
+    if let Some(channel) = channel
+        && channel.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 fn earliest(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {

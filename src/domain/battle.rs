@@ -41,6 +41,10 @@ impl Pair {
 #[serde(transparent)]
 pub struct BattleId(pub i64);
 
+/// The number that stands for the game of a pair in which judges are asked once more, with the documents in the other order.
+/// It says what the order does to a judge and is no part of the fit, so that a pair counts once.
+pub const PROBE_GAME: u32 = 1_000;
+
 /// Document `a` against document `b` of a pool. All votes on it are oriented to this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Battle {
@@ -49,6 +53,6 @@ pub struct Battle {
     /// Pool index of document A.
     pub a: usize,
     pub b: usize,
-    /// How many battles of the same pair came before this one: 0 for the first.
+    /// How many battles of the same pair came before this one: 0 for the first. [`PROBE_GAME`] stands apart.
     pub game: u32,
 }

@@ -5,6 +5,7 @@
 //! 1 on the scale 0, ½, 1), one for A negative (or 0), and what favours the document **shown first** is positive.
 //! Failed calls are no votes and do not occur here. A row whose two documents are the same is passed over.
 
+mod both_orders;
 mod calibration;
 mod cards;
 mod judge_model;
@@ -20,6 +21,7 @@ mod query_tally;
 mod report;
 mod vote_cases;
 
+pub use both_orders::{BothOrders, as_shown};
 pub use calibration::Calibration;
 pub use cards::ReportSums;
 pub use judge_model::{JudgeModel, ParameterBasis, judge_model};
@@ -164,7 +166,7 @@ pub(crate) mod tests {
         for (query, own) in by_query {
             let judged = verdicts.iter().filter(|verdict| verdict.query == query);
             let judged = judged.filter_map(|verdict| Pair::new(verdict.a, verdict.b));
-            let (tally, of_query) = QueryTally::of(&own, &judged.collect());
+            let (tally, of_query) = QueryTally::of(&own, &[], &judged.collect());
             sums.add(query, tally);
             cases.push(of_query);
         }

@@ -8,7 +8,7 @@ mod rows;
 mod warning;
 
 pub use matrix_grid::MatrixGrid;
-pub use pair_votes::{VoteCount, share_bar};
+pub use pair_votes::{OrderEffect, VoteCount, share_bar};
 pub use prior::{LearnedPrior, PriorPrecision};
 pub use rows::{BattleRecord, JudgeWeights, QueryRows, RankingSettings};
 pub use warning::{ScoreWarning, fit_warnings};

@@ -8,10 +8,12 @@
 
 pub mod adaptive;
 mod cycles;
+mod probe;
 mod rng;
 mod walecki;
 
 pub use cycles::{PlannedBattle, plan, presentations};
+pub use probe::{PROBED_PAIRS, probe_pairs, probe_shares};
 pub use rng::SeededRng;
 
 /// Cycles a query when nothing else is asked: every document fights about eight battles.

@@ -5,8 +5,8 @@
 
 use super::corpus::QueryKey;
 use super::{Db, Result};
-use crate::domain::judge_report::PositionCounts;
-use crate::domain::vote::JudgeId;
+use crate::domain::judge_report::{BothOrders, PositionCounts, as_shown};
+use crate::domain::vote::{JudgeId, Margin};
 use rusqlite::params;
 
 /// A call that was kept.
@@ -98,6 +98,53 @@ impl Db {
         Ok(counts)
     }
 
+    /// What the judges say of pairs that they saw in both orders, on these queries or on all, in the order of `judges`.
+    pub fn both_orders(
+        &self,
+        judges: &[JudgeId],
+        queries: Option<&[QueryKey]>,
+    ) -> Result<Vec<BothOrders>> {
+        let mut found = vec![BothOrders::default(); judges.len()];
+        let mut statement = self.connection.prepare_cached(
+            "SELECT one.judge, one.margin, one.swapped, other.margin, other.swapped, first.a = again.a
+             FROM battle AS again
+             JOIN battle AS first ON first.query = again.query AND min(first.a, first.b) = min(again.a, again.b)
+                 AND max(first.a, first.b) = max(again.a, again.b) AND first.game = 0
+             JOIN vote AS one ON one.battle = first.id
+             JOIN vote AS other ON other.battle = again.id AND other.judge = one.judge
+             WHERE again.query = ?1 AND again.game > 0",
+        )?;
+        let all: Vec<QueryKey>;
+        let queries = match queries {
+            Some(queries) => queries,
+            None => {
+                all = self.all("SELECT id FROM query", [], |row| Ok(QueryKey(row.get(0)?)))?;
+                &all
+            }
+        };
+        for query in queries {
+            let mut rows = statement.query([query.0])?;
+            while let Some(row) = rows.next()? {
+                let judge = JudgeId(row.get(0)?);
+                let Some(at) = judges.iter().position(|known| *known == judge) else {
+                    continue;
+                };
+                let (one, swapped): (Margin, bool) = (row.get(1)?, row.get(2)?);
+                let (other, swapped_again): (Margin, bool) = (row.get(3)?, row.get(4)?);
+                let same_a: bool = row.get(5)?;
+                // Seen in both orders, whatever the battles call A.
+                if (swapped == swapped_again) == same_a {
+                    continue;
+                }
+                found[at].count(
+                    as_shown(one.outcome(), swapped),
+                    as_shown(other.outcome(), swapped_again),
+                );
+            }
+        }
+        Ok(found)
+    }
+
     /// How many votes of a judge the project holds.
     pub fn votes_of(&self, judge: JudgeId) -> Result<usize> {
         self.value(
@@ -111,7 +158,6 @@ impl Db {
 mod tests {
     use super::*;
     use crate::domain::sampling::SeededRng;
-    use crate::domain::vote::Margin;
     use crate::judge::{FailureCause, JudgeSpec, Usage};
     use crate::store::labels::tests::pool;
     use crate::store::runs::{RunId, RunRow};

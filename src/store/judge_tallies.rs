@@ -5,8 +5,8 @@ use super::judges::EnsembleId;
 use super::{Db, Result, Store, StoreError};
 use crate::domain::battle::Pair;
 use crate::domain::judge_report::{QueryTally, Rating, VoteCases};
-use crate::domain::ranking;
-use crate::domain::vote::JudgeId;
+use crate::domain::ranking::{self, BattleRecord};
+use crate::domain::vote::{JudgeId, Vote};
 use rusqlite::params;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -46,6 +46,11 @@ fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
 impl Db {
     /// The ratings of a query, judges numbered as in its ensemble.
     pub fn ratings(&self, query: QueryKey) -> Result<Vec<Rating>> {
+        Ok(self.ratings_and_probes(query)?.0)
+    }
+
+    /// The ratings of a query, and what judges said of probed pairs in the other order.
+    fn ratings_and_probes(&self, query: QueryKey) -> Result<(Vec<Rating>, Vec<Rating>)> {
         let settings = self.settings_under(self.ensemble_of(query)?)?;
         let rows = self.fitted_rows(query, &settings)?;
         let scores = ranking::scores(&rows, &settings).unwrap_or_default();
@@ -58,26 +63,27 @@ impl Db {
             .enumerate()
             .map(|(at, judge)| (*judge, at))
             .collect();
-        let mut ratings = Vec::new();
-        for (battle, record) in rows.battles.iter().enumerate() {
+        let rate = |(battle, record): (usize, &BattleRecord)| {
             let (a, b) = (record.battle.a, record.battle.b);
             let gap = score(b).zip(score(a)).map(|(b, a)| b - a);
-            for vote in &record.votes {
-                ratings.extend(numbers.get(&vote.judge).map(|judge| Rating {
+            let one = |vote: &Vote| {
+                Some(Rating {
                     query: 0,
                     battle,
                     a,
                     b,
-                    judge: *judge,
+                    judge: *numbers.get(&vote.judge)?,
                     margin: vote.margin,
                     swapped: vote.swapped,
                     length_a: length(a),
                     length_b: length(b),
                     gap,
-                }));
-            }
-        }
-        Ok(ratings)
+                })
+            };
+            record.votes.iter().filter_map(one).collect::<Vec<_>>()
+        };
+        let of = |records: &[BattleRecord]| records.iter().enumerate().flat_map(rate).collect();
+        Ok((of(&rows.battles), of(&rows.probes)))
     }
 
     fn computed_tally(&self, query: QueryKey) -> Result<(QueryTally, VoteCases)> {
@@ -86,7 +92,8 @@ impl Db {
             .iter()
             .filter_map(|row| Pair::new(row.verdict.a, row.verdict.b))
             .collect();
-        Ok(QueryTally::of(&self.ratings(query)?, &judged))
+        let (ratings, probes) = self.ratings_and_probes(query)?;
+        Ok(QueryTally::of(&ratings, &probes, &judged))
     }
 
     /// What a query's votes come to, from what is kept where it is still good.

@@ -3,7 +3,7 @@
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result, StoreError};
-use crate::domain::battle::{Battle, BattleId};
+use crate::domain::battle::{Battle, BattleId, PROBE_GAME};
 use crate::domain::ranking::{self, BattleRecord, JudgeWeights, QueryRows, RankingSettings, View};
 use crate::domain::rating::RatingError;
 use crate::domain::vote::{JudgeId, Vote, VoteRule};
@@ -111,6 +111,9 @@ impl Db {
                 .failed
                 .sort_by_key(|judge| judge_index.get(&judge.0).copied());
         }
+        let (probes, battles) = battles
+            .into_iter()
+            .partition(|record| record.battle.game == PROBE_GAME);
         Ok(QueryRows {
             responses: Vec::new(),
             curves: Vec::new(),
@@ -118,6 +121,7 @@ impl Db {
             depth,
             judges,
             battles,
+            probes,
             verdicts: self.verdicts_in_force(query)?,
         })
     }

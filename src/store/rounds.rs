@@ -6,7 +6,7 @@
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result};
-use crate::domain::battle::{BattleId, Pair};
+use crate::domain::battle::{BattleId, PROBE_GAME, Pair};
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::{AskedPair, JudgeSet, PairTask};
 use crate::domain::vote::{JudgeId, Margin};
@@ -55,7 +55,8 @@ pub struct TaskRow {
 }
 
 impl Db {
-    /// What the judges of an ensemble were asked about the first `depth` documents of a query, whoever planned it.
+    /// What the judges of an ensemble were asked about the first `depth` documents of a query, whoever planned it; without
+    /// what was asked only to see what the order does.
     pub fn played(
         &self,
         query: QueryKey,
@@ -64,9 +65,9 @@ impl Db {
     ) -> Result<RoundHistory> {
         let seats: HashMap<i64, usize> = (0..).zip(judges).map(|(at, id)| (id.0, at)).collect();
         let mut statement = self.connection.prepare_cached(
-            "SELECT id, min(a, b), max(a, b), game, a > b FROM battle WHERE query = ?1",
+            "SELECT id, min(a, b), max(a, b), game, a > b FROM battle WHERE query = ?1 AND game != ?2",
         )?;
-        let mut rows = statement.query([query.0])?;
+        let mut rows = statement.query(params![query.0, PROBE_GAME])?;
         let mut battles: BTreeMap<(Pair, u32), AskedPair> = BTreeMap::new();
         let mut place: HashMap<i64, ((Pair, u32), bool)> = HashMap::new();
         while let Some(row) = rows.next()? {

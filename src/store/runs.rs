@@ -3,6 +3,7 @@
 use super::corpus::QueryKey;
 use super::judges::EnsembleId;
 use super::{Db, Result};
+use crate::domain::battle::PROBE_GAME;
 use crate::domain::sampling::PlannedBattle;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use rusqlite::params;
@@ -118,9 +119,16 @@ impl Db {
         let mut added = 0;
         for battle in planned {
             added += self.change(
-                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, 'plan')
+                "INSERT INTO battle (query, a, b, game, cycle, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                  ON CONFLICT DO NOTHING",
-                params![query.0, battle.pair.low(), battle.pair.high(), battle.game, battle.cycle],
+                params![
+                    query.0,
+                    battle.pair.low(),
+                    battle.pair.high(),
+                    battle.game,
+                    battle.cycle,
+                    if battle.game == PROBE_GAME { "probe" } else { "plan" },
+                ],
             )?;
         }
         added += self.widen(query, planned, ensemble)?;

@@ -4,7 +4,7 @@ use super::corpus::QueryKey;
 pub use super::reply_rows::VoteReasoning;
 use super::reply_rows::kept_or_not;
 use super::{Db, Result};
-use crate::domain::battle::{BattleId, Pair};
+use crate::domain::battle::{BattleId, PROBE_GAME, Pair};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::judge::FailureCause;
 use rusqlite::params;
@@ -117,13 +117,14 @@ impl Db {
         })
     }
 
-    /// The votes on a pair of a query, by judge; A is the document earlier in the pool.
+    /// The votes that count on a pair of a query, by judge; A is the document earlier in the pool.
     pub fn pair_margins(&self, query: QueryKey, pair: Pair) -> Result<Vec<(JudgeId, Margin)>> {
         let mut statement = self.connection.prepare_cached(
             "SELECT judge, margin, a > b FROM vote JOIN battle ON battle.id = vote.battle
-             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3",
+             WHERE query = ?1 AND min(a, b) = ?2 AND max(a, b) = ?3 AND game != ?4",
         )?;
-        let mut rows = statement.query(params![query.0, pair.low(), pair.high()])?;
+        let (low, high) = (pair.low(), pair.high());
+        let mut rows = statement.query(params![query.0, low, high, PROBE_GAME])?;
         let mut margins = Vec::new();
         while let Some(row) = rows.next()? {
             if let Some(margin) = Margin::new(row.get(1)?) {
@@ -135,12 +136,12 @@ impl Db {
         Ok(margins)
     }
 
-    /// Hands every vote of the project to `each`; A is the document earlier in the pool.
+    /// Hands every vote of the project that counts to `each`; A is the document earlier in the pool.
     pub fn each_margin(&self, mut each: impl FnMut(QueryKey, Pair, JudgeId, Margin)) -> Result<()> {
         let mut statement = self.connection.prepare_cached(
-            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle",
+            "SELECT query, a, b, judge, margin FROM vote JOIN battle ON battle.id = vote.battle WHERE game != ?1",
         )?;
-        let mut rows = statement.query([])?;
+        let mut rows = statement.query([PROBE_GAME])?;
         while let Some(row) = rows.next()? {
             let (a, b) = (row.get(1)?, row.get(2)?);
             if let (Some(pair), Some(margin)) = (Pair::new(a, b), Margin::new(row.get(4)?)) {

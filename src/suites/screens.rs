@@ -289,12 +289,11 @@ fn a_project_needs_what_its_dataset_would() {
             ..RunRequest::default()
         };
         let found = CostEstimate::of_project(&bench.store, &judges, &request).unwrap();
-        let mut wanted = CostEstimate::new(&judges);
-        for pool in dataset::read_pools(bench::SCIFACT, "scifact.jsonl") {
-            wanted
-                .add(&pool.unwrap(), &judges, &request, Some(&bench.store))
-                .unwrap();
-        }
+        let pools = || dataset::read_pools(bench::SCIFACT, "scifact.jsonl").map(Result::unwrap);
+        let documents: Vec<usize> = pools().map(|pool| pool.documents.len()).collect();
+        let store = Some(&bench.store);
+        let wanted =
+            CostEstimate::of_pools(pools(), &documents, &judges, &request, store, false).unwrap();
         assert_eq!(found, wanted);
         assert_eq!(
             (found.battles, found.calls() > 0),

@@ -83,3 +83,118 @@ fn one_query_of_a_dataset_is_judged_alone() {
     let written = std::fs::read_to_string(desk.path("out.jsonl")).unwrap();
     assert_eq!(written.lines().count(), 1);
 }
+
+/// Two queries of thirty documents: 240 battles, of which 4 pairs are probed.
+fn larger(desk: &Desk) {
+    let line = |name: &str| {
+        let documents: Vec<_> = (0..30)
+            .map(|at| serde_json::json!({ "id": format!("d{at}"), "content": format!("{name} text {at} on trams") }))
+            .collect();
+        format!(
+            "{}\n",
+            serde_json::json!({ "query": { "id": name, "query": "trams" }, "documents": documents })
+        )
+    };
+    std::fs::write(desk.path("in.jsonl"), line("p") + &line("q")).unwrap();
+}
+
+const PAIRS: &str = "SELECT count(*) FROM battle WHERE game = 1000";
+const VOTES: &str = "SELECT count(*) FROM vote";
+
+#[test]
+fn a_run_probes_some_pairs_in_the_other_order_and_scores_nothing_by_them() {
+    let desk = Desk::new("");
+    larger(&desk);
+    configure(&desk, "first");
+    let words = told(&desk.annotate(&["--dry-run"]));
+    assert!(
+        words.contains("244 calls")
+            && words.contains("4 pairs are put to each language model in both orders"),
+        "{words}"
+    );
+    assert!(told(&desk.annotate(&["--dry-run", "--probe", "0"])).contains("240 calls"));
+    let words = told(&desk.annotate(&[]));
+    assert!(
+        words.contains(
+            "q05 changes its answer with the order in 100 % (51–100 %) of 4 pairs seen in both orders; leans by 1.00 towards \
+             the document shown first"
+        ),
+        "{words}"
+    );
+    assert!(words.contains("240 battles: 244 votes"), "{words}");
+    assert_eq!((desk.count(PAIRS), desk.count(VOTES)), (4, 244));
+    let probed = std::fs::read_to_string(desk.path("out.jsonl")).unwrap();
+    // Nothing is bought twice.
+    assert!(told(&desk.annotate(&[])).contains("0 votes and 0 failures"));
+    let battles = told(&desk.run(&["battles", "--query", "p"]));
+    assert_eq!(battles.matches(": flip\n").count(), 2, "{battles}");
+    let report = told(&desk.run(&["judges", "--json"]));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(report["judges"][0]["both_orders"]["flips"], 4);
+    assert_eq!(report["judges"][0]["flip"]["n"], 4, "{report}");
+
+    let other = Desk::new("");
+    larger(&other);
+    configure(&other, "first");
+    other.annotate(&["--probe", "0"]);
+    assert_eq!((other.count(PAIRS), other.count(VOTES)), (0, 240));
+    assert_eq!(
+        std::fs::read_to_string(other.path("out.jsonl")).unwrap(),
+        probed
+    );
+    // What was judged without a probe is probed by a run that does not forbid it, and by nothing more.
+    assert!(told(&other.annotate(&[])).contains("4 votes and 0 failures"));
+    assert_eq!(
+        std::fs::read_to_string(other.path("out.jsonl")).unwrap(),
+        probed
+    );
+}
+
+#[test]
+fn a_probe_survives_export_and_merge() {
+    let desk = Desk::new("");
+    larger(&desk);
+    configure(&desk, "reads");
+    assert_eq!(desk.annotate(&[]).status.code(), Some(0));
+    let scores = |project: &str| told(&desk.run(&["--project", project, "queries", "--json"]));
+    assert_eq!(
+        desk.run(&[
+            "export",
+            "votes",
+            "--format",
+            "jsonl",
+            "--out",
+            "votes.jsonl"
+        ])
+        .status
+        .code(),
+        Some(0)
+    );
+    let output = desk.run(&["--project", "copy.db", "import", "votes", "votes.jsonl"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let output = desk.run(&["--project", "merged.db", "merge", "overrule.db"]);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    for project in ["copy.db", "merged.db"] {
+        let report = told(&desk.run(&["--project", project, "judges", "--json"]));
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let both = &report["judges"][0]["both_orders"];
+        assert_eq!(
+            (&both["pairs"], &both["flips"]),
+            (&4.into(), &0.into()),
+            "{project}"
+        );
+        let widths = |text: &str| -> Vec<serde_json::Value> {
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            let queries = value["queries"].as_array().cloned().unwrap_or_default();
+            queries
+                .into_iter()
+                .map(|query| query["battles"].clone())
+                .collect()
+        };
+        assert_eq!(
+            widths(&scores(project)),
+            widths(&scores("overrule.db")),
+            "{project}"
+        );
+    }
+}

@@ -5,6 +5,7 @@
 mod adjudication;
 #[path = "../support/fake_provider.rs"]
 mod fake_provider;
+mod init;
 mod leaving;
 mod review;
 

@@ -7,7 +7,8 @@ use crate::judge::{
     CallError, Exchange, Judge, JudgePrompt, JudgeReply, Opinion, PresentedPair, opinion_of,
 };
 use crate::store::corpus::QueryKey;
-use crate::store::votes::{CallOutcome, CallRecord, OutstandingCall, Recorded};
+use crate::store::outstanding::OutstandingCall;
+use crate::store::votes::{CallOutcome, CallRecord, Recorded};
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use std::sync::Arc;

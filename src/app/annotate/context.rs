@@ -5,7 +5,7 @@ use super::request::RunRequest;
 use crate::client::RunControl;
 use crate::client::lock;
 use crate::domain::vote::JudgeId;
-use crate::judge::{JudgeEnsemble, PoolText};
+use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText};
 use crate::store::Store;
 use crate::store::corpus::QueryKey;
 use crate::store::runs::RunId;
@@ -23,9 +23,11 @@ pub(super) struct RunContext {
     pub(super) run: RunId,
     pub(super) ensemble: JudgeEnsemble,
     pub(super) judges: Vec<JudgeId>,
-    pub(super) names: Vec<String>,
+    pub(super) specs: Vec<JudgeSpec>,
     pub(super) request: RunRequest,
     pub(super) queries: Vec<QueryKey>,
+    /// Places of the queries with pairs to probe.
+    pub(super) probed: Vec<usize>,
     pub(super) control: watch::Receiver<RunControl>,
     pub(super) pools: Mutex<HashMap<QueryKey, Weak<PoolText>>>,
     /// The latest of them, where their queries' next rounds are to come.

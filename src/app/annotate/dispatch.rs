@@ -2,6 +2,7 @@
 
 mod event_loop;
 mod events;
+mod orders;
 mod planning;
 mod refit;
 
@@ -14,8 +15,9 @@ use crate::app::run_lock::RunLock;
 use crate::client::budget::Budget;
 use crate::client::gate::RateGate;
 use crate::client::{RunControl, lock, now_ms, window};
+use crate::domain::judge_report::BothOrders;
 use crate::domain::vote::JudgeId;
-use crate::judge::{Judge, JudgeEnsemble};
+use crate::judge::{Judge, JudgeEnsemble, JudgeSpec};
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use crate::store::ledger::Spent;
@@ -33,6 +35,18 @@ const REPORT_EVERY: Duration = Duration::from_millis(40);
 /// Events that workers may be ahead of the run.
 const BACKLOG: usize = 4_096;
 
+/// What is known of pairs seen in both orders.
+#[derive(Default)]
+struct OrderWatch {
+    /// What each judge has said on queries that are not probed.
+    before: Vec<BothOrders>,
+    probed: Vec<QueryKey>,
+    /// Pairs of those queries that are probed, and what each judge has said of them.
+    pairs: usize,
+    now: Vec<BothOrders>,
+    read: Option<Instant>,
+}
+
 struct Dispatcher {
     store: Store,
     ensemble: JudgeEnsemble,
@@ -45,6 +59,9 @@ struct Dispatcher {
     gates: Vec<Arc<Mutex<RateGate>>>,
     started: Instant,
     reported: Instant,
+    /// Places of the queries with pairs to probe.
+    probed: Vec<usize>,
+    orders: OrderWatch,
     /// The queries that are not done.
     open: HashMap<QueryKey, UnfinishedQuery>,
     /// Where the run is played in rounds.
@@ -90,7 +107,7 @@ pub(super) async fn run(
     }
     // Taken before the first row and let go after the last one: under it every open call of the ledger is a dead one.
     let _lock = RunLock::take(store.path())?;
-    let specs: Vec<_> = ensemble.iter().map(|judge| judge.spec().clone()).collect();
+    let specs = specs_of(&ensemble);
     let row = request.clone();
     let (judges, ensemble_id, run) = store
         .write(move |db| {
@@ -139,16 +156,13 @@ pub(super) async fn run(
         dropped: dropped_before,
         ..
     } = *control.borrow();
-    let gates = ensemble
-        .iter()
-        .zip(windows)
-        .map(|(judge, remembered)| {
-            let concurrency = control.borrow().concurrency;
-            let first = remembered.and_then(|text| text.parse().ok());
-            let gate = RateGate::of_judge(&ensemble, judge.as_ref(), concurrency, first);
-            Arc::new(Mutex::new(gate))
-        })
+    let sizes: Vec<Option<usize>> = windows
+        .into_iter()
+        .map(|remembered| remembered.and_then(|text| text.parse().ok()))
         .collect();
+    let gates = RateGate::of_ensemble(&ensemble, control.borrow().concurrency, &sizes);
+    let gates = gates.into_iter().map(|gate| Arc::new(Mutex::new(gate)));
+    let gates = gates.collect();
     let mut progress = progress_to.borrow().clone();
     progress.spent_before_usd = spent_usd;
     for (judge, answers) in progress.judges.iter_mut().zip(answers) {
@@ -174,6 +188,8 @@ pub(super) async fn run(
         gates,
         started: now,
         reported: now,
+        probed: Vec::new(),
+        orders: OrderWatch::default(),
         open: HashMap::new(),
         rounds,
         source_tasks: Vec::new(),
@@ -225,13 +241,16 @@ impl Dispatcher {
             Some(queries) => queries.clone(),
             None => self.store.read(|db| db.runnable_queries()).await?,
         };
+        let all = queries.clone();
         let waiting = self.plan(request, ensemble, queries).await?;
+        self.watch_orders(&all, &waiting).await?;
         self.progress.phase = RunPhase::Judging;
         self.report(true);
         for (judge, gate) in self.progress.judges.iter().zip(&self.gates) {
             lock(gate).window.expect(judge.total);
         }
         self.judge(request, waiting).await?;
+        self.read_orders().await?;
         // Queries that a stop or a lack of money left unfinished have new votes all the same.
         let unfinished: Vec<QueryKey> = self.open.drain().map(|(query, _)| query).collect();
         self.summarise_all(unfinished).await?;
@@ -239,6 +258,10 @@ impl Dispatcher {
             self.estimate_dispersion(ensemble).await?;
         }
         Ok(())
+    }
+
+    fn specs(&self) -> Vec<JudgeSpec> {
+        specs_of(&self.ensemble)
     }
 
     fn steer(&mut self, control: RunControl) {
@@ -286,6 +309,7 @@ impl Dispatcher {
                 judge.finding = judge.answers.finding_words();
                 let gate = lock(gate);
                 judge.window = gate.window.size();
+                judge.in_flight = gate.in_flight;
                 judge.learned_per_minute = gate.pace.learned_per_s().map(|per_s| 60.0 * per_s);
                 let (held_s, waiting_for) = gate
                     .waiting(moment)
@@ -297,6 +321,10 @@ impl Dispatcher {
             self.progress_to.send_replace(self.progress.clone());
         }
     }
+}
+
+fn specs_of(ensemble: &JudgeEnsemble) -> Vec<JudgeSpec> {
+    ensemble.iter().map(|judge| judge.spec().clone()).collect()
 }
 
 /// Where a judge's window is remembered.

@@ -3,9 +3,10 @@
 mod query;
 
 use super::changed_judges::ChangedJudge;
+use super::plan::probe_shares;
 use super::request::RunRequest;
 use crate::domain::corpus::Pool;
-use crate::judge::{JudgeEnsemble, PoolText, PresentedPair};
+use crate::judge::{JudgeEnsemble, JudgeSpec, PoolText, PresentedPair};
 use crate::store::{Store, StoreError};
 use query::QueryEstimate;
 use serde::Serialize;
@@ -37,6 +38,8 @@ pub struct CostEstimate {
     /// Battles of the plan, those already fought included; at most so many in rounds.
     pub battles: usize,
     pub already: usize,
+    /// Pairs that each language model is asked about in both orders, to see what the order does.
+    pub probed: usize,
     /// Calls that open batches are to make.
     pub pending: usize,
     /// Whether the calls are to be made in batches, at the price of batches.
@@ -48,6 +51,9 @@ pub struct CostEstimate {
     pub judges: Vec<JudgeEstimate>,
     /// Judges whose earlier votes do not count, because they have become others.
     pub changed: Vec<ChangedJudge>,
+    /// The judges that it is for.
+    #[serde(skip)]
+    pub specs: Vec<JudgeSpec>,
 }
 
 impl CostEstimate {
@@ -65,6 +71,7 @@ impl CostEstimate {
             .collect();
         Self {
             judges,
+            specs: ensemble.iter().map(|judge| judge.spec().clone()).collect(),
             ..Self::default()
         }
     }
@@ -86,6 +93,7 @@ impl CostEstimate {
     /// Everything that a run on these pools would need, beyond what `store` holds already.
     pub fn of_pools(
         pools: impl Iterator<Item = Pool>,
+        documents: &[usize],
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
         store: Option<&Store>,
@@ -96,8 +104,9 @@ impl CostEstimate {
         if let Some(store) = store {
             estimate.changed = ChangedJudge::of(store, ensemble)?;
         }
-        for pool in pools {
-            estimate.add(&pool, ensemble, request, store)?;
+        let shares = probe_shares(request, &estimate.specs, documents.iter().copied());
+        for (pool, probe) in pools.zip(shares) {
+            estimate.add(&pool, ensemble, request, (store, probe))?;
         }
         Ok(estimate)
     }
@@ -114,7 +123,13 @@ impl CostEstimate {
             Some(queries) => queries.clone(),
             None => store.read_blocking(|db| db.runnable_queries())?,
         };
-        for key in queries {
+        let keys = queries.clone();
+        let documents = store.read_blocking(move |db| {
+            let documents = keys.iter().map(|key| Ok(db.query(*key)?.documents));
+            documents.collect::<Result<Vec<_>, StoreError>>()
+        })?;
+        let shares = probe_shares(request, &estimate.specs, documents.into_iter());
+        for (key, probe) in queries.into_iter().zip(shares) {
             let (info, texts) = store.read_blocking(move |db| {
                 let info = db.query(key)?;
                 let texts = (0..info.documents).map(|at| db.document_text(key, at));
@@ -122,25 +137,26 @@ impl CostEstimate {
                 Ok((info, texts))
             })?;
             let pool = Arc::new(PoolText::new(info.text, texts));
-            estimate.add_texts(info.id.as_str(), &pool, ensemble, request, Some(store))?;
+            let known = (Some(store), probe);
+            estimate.add_texts(info.id.as_str(), &pool, ensemble, request, known)?;
         }
         Ok(estimate)
     }
 
-    /// Adds a pool. `store` is the project that may already hold votes on it.
-    pub fn add(
+    /// Adds a pool. `known` is the project that may already hold votes on it, and how many of its pairs are probed.
+    fn add(
         &mut self,
         pool: &Pool,
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
-        store: Option<&Store>,
+        known: (Option<&Store>, usize),
     ) -> Result<(), StoreError> {
         let documents = pool
             .documents
             .iter()
             .map(|document| Arc::from(document.content.as_str()));
         let text = Arc::new(PoolText::new(pool.query.text.clone(), documents.collect()));
-        self.add_texts(pool.query.id.as_str(), &text, ensemble, request, store)
+        self.add_texts(pool.query.id.as_str(), &text, ensemble, request, known)
     }
 
     fn add_texts(
@@ -149,26 +165,21 @@ impl CostEstimate {
         text: &Arc<PoolText>,
         ensemble: &JudgeEnsemble,
         request: &RunRequest,
-        store: Option<&Store>,
+        known: (Option<&Store>, usize),
     ) -> Result<(), StoreError> {
-        let names: Vec<String> = ensemble
-            .iter()
-            .map(|judge| judge.spec().name.clone())
-            .collect();
         self.rounds = request.campaign.is_some();
+        let (documents, specs) = (text.documents.len(), &self.specs);
         let need = match &request.campaign {
-            None => {
-                QueryEstimate::of_plan(id, text.documents.len(), &names, ensemble, request, store)?
-            }
+            None => QueryEstimate::of_plan(id, documents, specs, request, known)?,
             Some(campaign) => {
-                let documents = text.documents.len();
-                QueryEstimate::of_rounds(id, documents, campaign, &names, ensemble, request, store)?
+                QueryEstimate::of_rounds(id, documents, campaign, specs, request, known.0)?
             }
         };
         self.queries += 1;
         self.battles += need.battles;
         self.already += need.already;
         self.pending += need.pending;
+        self.probed += need.probed;
         let step = need.pairs.len().div_ceil(SAMPLE).max(1);
         for ((judge, count), of) in ensemble.iter().zip(need.calls).zip(&mut self.judges) {
             of.calls += count;

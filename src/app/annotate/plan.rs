@@ -1,19 +1,21 @@
 //! A query's plan: its battles, and a presentation for each judge that is asked about them.
 
 use super::request::RunRequest;
+use crate::domain::battle::{PROBE_GAME, Pair};
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::domain::sampling::{self, PlannedBattle};
 use crate::domain::vote::JudgeId;
+use crate::judge::JudgeSpec;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
+use crate::store::outstanding::CallSelection;
 use crate::store::rounds::TaskRow;
-use crate::store::votes::CallSelection;
 use crate::store::{Db, StoreError};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a request means for one query.
 pub(super) struct QueryPlan {
-    /// The battles, in order.
+    /// The battles, in order, and after them those of the probe.
     pub(super) planned: Vec<PlannedBattle>,
     /// For each judge, in the order of `planned`, whether it is shown B first; `None` where it is not asked.
     pub(super) shown: Vec<Vec<Option<bool>>>,
@@ -21,27 +23,98 @@ pub(super) struct QueryPlan {
     pub(super) depth: usize,
 }
 
-/// The plain plan: random cycles, every judge asked about every battle.
+impl QueryPlan {
+    /// Battles that count: those of the probe left out.
+    pub(super) fn battles(&self) -> usize {
+        let counts = |battle: &&PlannedBattle| battle.game != PROBE_GAME;
+        self.planned.iter().filter(counts).count()
+    }
+
+    /// Calls of all judges, whether or not they have been made.
+    pub(super) fn calls(&self) -> usize {
+        self.shown.iter().flatten().flatten().count()
+    }
+
+    /// The pairs of the probe.
+    pub(super) fn probed(&self) -> HashSet<Pair> {
+        let probe = self.planned.iter().filter(|one| one.game == PROBE_GAME);
+        probe.map(|battle| battle.pair).collect()
+    }
+
+    /// Asks the language models about these pairs in the other order too.
+    fn probe(&mut self, pairs: &[Pair], judges: &[JudgeSpec]) {
+        for pair in pairs {
+            let first = |battle: &PlannedBattle| battle.pair == *pair && battle.game == 0;
+            let Some(at) = self.planned.iter().position(first) else {
+                continue;
+            };
+            self.planned.push(PlannedBattle {
+                game: PROBE_GAME,
+                ..self.planned[at]
+            });
+            for (judge, shown) in judges.iter().zip(&mut self.shown) {
+                let asked = shown[at].filter(|_| !judge.is_offline());
+                shown.push(asked.map(|later_first| !later_first));
+            }
+        }
+    }
+}
+
+/// The plain plan: random cycles, every judge asked about every battle; and language models about some pairs in the other
+/// order too.
 pub(super) fn plan_query(
     request: &RunRequest,
     name: &str,
     documents: usize,
-    judges: &[String],
+    judges: &[JudgeSpec],
+    probed: &[Pair],
 ) -> QueryPlan {
     let depth = entered(request, documents);
     let planned = sampling::plan(request.seed, name, depth, request.cycles);
     let shown = judges
         .iter()
         .map(|judge| {
-            let swapped = sampling::presentations(request.seed, name, judge, &planned);
+            let swapped = sampling::presentations(request.seed, name, &judge.name, &planned);
             swapped.into_iter().map(Some).collect()
         })
         .collect();
-    QueryPlan {
+    let mut plan = QueryPlan {
         planned,
         shown,
         depth,
+    };
+    plan.probe(probed, judges);
+    plan
+}
+
+/// How many pairs of each query a run probes, from the documents of each.
+pub(super) fn probe_shares(
+    request: &RunRequest,
+    judges: &[JudgeSpec],
+    documents: impl Iterator<Item = usize>,
+) -> Vec<usize> {
+    let documents: Vec<usize> = documents.map(|all| entered(request, all)).collect();
+    // Rounds choose their pairs from the votes so far, and an embedded judge looks at each document by itself.
+    let most = match request.campaign.is_none() && judges.iter().any(|one| !one.is_offline()) {
+        true => request.probe,
+        false => 0,
+    };
+    sampling::probe_shares(most, &documents, request.cycles)
+}
+
+/// The pairs that a query's probe is to have: so many of its plan.
+pub(super) fn probe_pairs(
+    request: &RunRequest,
+    name: &str,
+    documents: usize,
+    count: usize,
+) -> Vec<Pair> {
+    if count == 0 {
+        return Vec::new();
     }
+    let depth = entered(request, documents);
+    let planned = sampling::plan(request.seed, name, depth, request.cycles);
+    sampling::probe_pairs(request.seed, name, &planned, count)
 }
 
 pub(super) fn entered(request: &RunRequest, documents: usize) -> usize {
@@ -55,15 +128,25 @@ pub(super) fn plan_so_far(
     db: &Db,
     query: QueryKey,
     request: &RunRequest,
-    names: &[String],
+    specs: &[JudgeSpec],
     judges: &[JudgeId],
 ) -> Result<QueryPlan, StoreError> {
     let info = db.query(query)?;
     if request.campaign.is_none() {
-        return Ok(plan_query(request, info.id.as_str(), info.documents, names));
+        let probed = match request.probe {
+            0 => Vec::new(),
+            _ => db.probed_pairs(query)?,
+        };
+        return Ok(plan_query(
+            request,
+            info.id.as_str(),
+            info.documents,
+            specs,
+            &probed,
+        ));
     }
     let tasks = db.tasks(query, judges)?;
-    let (planned, shown) = in_rounds(request.seed, info.id.as_str(), &tasks, names, judges);
+    let (planned, shown) = in_rounds(request.seed, info.id.as_str(), &tasks, specs, judges);
     Ok(QueryPlan {
         planned,
         shown,
@@ -76,7 +159,7 @@ fn in_rounds(
     seed: u64,
     name: &str,
     tasks: &[TaskRow],
-    names: &[String],
+    specs: &[JudgeSpec],
     judges: &[JudgeId],
 ) -> (Vec<PlannedBattle>, Vec<Vec<Option<bool>>>) {
     let mut planned: Vec<PlannedBattle> = Vec::new();
@@ -87,10 +170,10 @@ fn in_rounds(
             planned.len() - 1
         });
     }
-    let shown = names.iter().zip(judges).map(|(judge, id)| {
+    let shown = specs.iter().zip(judges).map(|(judge, id)| {
         let mine = tasks.iter().filter(|task| task.judge == *id);
         let mine: Vec<PlannedBattle> = mine.map(|task| task.battle).collect();
-        let swapped = sampling::presentations(seed, name, judge, &mine);
+        let swapped = sampling::presentations(seed, name, &judge.name, &mine);
         let mut shown = vec![None; planned.len()];
         for (battle, swapped) in mine.iter().zip(swapped) {
             if let Some(at) = place.get(&(battle.pair, battle.game)) {
@@ -113,6 +196,8 @@ pub(super) struct CallForecast {
     pub(super) already: usize,
     /// Votes that are not there, whether or not this run is to ask for them.
     pub(super) missing: usize,
+    /// Whether some of the pairs are probed.
+    pub(super) is_probed: bool,
 }
 
 /// Enters a query's plain plan, or makes the query ready for its rounds, and counts.
@@ -121,36 +206,42 @@ pub(super) fn enter_plan(
     query: QueryKey,
     request: &RunRequest,
     ensemble: EnsembleId,
-    names: &[String],
-    judges: &[JudgeId],
+    (specs, judges): (&[JudgeSpec], &[JudgeId]),
+    probe: usize,
 ) -> Result<CallForecast, StoreError> {
     if let Some(campaign) = &request.campaign {
         let depth = entered(request, db.query(query)?.documents);
         db.add_plan(query, &[], depth, ensemble)?;
-        return forecast_calls(db, query, request, campaign, names, judges);
+        return forecast_calls(db, query, request, campaign, specs, judges);
     }
     let info = db.query(query)?;
-    let depth = entered(request, info.documents);
-    let planned = sampling::plan(request.seed, info.id.as_str(), depth, request.cycles);
+    let name = info.id.as_str();
+    let probed = probe_pairs(request, name, info.documents, probe);
+    let plan = plan_query(request, name, info.documents, specs, &probed);
     // Most of a project that is run again is like this: nothing of it has to be looked at vote by vote.
-    if db.is_played_out(query, &planned, depth, ensemble, judges)? {
+    let probing = specs.iter().map(|judge| !judge.is_offline());
+    let judges_probed: Vec<(JudgeId, bool)> = judges.iter().copied().zip(probing).collect();
+    if db.is_played_out(query, &plan.planned, plan.depth, ensemble, &judges_probed)? {
         return Ok(CallForecast {
-            battles: planned.len(),
-            already: planned.len() * judges.len(),
+            battles: plan.battles(),
+            already: plan.calls(),
             calls: vec![0; judges.len()],
             unplanned: 0,
             missing: 0,
+            is_probed: false,
         });
     }
-    let plan = plan_query(request, info.id.as_str(), info.documents, names);
     db.add_plan(query, &plan.planned, plan.depth, ensemble)?;
+    // With what an earlier run probed.
+    let plan = plan_so_far(db, query, request, specs, judges)?;
     let (calls, missing) = count(db, query, request, &plan, judges)?;
     Ok(CallForecast {
-        battles: plan.planned.len(),
-        already: (plan.planned.len() * judges.len()).saturating_sub(missing),
+        battles: plan.battles(),
+        already: plan.calls().saturating_sub(missing),
         calls,
         unplanned: 0,
         missing,
+        is_probed: !plan.probed().is_empty(),
     })
 }
 
@@ -160,10 +251,10 @@ pub(super) fn forecast_calls(
     query: QueryKey,
     request: &RunRequest,
     campaign: &AdaptivePlan,
-    names: &[String],
+    specs: &[JudgeSpec],
     judges: &[JudgeId],
 ) -> Result<CallForecast, StoreError> {
-    let plan = plan_so_far(db, query, request, names, judges)?;
+    let plan = plan_so_far(db, query, request, specs, judges)?;
     let played = db.played(query, plan.depth, judges)?;
     let (calls, missing) = count(db, query, request, &plan, judges)?;
     let unplanned = match request.selection {
@@ -184,6 +275,7 @@ pub(super) fn forecast_calls(
         unplanned,
         already: played.votes(),
         missing: missing + unplanned,
+        is_probed: false,
     })
 }
 

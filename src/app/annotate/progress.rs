@@ -1,6 +1,6 @@
 //! How far a run is: counts, rate, time left, spend.
 
-use crate::domain::judge_report::{AnswerFinding, PositionCounts};
+use crate::domain::judge_report::{AnswerFinding, BothOrders, PositionCounts};
 use crate::judge::{FailureCause, JudgeSpec, Usage};
 use serde::Serialize;
 use std::cmp::Reverse;
@@ -47,6 +47,8 @@ pub struct JudgeProgress {
     pub assumed_usd: f64,
     /// Sum of latencies in milliseconds.
     pub latency_ms: f64,
+    /// Calls in flight now.
+    pub in_flight: usize,
     /// Calls in flight at most, as the judge is used now.
     pub window: usize,
     /// Calls a minute that the provider admits, where refusals have taught it.
@@ -63,6 +65,8 @@ pub struct JudgeProgress {
     pub dropped: bool,
     /// What its votes name, those of earlier runs on the same queries included.
     pub answers: PositionCounts,
+    /// What it says of pairs that it saw in both orders, those of earlier runs on the same queries included.
+    pub both_orders: BothOrders,
     /// What they show to be wrong with the judge, in words that go on after its name.
     pub finding: Option<String>,
     /// What was found out about its server, in words that go on after its name.

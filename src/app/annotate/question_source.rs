@@ -9,10 +9,10 @@ use super::error::RunError;
 use super::plan::plan_so_far;
 use crate::client::call_key::call_key;
 use crate::client::now_ms;
-use crate::domain::battle::BattleId;
+use crate::domain::battle::{BattleId, Pair};
 use crate::judge::{PoolText, PresentedPair};
 use crate::store::corpus::QueryKey;
-use crate::store::votes::{CallSelection, OutstandingCall};
+use crate::store::outstanding::{CallSelection, OutstandingCall};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -53,8 +53,10 @@ pub(super) struct QuestionSource {
     pub(super) events: mpsc::Sender<SourceEvent>,
     /// Queries to look at, by their place in the run.
     waiting: BTreeMap<usize, CallSelection>,
-    /// Battles that the worker was given, where their queries are looked at again for further rounds.
+    /// Battles that the worker was given, where their queries are looked at again: for further rounds, or after the probe.
     asked_battles: HashSet<BattleId>,
+    /// Queries whose calls the run has been told of when their pairs were probed.
+    told: HashSet<usize>,
 }
 
 impl QuestionSource {
@@ -73,6 +75,7 @@ impl QuestionSource {
             events,
             waiting: BTreeMap::new(),
             asked_battles: HashSet::new(),
+            told: HashSet::new(),
         }
     }
 
@@ -86,13 +89,48 @@ impl QuestionSource {
     async fn through_queries(&mut self) -> Result<(), RunError> {
         let shared = Arc::clone(&self.shared);
         let mut left = shared.request.at_most.unwrap_or(usize::MAX);
+        if !shared.specs[self.judge_index].is_offline() {
+            // First of all: it is to be known early what the order of the documents does to the judge.
+            for place in &shared.probed {
+                let goes_on = !shared.control.borrow().cancelled;
+                if !goes_on
+                    || !self
+                        .look_at(*place, shared.request.selection, true, &mut left)
+                        .await?
+                {
+                    return Ok(());
+                }
+            }
+        }
         while let Some((place, selection)) = self.next_task().await {
-            let Some(query) = shared.queries.get(place).copied() else {
-                continue;
-            };
-            let mut calls = self.outstanding(query, selection).await?;
-            // A judge that was away still has the calls of the rounds before it.
-            calls.retain(|call| !self.asked_battles.contains(&call.battle));
+            if !self.look_at(place, selection, false, &mut left).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks what is outstanding of a query, or of its probed pairs only, `left` calls at most; returns whether more may be
+    /// asked.
+    async fn look_at(
+        &mut self,
+        place: usize,
+        selection: CallSelection,
+        probe_only: bool,
+        left: &mut usize,
+    ) -> Result<bool, RunError> {
+        let shared = Arc::clone(&self.shared);
+        let Some(query) = shared.queries.get(place).copied() else {
+            return Ok(true);
+        };
+        let (mut calls, probed) = self.outstanding(query, selection).await?;
+        // A judge that was away still has the calls of the rounds before it.
+        calls.retain(|call| !self.asked_battles.contains(&call.battle));
+        let told = match probe_only {
+            true => !self.told.insert(place),
+            false => self.told.remove(&place),
+        };
+        if !told {
             // Told before the first question is put: the run counts these calls down as they end.
             let found = SourceEvent::Found {
                 judge_index: self.judge_index,
@@ -100,30 +138,33 @@ impl QuestionSource {
                 calls: calls.len(),
             };
             drop(self.events.send(found).await);
-            if calls.is_empty() {
-                continue;
-            }
-            calls.truncate(left);
-            left -= calls.len();
-            if shared.request.campaign.is_some() {
-                self.asked_battles
-                    .extend(calls.iter().map(|call| call.battle));
-            }
-            let pool = shared.pool(query).await?;
-            // So many prompts are in memory at a time, however large the pool.
-            for calls in calls.chunks(WAITING) {
-                let questions = calls.iter().map(|call| self.question(query, *call, &pool));
-                for question in self.unknown(questions.collect()).await? {
-                    if self.questions.send(question).await.is_err() {
-                        return Ok(());
-                    }
+        }
+        if probe_only {
+            let pair = |call: &OutstandingCall| Pair::new(call.a, call.b);
+            calls.retain(|call| pair(call).is_some_and(|pair| probed.contains(&pair)));
+            // The two orders of a pair together.
+            calls.sort_by_key(pair);
+        }
+        if calls.is_empty() {
+            return Ok(true);
+        }
+        calls.truncate(*left);
+        *left -= calls.len();
+        if probe_only || shared.request.campaign.is_some() {
+            self.asked_battles
+                .extend(calls.iter().map(|call| call.battle));
+        }
+        let pool = shared.pool(query).await?;
+        // So many prompts are in memory at a time, however large the pool.
+        for calls in calls.chunks(WAITING) {
+            let questions = calls.iter().map(|call| self.question(query, *call, &pool));
+            for question in self.unknown(questions.collect()).await? {
+                if self.questions.send(question).await.is_err() {
+                    return Ok(false);
                 }
             }
-            if left == 0 {
-                return Ok(());
-            }
         }
-        Ok(())
+        Ok(*left > 0)
     }
 
     fn question(
@@ -215,16 +256,17 @@ impl QuestionSource {
         &self,
         query: QueryKey,
         selection: CallSelection,
-    ) -> Result<Vec<OutstandingCall>, RunError> {
+    ) -> Result<(Vec<OutstandingCall>, HashSet<Pair>), RunError> {
         let (shared, judge_index) = (Arc::clone(&self.shared), self.judge_index);
         let calls = self
             .shared
             .store
             .read(move |db| {
-                let names = std::slice::from_ref(&shared.names[judge_index]);
+                let specs = std::slice::from_ref(&shared.specs[judge_index]);
                 let judges = std::slice::from_ref(&shared.judges[judge_index]);
-                let plan = plan_so_far(db, query, &shared.request, names, judges)?;
-                db.outstanding(query, &plan.planned, judges, &plan.shown, selection)
+                let plan = plan_so_far(db, query, &shared.request, specs, judges)?;
+                let calls = db.outstanding(query, &plan.planned, judges, &plan.shown, selection)?;
+                Ok((calls, plan.probed()))
             })
             .await?;
         Ok(calls)

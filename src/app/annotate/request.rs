@@ -4,8 +4,8 @@ use super::progress::RunProgress;
 use crate::domain::sampling;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::corpus::QueryKey;
+use crate::store::outstanding::CallSelection;
 use crate::store::runs::RunId;
-use crate::store::votes::CallSelection;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRequest {
@@ -19,6 +19,8 @@ pub struct RunRequest {
     /// Documents a query at most, from the top.
     pub depth: Option<usize>,
     pub selection: CallSelection,
+    /// Pairs of the run that language models are asked about in both orders, at most.
+    pub probe: usize,
     /// Calls of each judge at most.
     pub at_most: Option<usize>,
 }
@@ -32,6 +34,7 @@ impl Default for RunRequest {
             campaign: None,
             depth: None,
             selection: CallSelection::Fresh,
+            probe: sampling::PROBED_PAIRS,
             at_most: None,
         }
     }

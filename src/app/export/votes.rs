@@ -55,10 +55,9 @@ pub fn write_votes(
                 let judges = db.all_judges()?;
                 let ids: Vec<JudgeId> = judges.iter().map(|(id, _)| *id).collect();
                 let mut reasoning = EmbeddedReasoning::default();
-                let battles = db
-                    .rows(key)?
-                    .battles
-                    .into_iter()
+                let rows = db.rows(key)?;
+                let battles = rows.battles.into_iter().chain(rows.probes);
+                let battles = battles
                     .map(|record| {
                         let votes = reasoning.battle_votes(db, key, record.battle.id, &ids)?;
                         Ok((record, votes))

@@ -1,6 +1,6 @@
 //! Which game of a pair a vote belongs to.
 
-use crate::domain::battle::{BattleId, Pair};
+use crate::domain::battle::{BattleId, PROBE_GAME, Pair};
 use crate::domain::vote::{JudgeId, Margin};
 use crate::formats::votes::{ExternalVote, text_hash};
 use crate::store::corpus::QueryKey;
@@ -168,7 +168,7 @@ impl PairGames {
     }
 
     /// The game that the vote was exported from, or else the first that the judge has not voted in, whichever document was
-    /// shown first there, or else another game. What a judge says again is not asked of the others: such a game counts by
+    /// shown first there, or else another game; a probe only where it was exported from one. What a judge says again is not asked of the others: such a game counts by
     /// the share of the ensemble that has voted in it.
     fn game_of(
         &mut self,
@@ -183,10 +183,13 @@ impl PairGames {
                 None => return self.begin(number, false, vote.a, begin),
             }
         }
-        if let Some(at) = self.0.iter().position(open) {
+        let counts = |game: &StoredGame| game.number != PROBE_GAME;
+        let open_battle = |game: &StoredGame| counts(game) && open(game);
+        if let Some(at) = self.0.iter().position(open_battle) {
             return Ok(at);
         }
-        let next = self.0.iter().map(|game| game.number + 1).max().unwrap_or(0);
+        let battles = self.0.iter().filter(|game| counts(game));
+        let next = battles.map(|game| game.number + 1).max().unwrap_or(0);
         self.begin(next, next > 0, vote.a, begin)
     }
 

@@ -4,8 +4,8 @@ use super::rater_data::{DrawnPairs, JudgedQueries, PersonVerdict, RaterData, rat
 use super::reasoning_audit::{ReasoningAudit, audit_reasoning};
 use crate::domain::agreement;
 use crate::domain::judge_report::{
-    CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, MarginEvidence, PositionCounts,
-    Rating, ReportSums, VoteCases, judge_alpha, judge_pairs, margin_evidence,
+    BothOrders, CardFits, FitSearch, JudgeModel, JudgePair, JudgeReport, MarginEvidence,
+    PositionCounts, Rating, ReportSums, VoteCases, judge_alpha, judge_pairs, margin_evidence,
 };
 use crate::domain::vote::{JudgeId, Margin, Outcome, VoteRule};
 use crate::store::corpus::QueryKey;
@@ -29,6 +29,8 @@ pub struct RaterReport {
     pub calls: Vec<JudgeCalls>,
     /// What each judge's votes name, in the same order.
     pub named: Vec<PositionCounts>,
+    /// What each judge says of pairs that it saw in both orders, in the same order.
+    pub both_orders: Vec<BothOrders>,
     /// What looking into each judge's reasoning found.
     pub audits: Vec<ReasoningAudit>,
     /// Everybody's agreement with everybody, people included, by name.
@@ -78,9 +80,11 @@ pub fn rater_report(
     let crashed = || StoreError::Corrupt("reading the calls has crashed".to_owned());
     let (calls, audits) = calls.map_err(|_| crashed())??;
     let ids: Vec<JudgeId> = judged.judges.iter().map(|(id, _)| *id).collect();
-    let named = store.read_blocking(move |db| {
+    let (named, both_orders) = store.read_blocking(move |db| {
         let scope = scope.map(|query| [query]);
-        db.position_counts(&ids, scope.as_ref().map(|scope| &scope[..]))
+        let scope = scope.as_ref().map(|scope| &scope[..]);
+        let named = db.position_counts(&ids, scope)?;
+        Ok((named, db.both_orders(&ids, scope)?))
     })?;
     let (rater_data, selective, rule) = store.read_blocking(move |db| {
         let data = rater_data(db, &judged, scope, &drawn)?;
@@ -88,6 +92,7 @@ pub fn rater_report(
     })?;
     let mut report = walk.report(rater_data, &fits);
     (report.calls, report.audits, report.named) = (calls, audits, named);
+    report.both_orders = both_orders;
     report.selective = selective;
     report.uses_margins = matches!(rule, VoteRule::Margin | VoteRule::Calibrated);
     Ok(wanted().then_some(report))
@@ -214,6 +219,7 @@ impl ReportWalk {
             cards: cards.judges,
             calls: Vec::new(),
             named: Vec::new(),
+            both_orders: Vec::new(),
             audits: Vec::new(),
             joint: None,
             selective: false,

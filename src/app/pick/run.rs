@@ -348,9 +348,10 @@ pub async fn run(
     let (heard, mut told) = mpsc::channel(WAITING);
     let open = Arc::new(OpenPools::default());
     let mut tasks = JoinSet::new();
-    for ((seat, judge), jobs) in ensemble.iter().enumerate().zip(by_judge) {
+    let gates = RateGate::of_ensemble(&ensemble, concurrency, &[]);
+    let judges = ensemble.iter().enumerate().zip(gates);
+    for (((seat, judge), mut gate), jobs) in judges.zip(by_judge) {
         let (questions, asked) = mpsc::channel(WAITING);
-        let mut gate = RateGate::of_judge(&ensemble, judge.as_ref(), concurrency, None);
         gate.window.expect(jobs.len());
         let (gate, name) = (Arc::new(Mutex::new(gate)), judge.spec().name.clone());
         let worker = Worker::new(Arc::clone(&shared), seat, name, gate, asked, heard.clone());

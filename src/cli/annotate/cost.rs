@@ -1,6 +1,7 @@
 //! What a run would need, said beforehand.
 
 use crate::app::annotate::estimate::CostEstimate;
+use crate::app::wording::counted;
 use crate::cli::spending::{estimate_table, usd};
 use crate::judge::{OFFLINE_LABEL, provider};
 
@@ -18,6 +19,12 @@ pub(super) fn describe(estimate: &CostEstimate) -> String {
         usd(estimate.cost_usd()),
         usd(estimate.worst_usd())
     ));
+    if estimate.probed > 0 {
+        let pairs = counted(estimate.probed, "pair");
+        text.push_str(&format!(
+            "{pairs} are put to each language model in both orders, first of all (--probe 0 leaves that out)\n"
+        ));
+    }
     for judge in &estimate.changed {
         text.push_str(&format!("{judge}\n"));
     }

@@ -181,6 +181,9 @@ impl RunProgressDisplay {
             if let Some(finding) = &judge.finding {
                 output::message(&format!("{}: {finding}", judge.name));
             }
+            if let Some(words) = judge.both_orders.words().filter(|_| !judge.offline) {
+                output::message(&format!("{} {words}", judge.name));
+            }
             for note in &judge.server_notes {
                 output::message(&format!("{} {note}", judge.name));
             }
@@ -234,6 +237,9 @@ fn judge_words(judge: &JudgeProgress) -> String {
     }
     if let Some(finding) = &judge.finding {
         words += &format!(" · {finding}");
+    }
+    if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
+        words += &format!(" · {flips}");
     }
     if judge.stopped.is_some() {
         words += " · stopped";

@@ -181,6 +181,10 @@ impl<Q: ServiceQuestion> Worker<Q> {
             if ready > now + SOON {
                 return Some(ready);
             }
+            // Another judge of the same server may have them all; this worker hears when one comes free.
+            let Ok(place) = lock(&self.gate).window.take_place() else {
+                return None;
+            };
             let mut call = self.ready.pop_front()?;
             // Counted before it is sent, so that the next turn of this loop sees a gate that knows of it.
             let begun = lock(&self.gate).begin(needs.tokens, now);
@@ -191,6 +195,7 @@ impl<Q: ServiceQuestion> Worker<Q> {
                 uid: needs.sent.then_some(call.uid),
                 worst_usd: needs.worst_usd,
                 begun,
+                _place: place,
                 _reserved: call.reserved.take(),
             };
             // Nobody but this worker takes ended tasks in, so that none is looked up before its entry is there.

@@ -129,8 +129,9 @@ impl VoteTally {
 }
 
 impl QueryTally {
-    /// Of the ratings of one query, with the pairs that people judged; and the cases that regressions go over.
-    pub fn of(ratings: &[Rating], judged: &BTreeSet<Pair>) -> (Self, VoteCases) {
+    /// Of the ratings of one query, with the pairs that people judged; and the cases that regressions go over. What judges
+    /// say of `probes`, pairs that they were asked about again in the other order, tells about the order alone.
+    pub fn of(ratings: &[Rating], probes: &[Rating], judged: &BTreeSet<Pair>) -> (Self, VoteCases) {
         let mut by_judge: BTreeMap<usize, Vec<Rating>> = BTreeMap::new();
         for rating in ratings {
             by_judge.entry(rating.judge).or_default().push(*rating);
@@ -159,9 +160,11 @@ impl QueryTally {
             }
             *units.entry(unit).or_default() += 1;
         }
-        let judges = by_judge.into_iter().map(|(judge, own)| {
+        let judges = by_judge.into_iter().map(|(judge, mut own)| {
+            let votes = VoteTally::of(&own);
+            own.extend(probes.iter().filter(|probe| probe.judge == judge));
             let tally = JudgeTally {
-                votes: VoteTally::of(&own),
+                votes,
                 flips: FlipTally::of(&own),
                 shift: ShiftTally::of(&own),
             };

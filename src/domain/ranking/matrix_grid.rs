@@ -225,6 +225,7 @@ mod tests {
             depth: None,
             judges: judges.to_vec(),
             battles: (0..40).map(|at| battle(at, &mut rng)).collect(),
+            probes: Vec::new(),
             verdicts: vec![
                 verdict(5, 1, Decision::MuchA),
                 verdict(2, 3, Decision::CannotTell),

@@ -62,6 +62,17 @@ pub fn share_bar(share: f64, columns: usize) -> (String, String) {
     ("━".repeat(heavy), "─".repeat(columns - heavy))
 }
 
+/// What the order of the documents does to a judge's answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderEffect {
+    /// It says the same of the documents either way.
+    None,
+    /// A tie in one order and a document in the other.
+    TieOnce,
+    /// The one document in one order and the other in the other.
+    Flip,
+}
+
 impl View {
     /// The votes on the battles of `row` and `column`, battle by battle; a margin above 0 says that the row is better.
     pub fn votes_for(
@@ -86,6 +97,49 @@ impl View {
         self.votes_for(b, a)
             .map(|(_, margin)| margin.outcome())
             .collect()
+    }
+
+    /// What a judge says of a pair where it saw `a` first and where it saw `b` first, probes included: margins below 0 name
+    /// `a`. `None` for an order in which it was not asked.
+    pub fn margins_by_order(&self, judge: JudgeId, a: usize, b: usize) -> [Option<Margin>; 2] {
+        let mut found = [None; 2];
+        let Some(pair) = Pair::new(a, b) else {
+            return found;
+        };
+        let battles = self.battles_of(pair).iter();
+        let battles = battles.filter_map(|index| self.rows.battles.get(*index));
+        let probes = self.rows.probes.iter();
+        let probes = probes.filter(|one| Pair::new(one.battle.a, one.battle.b) == Some(pair));
+        for record in battles.chain(probes) {
+            let turned = record.battle.a != a;
+            for vote in record.votes.iter().filter(|vote| vote.judge == judge) {
+                let margin = if turned {
+                    vote.margin.flipped()
+                } else {
+                    vote.margin
+                };
+                // The first vote in an order stands for it.
+                found[usize::from(vote.swapped != turned)].get_or_insert(margin);
+            }
+        }
+        found
+    }
+
+    /// What the order of the documents does to a judge's answer on a pair; `None` where it was asked in one order only.
+    pub fn order_effect(&self, judge: JudgeId, a: usize, b: usize) -> Option<OrderEffect> {
+        let [one, other] = self.margins_by_order(judge, a, b);
+        let (one, other) = (one?.outcome(), other?.outcome());
+        Some(match (one, other) {
+            _ if one == other => OrderEffect::None,
+            (Outcome::Tie, _) | (_, Outcome::Tie) => OrderEffect::TieOnce,
+            _ => OrderEffect::Flip,
+        })
+    }
+
+    /// Judges of the query that name another document of a pair in the other order.
+    pub fn flips(&self, a: usize, b: usize) -> impl Iterator<Item = JudgeId> + '_ {
+        let judges = self.rows.judges.iter().copied();
+        judges.filter(move |judge| self.order_effect(*judge, a, b) == Some(OrderEffect::Flip))
     }
 
     /// A judge's mean margin over the pair's battles.

@@ -146,6 +146,9 @@ pub struct QueryRows {
     pub judges: Vec<JudgeId>,
     /// The battles in the order in which they were planned.
     pub battles: Vec<BattleRecord>,
+    /// Pairs of the battles asked about once more in the other order. They say what the order does to a judge; the fit does
+    /// not know them, so that a pair counts once.
+    pub probes: Vec<BattleRecord>,
     /// The verdicts in force, one a pair.
     pub verdicts: Vec<Verdict>,
     /// β and γ of each judge, in the order of `judges`; empty where all count alike.

@@ -156,6 +156,34 @@ impl RemoteJudge {
         })
     }
 
+    /// Tokens that the request for `prompt` allows the model to write, where something in it says so.
+    fn allowed(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+        learnt: Learnt,
+    ) -> Option<u64> {
+        // The texts change nothing about it.
+        let bare = JudgePrompt {
+            longer: prompt.longer,
+            ..JudgePrompt::default()
+        };
+        let request = self.wire.build_request(settings, &bare, learnt);
+        output_cap::of_request(&request, self.wire.caps())
+    }
+
+    /// What a call on `prompt` is expected to use with these settings.
+    pub(crate) fn expected(
+        &self,
+        settings: &JudgeSettings,
+        prompt: &JudgePrompt,
+    ) -> (Usage, Option<f64>) {
+        // The limit of a letter is its own; those of the others are far above what they write.
+        let letter = settings.template.answer == AnswerForm::Letter;
+        let allowed = letter.then(|| self.allowed(settings, prompt, self.learnt()));
+        settings.estimate(prompt, allowed.flatten())
+    }
+
     /// What a call on `prompt` can use at the very most with these settings, as its request says.
     pub(crate) fn bound(
         &self,
@@ -166,14 +194,7 @@ impl RemoteJudge {
         if places.is_empty() {
             return settings.worst(prompt, Some(settings.cap(prompt)));
         }
-        let bare = JudgePrompt {
-            longer: prompt.longer,
-            ..JudgePrompt::default()
-        };
-        let of = |learnt: Learnt| {
-            let request = self.wire.build_request(settings, &bare, learnt);
-            output_cap::of_request(&request, places)
-        };
+        let of = |learnt: Learnt| self.allowed(settings, prompt, learnt);
         let mut output = of(self.learnt());
         // A server that refuses everything that can be refused gets a letter without probabilities, which may be longer.
         if settings.template.answer == AnswerForm::Letter {
@@ -217,7 +238,7 @@ impl Judge for RemoteJudge {
     }
 
     fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
-        self.settings.estimate(prompt)
+        self.expected(&self.settings, prompt)
     }
 
     fn worst(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {

@@ -88,14 +88,19 @@ impl JudgeSettings {
         }
     }
 
-    pub(crate) fn estimate(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>) {
+    /// What a call on `prompt` is expected to use, where the request allows so many tokens of output.
+    pub(crate) fn estimate(
+        &self,
+        prompt: &JudgePrompt,
+        allowed: Option<u64>,
+    ) -> (Usage, Option<f64>) {
         let typical = match self.template.answer {
             AnswerForm::Verdicts => VERDICTS_OUTPUT,
             _ => TYPICAL_OUTPUT,
         };
         let usage = Usage {
             input: self.tokens(&prompt.system) + self.tokens(&prompt.user),
-            output: typical.min(self.cap),
+            output: typical.min(allowed.unwrap_or(self.cap)),
             ..Usage::default()
         };
         (usage, self.price.map(|price| price.cost(&usage, 0)))

@@ -4,10 +4,13 @@ use super::*;
 use crate::domain::battle::Pair;
 use crate::domain::corpus::DocId;
 use crate::domain::ranking::RankingSettings;
+use crate::domain::sampling::PlannedBattle;
 use crate::domain::verdict::{Decision, FinalRule};
+use crate::judge::JudgeSpec;
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::judges::EnsembleId;
 use crate::store::labels::tests::pool;
+use crate::store::outstanding::{CallSelection, OutstandingCall};
 use crate::store::runs::RunRow;
 use crate::store::verdicts::NewVerdict;
 

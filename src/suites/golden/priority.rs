@@ -115,6 +115,7 @@ fn view(documents: usize, battles: &[Row]) -> View {
         depth: Some(documents),
         judges: judges.clone(),
         battles: battles.iter().enumerate().map(record).collect(),
+        probes: Vec::new(),
         verdicts: Vec::new(),
     };
     View::new(rows, RankingSettings::default())

@@ -6,8 +6,8 @@ use crate::app::judge_report::rater_data::all_ratings;
 use crate::app::judge_report::report::{RaterReport, rater_report};
 use crate::domain::judge_report::tests::cards;
 use crate::domain::verdict::Decision;
+use crate::store::outstanding::CallSelection;
 use crate::store::verdicts::NewVerdict;
-use crate::store::votes::CallSelection;
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);

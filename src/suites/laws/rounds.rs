@@ -6,7 +6,7 @@ use crate::app::annotate::{RunHandle, RunOutcome, RunRequest};
 use crate::client::RunControl;
 use crate::domain::sampling::adaptive::{AdaptivePlan, JudgeChoice};
 use crate::judge::{FailureCause, JudgeEnsemble, PresentedPair};
-use crate::store::votes::CallSelection;
+use crate::store::outstanding::CallSelection;
 use rstest::rstest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -7,7 +7,7 @@ use crate::app::annotate::{RunError, RunHandle};
 use crate::app::run_lock::LockError;
 use crate::client::RunControl;
 use crate::judge::FailureCause;
-use crate::store::votes::CallSelection;
+use crate::store::outstanding::CallSelection;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

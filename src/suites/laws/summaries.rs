@@ -8,8 +8,8 @@ use crate::domain::ranking::{LearnedPrior, PriorPrecision, RankingSettings};
 use crate::domain::rating::RatingModel;
 use crate::domain::sampling::adaptive::AdaptivePlan;
 use crate::store::StoreError;
+use crate::store::outstanding::CallSelection;
 use crate::store::summary_cache::QuerySummary;
-use crate::store::votes::CallSelection;
 
 async fn judged(sizes: &[usize]) -> Bench {
     let bench = bench(sizes);

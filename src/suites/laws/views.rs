@@ -36,6 +36,7 @@ fn rows() -> impl Strategy<Value = QueryRows> {
                     .enumerate()
                     .map(|(id, (a, b, margins))| record(id, a, b, margins))
                     .collect(),
+                probes: Vec::new(),
                 verdicts: verdicts
                     .take(1)
                     .map(|(a, b, at)| given(a, b, Decision::ALL[at]))
@@ -194,6 +195,7 @@ fn ten_thousand_documents_in_one_query_have_a_plan_and_a_view() {
         depth: Some(documents),
         judges: (1..=3).map(JudgeId).collect(),
         battles: battles.collect(),
+        probes: Vec::new(),
         verdicts: Vec::new(),
     };
     let view = View::new(rows, RankingSettings::default());

@@ -12,7 +12,7 @@ use crate::domain::rating::{Observation, RatingOptions, fit};
 use crate::domain::sampling::plan;
 use crate::domain::simulation::{Noise, SimulatedQuery, Theta};
 use crate::domain::vote::{Margin, VoteRule, calibrated_score};
-use crate::store::votes::CallSelection;
+use crate::store::outstanding::CallSelection;
 
 /// How three judges state a preference: in proportion, all but always sure, and timidly.
 fn stated(seat: usize, preference: f64) -> Margin {

@@ -1,8 +1,9 @@
 //! Each fault of each provider: its cause, whether to try again, whether the judge stops.
 
-use super::{PROVIDERS, call, case, judge};
+use super::{HASTY, PROVIDERS, call, case, judge};
 use crate::judge::{CallError, FailureCause, Judge, Retry};
 use crate::suites::fake_provider::{FakeProvider, Fault, Faults};
+use futures::future::join_all;
 use std::time::Duration;
 
 const ANY: Retry = Retry::After(None);
@@ -131,9 +132,10 @@ async fn bad_answers_are_failures_and_were_paid_for() {
 
 #[tokio::test]
 async fn an_answer_that_breaks_off_says_that_it_had_begun() {
-    let fake = FakeProvider::start();
-    for (provider, ..) in PROVIDERS {
-        let judge = judge(&fake, provider, "");
+    // At once, as each waits for the rest of an answer as long as a busy machine may need for its beginning.
+    join_all(PROVIDERS.map(|(provider, ..)| async move {
+        let fake = FakeProvider::start();
+        let judge = judge(&fake, provider, "timeout_s = 2");
         for fault in [Fault::Slow, Fault::Huge] {
             fake.fail_next(&[fault]);
             let error = outcome(judge.as_ref()).await;
@@ -149,7 +151,8 @@ async fn an_answer_that_breaks_off_says_that_it_had_begun() {
         fake.fail_next(&[Fault::Reset]);
         let error = outcome(judge.as_ref()).await;
         assert_eq!((error.exchange.status, error.exchange.sent), (None, true));
-    }
+    }))
+    .await;
     for (half, bytes) in [("{\"choices\":[{", 13), ("", 0)] {
         let head = "HTTP/1.1 200 OK\r\ncontent-length: 900\r\nx-request-id: r1\r\nconnection: close\r\n\r\n";
         let url = super::secrets::parrot(format!("{head}{half}"));
@@ -188,7 +191,7 @@ async fn a_server_that_names_the_end_of_time_is_heard_out() {
 #[tokio::test]
 async fn patience_ends() {
     let fake = FakeProvider::start();
-    let judge = judge(&fake, "openai", "");
+    let judge = judge(&fake, "openai", HASTY);
     for fault in [Fault::Hang, Fault::Slow] {
         fake.fail_next(&[fault]);
         let error = outcome(judge.as_ref()).await;

@@ -120,6 +120,7 @@ fn rows(judges: usize, documents: usize) -> QueryRows {
         depth: Some(documents.min(5)),
         judges: (1..=judges as i64).map(JudgeId).collect(),
         battles: battles.collect(),
+        probes: Vec::new(),
         verdicts: Vec::new(),
     }
 }

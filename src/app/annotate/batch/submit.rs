@@ -2,7 +2,7 @@
 
 use super::{api, is_refusal, line_id, passes, patiently};
 use crate::app::annotate::error::RunError;
-use crate::app::annotate::plan::plan_query;
+use crate::app::annotate::plan::plan_so_far;
 use crate::app::annotate::request::RunRequest;
 use crate::client::call_key::call_key;
 use crate::client::now_ms;
@@ -12,8 +12,8 @@ use crate::judge::{CallError, Judge, JudgeEnsemble, PoolText, PresentedPair};
 use crate::store::Store;
 use crate::store::batches::{BatchCall, BatchStage};
 use crate::store::corpus::QueryKey;
+use crate::store::outstanding::OutstandingCall;
 use crate::store::runs::RunId;
-use crate::store::votes::OutstandingCall;
 use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -183,12 +183,12 @@ impl BatchSubmitter<'_> {
         query: QueryKey,
         request: &RunRequest,
     ) -> Result<(Arc<PoolText>, Vec<OutstandingCall>), RunError> {
-        let (name, request) = (judge.spec().name.clone(), request.clone());
+        let (spec, request) = (judge.spec().clone(), request.clone());
         let found = self
             .store
             .read(move |db| {
                 let info = db.query(query)?;
-                let plan = plan_query(&request, info.id.as_str(), info.documents, &[name]);
+                let plan = plan_so_far(db, query, &request, &[spec], &[id])?;
                 let calls =
                     db.outstanding(query, &plan.planned, &[id], &plan.shown, request.selection)?;
                 let wanted = if calls.is_empty() { 0 } else { plan.depth };

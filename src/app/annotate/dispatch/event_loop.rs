@@ -10,7 +10,7 @@ use crate::client::call_ledger::CallLedger;
 use crate::client::worker::{Worker, WorkerContext};
 use crate::store::corpus::QueryKey;
 use crate::store::ledger::CallPurpose;
-use crate::store::votes::CallSelection;
+use crate::store::outstanding::CallSelection;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
@@ -31,13 +31,10 @@ impl Dispatcher {
             run: self.run,
             ensemble: self.ensemble.clone(),
             judges: self.judges.clone(),
-            names: self
-                .ensemble
-                .iter()
-                .map(|judge| judge.spec().name.clone())
-                .collect(),
+            specs: self.specs(),
             request: request.clone(),
             queries,
+            probed: std::mem::take(&mut self.probed),
             control: self.control.clone(),
             pools: Mutex::default(),
             kept: Mutex::default(),
@@ -138,6 +135,7 @@ impl Dispatcher {
                 },
                 () = tokio::time::sleep(REPORT_EVERY) => {}
             }
+            self.follow_orders().await?;
             self.report(false);
         }
         while let Some(ended) = workers.join_next().await {

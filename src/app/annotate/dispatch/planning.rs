@@ -2,10 +2,12 @@
 
 use super::Dispatcher;
 use crate::app::annotate::error::RunError;
-use crate::app::annotate::plan::{enter_plan, share};
+use crate::app::annotate::plan::{enter_plan, probe_shares, share};
 use crate::app::annotate::request::RunRequest;
 use crate::app::annotate::rounds::UnfinishedQuery;
 use crate::domain::vote::JudgeId;
+use crate::judge::JudgeSpec;
+use crate::store::StoreError;
 use crate::store::corpus::QueryKey;
 use crate::store::judges::EnsembleId;
 use std::sync::Arc;
@@ -22,26 +24,38 @@ impl Dispatcher {
         queries: Vec<QueryKey>,
     ) -> Result<Vec<QueryKey>, RunError> {
         self.progress.queries = queries.len();
-        let names: Arc<[String]> = self
-            .ensemble
-            .iter()
-            .map(|judge| judge.spec().name.clone())
-            .collect();
+        let specs: Arc<[JudgeSpec]> = self.specs().into();
         let judges: Arc<[JudgeId]> = self.judges.iter().copied().collect();
         let request = Arc::new(request.clone());
+        let (of, keys) = (Arc::clone(&specs), queries.clone());
+        let asked = Arc::clone(&request);
+        let probe_shares = self
+            .store
+            .read(move |db| {
+                let documents = keys.iter().map(|key| Ok(db.query(*key)?.documents));
+                let documents = documents.collect::<Result<Vec<_>, StoreError>>()?;
+                Ok(probe_shares(&asked, &of, documents.into_iter()))
+            })
+            .await?;
         let mut waiting = Vec::new();
-        for queries in queries.chunks(PLANNED_TOGETHER) {
+        let chunks = queries.chunks(PLANNED_TOGETHER);
+        for (queries, shares) in chunks.zip(probe_shares.chunks(PLANNED_TOGETHER)) {
             if self.control.borrow().cancelled {
                 break;
             }
-            let (request, names) = (Arc::clone(&request), Arc::clone(&names));
-            let keys = queries.to_vec();
+            let (request, specs) = (Arc::clone(&request), Arc::clone(&specs));
+            let keys: Vec<(QueryKey, usize)> = queries
+                .iter()
+                .copied()
+                .zip(shares.iter().copied())
+                .collect();
             let judge_indices = Arc::clone(&judges);
             let plans = self
                 .store
                 .write(move |db| {
+                    let judges = (&specs[..], &judge_indices[..]);
                     let plan =
-                        |query| enter_plan(db, query, &request, ensemble, &names, &judge_indices);
+                        |(query, probe)| enter_plan(db, query, &request, ensemble, judges, probe);
                     keys.into_iter().map(plan).collect::<Result<Vec<_>, _>>()
                 })
                 .await?;
@@ -65,6 +79,9 @@ impl Dispatcher {
                         short: false,
                     };
                     self.open.insert(*query, open);
+                    if plan.is_probed {
+                        self.probed.push(waiting.len());
+                    }
                     waiting.push(*query);
                 } else {
                     self.progress.queries_done += 1;

@@ -70,7 +70,7 @@ impl BatchApi for RemoteJudge {
 
     fn batch_cost(&self, prompt: &JudgePrompt) -> (Usage, Option<f64>, Option<f64>) {
         let (_, settings) = self.batches();
-        let (usage, cost) = settings.estimate(prompt);
+        let (usage, cost) = self.expected(settings, prompt);
         (usage, cost, self.bound(settings, prompt).1)
     }
 

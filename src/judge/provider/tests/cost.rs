@@ -213,7 +213,10 @@ fn a_letter_may_grow_where_the_server_gives_no_probabilities() {
     let mut settings = priced("compatible");
     settings.template = Template::parse(LETTER).unwrap();
     let judge = network(settings, Box::new(Compatible(&PRESETS[0])), None);
-    assert_eq!(judge.worst(&JudgePrompt::default()).0.output, 4096);
+    let prompt = JudgePrompt::default();
+    assert_eq!(judge.worst(&prompt).0.output, 4096);
+    // What it is expected to write is the letter.
+    assert_eq!(judge.estimate(&prompt).0.output, 8);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! What each judge said on a battle, turned so that the screen's A is A.
 
 use crate::app::embedded_reasoning::REASONING_GONE;
-use crate::domain::battle::Pair;
+use crate::domain::battle::{Battle, Pair};
+use crate::domain::ranking::OrderEffect;
 use crate::domain::reasoning;
 use crate::domain::sanitise;
 use crate::domain::vote::{JudgeId, Margin, Outcome};
@@ -41,6 +42,9 @@ pub(crate) struct JudgeCall<'a> {
     /// 0 for the pair's first battle.
     pub game: u32,
     pub result: CallResult,
+    /// What it says where it saw the screen's A first and where it saw B first, and what the order does, where it was asked in
+    /// both.
+    pub by_order: Option<([Margin; 2], OrderEffect)>,
     /// Whether the judge was shown the screen's B first, where that is known.
     pub b_first: Option<bool>,
     pub loaded: bool,
@@ -73,12 +77,25 @@ pub(crate) fn of_battle(open: &OpenQuery, index: usize, a: usize) -> Vec<JudgeCa
             name: open.judge_name(index),
             game: record.battle.game,
             result,
+            by_order: by_order(open, *judge, record.battle, a),
             b_first: swapped.map(|swapped| swapped != turned),
             loaded: details.is_some(),
             detail,
         }
     };
     open.judges.iter().enumerate().map(one).collect()
+}
+
+fn by_order(
+    open: &OpenQuery,
+    judge: JudgeId,
+    battle: Battle,
+    a: usize,
+) -> Option<([Margin; 2], OrderEffect)> {
+    let b = if battle.a == a { battle.b } else { battle.a };
+    let [a_first, b_first] = open.view.margins_by_order(judge, a, b);
+    let effect = open.view.order_effect(judge, a, b)?;
+    Some(([a_first?, b_first?], effect))
 }
 
 /// Every call on the pair's battles, battle by battle.
@@ -98,8 +115,17 @@ fn size(margin: Margin) -> String {
     }
 }
 
+/// `→ A 0.43` or `= tie`.
+fn said(margin: Margin) -> String {
+    match margin.outcome() {
+        Outcome::Tie => "= tie".to_owned(),
+        Outcome::A => format!("→ A {}", size(margin)),
+        Outcome::B => format!("→ B {}", size(margin)),
+    }
+}
+
 impl JudgeCall<'_> {
-    /// `bm25 → A 0.43`, `bm25 = tie`, `bm25 failed`, `bm25 not run`.
+    /// `bm25 → A 0.43`, `bm25 = tie`, `gpt → B 1.00 flip`, `bm25 failed`, `bm25 not run`.
     pub(crate) fn summary(&self) -> String {
         let game = if self.game > 0 {
             format!(" #{}", self.game + 1)
@@ -110,13 +136,30 @@ impl JudgeCall<'_> {
             CallResult::Failed => "failed".to_owned(),
             CallResult::NotRun => "not run".to_owned(),
             CallResult::NotAsked => "not asked".to_owned(),
-            CallResult::Prefers(margin) => match margin.outcome() {
-                Outcome::Tie => "= tie".to_owned(),
-                Outcome::A => format!("→ A {}", size(margin)),
-                Outcome::B => format!("→ B {}", size(margin)),
-            },
+            CallResult::Prefers(margin) => said(margin),
         };
-        format!("{}{game} {said}", self.name)
+        let flip = if self.flips() { " flip" } else { "" };
+        format!("{}{game} {said}{flip}", self.name)
+    }
+
+    /// Whether the judge names the other document in the other order.
+    pub(crate) fn flips(&self) -> bool {
+        matches!(self.by_order, Some((_, OrderEffect::Flip)))
+    }
+
+    /// What the judge says in either order, where it was asked in both.
+    pub(crate) fn order_note(&self) -> Option<String> {
+        let ([a_first, b_first], effect) = self.by_order?;
+        let effect = match effect {
+            OrderEffect::None => "the same either way",
+            OrderEffect::TieOnce => "a tie in one order only",
+            OrderEffect::Flip => "flip: it names the other document in the other order",
+        };
+        Some(format!(
+            "asked in both orders: {} with A first, {} with B first: {effect}",
+            said(a_first),
+            said(b_first)
+        ))
     }
 
     /// How the judge was shown the pair, where that is not as on screen.

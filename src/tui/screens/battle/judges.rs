@@ -62,6 +62,13 @@ pub(super) fn render(
     if let Some(words) = call.presentation_note(model.battle.raw) {
         lines.extend(text::lines(words, columns, theme.muted()));
     }
+    if let Some(words) = call.order_note() {
+        let style = match call.flips() {
+            true => theme.warn(),
+            false => theme.muted(),
+        };
+        lines.extend(text::lines(&words, columns, style));
+    }
     lines.extend(reasoning.lines.iter().cloned());
     if let Some(words) = call.cost_note(offline) {
         lines.extend(text::lines(&words, columns, theme.faint()));

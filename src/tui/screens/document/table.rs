@@ -289,6 +289,14 @@ fn line(
             format!(" {}", text::truncate(&words, widths.mark - 1)),
             theme.missing(),
         ));
+    } else {
+        // What nobody has decided and whose votes go by the order.
+        let words = match open.view.flips(other, document).count() {
+            0 => String::new(),
+            1 => " flip".to_owned(),
+            flips => format!(" {flips} flips"),
+        };
+        spans.push(Span::styled(words, theme.warn()));
     }
     Line::from(spans)
 }

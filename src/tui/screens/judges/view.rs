@@ -3,7 +3,7 @@
 use crate::app::judge_report::ranking_shift::RankingShift;
 use crate::app::judge_report::report::RaterReport;
 use crate::domain::agreement::{Interval, Share};
-use crate::domain::judge_report::{JudgeReport, PositionCounts};
+use crate::domain::judge_report::{BothOrders, JudgeReport, PositionCounts};
 use crate::domain::sanitise;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
@@ -183,6 +183,11 @@ fn detail_lines(
     let named = at.and_then(|at| report.named.get(at));
     if let Some(finding) = named.and_then(PositionCounts::finding_words) {
         words.push(format!("{name}: {finding}."));
+    }
+    let both = at.and_then(|at| report.both_orders.get(at));
+    let offline = at.is_some_and(|at| report.rater_data.judges[at].1.is_offline());
+    if let Some(both) = both.and_then(BothOrders::words).filter(|_| !offline) {
+        words.push(format!("{name} {both}."));
     }
     if let Some(card) = card {
         words.extend(revealed(report, card));

@@ -221,6 +221,13 @@ fn judge_table(progress: &RunProgress, chosen: usize, theme: &Theme, area: Rect,
     for (index, judge) in progress.judges.iter().enumerate() {
         let mut line = judge_line(index, judge, index == chosen, name_width, theme);
         let mut words = vec![Span::styled(state_words(judge), theme.muted())];
+        if let Some(flips) = judge.both_orders.in_short().filter(|_| !judge.offline) {
+            let style = match judge.both_orders.flips_too_often() {
+                true => theme.bad(),
+                false => Style::new(),
+            };
+            words.insert(0, Span::styled(format!("{flips} · "), style));
+        }
         if let Some(finding) = judge.answers.finding_in_short() {
             words.insert(0, Span::styled(format!("{finding} · "), theme.bad()));
         }

@@ -1,0 +1,70 @@
+//! What the order of the documents does to the judges, read while their probe goes on.
+
+use super::{Dispatcher, OrderWatch};
+use crate::app::annotate::error::RunError;
+use crate::store::StoreError;
+use crate::store::corpus::QueryKey;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How often it is read while calls of the probe are to come.
+const READ_EVERY: Duration = Duration::from_secs(1);
+
+impl Dispatcher {
+    /// Reads what was known before the run; `waiting` are the queries by their places.
+    pub(super) async fn watch_orders(
+        &mut self,
+        all: &[QueryKey],
+        waiting: &[QueryKey],
+    ) -> Result<(), RunError> {
+        let places = self.probed.iter();
+        let probed: Vec<QueryKey> = places.filter_map(|at| waiting.get(*at)).copied().collect();
+        let mut others = all.to_vec();
+        others.retain(|query| !probed.contains(query));
+        let judges = self.judges.clone();
+        let keys = probed.clone();
+        let (before, pairs) = self
+            .store
+            .read(move |db| {
+                let pairs = keys.iter().map(|key| Ok(db.probed_pairs(*key)?.len()));
+                let pairs = pairs.sum::<Result<usize, StoreError>>()?;
+                Ok((db.both_orders(&judges, Some(&others))?, pairs))
+            })
+            .await?;
+        self.orders = OrderWatch {
+            before,
+            probed,
+            pairs,
+            ..OrderWatch::default()
+        };
+        self.read_orders().await
+    }
+
+    /// Reads anew what judges have said of pairs in both orders, now and then while their probe goes on.
+    pub(super) async fn follow_orders(&mut self) -> Result<(), RunError> {
+        let known = self.ensemble.iter().zip(&self.orders.now);
+        let mut probed = known.filter(|(judge, _)| !judge.spec().is_offline());
+        let is_over = probed.all(|(_, now)| now.pairs() >= self.orders.pairs);
+        let due = |read: Instant| read.elapsed() >= READ_EVERY;
+        match !is_over && self.orders.read.is_none_or(due) {
+            true => self.read_orders().await,
+            false => Ok(()),
+        }
+    }
+
+    pub(super) async fn read_orders(&mut self) -> Result<(), RunError> {
+        let (judges, probed) = (self.judges.clone(), self.orders.probed.clone());
+        let now = self
+            .store
+            .read(move |db| db.both_orders(&judges, Some(&probed)))
+            .await?;
+        let known = now.iter().zip(&self.orders.before);
+        for (judge, (now, before)) in self.progress.judges.iter_mut().zip(known) {
+            judge.both_orders = *before;
+            judge.both_orders.join(*now);
+        }
+        self.orders.now = now;
+        self.orders.read = Some(Instant::now());
+        Ok(())
+    }
+}

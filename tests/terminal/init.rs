@@ -1,0 +1,41 @@
+//! `overrule init` with somebody there to choose.
+
+use super::Terminal;
+use super::fake_provider::FakeProvider;
+
+fn init(folder: &std::path::Path, server: &FakeProvider) -> Terminal {
+    let address = format!("llamacpp={}", server.v1());
+    let mut terminal = Terminal::start(folder, &["init", "--server", &address], &[], (100, 30));
+    terminal.wait("Which judges?");
+    terminal
+}
+
+#[test]
+fn a_number_chooses_a_judge_which_is_written_and_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = FakeProvider::start();
+    server.list_models(&["qwen3-4b", "qwen3-8b"]);
+    let mut terminal = init(folder.path(), &server);
+    terminal.wait("2  llamacpp qwen3-8b");
+    terminal.keys("2\r");
+    terminal.wait("wrote overrule.toml: llamacpp qwen3-8b");
+    terminal.wait("right in both orders");
+    assert_eq!(terminal.end(), 0);
+    let written = std::fs::read_to_string(folder.path().join("overrule.toml")).unwrap();
+    assert!(written.contains("model = \"qwen3-8b\""), "{written}");
+}
+
+#[test]
+fn whoever_leaves_has_nothing_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = FakeProvider::start();
+    server.list_models(&["qwen3-4b"]);
+    for answer in ["q\r", "7\r", "\u{4}"] {
+        let mut terminal = init(folder.path(), &server);
+        terminal.keys(answer);
+        assert_eq!(terminal.end(), 2, "{answer:?}: {}", terminal.screen());
+        terminal.wait("nothing was written");
+        assert!(!folder.path().join("overrule.toml").exists());
+    }
+    assert_eq!(server.total_requests(), 0, "no model was asked");
+}

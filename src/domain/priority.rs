@@ -13,7 +13,7 @@ mod policy;
 pub(crate) mod queue_design;
 pub(crate) mod scoring;
 
-pub use certainty::{at_the_cut, certainty, separation};
+pub use certainty::{Certainty, at_the_cut, certainty, separation};
 pub use inclusion::{Assignment, DrawReason, PairKey, inclusion_probabilities};
 pub use intransitive::{
     CyclicTriad, DecidedPair, cyclic_triads, decided_pairs, decided_pairs_of_judge,

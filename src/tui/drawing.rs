@@ -1,6 +1,7 @@
 //! What a frame leaves behind: where things went, and what the next frame can use again.
 
 use super::widgets::heatmap::{HeatmapCache, Viewport};
+use crate::domain::priority::Certainty;
 use ratatui::layout::{Position, Rect};
 
 /// Where things were drawn last, for clicks and for clamping what scrolls.
@@ -25,8 +26,16 @@ pub struct Areas {
     pub caret: Option<Position>,
 }
 
+/// P(top k right) of the query that was drawn last, and what it was computed from.
+#[derive(Debug, Default)]
+pub struct TopCertainty {
+    pub stamp: Option<u64>,
+    pub certainty: Option<Certainty>,
+}
+
 /// What drawing remembers from frame to frame; it changes how fast a frame is drawn and where it is scrolled to.
 #[derive(Debug, Default)]
 pub struct Caches {
     pub heatmap: HeatmapCache,
+    pub top: TopCertainty,
 }

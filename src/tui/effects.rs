@@ -7,7 +7,7 @@ use super::model::open_query::OpenQuery;
 use crate::app::adjudication::document_evidence::document_evidence;
 use crate::app::adjudication::overview::overview;
 use crate::app::annotate::estimate::CostEstimate;
-use crate::app::annotate::{self, RunHandle};
+use crate::app::annotate::{self, RunHandle, RunRequest};
 use crate::app::embedded_reasoning::EmbeddedReasoning;
 use crate::app::judge_report::ranking_shift::ranking_without_judge;
 use crate::app::judge_report::report::rater_report;
@@ -73,8 +73,8 @@ impl Runner {
     /// Begins to carry out an effect that concerns the project or a run; the terminal's effects are the loop's.
     pub fn carry_out(&mut self, effect: Effect, control: RunControl) {
         match effect {
-            Effect::Start => self.start(control),
-            Effect::Estimate => self.estimate(),
+            Effect::Start(only) => self.start(only, control),
+            Effect::Estimate(only) => self.estimate(only),
             Effect::Queue(request, generation) => self.queue(request, generation),
             Effect::ReportJudges(request) => self.report_judges(request),
             effect @ (Effect::Without(_) | Effect::LoadDisagreements(..)) => {
@@ -256,13 +256,25 @@ impl Runner {
         });
     }
 
-    fn estimate(&self) {
+    /// What a run asks for, over the project or over one query of it.
+    fn request(&self, only: Option<QueryKey>) -> RunRequest {
+        let request = self.options.request.clone();
+        match only {
+            Some(query) => RunRequest {
+                queries: Some(vec![query]),
+                ..request
+            },
+            None => request,
+        }
+    }
+
+    fn estimate(&self, only: Option<QueryKey>) {
         let (store, ensemble, results) = (
             self.store.clone(),
             self.ensemble.clone(),
             self.results.clone(),
         );
-        let request = self.options.request.clone();
+        let request = self.request(only);
         tokio::task::spawn_blocking(move || {
             let msg = match CostEstimate::of_project(&store, &ensemble, &request) {
                 Ok(estimate) => Msg::Estimated(estimate),
@@ -272,11 +284,11 @@ impl Runner {
         });
     }
 
-    fn start(&mut self, control: RunControl) {
+    fn start(&mut self, only: Option<QueryKey>, control: RunControl) {
         let run = RunHandle::start(
             self.store.clone(),
             self.ensemble.clone(),
-            self.options.request.clone(),
+            self.request(only),
             control,
         );
         self.control = Some(run.control);
@@ -432,8 +444,8 @@ pub fn answer(
         }
         Effect::UndoRuling => Msg::RulingUndone(db.undo_ruling(annotator, now_ms)?.map(Box::new)),
         Effect::ReportJudges(_)
-        | Effect::Start
-        | Effect::Estimate
+        | Effect::Start(_)
+        | Effect::Estimate(_)
         | Effect::Steer(_)
         | Effect::Copy(_)
         | Effect::Suspend

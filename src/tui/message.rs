@@ -93,8 +93,9 @@ pub enum Effect {
     Rule(NewRuling),
     /// Take back the latest ruling.
     UndoRuling,
-    Estimate,
-    Start,
+    /// Work out what a run over the project, or over one query of it, would cost.
+    Estimate(Option<QueryKey>),
+    Start(Option<QueryKey>),
     Steer(RunControl),
     /// Put text on the clipboard.
     Copy(String),

@@ -13,6 +13,7 @@ const MAX_DOCUMENTS: usize = 1_000;
 pub struct MatrixGrid {
     observed: Vec<f64>,
     verdicts: Vec<f64>,
+    surprises: Vec<f64>,
     /// Each judge's mean margin, in the order of the rows' judges.
     margins: Vec<Vec<f64>>,
     planned: Vec<bool>,
@@ -37,6 +38,7 @@ impl MatrixGrid {
         let mut grid = Self {
             observed: vec![f64::NAN; pairs],
             verdicts: vec![f64::NAN; pairs],
+            surprises: vec![f64::NAN; pairs],
             margins: vec![vec![f64::NAN; pairs]; rows.judges.len()],
             planned: vec![false; pairs],
             missing: vec![false; pairs],
@@ -54,6 +56,12 @@ impl MatrixGrid {
             grid.missing[at] |= battle.missing > 0;
             if let Some(score) = battle.score {
                 games.add(at, if turned { 1.0 - score } else { score });
+            }
+            if let Some(surprise) = battle.surprise {
+                let largest = grid.surprises[at].abs();
+                if largest.is_nan() || surprise.abs() > largest {
+                    grid.surprises[at] = if turned { 0.0 - surprise } else { surprise };
+                }
             }
             for vote in &record.votes {
                 let judge = rows.judges.iter().position(|judge| *judge == vote.judge);
@@ -95,6 +103,11 @@ impl MatrixGrid {
     /// The score of the verdict in force, where it names a preference or a tie.
     pub fn verdict(&self, row: usize, column: usize) -> Option<f64> {
         Self::seen(&self.verdicts, row, column, |score| 1.0 - score)
+    }
+
+    /// [`super::PairCell::surprise`].
+    pub fn surprise(&self, row: usize, column: usize) -> Option<f64> {
+        Self::seen(&self.surprises, row, column, |surprise| 0.0 - surprise)
     }
 
     /// [`View::mean_margin`] of a judge, by its place in the rows.
@@ -251,6 +264,7 @@ mod tests {
                     "{row} {column}"
                 );
                 assert!(near(grid.verdict(row, column), cell.verdict.flatten()));
+                assert!(near(grid.surprise(row, column), cell.surprise));
                 assert_eq!(grid.planned(row, column), (cell.planned, cell.missing > 0));
                 for (at, judge) in view.rows().judges.iter().enumerate() {
                     let margin = view.mean_margin(*judge, row, column);

@@ -55,14 +55,22 @@ impl ScoreWarning {
             },
             Self::Undefeated(documents) => {
                 format!(
-                    "undefeated: {}; the battles bound its score from below only",
-                    list(documents)
+                    "{} won every battle: {}",
+                    list(documents),
+                    match documents.len() {
+                        1 => "its true score may be higher",
+                        _ => "their true scores may be higher",
+                    }
                 )
             }
             Self::Winless(documents) => {
                 format!(
-                    "winless: {}; the battles bound its score from above only",
-                    list(documents)
+                    "{} lost every battle: {}",
+                    list(documents),
+                    match documents.len() {
+                        1 => "its true score may be lower",
+                        _ => "their true scores may be lower",
+                    }
                 )
             }
             Self::NotConverged(iterations) => {

@@ -39,6 +39,9 @@ pub(super) const MATRIX: &[Binding] = &[
     hidden(&[key('D')], Do::ColumnDocument, "column doc"),
     hidden(&[key('J')], Do::NextJudgeLayer, "judge"),
     shown(&[key('z')], Do::Zoom, "zoom"),
+    shown(&[key('E')], Do::ToggleExpectations, "expected"),
+    hidden(&[key('s')], Do::StartRun, "start"),
+    hidden(&[key('T')], Do::ToggleTitles, "titles, ids"),
     shown(&[key('w')], Do::ShowQueue, "queue"),
     hidden(&[key('t')], Do::ShowCycles, "cycles"),
 ];

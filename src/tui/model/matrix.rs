@@ -24,4 +24,15 @@ pub struct MatrixScreen {
     pub surprise: Option<usize>,
     /// Cursor, window and zoom, in display positions.
     pub heat: HeatmapState,
+    /// Identifiers instead of titles beside the rows.
+    pub ids: bool,
+    /// Whether the fit's expectation is left out where nobody voted.
+    pub votes_only: bool,
+}
+
+impl MatrixScreen {
+    /// Whether cells without a battle hold what the fit expects.
+    pub fn shows_expectations(&self) -> bool {
+        self.layer == Layer::Observed && !self.votes_only
+    }
 }

@@ -1,6 +1,7 @@
 //! The query that is open, as its screens show it.
 
 use crate::domain::battle::{Battle, BattleId, Pair};
+use crate::domain::priority::{DEFAULT_TOP, effective_top};
 use crate::domain::ranking::{Standing, View};
 use crate::domain::sanitise;
 use crate::domain::verdict::{AnnotatorVerdicts, Decision};
@@ -89,6 +90,11 @@ impl OpenQuery {
     pub fn decision_text(&self, decision: Decision, a: usize, b: usize) -> String {
         let (a, b) = (self.name(a), self.name(b));
         decision.words(&format!("A {a}"), &format!("B {b}"))
+    }
+
+    /// The ranks that count as the top.
+    pub fn top(&self) -> usize {
+        effective_top(self.view.entered().len(), DEFAULT_TOP)
     }
 
     /// Ranks by pool index.

@@ -1,4 +1,4 @@
-//! The K×K heatmap: every battle of a query in one picture, at four zooms.
+//! The K×K heatmap: every battle of a query in one picture, at six zooms.
 //!
 //! Rows and columns are display positions; the caller maps them to documents, so that reordering is a matter of
 //! handing over another source. A cell is read from the row's side: 0 the row's document is worse, 1 it is better.
@@ -25,8 +25,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub use cache::HeatmapCache;
-pub use frame::Viewport;
-pub use source::{CellSource, HeatCell, HeatmapOptions, MarginRow};
+pub use frame::{Viewport, columns_wanted, fit};
+pub use source::{CellScale, CellSource, HeatCell, HeatmapOptions, MarginRow};
 pub use state::{HeatmapState, Zoom};
 
 /// Draws the heatmap and says which part of the matrix it shows; `cache` keeps the scroll position and the averages.
@@ -53,6 +53,7 @@ pub fn render(
         frame: &frame,
         cursor,
         signs: options.signs || few_colours(theme),
+        options,
     };
     paint::body(&painter, cache, buf);
     margin::rows(&painter, cache, buf);
@@ -60,6 +61,6 @@ pub fn render(
     if let Some(lens) = frame.lens {
         lens::magnify(&painter, lens, cache.scale(), buf);
     }
-    legend::lines(&painter, cache, options, buf);
+    legend::lines(&painter, cache, buf);
     frame.view
 }

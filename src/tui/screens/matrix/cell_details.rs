@@ -54,11 +54,9 @@ pub(super) fn render(
     for (sentence, style) in sentences(open, row, column, theme, wide) {
         let most = if wide { 6 } else { 3 };
         push(&mut lines, &sentence, width, most, style);
-        if wide {
-            lines.push(Line::default());
-        }
     }
     if wide {
+        lines.push(Line::default());
         for warning in &open.view.warnings {
             let words = format!("! {}", warning.words(|at| open.name(at)));
             push(&mut lines, &words, width, 3, theme.muted());
@@ -127,6 +125,14 @@ pub(super) fn sentences(
         sentences.push((verdict_text(open, verdict), theme.override_mark()));
     }
     sentences.push((votes_text(open, row, column, &cell), Style::new()));
+    let calls: Vec<String> = calls::of_pair(open, row, column)
+        .iter()
+        .filter(|call| matches!(call.result, CallResult::Prefers(_)))
+        .map(JudgeCall::summary)
+        .collect();
+    if !calls.is_empty() {
+        sentences.push((calls.join(" · "), theme.muted()));
+    }
     if let Some(words) = fit_text(open, row, column, &cell) {
         sentences.push((words, Style::new()));
     }
@@ -161,22 +167,17 @@ fn votes_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> S
     }
     let missing = match cell.missing {
         0 => String::new(),
-        1 => " One vote is missing.".to_owned(),
-        votes => format!(" {votes} votes are missing."),
+        1 => " · 1 vote missing".to_owned(),
+        votes => format!(" · {votes} votes missing"),
     };
     let Some(votes) = numbers::votes_text(open, row, column) else {
-        return format!("{name_row} and {name_column} are to battle; no vote yet.{missing}");
+        return format!("{name_row} and {name_column} are to battle: no vote yet.");
     };
-    let calls: Vec<String> = calls::of_pair(open, row, column)
-        .iter()
-        .filter(|call| matches!(call.result, CallResult::Prefers(_)))
-        .map(JudgeCall::summary)
-        .collect();
     let games = match battles.len() {
         1 => String::new(),
         battles => format!(" in {battles} battles"),
     };
-    format!("{votes}{games} ({}).{missing}", calls.join(", "))
+    format!("{votes}{games}{missing}")
 }
 
 fn fit_text(open: &OpenQuery, row: usize, column: usize, cell: &PairCell) -> Option<String> {

@@ -16,10 +16,15 @@ pub(super) struct MatrixCells<'a> {
     ghost: Option<&'a RankingBefore>,
     /// The cells laid out flat, unless there are too many documents.
     grid: Option<&'a MatrixGrid>,
+    /// Whether unfought cells have the fit's expectation.
+    expectations: bool,
     /// The judge of the layer, by its place among the judges whose votes count.
     judge: Option<usize>,
     generation: u64,
 }
+
+/// The colours of the residual layer end here, in standard deviations.
+const SIGMAS: f64 = 3.0;
 
 impl<'a> MatrixCells<'a> {
     pub(super) fn new(model: &'a Model, open: &'a OpenQuery, order: &'a [usize]) -> Self {
@@ -61,21 +66,59 @@ impl<'a> MatrixCells<'a> {
             layer,
             ghost: model.battle.before.as_ref(),
             grid,
+            expectations: model.matrix.shows_expectations(),
             judge,
             generation: hash.finish(),
+        }
+    }
+
+    /// A cell without an expectation.
+    fn plain_cell(&self, row: usize, column: usize) -> HeatCell {
+        let (Some(row), Some(column)) = (self.order.get(row), self.order.get(column)) else {
+            return HeatCell::default();
+        };
+        let cell = self.known(*row, *column);
+        let signed = match self.layer {
+            Layer::Residual => cell.surprise,
+            Layer::Judge(_) => cell.margin,
+            _ => None,
+        };
+        let reach = match self.layer {
+            Layer::Residual => SIGMAS,
+            _ => 1.0,
+        };
+        let value = match self.layer {
+            Layer::Observed => cell.verdict.or(cell.observed),
+            Layer::Fitted => cell.fitted.filter(|_| row != column),
+            Layer::Residual | Layer::Judge(_) => {
+                signed.map(|signed| (0.5 + signed / (2.0 * reach)).clamp(0.0, 1.0))
+            }
+            Layer::Verdicts => cell.verdict,
+        };
+        HeatCell {
+            value,
+            signed,
+            expected: None,
+            planned: cell.planned && self.layer != Layer::Verdicts,
+            missing: cell.planned
+                && cell.missing
+                && matches!(self.layer, Layer::Observed | Layer::Judge(_)),
+            overruled: cell.verdict.is_some(),
+            diagonal: row == column,
         }
     }
 
     /// What is known of a cell.
     fn known(&self, row: usize, column: usize) -> KnownCell {
         let view = &self.open.view;
-        let wants_fit = matches!(self.layer, Layer::Fitted | Layer::Residual);
+        let wants_fit = self.layer == Layer::Fitted;
         let Some(grid) = self.grid else {
             let cell = view.cell(row, column);
             let judge = self.judge.and_then(|judge| view.rows().judges.get(judge));
             return KnownCell {
                 observed: cell.observed,
                 fitted: cell.fitted,
+                surprise: cell.surprise,
                 verdict: cell.verdict.flatten(),
                 margin: judge.and_then(|judge| view.mean_margin(*judge, row, column)),
                 planned: cell.planned,
@@ -86,6 +129,7 @@ impl<'a> MatrixCells<'a> {
         KnownCell {
             observed: grid.observed(row, column),
             fitted: wants_fit.then(|| view.expected(row, column)).flatten(),
+            surprise: grid.surprise(row, column),
             verdict: grid.verdict(row, column),
             margin: self.judge.and_then(|judge| grid.margin(judge, row, column)),
             planned,
@@ -98,6 +142,8 @@ impl<'a> MatrixCells<'a> {
 struct KnownCell {
     observed: Option<f64>,
     fitted: Option<f64>,
+    /// In standard deviations.
+    surprise: Option<f64>,
     verdict: Option<f64>,
     /// The mean margin of the layer's judge.
     margin: Option<f64>,
@@ -121,36 +167,18 @@ impl CellSource for MatrixCells<'_> {
     }
 
     fn cell(&self, row: usize, column: usize) -> HeatCell {
-        let (Some(row), Some(column)) = (self.order.get(row), self.order.get(column)) else {
-            return HeatCell::default();
-        };
-        let cell = self.known(*row, *column);
-        let signed = match self.layer {
-            Layer::Residual => cell
-                .observed
-                .zip(cell.fitted)
-                .map(|(observed, fitted)| observed - fitted),
-            Layer::Judge(_) => cell.margin,
-            _ => None,
-        };
-        let value = match self.layer {
-            Layer::Observed => cell.verdict.or(cell.observed),
-            Layer::Fitted => cell.fitted.filter(|_| row != column),
-            Layer::Residual | Layer::Judge(_) => {
-                signed.map(|signed| (0.5 + signed / 2.0).clamp(0.0, 1.0))
-            }
-            Layer::Verdicts => cell.verdict,
-        };
-        HeatCell {
-            value,
-            signed,
-            planned: cell.planned && self.layer != Layer::Verdicts,
-            missing: cell.planned
-                && cell.missing
-                && matches!(self.layer, Layer::Observed | Layer::Judge(_)),
-            overruled: cell.verdict.is_some(),
-            diagonal: row == column,
-        }
+        let cell = self.plain_cell(row, column);
+        let silent = cell.value.is_none() && !cell.planned && !cell.overruled && !cell.diagonal;
+        let pair = self.order.get(row).zip(self.order.get(column));
+        let expected = pair
+            .filter(|_| silent && self.expectations)
+            .and_then(|(row, column)| self.open.view.expected(*row, *column));
+        HeatCell { expected, ..cell }
+    }
+
+    fn rank(&self, at: usize) -> String {
+        let document = self.order.get(at).copied().unwrap_or(0);
+        rank(self.open, document)
     }
 
     fn margin(&self, at: usize) -> MarginRow {
@@ -175,7 +203,7 @@ impl CellSource for MatrixCells<'_> {
             let k = self.order.len();
             for row in 0..k {
                 for column in (0..k).filter(|column| *column != row) {
-                    cell(row, column, self.cell(row, column));
+                    cell(row, column, self.plain_cell(row, column));
                 }
             }
             return true;
@@ -189,11 +217,16 @@ impl CellSource for MatrixCells<'_> {
         }
         for pair in self.open.view.pairs() {
             let (low, high) = (place[pair.low()], place[pair.high()]);
-            cell(low, high, self.cell(low, high));
-            cell(high, low, self.cell(high, low));
+            cell(low, high, self.plain_cell(low, high));
+            cell(high, low, self.plain_cell(high, low));
         }
         true
     }
+}
+
+fn rank(open: &OpenQuery, document: usize) -> String {
+    let standing = open.standing(document);
+    standing.map_or_else(|| "–".to_owned(), |standing| standing.rank.to_string())
 }
 
 fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> MarginRow {
@@ -206,8 +239,9 @@ fn margin(open: &OpenQuery, document: usize, ghost: Option<usize>) -> MarginRow 
             Ordering::Equal => ' ',
         });
     MarginRow {
-        rank: standing.map_or_else(|| "–".to_owned(), |standing| standing.rank.to_string()),
+        rank: rank(open, document),
         id: open.name(document),
+        title: open.headline(document),
         zelo: standing.map(|standing| standing.zelo),
         se: standing.and_then(|standing| standing.se),
         flag: moved,

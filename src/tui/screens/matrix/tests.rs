@@ -7,7 +7,7 @@ use crate::tui::message::Effect;
 use crate::tui::model::Model;
 use crate::tui::screens::Screen;
 use crate::tui::screens::battle::update::update as in_battle;
-use crate::tui::screens::testing::{flat, model};
+use crate::tui::screens::testing::{SIZES, TINY, flat, model, sized};
 use proptest::prelude::*;
 
 /// Every verdict key, and the key that says the same with the two documents exchanged.
@@ -112,5 +112,50 @@ fn the_cursor_follows_the_battles_that_are_walked_through() {
             (order[row], order[column]),
             (model.battle.a, model.battle.b)
         );
+    }
+}
+
+#[test]
+fn a_run_over_this_query_alone_is_started_from_its_matrix() {
+    let mut model = model(Screen::Matrix);
+    let key = model.open.as_ref().unwrap().info.key;
+    let effects = update(&mut model, Command::StartRun);
+    assert_eq!(effects, [Effect::Start(Some(key))]);
+    assert!(model.run.running);
+}
+
+#[test]
+fn a_paid_run_over_this_query_is_asked_about_first() {
+    let mut model = model(Screen::Matrix);
+    model.options.paid = true;
+    let key = model.open.as_ref().unwrap().info.key;
+    let effects = update(&mut model, Command::StartRun);
+    assert_eq!(effects, [Effect::Estimate(Some(key))]);
+    assert!(!model.run.running);
+}
+
+#[test]
+fn expectations_and_titles_are_shown_until_a_key_hides_them() {
+    let mut model = model(Screen::Matrix);
+    let page = flat(&mut model, (120, 38));
+    assert!(page.contains("not fought: the fit's expectation"), "{page}");
+    assert!(page.contains("3 therapy for pain"), "{page}");
+    update(&mut model, Command::ToggleExpectations);
+    update(&mut model, Command::ToggleTitles);
+    let page = flat(&mut model, (120, 38));
+    assert!(
+        !page.contains("not fought: the fit's expectation"),
+        "{page}"
+    );
+    assert!(page.contains("3 13497630"), "{page}");
+}
+
+#[test]
+fn no_size_breaks_the_matrix() {
+    for size in TINY.into_iter().chain(SIZES).chain([(60, 12)]) {
+        for (documents, judges) in [(6, 3), (2, 1), (1, 1), (0, 0)] {
+            let mut model = sized(Screen::Matrix, documents, judges);
+            flat(&mut model, size);
+        }
     }
 }

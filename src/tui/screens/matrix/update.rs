@@ -7,6 +7,7 @@ use crate::tui::model::Model;
 use crate::tui::model::matrix::{Layer, MatrixScreen};
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::navigation;
+use crate::tui::screens::run;
 use crate::tui::screens::spec::{Click, Copied};
 use crate::tui::widgets::heatmap::Zoom;
 
@@ -45,6 +46,12 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
         Command::Zoom => {
             heat.zoom = next_zoom(heat.zoom, model.areas.heatmap.map(|shown| shown.zoom))
         }
+        Command::StartRun => {
+            let key = open.info.key;
+            return run::update::start(model, Some(key));
+        }
+        Command::ToggleExpectations => model.matrix.votes_only = !model.matrix.votes_only,
+        Command::ToggleTitles => model.matrix.ids = !model.matrix.ids,
         Command::NextSurprise | Command::PreviousSurprise => {
             jump(model, command == Command::NextSurprise);
         }
@@ -117,7 +124,7 @@ pub(crate) fn look_at_first(model: &mut Model) {
 /// Closer step by step, and from the closest back to what fits.
 fn next_zoom(zoom: Option<Zoom>, shown: Option<Zoom>) -> Option<Zoom> {
     match (zoom, shown) {
-        (Some(Zoom::Number), _) | (None, Some(Zoom::Number)) => {
+        (Some(Zoom::Large), _) | (None, Some(Zoom::Large)) => {
             zoom.map_or(Some(Zoom::Overview), |_| None)
         }
         (_, Some(shown)) => Some(shown.closer()),

@@ -2,17 +2,20 @@
 
 use super::cell_details;
 use super::cells::MatrixCells;
+use super::overview;
 use crate::domain::ranking::DocumentOrder;
 use crate::domain::sanitise;
 use crate::judge::OFFLINE_LABEL;
 use crate::tui::canvas::Canvas;
 use crate::tui::drawing::{Areas, Caches};
+use crate::tui::keymap::{Command, Scope, Screen, key_name};
+use crate::tui::layout::inset;
 use crate::tui::model::Model;
 use crate::tui::model::matrix::Layer;
 use crate::tui::model::open_query::OpenQuery;
 use crate::tui::text;
 use crate::tui::theme::Theme;
-use crate::tui::widgets::heatmap::{self, HeatmapOptions};
+use crate::tui::widgets::heatmap::{self, CellScale, HeatmapOptions, Zoom};
 use crate::tui::widgets::notice;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -21,9 +24,9 @@ use ratatui::widgets::{Paragraph, Widget};
 
 fn layer_text(open: &OpenQuery, layer: Layer) -> String {
     match layer {
-        Layer::Observed => "observed: share of the judges' votes".to_owned(),
+        Layer::Observed => "observed: the judges' votes".to_owned(),
         Layer::Fitted => "fitted: probability of winning".to_owned(),
-        Layer::Residual => "residual: observed − fitted".to_owned(),
+        Layer::Residual => "residual: observed − fitted, in σ".to_owned(),
         Layer::Judge(index) => {
             format!("judge {}: its margin", open.judge_name(index))
         }
@@ -38,6 +41,35 @@ fn order_text(order: DocumentOrder) -> &'static str {
     }
 }
 
+/// From this width on the words stand beside the matrix instead of below.
+const WIDE: u16 = 112;
+/// Columns of the words at least.
+const SIDE_MIN: u16 = 38;
+const SIDE_MAX: u16 = 76;
+/// Lines of the words about the cell, where the query as a whole stands below them.
+const CELL_LINES: u16 = 24;
+
+/// Columns of the words beside the matrix: what the largest cells leave that fit with the least of them.
+fn side_columns(model: &Model, documents: usize, area: Rect) -> u16 {
+    let most = Rect {
+        width: area.width.saturating_sub(SIDE_MIN),
+        ..area
+    };
+    let zoom = model.matrix.heat.zoom;
+    let zoom = zoom.unwrap_or_else(|| heatmap::fit(documents, most));
+    if zoom <= Zoom::Dense {
+        return (area.width / 3).clamp(SIDE_MIN, 64);
+    }
+    let wanted = heatmap::columns_wanted(documents, zoom).min(usize::from(area.width));
+    (area.width - wanted as u16).clamp(SIDE_MIN, SIDE_MAX)
+}
+
+/// The ranks that a line is drawn below, where rows stand in the order of their ranks.
+fn cut(model: &Model, open: &OpenQuery) -> Option<usize> {
+    let scored = open.view.fit.is_ok() && !open.view.entered().is_empty();
+    (scored && model.matrix.order == DocumentOrder::Zelo).then(|| open.top())
+}
+
 pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Areas {
     let Canvas { theme, area, buf } = canvas;
     let Some(open) = &model.open else {
@@ -45,11 +77,11 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         return Areas::default();
     };
     let order = open.view.order(model.matrix.order);
-    let wide = area.width >= 112;
+    let wide = area.width >= WIDE;
     let [head, rest] = Layout::vertical([Constraint::Length(2), Constraint::Min(1)]).areas(area);
     render_head(open, theme, head, buf);
     let (grid, side) = if wide {
-        let width = (area.width / 3).clamp(36, 64);
+        let width = side_columns(model, order.len(), rest);
         let [grid, side] =
             Layout::horizontal([Constraint::Min(40), Constraint::Length(width)]).areas(rest);
         (grid, side)
@@ -71,6 +103,14 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
     );
     let options = HeatmapOptions {
         caption: &caption,
+        scale: match model.matrix.layer {
+            Layer::Residual => CellScale::Sigmas,
+            Layer::Judge(_) => CellScale::Margin,
+            _ => CellScale::Share,
+        },
+        ids: model.matrix.ids,
+        cut: cut(model, open),
+        expectations: model.matrix.shows_expectations() && open.view.fit.is_ok(),
         ..HeatmapOptions::default()
     };
     let viewport = heatmap::render(
@@ -82,7 +122,19 @@ pub(super) fn view(model: &Model, canvas: Canvas<'_>, caches: &mut Caches) -> Ar
         &source,
         &options,
     );
-    cell_details::render(model, open, &order, theme, side, wide, buf);
+    let (words, below) = match wide && side.height >= CELL_LINES + overview::BLOCK {
+        true => {
+            let [words, below] =
+                Layout::vertical([Constraint::Length(CELL_LINES), Constraint::Min(1)]).areas(side);
+            (words, Some(below))
+        }
+        false => (side, None),
+    };
+    cell_details::render(model, open, &order, theme, words, wide, buf);
+    if let Some(below) = below {
+        let canvas = Canvas::new(theme, inset(below), buf);
+        overview::render(open, &mut caches.top, canvas);
+    }
     Areas {
         list: grid,
         lines: order.len(),
@@ -104,13 +156,11 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         second.push(Span::raw("  "));
     }
     let list = match judges.len() {
-        0 => "not judged yet: s on the list of queries starts the run".to_owned(),
-        count => format!(
-            "{count} judges: {} · φ {:.2} {}",
-            judges.join(", "),
-            open.view.phi,
-            phi_text(open.view.settings.phi, open.view.settings.phi_battles)
+        0 => format!(
+            "not judged yet: press {} to start",
+            key_name(Command::StartRun, Scope::Screen(Screen::Matrix))
         ),
+        count => format!("{}: {}", text::count_of(count, "judge"), judges.join(", ")),
     };
     second.push(Span::styled(list, theme.muted()));
     Paragraph::new(vec![
@@ -121,12 +171,4 @@ fn render_head(open: &OpenQuery, theme: &Theme, area: Rect, buf: &mut Buffer) {
         Line::from(second),
     ])
     .render(area, buf);
-}
-
-fn phi_text(phi: Option<f64>, battles: Option<usize>) -> String {
-    match (phi, battles) {
-        (_, Some(battles)) => format!("(estimated from {} battles)", text::count(battles)),
-        (Some(_), None) => "(set)".to_owned(),
-        (None, None) => "(1 over the judges)".to_owned(),
-    }
 }

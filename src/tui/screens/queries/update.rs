@@ -19,7 +19,7 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
             model.queries.sort = navigation::cycled(&QuerySort::ALL, model.queries.sort, true);
             model.queries.cursor = 0;
         }
-        Command::StartRun => return run::update::start(model),
+        Command::StartRun => return run::update::start(model, None),
         Command::Open | Command::ShowMatrix => {
             if let Some(key) = model.queries.selected().map(|(info, _)| info.key) {
                 model.stack.push(Screen::Matrix);

@@ -3,6 +3,7 @@
 use crate::app::annotate::estimate::CostEstimate;
 use crate::app::annotate::progress::RunProgress;
 use crate::app::annotate::{RunError, RunOutcome};
+use crate::store::corpus::QueryKey;
 use crate::tui::keymap::Command;
 use crate::tui::message::Effect;
 use crate::tui::model::{ConfirmFor, Model, Overlay, PromptFor};
@@ -32,7 +33,7 @@ const PACES: [f64; 9] = [
 pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     let control = model.run.control;
     match command {
-        Command::StartRun => return start(model),
+        Command::StartRun => return start(model, None),
         Command::StopRun if model.run.running => {
             let question = "What has been judged is kept, and s goes on later. Stop?";
             model.confirm("Stop the run", question, ConfirmFor::Stop);
@@ -85,8 +86,9 @@ pub(super) fn update(model: &mut Model, command: Command) -> Vec<Effect> {
     Vec::new()
 }
 
-/// Starts a run, or resumes one that is paused. One that costs money is asked about first.
-pub fn start(model: &mut Model) -> Vec<Effect> {
+/// Starts a run over the project or one query of it, or resumes one that is paused. One that costs money is asked about
+/// first.
+pub fn start(model: &mut Model, only: Option<QueryKey>) -> Vec<Effect> {
     if model.run.running {
         if model.run.control.paused {
             model.run.control.paused = false;
@@ -98,9 +100,10 @@ pub fn start(model: &mut Model) -> Vec<Effect> {
         model.say(Level::Error, &why);
         return Vec::new();
     }
+    model.run.only = only;
     if model.options.paid {
         model.inform("working out what it will cost");
-        return vec![Effect::Estimate];
+        return vec![Effect::Estimate(only)];
     }
     begin(model)
 }
@@ -131,8 +134,13 @@ pub fn ask_to_start(model: &mut Model, estimate: &CostEstimate) -> Vec<Effect> {
         .iter()
         .map(|judge| format!("{judge} "))
         .collect();
+    let scope = if model.run.only.is_some() {
+        "This query only: "
+    } else {
+        ""
+    };
     let question = format!(
-        "{changed}{}{} calls to language models: {cost}. {budget} Start?",
+        "{scope}{changed}{}{} calls to language models: {cost}. {budget} Start?",
         if estimate.rounds { "At most " } else { "" },
         text::count(estimate.calls())
     );
@@ -146,7 +154,7 @@ pub fn begin(model: &mut Model) -> Vec<Effect> {
     model.run.running = true;
     model.run.ended = None;
     model.run.log_scroll = 0;
-    vec![Effect::Start]
+    vec![Effect::Start(model.run.only)]
 }
 
 /// Takes a budget that was typed: dollars, or nothing for no limit.

@@ -3,6 +3,9 @@
 use super::frame::Viewport;
 use super::source::{CellSource, HeatCell};
 
+/// Standard errors on either side of a score that hold it with 95 %.
+pub(super) const WITHIN_95: f64 = 1.96;
+
 const CELLS_READ_MAX: usize = 4_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +64,7 @@ pub struct HeatmapCache {
 }
 
 impl HeatmapCache {
-    /// The largest |zELO| + SE of all documents, at which a margin's bar is full.
+    /// The largest reach of a document's 95 % interval from 0, at which a margin's plot ends.
     pub(super) fn scale(&self) -> f64 {
         self.scale
     }
@@ -90,7 +93,7 @@ impl HeatmapCache {
             self.scaled = Some((generation, k));
             self.scale = (0..k)
                 .filter_map(|at| source.score(at))
-                .map(|(zelo, se)| zelo.abs() + se.abs())
+                .map(|(zelo, se)| zelo.abs() + WITHIN_95 * se.abs())
                 .filter(|reach| reach.is_finite())
                 .fold(0.0, f64::max);
         }

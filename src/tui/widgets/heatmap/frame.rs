@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::state::{HeatmapState, Zoom};
 
-const MARGIN_MAX: usize = 50;
+const MARGIN_MAX: usize = 56;
 const LENS_MIN: usize = 30;
 const LENS_MAX: usize = 44;
 const LENS_GAP: usize = 3;
@@ -30,7 +30,8 @@ impl Viewport {
         if !self.body.contains((x, y).into()) {
             return None;
         }
-        let line = usize::from(y - self.body.y) * self.zoom.rows_a_line() * self.stride.0;
+        let line = usize::from(y - self.body.y) / self.zoom.lines_a_row();
+        let line = line * self.zoom.rows_a_line() * self.stride.0;
         let column = usize::from(x - self.body.x) / self.zoom.columns() * self.stride.1;
         (line < self.shown.0 && column < self.shown.1)
             .then(|| (self.offset.0 + line, self.offset.1 + column))
@@ -67,7 +68,7 @@ fn bands(area: Rect) -> Bands {
 
 fn margin_min(area: Rect, zoom: Zoom) -> usize {
     match (area.width, zoom) {
-        (90.., Zoom::Number) => 18,
+        (90.., Zoom::Number | Zoom::Tile | Zoom::Large) => 18,
         (60.., _) => 14,
         (24.., _) => 6,
         _ => 0,
@@ -78,14 +79,27 @@ fn room(area: Rect, zoom: Zoom) -> usize {
     usize::from(area.width).saturating_sub(margin_min(area, zoom))
 }
 
-pub(super) fn fit(k: usize, area: Rect) -> Zoom {
+/// The largest zoom at which a matrix of `k` documents is whole in an area.
+pub fn fit(k: usize, area: Rect) -> Zoom {
     let lines = bands(area).lines;
-    [Zoom::Number, Zoom::Block, Zoom::Dense]
-        .into_iter()
-        .find(|&zoom| {
-            k.saturating_mul(zoom.columns()) <= room(area, zoom) && k <= lines * zoom.rows_a_line()
-        })
-        .unwrap_or(Zoom::Overview)
+    [
+        Zoom::Large,
+        Zoom::Tile,
+        Zoom::Number,
+        Zoom::Block,
+        Zoom::Dense,
+    ]
+    .into_iter()
+    .find(|&zoom| {
+        let high = k.saturating_mul(zoom.lines_a_row()) <= lines * zoom.rows_a_line();
+        high && k.saturating_mul(zoom.columns()) <= room(area, zoom)
+    })
+    .unwrap_or(Zoom::Overview)
+}
+
+/// Columns that a picture of `k` documents fills at this zoom, a margin with titles included.
+pub fn columns_wanted(k: usize, zoom: Zoom) -> usize {
+    k.saturating_mul(zoom.columns()) + MARGIN_MAX
 }
 
 /// Documents a half block must span for everything to be seen; neither direction is squeezed more than twice the other.
@@ -129,7 +143,7 @@ impl Frame {
         }
         let (cell, halves) = (zoom.columns(), zoom.rows_a_line());
         let visible = (
-            (lines * halves).saturating_mul(stride.0),
+            (lines * halves / zoom.lines_a_row()).saturating_mul(stride.0),
             (columns / cell).saturating_mul(stride.1),
         );
         let cursor = state.clamped(k);
@@ -142,7 +156,7 @@ impl Frame {
             visible.1.min(k - offset.1.min(k)),
         );
         let wide = shown.1.div_ceil(stride.1) * cell;
-        let high = shown.0.div_ceil(stride.0).div_ceil(halves);
+        let high = shown.0.div_ceil(stride.0).div_ceil(halves) * zoom.lines_a_row();
 
         let spare = usize::from(area.width).saturating_sub(wide);
         let margin = match margin_min(area, zoom) {

@@ -1,6 +1,8 @@
 //! The column header: ranks where they fit, ticks each five, the cursor's column lit.
 
 use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
 use super::painter::Painter;
@@ -27,12 +29,18 @@ pub(super) fn columns(painter: &Painter<'_>, buf: &mut Buffer) {
 
     for at in (first..end).filter(|at| (at + 1) % step == 0 || (*at == 0 && step > 1)) {
         let x = x_of(at);
-        let near = x.abs_diff(cursor_x) <= label_width + 1 && cell < 4;
+        let near = x.abs_diff(cursor_x) <= label_width + 1 && !view.zoom.has_numbers();
         if !near {
             label(painter, at, x, false, buf);
         }
     }
     label(painter, painter.cursor.1, cursor_x, true, buf);
+    if cell > 1 {
+        let lit = Rect::new(cursor_x as u16, header.y, cell as u16, header.height);
+        if let Some(tint) = painter.theme.selection().bg {
+            buf.set_style(lit.intersection(header), Style::new().bg(tint));
+        }
+    }
 
     if header.height > 1 {
         let tick = step.min(5).max(step / 2);
@@ -47,7 +55,7 @@ pub(super) fn columns(painter: &Painter<'_>, buf: &mut Buffer) {
                 painter.theme.faint(),
             );
         }
-        let lead = if cell == 4 { 2 } else { 0 };
+        let lead = if cell >= 4 { cell / 2 } else { 0 };
         let x = (cursor_x + lead) as u16;
         let room = usize::from(header.right().saturating_sub(x));
         buf.set_stringn(
@@ -62,11 +70,11 @@ pub(super) fn columns(painter: &Painter<'_>, buf: &mut Buffer) {
 
 fn label(painter: &Painter<'_>, at: usize, x: usize, lit: bool, buf: &mut Buffer) {
     let header = painter.frame.header;
-    let rank = painter.source.margin(at).rank;
-    let lead = if painter.frame.view.zoom.columns() == 4 {
-        4usize.saturating_sub(rank.width())
-    } else {
-        0
+    let rank = painter.source.rank(at);
+    let lead = match painter.frame.view.zoom.columns() {
+        4 => 4usize.saturating_sub(rank.width()),
+        6 => 4usize.saturating_sub(rank.width() / 2),
+        _ => 0,
     };
     let last = usize::from(header.right()).saturating_sub(rank.width());
     let x = (x + lead).min(last).max(usize::from(header.x)) as u16;

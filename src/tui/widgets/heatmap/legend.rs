@@ -2,23 +2,18 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
 use super::cache::HeatmapCache;
-use super::paint::{OVERRULED, PLANNED, hatch, unfought};
+use super::paint::{OVERRULED, PLANNED, expectation, expectation_style, hatch, unfought};
 use super::painter::{Painter, few_colours, plain};
-use super::source::HeatmapOptions;
+use super::source::CellScale;
 use super::state::Zoom;
 
 const GAP: usize = 3;
 
-pub(super) fn lines(
-    painter: &Painter<'_>,
-    cache: &HeatmapCache,
-    options: &HeatmapOptions<'_>,
-    buf: &mut Buffer,
-) {
+pub(super) fn lines(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
     let foot = painter.frame.footer;
     if foot.is_empty() {
         return;
@@ -29,13 +24,17 @@ pub(super) fn lines(
         ..foot
     };
     let brief = foot.height == 1;
-    let mut caption = caption(painter, cache, options, brief);
+    let caption = caption(painter, cache, brief);
     if brief {
-        caption.extend(legend(painter, brief));
-        parts(buf, row(foot.y), &caption);
+        let mut all = vec![ramp(painter, brief)];
+        all.extend(caption);
+        all.extend(marks(painter));
+        parts(buf, row(foot.y), &all);
     } else {
         parts(buf, row(foot.y), &caption);
-        parts(buf, row(foot.y + 1), &legend(painter, brief));
+        let mut all = vec![ramp(painter, brief)];
+        all.extend(marks(painter));
+        parts(buf, row(foot.y + 1), &all);
     }
 }
 
@@ -59,37 +58,79 @@ fn parts(buf: &mut Buffer, area: Rect, parts: &[LegendPart]) {
     }
 }
 
-fn legend(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
+/// The colours with their numbers: `0 ▒▒▒ ½ ▒▒▒ 1 row's share`.
+fn ramp(painter: &Painter<'_>, brief: bool) -> LegendPart {
     let theme = painter.theme;
     let muted = theme.muted();
-    let side = if brief { "" } else { "row " };
-    let mut ramp: LegendPart = vec![(format!("{side}worse "), muted)];
-    let steps = if plain(theme) || brief { 5 } else { 11 };
-    for step in 0..steps {
-        let heat = theme.heat(f64::from(step) / f64::from(steps - 1));
-        let text = match plain(theme) {
-            true => format!("{}{} ", heat.glyph, heat.sign.to_string().trim()),
-            false if few_colours(theme) => format!("{}{}", heat.glyph, heat.sign),
-            false if step == 0 || step == steps - 1 => heat.sign.to_string(),
-            false => " ".to_owned(),
-        };
-        ramp.push((text, heat.style));
-    }
-    let gap = if plain(theme) { "" } else { " " };
-    ramp.push((format!("{gap}{side}better"), muted));
+    let (ends, what) = match painter.options.scale {
+        CellScale::Share => (["0", "½", "1"], "share of the row"),
+        CellScale::Margin => (["−1", "0", "+1"], "margin, + for the row"),
+        CellScale::Sigmas => (["−3 σ", "0", "+3 σ"], "+ better than the fit expects"),
+    };
+    let steps = if brief || few_colours(theme) { 3 } else { 5 };
+    let colours = |from: f64, to: f64| {
+        (0..steps).map(move |step| {
+            let value = from + (to - from) * f64::from(step) / f64::from(steps - 1);
+            let heat = theme.heat(value);
+            let text = match few_colours(theme) {
+                true => format!("{}{}", heat.glyph, heat.sign.to_string().trim()),
+                false => " ".to_owned(),
+            };
+            (text, heat.style)
+        })
+    };
+    let mut part: LegendPart = vec![(format!("{} ", ends[0]), muted)];
+    part.extend(colours(0.0, 0.4));
+    part.push((format!(" {} ", ends[1]), muted));
+    part.extend(colours(0.6, 1.0));
+    let what = if brief {
+        String::new()
+    } else {
+        format!(" {what}")
+    };
+    part.push((format!(" {}{what}", ends[2]), muted));
+    part
+}
 
+/// What the marks mean.
+fn marks(painter: &Painter<'_>) -> Vec<LegendPart> {
+    let theme = painter.theme;
+    let muted = theme.muted();
     let mark = |symbol: String, style: Style, meaning: &str| -> LegendPart {
         vec![(symbol, style), (format!(" {meaning}"), muted)]
     };
     let dotted = painter.frame.view.zoom <= Zoom::Dense && !plain(theme);
     let planned = if dotted { ':' } else { PLANNED };
     let mut all = vec![
-        ramp,
         mark(OVERRULED.to_string(), theme.override_mark(), "overruled"),
         mark(hatch(theme).to_string(), theme.missing(), "votes missing"),
         mark(planned.to_string(), muted, "not judged yet"),
     ];
-    if painter.frame.view.zoom <= Zoom::Dense || few_colours(theme) {
+    let zoom = painter.frame.view.zoom;
+    if let Some(cut) = painter
+        .options
+        .cut
+        .filter(|_| painter.frame.view.stride == (1, 1))
+    {
+        let line = Style::new().add_modifier(Modifier::UNDERLINED);
+        all.insert(
+            0,
+            vec![
+                ("  ".to_owned(), line),
+                (format!(" end of the top {cut}"), muted),
+            ],
+        );
+    }
+    if painter.options.expectations && zoom > Zoom::Dense {
+        let mut signs: LegendPart = [0.9, 0.1, 0.5]
+            .map(|expected| {
+                let style = expectation_style(theme, expected);
+                (format!("{} ", expectation(expected)), style)
+            })
+            .to_vec();
+        signs.push(("not fought: the fit's expectation".to_owned(), muted));
+        all.insert(0, signs);
+    } else if zoom <= Zoom::Dense || few_colours(theme) {
         all.push(vec![("blank not fought".to_owned(), muted)]);
     } else {
         all.push(mark(
@@ -101,20 +142,12 @@ fn legend(painter: &Painter<'_>, brief: bool) -> Vec<LegendPart> {
     all
 }
 
-fn caption(
-    painter: &Painter<'_>,
-    cache: &HeatmapCache,
-    options: &HeatmapOptions<'_>,
-    brief: bool,
-) -> Vec<LegendPart> {
+fn caption(painter: &Painter<'_>, cache: &HeatmapCache, brief: bool) -> Vec<LegendPart> {
     let theme = painter.theme;
     let view = &painter.frame.view;
     let k = painter.source.len();
-    let rank = |at: usize| painter.source.margin(at).rank;
+    let rank = |at: usize| painter.source.rank(at);
     let mut all: Vec<LegendPart> = Vec::new();
-    if !options.caption.is_empty() {
-        all.push(vec![(options.caption.to_owned(), theme.text())]);
-    }
     let (down, across) = view.stride;
     if (down, across) != (1, 1) {
         let sample = if cache.is_sampled() { ", sampled" } else { "" };
@@ -122,7 +155,10 @@ fn caption(
             true => format!("means of {down}×{across}{sample}"),
             false => format!("a cell is the mean of {down} × {across} documents{sample}"),
         };
-        all.push(vec![(text, theme.text())]);
+        all.push(vec![(text, theme.strong())]);
+    }
+    if !painter.options.caption.is_empty() {
+        all.push(vec![(painter.options.caption.to_owned(), theme.text())]);
     }
     let (row, col) = (rank(painter.cursor.0), rank(painter.cursor.1));
     let place = match brief {

@@ -5,10 +5,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr;
 
-use super::margin::{bar, clipped, score_text};
+use super::margin::{clipped, interval_plot, score_text};
 use super::paint::square;
 use super::painter::Painter;
-use super::source::HeatCell;
+use super::source::{CellScale, HeatCell};
 
 const CELL: usize = 4;
 const DETAIL_LINES: usize = 7;
@@ -43,7 +43,7 @@ pub(super) fn magnify(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut B
         } else {
             painter.theme.muted()
         };
-        let text = painter.source.margin(left + column).rank;
+        let text = painter.source.rank(left + column);
         let lead = CELL.saturating_sub(text.width()) as u16;
         buf.set_stringn(x_of(column) + lead, area.y, text, CELL, style);
     }
@@ -55,7 +55,7 @@ pub(super) fn magnify(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut B
         } else {
             painter.theme.muted()
         };
-        let text = painter.source.margin(top + line).rank;
+        let text = painter.source.rank(top + line);
         let lead = rank.saturating_sub(text.width()) as u16;
         buf.set_stringn(area.x + lead, y, text, rank, style);
         if lit {
@@ -98,7 +98,7 @@ fn details(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
         );
         let score = margin.zelo.map(|zelo| (zelo, margin.se.unwrap_or(0.0)));
         let columns = width.saturating_sub(13).min(21);
-        bar(painter.theme, (area.x, y + 1), columns, score, scale, buf);
+        interval_plot(painter.theme, (area.x, y + 1), columns, score, scale, buf);
         let x = area.x + columns as u16 + 1;
         buf.set_stringn(
             x,
@@ -109,26 +109,27 @@ fn details(painter: &Painter<'_>, area: Rect, scale: f64, buf: &mut Buffer) {
         );
         y += 2;
     }
-    let words = cell_text(painter.source.cell(row, col));
+    let words = cell_text(painter.source.cell(row, col), painter.options.scale);
     buf.set_stringn(area.x, y, words, width, Style::new());
 }
 
-fn cell_text(cell: HeatCell) -> String {
+fn cell_text(cell: HeatCell, scale: CellScale) -> String {
     if cell.diagonal {
         return "the same document".to_owned();
     }
-    let mut words = match cell.value {
-        Some(_) if cell.signed.is_some() => {
+    let mut words = match (cell.value, cell.signed) {
+        (Some(_), Some(signed)) if scale == CellScale::Sigmas => {
             format!(
-                "row {}",
-                crate::tui::text::signed(cell.signed.unwrap_or(0.0), 2)
+                "{} σ from what the fit expects",
+                crate::tui::text::signed(signed, 1)
             )
         }
-        Some(value) if value > 0.5 => format!("row better, {value:.2}"),
-        Some(value) if value < 0.5 => format!("row worse, {value:.2}"),
-        Some(_) => "even, 0.50".to_owned(),
-        None if cell.planned => "planned, not judged yet".to_owned(),
-        None => "not fought".to_owned(),
+        (Some(_), Some(signed)) => {
+            format!("margin {} for the row", crate::tui::text::signed(signed, 2))
+        }
+        (Some(value), None) => format!("share of the row {value:.2}"),
+        (None, _) if cell.planned => "planned, not judged yet".to_owned(),
+        (None, _) => "not fought".to_owned(),
     };
     if cell.overruled {
         words.push_str(" · overruled");

@@ -1,23 +1,27 @@
-//! The left margin: rank, id, and zELO ± SE as a bar around zero.
+//! The left margin: rank, title or id, the zELO with its 95 % interval as a dot on a line, and the numbers.
 
 use ratatui::buffer::Buffer;
-use ratatui::style::Style;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
 use unicode_width::UnicodeWidthStr;
 
-use super::cache::HeatmapCache;
+use super::cache::{HeatmapCache, WITHIN_95};
 use super::painter::{Painter, plain, put};
 use super::source::MarginRow;
 use super::state::Zoom;
+use crate::tui::text;
 use crate::tui::theme::Theme;
 
 const NUMBER: usize = 12;
+/// Columns from which a title says more than an id.
+const TITLE_MIN: usize = 12;
 
 /// The columns of a margin; zero where there is no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MarginColumns {
     rank: usize,
-    id: usize,
-    bar: usize,
+    name: usize,
+    plot: usize,
     number: usize,
 }
 
@@ -25,22 +29,28 @@ impl MarginColumns {
     fn new(width: usize, k: usize, zoom: Zoom) -> Self {
         let rank = k.to_string().len().max(2).min(width.saturating_sub(1));
         let mut rest = width.saturating_sub(rank + 2);
-        let number = if rest >= NUMBER + 18 { NUMBER } else { 0 };
+        let number = if rest >= NUMBER + 26 { NUMBER } else { 0 };
         rest -= number;
-        let bar = match rest {
-            22.. => (rest / 2).min(21),
-            14.. if zoom > Zoom::Dense => 5,
-            5.. => rest - 1,
+        let plot = match rest {
+            40.. => 17,
+            26.. => 11,
+            14.. if zoom > Zoom::Dense => 7,
+            5.. => (rest - 1).min(21),
             _ => 0,
         };
-        rest = rest.saturating_sub(bar + usize::from(bar > 0));
-        let id = if rest >= 4 { rest - 1 } else { 0 };
+        rest = rest.saturating_sub(plot + usize::from(plot > 0));
+        let name = if rest >= 4 { rest - 1 } else { 0 };
         Self {
             rank,
-            id,
-            bar,
+            name,
+            plot,
             number,
         }
+    }
+
+    /// Columns before the plot.
+    fn before_plot(self) -> usize {
+        self.rank + 1 + self.name + usize::from(self.name > 0)
     }
 }
 
@@ -48,7 +58,7 @@ struct MarginLine<'a> {
     columns: MarginColumns,
     margin: &'a MarginRow,
     lit: bool,
-    at: (u16, u16),
+    area: Rect,
 }
 
 pub(super) fn rows(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
@@ -59,8 +69,12 @@ pub(super) fn rows(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer
     }
     let columns = MarginColumns::new(usize::from(area.width), painter.source.len(), view.zoom);
     let rows_a_line = view.zoom.rows_a_line() * view.stride.0;
-    for y in 0..area.height {
-        let first = view.offset.0 + usize::from(y) * rows_a_line;
+    let high = view.zoom.lines_a_row() as u16;
+    for (place, y) in (area.top()..area.bottom())
+        .step_by(usize::from(high))
+        .enumerate()
+    {
+        let first = view.offset.0 + place * rows_a_line;
         let lit = (first..first + rows_a_line).contains(&painter.cursor.0);
         let shown = if lit { painter.cursor.0 } else { first };
         let margin = painter.source.margin(shown);
@@ -68,56 +82,109 @@ pub(super) fn rows(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer
             columns,
             margin: &margin,
             lit,
-            at: (area.x, area.y + y),
+            area: Rect::new(area.x, y, area.width, high).intersection(area),
         };
         let averaged = view.stride != (1, 1);
-        text(painter, &line, !averaged || lit, buf);
-        let x = area.x + (columns.rank + 1 + columns.id + usize::from(columns.id > 0)) as u16;
-        if columns.bar == 0 {
-            continue;
-        }
-        if view.zoom <= Zoom::Dense {
-            let score = |row: usize| match averaged {
-                true => cache.score(row / view.stride.0),
-                false if row < painter.source.len() => painter.source.score(row),
-                false => None,
+        words(painter, &line, !averaged || lit, buf);
+        plot(painter, cache, &line, first, buf);
+        let last = first + rows_a_line - 1;
+        if painter.is_last_above_cut(last) {
+            let bottom = Rect {
+                y: line.area.bottom().saturating_sub(1),
+                height: 1,
+                ..line.area
             };
-            let scores = [score(first), score(first + view.stride.0)];
-            half_bars(
-                painter.theme,
-                (x, area.y + y),
-                columns.bar,
-                scores,
-                cache.scale(),
-                buf,
-            );
-        } else {
-            let score = margin.zelo.map(|zelo| (zelo, margin.se.unwrap_or(0.0)));
-            bar(
-                painter.theme,
-                (x, area.y + y),
-                columns.bar,
-                score,
-                cache.scale(),
-                buf,
-            );
+            buf.set_style(bottom, Style::new().add_modifier(Modifier::UNDERLINED));
         }
+    }
+    scale(painter, cache, columns, buf);
+}
+
+/// The row's zELO: a dot with its interval, or bars where two rows share a line.
+fn plot(
+    painter: &Painter<'_>,
+    cache: &HeatmapCache,
+    line: &MarginLine<'_>,
+    first: usize,
+    buf: &mut Buffer,
+) {
+    let (columns, view) = (line.columns, &painter.frame.view);
+    if columns.plot == 0 {
+        return;
+    }
+    let x = line.area.x + columns.before_plot() as u16;
+    if view.zoom <= Zoom::Dense {
+        let score = |row: usize| match view.stride {
+            (1, 1) if row < painter.source.len() => painter.source.score(row),
+            (1, 1) => None,
+            (down, _) => cache.score(row / down),
+        };
+        let scores = [score(first), score(first + view.stride.0)];
+        let at = (x, line.area.y);
+        half_bars(painter.theme, at, columns.plot, scores, cache.scale(), buf);
+        return;
+    }
+    let middle = middle(line.area);
+    for y in line.area.top()..line.area.bottom() {
+        let score = line.margin.zelo.filter(|_| y == middle);
+        let score = score.map(|zelo| (zelo, line.margin.se.unwrap_or(0.0)));
+        interval_plot(
+            painter.theme,
+            (x, y),
+            columns.plot,
+            score,
+            cache.scale(),
+            buf,
+        );
     }
 }
 
-fn text(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Buffer) {
+/// What the plot's ends are, above it.
+fn scale(painter: &Painter<'_>, cache: &HeatmapCache, columns: MarginColumns, buf: &mut Buffer) {
+    let header = painter.frame.header;
+    if header.is_empty()
+        || cache.scale() <= 0.0
+        || columns.plot < 11
+        || painter.frame.view.zoom <= Zoom::Dense
+    {
+        return;
+    }
+    let x = painter.frame.margin.x + columns.before_plot() as u16;
+    let muted = painter.theme.muted();
+    if header.height > 1 {
+        let name = "zELO, 95 %";
+        let lead = columns.plot.saturating_sub(name.width()) / 2;
+        buf.set_stringn(x + lead as u16, header.y, name, columns.plot, muted);
+    }
+    let y = header.bottom() - 1;
+    let end = format!("{:.1}", cache.scale());
+    let right = x + columns.plot.saturating_sub(end.width() + 1) as u16;
+    buf.set_stringn(x, y, format!("−{end}"), columns.plot, muted);
+    put(buf, x + (columns.plot / 2) as u16, y, '0', muted);
+    buf.set_stringn(right, y, format!("+{end}"), columns.plot, muted);
+}
+
+fn middle(area: Rect) -> u16 {
+    area.y + area.height.saturating_sub(1) / 2
+}
+
+fn words(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Buffer) {
     let MarginLine {
         columns,
         margin,
         lit,
-        at: (x, y),
+        area,
     } = *line;
     let theme = painter.theme;
+    if let Some(tint) = theme.selection().bg.filter(|_| lit) {
+        buf.set_style(area, Style::new().bg(tint));
+    }
     let style = if lit { theme.strong() } else { theme.muted() };
     let rank = margin.rank.as_str();
     let lead = columns.rank.saturating_sub(rank.width()) as u16;
+    let (mut x, y) = (area.x, middle(area));
     buf.set_stringn(x + lead, y, rank, columns.rank, style);
-    let mut x = x + columns.rank as u16;
+    x += columns.rank as u16;
     let flag = if lit && matches!(margin.flag, ' ' | '\0') {
         '▸'
     } else {
@@ -127,26 +194,58 @@ fn text(painter: &Painter<'_>, line: &MarginLine<'_>, named: bool, buf: &mut Buf
         put(buf, x, y, flag, style);
     }
     x += 1;
-    if columns.id > 0 && named {
-        clipped(
+    if columns.name > 0 && named {
+        let style = if lit { theme.strong() } else { theme.text() };
+        name(
+            painter,
+            margin,
+            Rect { x, ..area },
+            columns.name,
+            style,
             buf,
-            (x, y),
-            &margin.id,
-            columns.id,
-            if lit { theme.strong() } else { theme.text() },
         );
     }
     if columns.number > 0 && (lit || painter.frame.view.zoom > Zoom::Dense) {
-        x += (columns.id + 1 + columns.bar + 1) as u16;
+        x += (columns.name + 1 + columns.plot + 1) as u16;
         buf.set_stringn(x, y, score_text(margin), columns.number, style);
+    }
+}
+
+/// The title where there is room for one, over as many lines as the row has; else the id.
+fn name(
+    painter: &Painter<'_>,
+    margin: &MarginRow,
+    area: Rect,
+    columns: usize,
+    style: Style,
+    buf: &mut Buffer,
+) {
+    let titled = columns >= TITLE_MIN && !painter.options.ids && !margin.title.is_empty();
+    let words = if titled { &margin.title } else { &margin.id };
+    let lines = text::wrap(words, columns);
+    let room = usize::from(area.height);
+    // One line stands beside the rank; two begin there where there are three.
+    let y = match lines.len().min(room) {
+        1 => middle(area),
+        2 if room > 2 => area.y + 1,
+        _ => area.y,
+    };
+    let rows = usize::from(area.bottom() - y);
+    for (at, line) in lines.iter().enumerate().take(rows) {
+        let rest = if at + 1 == rows {
+            &words[line.start..]
+        } else {
+            &words[line.clone()]
+        };
+        clipped(buf, (area.x, y + at as u16), rest, columns, style);
     }
 }
 
 /// The score with its standard error, in at most eleven columns.
 pub(super) fn score_text(margin: &MarginRow) -> String {
     match (margin.zelo, margin.se) {
-        (Some(zelo), Some(se)) => format!("{zelo:>+5.2} ±{se:.2}"),
-        (Some(zelo), None) => format!("{zelo:>+5.2}"),
+        (Some(zelo), Some(se)) => format!("{:>5} ±{se:.2}", text::signed(zelo, 2)),
+        (Some(zelo), None) => format!("{:>5}", text::signed(zelo, 2)),
         _ => String::new(),
     }
 }
@@ -184,8 +283,8 @@ fn level(position: f64, columns: usize, score: Option<(f64, f64)>, scale: f64) -
     }
 }
 
-/// A heavy line from zero to the score, a light one as far as the standard error reaches.
-pub(super) fn bar(
+/// A dot at the score on a line as long as its 95 % interval, around a rule at zero.
+pub(super) fn interval_plot(
     theme: &Theme,
     (x, y): (u16, u16),
     columns: usize,
@@ -193,23 +292,23 @@ pub(super) fn bar(
     scale: f64,
     buf: &mut Buffer,
 ) {
-    const LINES: [[char; 3]; 3] = [[' ', '╶', '╺'], ['╴', '─', '╼'], ['╸', '╾', '━']];
-    for column in 0..columns {
-        let side = |half: f64| level(column as f64 + half, columns, score, scale);
-        let (left, right) = (side(0.25), side(0.75));
-        let symbol = LINES
-            .get(left)
-            .and_then(|row| row.get(right))
-            .copied()
-            .unwrap_or(' ');
-        let zero = column == columns / 2;
-        let (symbol, style) = match left.max(right) {
-            0 if zero => ('│', theme.faint()),
-            0 => (' ', Style::new()),
-            1 => (symbol, theme.muted()),
-            _ => (symbol, theme.bar_fill()),
+    let finite = |(zelo, se): &(f64, f64)| zelo.is_finite() && se.is_finite() && scale > 0.0;
+    let column = |value: f64| {
+        let place = (value / scale + 1.0) / 2.0 * columns as f64;
+        (place.max(0.0) as usize).min(columns.saturating_sub(1))
+    };
+    let shown = score.filter(finite).map(|(zelo, se)| {
+        let reach = WITHIN_95 * se.abs();
+        (column(zelo - reach), column(zelo), column(zelo + reach))
+    });
+    for at in 0..columns {
+        let (symbol, style) = match shown {
+            Some((_, dot, _)) if at == dot => ('●', theme.accent()),
+            Some((low, _, high)) if (low..=high).contains(&at) => ('─', theme.muted()),
+            _ if at == columns / 2 => ('│', theme.faint()),
+            _ => continue,
         };
-        put(buf, x + column as u16, y, symbol, style);
+        put(buf, x + at as u16, y, symbol, style);
     }
 }
 

@@ -6,12 +6,15 @@ use ratatui::style::{Color, Modifier, Style};
 
 use super::cache::{HeatmapCache, Pixel};
 use super::painter::{Painter, few_colours, plain, put};
-use super::source::HeatCell;
+use super::source::{CellScale, HeatCell};
 use super::state::Zoom;
+use crate::domain::ranking::share_bar;
 use crate::tui::theme::{Heat, Theme};
 
 pub(super) const OVERRULED: char = '◆';
 pub(super) const PLANNED: char = '∘';
+/// An expectation near one half.
+const EVEN: char = '≈';
 const DIAGONAL: char = '╲';
 
 /// How a cell with missing votes is hatched; the shades belong to the ramp where there is no colour.
@@ -39,36 +42,100 @@ pub(super) fn body(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer
 
 fn squares(painter: &Painter<'_>, buf: &mut Buffer) {
     let view = &painter.frame.view;
+    let (wide, high) = (view.zoom.columns(), view.zoom.lines_a_row());
     for line in 0..view.shown.0 {
         for column in 0..view.shown.1 {
             let (row, col) = (view.offset.0 + line, view.offset.1 + column);
-            let x = usize::from(view.body.x) + column * view.zoom.columns();
-            let y = usize::from(view.body.y) + line;
-            let at = Rect::new(x as u16, y as u16, view.zoom.columns() as u16, 1);
+            let x = usize::from(view.body.x) + column * wide;
+            let y = usize::from(view.body.y) + line * high;
+            let at = Rect::new(x as u16, y as u16, wide as u16, high as u16);
             square(painter, at.intersection(view.body), row, col, buf);
+            if painter.is_last_above_cut(row) {
+                let last = Rect::new(x as u16, (y + high - 1) as u16, wide as u16, 1);
+                let line = Style::new().add_modifier(Modifier::UNDERLINED);
+                buf.set_style(last.intersection(view.body), line);
+            }
         }
     }
 }
 
+/// One cell: its line with the number or the mark, and around it the ground.
 pub(super) fn square(painter: &Painter<'_>, at: Rect, row: usize, col: usize, buf: &mut Buffer) {
+    let theme = painter.theme;
     let cell = painter.source.cell(row, col);
-    let crossed = row == painter.cursor.0 || col == painter.cursor.1;
-    let under_cursor = (row, col) == painter.cursor;
+    let crossed = (row == painter.cursor.0, col == painter.cursor.1);
+    let under_cursor = crossed == (true, true);
     let number = at.width >= 4;
-    let (mut symbols, mut style) = match cell.value {
+    let (mut symbols, style) = match cell.value {
         Some(value) => valued(painter, cell, value, number),
-        None => empty(painter.theme, cell, number, crossed),
+        None => empty(painter, cell, number, crossed),
+    };
+    let style = match (cell.value, under_cursor) {
+        (Some(_), true) => style.add_modifier(Modifier::BOLD),
+        (None, true) => theme.cursor_cell(),
+        (None, false) if crossed.0 || crossed.1 => style.patch(cross_tint(theme)),
+        _ => style,
     };
     if under_cursor {
-        style = painter.theme.cursor_cell();
-        match (number, cell.value.is_some()) {
-            (true, true) => {}
-            (true, false) => symbols = ['[', ' ', ' ', ']'],
-            (false, _) => symbols = ['[', ']', ' ', ' '],
+        match (at.width, at.height) {
+            (..4, _) => symbols = ['[', ']', ' ', ' '],
+            (_, ..3) => symbols[0] = '▸',
+            _ => {}
+        }
+    } else if painter.is_cut_before(col) && symbols[0] == ' ' && number && at.width < 6 {
+        symbols[0] = '▏';
+    }
+    let middle = at.y + at.height.saturating_sub(1) / 2;
+    for line in at.rows() {
+        if line.y == middle {
+            for x in at.left()..at.right() {
+                put(buf, x, line.y, ' ', style);
+            }
+            let lead = u16::from(at.width >= 6);
+            for (x, symbol) in (at.x + lead..at.right()).zip(symbols) {
+                put(buf, x, line.y, symbol, style);
+            }
+        } else {
+            let below = line.y > middle;
+            let share = cell.value.filter(|_| below && plain(theme));
+            ground(share, line, style, under_cursor, buf);
+        }
+        if at.width >= 6 && painter.is_cut_before(col) && !under_cursor {
+            put(buf, at.x, line.y, '▏', style);
         }
     }
-    for (x, symbol) in (at.x..at.right()).zip(symbols) {
-        put(buf, x, at.y, symbol, style);
+    if under_cursor && at.height >= 3 && at.width >= 6 {
+        let (right, bottom) = (at.right() - 1, at.bottom() - 1);
+        for (x, y, corner) in [
+            (at.x, at.y, '┏'),
+            (right, at.y, '┓'),
+            (at.x, bottom, '┗'),
+            (right, bottom, '┛'),
+        ] {
+            put(buf, x, y, corner, style);
+        }
+    }
+}
+
+/// A line of a cell without its number: the cell's colour; below the number, where there is none, the share as a bar.
+fn ground(share: Option<f64>, line: Rect, style: Style, under_cursor: bool, buf: &mut Buffer) {
+    let columns = usize::from(line.width);
+    let text = match share {
+        Some(share) => {
+            let (heavy, light) = share_bar(share, columns - 1);
+            format!("{heavy}{light} ")
+        }
+        None if under_cursor && line.width < 6 => format!("╰{}╯", "─".repeat(columns - 2)),
+        None => " ".repeat(columns),
+    };
+    buf.set_stringn(line.x, line.y, text, columns, style);
+}
+
+/// What lights an empty cell in the cursor's row or column.
+fn cross_tint(theme: &Theme) -> Style {
+    match theme.selection().bg {
+        Some(tint) => Style::new().bg(tint),
+        None => Style::new(),
     }
 }
 
@@ -92,15 +159,13 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
                 signed: Some(number),
                 ..
             } => sign_of(number),
-            // A plus or a minus before a share would read as part of the number.
-            _ if painter.signs => match heat.sign {
-                '+' => '▴',
-                '-' => '▾',
-                other => other,
-            },
             _ => ' ',
         };
-        let [a, b, c] = digits(cell.signed.map_or(value, f64::abs));
+        let shown = cell.signed.map_or(value, f64::abs);
+        let [a, b, c] = match painter.options.scale {
+            CellScale::Sigmas => tenths(shown),
+            _ => digits(shown),
+        };
         return ([lead, a, b, c], style);
     }
     let solid = style.bg.is_some() || style.add_modifier.contains(Modifier::REVERSED);
@@ -119,7 +184,32 @@ fn valued(painter: &Painter<'_>, cell: HeatCell, value: f64, number: bool) -> ([
     }
 }
 
-fn empty(theme: &Theme, cell: HeatCell, number: bool, crossed: bool) -> ([char; 4], Style) {
+/// The sign of an expectation, which no vote has.
+pub(super) fn expectation(expected: f64) -> char {
+    match expected {
+        above if above > 0.6 => '▴',
+        below if below < 0.4 => '▾',
+        _ => EVEN,
+    }
+}
+
+/// An expectation's style: the colour of its side without the ground that a vote has.
+pub(super) fn expectation_style(theme: &Theme, expected: f64) -> Style {
+    match few_colours(theme) || expectation(expected) == EVEN {
+        true => theme.faint(),
+        false => Style::new()
+            .fg(tint(&theme.heat(expected)))
+            .add_modifier(Modifier::DIM),
+    }
+}
+
+fn empty(
+    painter: &Painter<'_>,
+    cell: HeatCell,
+    number: bool,
+    (in_row, in_col): (bool, bool),
+) -> ([char; 4], Style) {
+    let theme = painter.theme;
     let (symbol, style) = match cell {
         HeatCell { diagonal: true, .. } => (DIAGONAL, theme.muted()),
         HeatCell {
@@ -127,7 +217,13 @@ fn empty(theme: &Theme, cell: HeatCell, number: bool, crossed: bool) -> ([char; 
         } => (OVERRULED, theme.override_mark()),
         HeatCell { missing: true, .. } => (hatch(theme), theme.missing()),
         HeatCell { planned: true, .. } => (PLANNED, theme.muted()),
-        _ if crossed => (unfought(theme), theme.muted()),
+        HeatCell {
+            expected: Some(expected),
+            ..
+        } => (expectation(expected), expectation_style(theme, expected)),
+        _ if in_row && few_colours(theme) => ('┄', theme.muted()),
+        _ if in_col && few_colours(theme) => ('┊', theme.muted()),
+        _ if in_row || in_col => (unfought(theme), theme.muted()),
         _ => (unfought(theme), theme.faint()),
     };
     let symbols = if number {
@@ -154,6 +250,13 @@ pub(super) fn digits(value: f64) -> [char; 3] {
         100.. => ['1', '.', '0'],
         n => ['.', digit(n / 10), digit(n)],
     }
+}
+
+/// A size up to 9.9 in three columns.
+fn tenths(size: f64) -> [char; 3] {
+    let tenths = (size.abs().min(9.9) * 10.0).round() as u32;
+    let digit = |n: u32| char::from_digit(n % 10, 10).unwrap_or('0');
+    [digit(tenths / 10), '.', digit(tenths)]
 }
 
 fn halves(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
@@ -183,16 +286,31 @@ fn halves(painter: &Painter<'_>, cache: &HeatmapCache, buf: &mut Buffer) {
             let (upper, lower) = (read(line, column), read(line + 1, column));
             let crossing = (cursor.0 / 2 == usize::from(y), cursor.1 == column);
             let (symbol, style) = match crossing {
-                (true, true) => cursor_half(painter.theme, cursor.0.is_multiple_of(2)),
+                (true, true) => {
+                    let first = cursor.0.is_multiple_of(2);
+                    let here = if first { upper } else { lower };
+                    cursor_half(painter.theme, first, here.value())
+                }
                 _ => pair(painter.theme, upper, lower, crossing),
             };
             put(buf, view.body.x + x, view.body.y + y, symbol, style);
         }
+        // Half blocks leave no room for a line but below their lower half.
+        let last = view.offset.0 + line + 1;
+        if painter.is_last_above_cut(last) {
+            let line = Rect::new(view.body.x, view.body.y + y, view.body.width, 1);
+            buf.set_style(line, Style::new().add_modifier(Modifier::UNDERLINED));
+        }
     }
 }
 
-fn cursor_half(theme: &Theme, upper: bool) -> (char, Style) {
-    (if upper { '▴' } else { '▾' }, theme.cursor_cell())
+/// The cell under the cursor, in its own colour, and in which half it is.
+fn cursor_half(theme: &Theme, upper: bool, value: Option<f64>) -> (char, Style) {
+    let style = match value.map(|value| theme.heat(value).style) {
+        Some(style) if style.bg.is_some() => style.add_modifier(Modifier::BOLD),
+        _ => theme.cursor_cell(),
+    };
+    (if upper { '▴' } else { '▾' }, style)
 }
 
 /// A tint for what is there but says nothing: less than the weakest battle.
@@ -253,8 +371,8 @@ fn pair(
             (true, true) => (':', theme.muted()),
             (true, false) => ('˙', theme.muted()),
             (false, true) => ('.', theme.muted()),
-            (false, false) if in_row => ('─', theme.faint()),
-            (false, false) if in_col => ('│', theme.faint()),
+            (false, false) if in_row => ('─', theme.muted().patch(cross_tint(theme))),
+            (false, false) if in_col => ('│', theme.muted().patch(cross_tint(theme))),
             (false, false) => (' ', Style::new()),
         },
     }

@@ -1,7 +1,7 @@
 //! What every part of the heatmap is painted with.
 
 use super::frame::Frame;
-use super::source::CellSource;
+use super::source::{CellSource, HeatmapOptions};
 use crate::tui::theme::{ColourDepth, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -12,6 +12,20 @@ pub(super) struct Painter<'a> {
     pub(super) frame: &'a Frame,
     pub(super) cursor: (usize, usize),
     pub(super) signs: bool,
+    pub(super) options: &'a HeatmapOptions<'a>,
+}
+
+impl Painter<'_> {
+    /// Whether the line of the cut runs below this row.
+    pub(super) fn is_last_above_cut(&self, at: usize) -> bool {
+        let whole = self.frame.view.stride == (1, 1);
+        whole && self.options.cut.is_some_and(|cut| cut == at + 1) && at + 1 < self.source.len()
+    }
+
+    /// Whether the line of the cut runs to the left of this column.
+    pub(super) fn is_cut_before(&self, at: usize) -> bool {
+        at > 0 && self.is_last_above_cut(at - 1)
+    }
 }
 
 pub(super) fn plain(theme: &Theme) -> bool {

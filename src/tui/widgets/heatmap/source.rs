@@ -5,9 +5,11 @@
 pub struct HeatCell {
     /// How the row's document does: 0 worse, 1 better, `None` where nothing is known.
     pub value: Option<f64>,
-    /// The layer's own number where that is not a share: a margin or a difference, in −1..=1. It is what is printed; the
-    /// value then only gives the colour.
+    /// The layer's own number where that is not a share: a margin in −1..=1, or standard deviations. It is what is
+    /// printed; the value then only gives the colour.
     pub signed: Option<f64>,
+    /// What a model expects of the row's document, 0 to 1, where there is no value.
+    pub expected: Option<f64>,
     /// The battle is planned but has no value yet.
     pub planned: bool,
     pub missing: bool,
@@ -21,6 +23,8 @@ pub struct MarginRow {
     pub rank: String,
     /// The document's id, already sanitised for a terminal.
     pub id: String,
+    /// Its title, sanitised; empty where there is none.
+    pub title: String,
     pub zelo: Option<f64>,
     pub se: Option<f64>,
     /// A one-column flag beside the rank, a space for none.
@@ -34,6 +38,11 @@ pub trait CellSource {
     fn cell(&self, row: usize, col: usize) -> HeatCell;
 
     fn margin(&self, at: usize) -> MarginRow;
+
+    /// [`MarginRow::rank`]; worth overriding where [`Self::margin`] does more.
+    fn rank(&self, at: usize) -> String {
+        self.margin(at).rank
+    }
 
     /// A number that changes whenever a cell, a score or the order does.
     fn generation(&self) -> u64;
@@ -55,12 +64,31 @@ pub trait CellSource {
     }
 }
 
+/// What the cells' numbers are, for the legend and for how they are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CellScale {
+    /// The row's share, 0 to 1.
+    #[default]
+    Share,
+    /// A margin, −1 to 1.
+    Margin,
+    /// Standard deviations; the colours end at ±3.
+    Sigmas,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct HeatmapOptions<'a> {
     /// What the picture shows, such as `observed · zELO order`; the widget adds scale and position.
     pub caption: &'a str,
     /// Whether cells carry their sign in true colour and 256 colours too; with fewer they always do.
     pub signs: bool,
+    pub scale: CellScale,
+    /// Identifiers beside the rows also where titles have room.
+    pub ids: bool,
+    /// How many rows from the top belong together; a line is drawn below them.
+    pub cut: Option<usize>,
+    /// Whether cells may hold an expectation, for the legend.
+    pub expectations: bool,
     /// Whether free room beside a small picture magnifies the cells around the cursor.
     pub lens: bool,
 }
@@ -70,6 +98,10 @@ impl Default for HeatmapOptions<'_> {
         Self {
             caption: "",
             signs: false,
+            scale: CellScale::Share,
+            ids: false,
+            cut: None,
+            expectations: false,
             lens: true,
         }
     }

@@ -10,6 +10,10 @@ pub enum Zoom {
     Block,
     /// Four columns and a row a cell, with the number.
     Number,
+    /// Four columns and two rows a cell, with the number.
+    Tile,
+    /// Six columns and three rows a cell, with the number.
+    Large,
 }
 
 impl Zoom {
@@ -18,7 +22,9 @@ impl Zoom {
         match self {
             Self::Overview => Self::Dense,
             Self::Dense => Self::Block,
-            Self::Block | Self::Number => Self::Number,
+            Self::Block => Self::Number,
+            Self::Number => Self::Tile,
+            Self::Tile | Self::Large => Self::Large,
         }
     }
 
@@ -26,15 +32,31 @@ impl Zoom {
         match self {
             Self::Overview | Self::Dense => 1,
             Self::Block => 2,
-            Self::Number => 4,
+            Self::Number | Self::Tile => 4,
+            Self::Large => 6,
         }
     }
 
+    /// Rows of the matrix in one line of the screen.
     pub(super) fn rows_a_line(self) -> usize {
         match self {
             Self::Overview | Self::Dense => 2,
-            Self::Block | Self::Number => 1,
+            _ => 1,
         }
+    }
+
+    /// Lines of the screen that a row of the matrix takes.
+    pub(super) fn lines_a_row(self) -> usize {
+        match self {
+            Self::Tile => 2,
+            Self::Large => 3,
+            _ => 1,
+        }
+    }
+
+    /// Whether cells have room for their number.
+    pub(super) fn has_numbers(self) -> bool {
+        self >= Self::Number
     }
 }
 

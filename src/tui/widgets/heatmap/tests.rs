@@ -27,12 +27,14 @@ const DEPTHS: [ColourDepth; 4] = [
     ColourDepth::Ansi256,
     ColourDepth::True,
 ];
-const ZOOMS: [Option<Zoom>; 5] = [
+const ZOOMS: [Option<Zoom>; 7] = [
     None,
     Some(Zoom::Overview),
     Some(Zoom::Dense),
     Some(Zoom::Block),
     Some(Zoom::Number),
+    Some(Zoom::Tile),
+    Some(Zoom::Large),
 ];
 
 fn theme(depth: ColourDepth) -> Theme {
@@ -124,7 +126,7 @@ proptest! {
     fn the_cursor_stays_in_view_wherever_it_goes(
         k in 1usize..400,
         size in (0u16..160, 0u16..60),
-        zoom in 0usize..5,
+        zoom in 0usize..7,
         moves in proptest::collection::vec((-90isize..90, -90isize..90), 1..12),
     ) {
         let source = Triangle::new(k);
@@ -230,7 +232,7 @@ fn numbers_and_marks_are_written_into_the_cells() {
     let (buf, _) = paint(&source, (118, 35), &state, ColourDepth::None);
     let all = text(&buf);
     assert!(all.contains("◆.90"), "{all}");
-    assert!(all.contains("▾.10"), "{all}");
+    assert!(all.contains(" .10"), "{all}");
     assert!(all.contains("%.90"), "{all}");
     assert!(all.contains("not judged yet"), "{all}");
 }
@@ -253,7 +255,7 @@ fn the_cell_under_the_cursor_stands_out_at_every_zoom_and_depth() {
                 paint(&source, (118, 35), &away, depth),
             );
             let x = view.body.x + (10 * view.zoom.columns()) as u16;
-            let y = view.body.y + (5 / view.zoom.rows_a_line()) as u16;
+            let y = view.body.y + (5 / view.zoom.rows_a_line() * view.zoom.lines_a_row()) as u16;
             assert_ne!(
                 with.cell((x, y)),
                 without.cell((x, y)),
@@ -287,7 +289,10 @@ fn without_colour_no_colour_is_used() {
 #[test]
 fn the_closest_zoom_that_shows_everything_is_chosen() {
     let area = Rect::new(0, 0, 118, 35);
+    assert_eq!(frame::fit(8, area), Zoom::Large);
+    assert_eq!(frame::fit(15, area), Zoom::Tile);
     assert_eq!(frame::fit(25, area), Zoom::Number);
+    assert_eq!(frame::fit(25, Rect::new(0, 0, 150, 54)), Zoom::Tile);
     assert_eq!(frame::fit(31, area), Zoom::Block);
     assert_eq!(frame::fit(60, area), Zoom::Dense);
     assert_eq!(frame::fit(100, area), Zoom::Overview);
@@ -310,7 +315,8 @@ fn hostile_ids_and_broken_scores_do_no_harm() {
             let id = "\u{1b}[31m\u{202e}\n👩‍👩‍👧".to_owned();
             MarginRow {
                 rank: "1234567890".to_owned(),
-                id,
+                id: id.clone(),
+                title: id,
                 zelo: Some(f64::NAN),
                 se: Some(f64::INFINITY),
                 flag: '\n',
@@ -338,5 +344,111 @@ fn hostile_ids_and_broken_scores_do_no_harm() {
             &options,
         );
         assert!(!text(&buf).contains('\u{1b}'));
+    }
+}
+
+#[test]
+fn an_expectation_is_told_apart_from_a_vote_and_a_cut_is_drawn() {
+    struct Expected;
+    impl CellSource for Expected {
+        fn len(&self) -> usize {
+            4
+        }
+        fn cell(&self, row: usize, col: usize) -> HeatCell {
+            HeatCell {
+                value: (row == 0).then_some(1.0),
+                expected: (row > 0).then_some([0.9, 0.5, 0.1, 0.0][col]),
+                ..HeatCell::default()
+            }
+        }
+        fn margin(&self, _: usize) -> MarginRow {
+            MarginRow::default()
+        }
+        fn generation(&self) -> u64 {
+            0
+        }
+    }
+    for zoom in [Zoom::Block, Zoom::Number, Zoom::Tile, Zoom::Large] {
+        for depth in DEPTHS {
+            let mut buf = Buffer::empty(Rect::new(0, 0, 140, 40));
+            let state = HeatmapState {
+                cursor: (0, 0),
+                zoom: Some(zoom),
+            };
+            let options = HeatmapOptions {
+                cut: Some(2),
+                expectations: true,
+                ..HeatmapOptions::default()
+            };
+            let mut cache = HeatmapCache::default();
+            let theme = theme(depth);
+            let view = render(
+                buf.area, &mut buf, &theme, &state, &mut cache, &Expected, &options,
+            );
+            let page = text(&buf);
+            for words in [
+                "▴",
+                "▾",
+                "≈",
+                "not fought: the fit's expectation",
+                "end of the top 2",
+            ] {
+                assert!(page.contains(words), "{words} {zoom:?} {depth:?}\n{page}");
+            }
+            let mark = (view.body.left()..view.body.right())
+                .flat_map(|x| (view.body.top()..view.body.bottom()).map(move |y| (x, y)))
+                .find(|at| buf[*at].symbol() == "▴")
+                .unwrap();
+            let tint = theme.selection().bg.unwrap_or(ratatui::style::Color::Reset);
+            assert!(
+                [ratatui::style::Color::Reset, tint].contains(&buf[mark].bg),
+                "an expectation has no ground of its own"
+            );
+            let below = view.body.y + (2 * zoom.lines_a_row()) as u16;
+            let underlined = |y: u16| {
+                let cell = &buf[(view.body.right() - 1, y)];
+                cell.modifier.contains(ratatui::style::Modifier::UNDERLINED)
+            };
+            assert!(
+                underlined(below - 1) && !underlined(below),
+                "{zoom:?} {depth:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_legend_has_numbers_at_every_size_and_says_what_they_are() {
+    for (scale, ends) in [
+        (CellScale::Share, ["0 ", "½", " 1"]),
+        (CellScale::Margin, ["−1 ", " 0 ", " +1"]),
+        (CellScale::Sigmas, ["−3 σ", " 0 ", "+3 σ"]),
+    ] {
+        for size in [(60, 9), (78, 16), (118, 35), (198, 55)] {
+            for depth in DEPTHS {
+                let mut buf = Buffer::empty(Rect::new(0, 0, size.0, size.1));
+                let options = HeatmapOptions {
+                    scale,
+                    ..HeatmapOptions::default()
+                };
+                let (state, mut cache) = (HeatmapState::default(), HeatmapCache::default());
+                let source = Triangle::new(25);
+                render(
+                    buf.area,
+                    &mut buf,
+                    &theme(depth),
+                    &state,
+                    &mut cache,
+                    &source,
+                    &options,
+                );
+                let page = text(&buf);
+                let foot = page.lines().last().unwrap();
+                assert!(
+                    ends.iter().all(|end| foot.contains(end)),
+                    "{size:?} {depth:?} {foot}"
+                );
+            }
+        }
     }
 }

@@ -27,6 +27,7 @@ impl CellSource for Triangle {
         HeatCell {
             value: (apart > 0 && apart % 4 != 3).then_some(if row < col { 0.9 } else { 0.1 }),
             signed: None,
+            expected: None,
             planned: apart % 8 == 3,
             missing: apart % 16 == 1,
             overruled: self.overruled == Some((row, col)),
@@ -39,6 +40,7 @@ impl CellSource for Triangle {
         MarginRow {
             rank: (at + 1).to_string(),
             id: format!("doc-{at}-日本語-with-a-long-name"),
+            title: format!("A title of document {at}, 日本語, that is longer than a line"),
             zelo: Some((half - at as f64) / half.max(1.0)),
             se: Some(0.2),
             flag: ' ',

@@ -1,0 +1,205 @@
+//! The query as a whole, beside its matrix: whether its top is settled, cycles, the distribution of its scores, and the
+//! battles that surprise most.
+
+use crate::domain::priority::{Certainty, certainty};
+use crate::tui::canvas::Canvas;
+use crate::tui::drawing::TopCertainty;
+use crate::tui::keymap::{Command, Scope, Screen, key_name};
+use crate::tui::layout::cut;
+use crate::tui::model::open_query::OpenQuery;
+use crate::tui::screens::battle::numbers::percent;
+use crate::tui::text::{self, count_of};
+use crate::tui::theme::Theme;
+use crate::tui::widgets::heading;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Paragraph, Widget};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+/// Documents up to which the draws behind a probability are a matter of milliseconds.
+const DRAWN_AT_ONCE: usize = 120;
+/// Lines of the histogram, without its axis.
+const HIGH: u16 = 3;
+/// Lines of the block about scores.
+pub(super) const BLOCK: u16 = 5 + HIGH + 2;
+/// Surprising battles that are listed.
+const LISTED: usize = 6;
+
+/// How sure the top of the query is; `None` where that is not known at once.
+fn top_certainty<'a>(known: &'a mut TopCertainty, open: &OpenQuery) -> Option<&'a Certainty> {
+    if open.view.entered().len() > DRAWN_AT_ONCE {
+        return None;
+    }
+    let mut hash = DefaultHasher::new();
+    (open.info.key, open.top(), open.view.phi.to_bits()).hash(&mut hash);
+    let stamp = open.view.grid().map(|grid| grid.stamp());
+    (stamp, open.view.covariance().is_some()).hash(&mut hash);
+    for score in open.scores() {
+        score.map(f64::to_bits).hash(&mut hash);
+    }
+    let stamp = Some(hash.finish());
+    if known.stamp != stamp {
+        known.stamp = stamp;
+        known.certainty = certainty(&open.view, open.top());
+    }
+    known.certainty.as_ref()
+}
+
+/// The level at which a top counts as settled.
+const SURE: f64 = 0.95;
+
+pub(super) fn render(open: &OpenQuery, known: &mut TopCertainty, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let mut rest = area;
+    heading("this query", false, theme, cut(&mut rest, 1), buf);
+    let columns = usize::from(rest.width);
+    let key = |command| key_name(command, Scope::Screen(Screen::Matrix));
+    let top = open.top();
+    let mut facts = Vec::new();
+    if let Some(found) = top_certainty(known, open) {
+        let words = match found.settled(SURE) {
+            true => "settled",
+            false => "not settled",
+        };
+        let style = if found.settled(SURE) {
+            theme.good()
+        } else {
+            theme.warn()
+        };
+        let lead = format!("P(top {top} right) {} · ", percent(found.probability));
+        facts.push(Line::from(vec![
+            Span::styled(lead, theme.strong()),
+            Span::styled(words, style),
+        ]));
+    }
+    let (cyclic, all) = open.view.triads;
+    let cycles = match cyclic {
+        0 => format!("no cycle in {}", count_of(all, "decided triad")),
+        cyclic => format!(
+            "{} in {} · {} shows them",
+            count_of(cyclic, "cycle"),
+            count_of(all, "decided triad"),
+            key(Command::ShowCycles)
+        ),
+    };
+    facts.push(text::line(&cycles, columns, Style::new()));
+    let (alike, several) = open.view.consensus;
+    let words = format!("unanimous on {alike} of {}", count_of(several, "battle"));
+    facts.push(text::line(&words, columns, Style::new()));
+    let lines = facts.len() as u16;
+    Paragraph::new(facts).render(cut(&mut rest, lines), buf);
+    cut(&mut rest, 1);
+    distribution(open, Canvas::new(theme, cut(&mut rest, HIGH + 2), buf));
+    cut(&mut rest, 1);
+    surprises(
+        open,
+        &key(Command::NextSurprise),
+        Canvas::new(theme, rest, buf),
+    );
+}
+
+/// The scores as a histogram over their range.
+fn distribution(open: &OpenQuery, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let scores: Vec<f64> = open.scores().into_iter().flatten().collect();
+    let (low, high) = scores
+        .iter()
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), score| {
+            (low.min(*score), high.max(*score))
+        });
+    if scores.len() < 2 || high <= low || area.height < HIGH + 2 {
+        return;
+    }
+    let mut rest = area;
+    let words = format!("zELO of {} documents", scores.len());
+    text::line(&words, usize::from(area.width), theme.muted()).render(cut(&mut rest, 1), buf);
+    let bins = usize::from(area.width).clamp(1, 48);
+    let bin = |score: f64| {
+        let place = (score - low) / (high - low) * bins as f64;
+        (place as usize).min(bins - 1)
+    };
+    let mut counts = vec![0usize; bins];
+    for score in &scores {
+        counts[bin(*score)] += 1;
+    }
+    let most = counts.iter().copied().max().unwrap_or(1).max(1);
+    let picture = cut(&mut rest, HIGH);
+    histogram(&counts, most, theme, picture, buf);
+    let ends = (text::signed(low, 1), text::signed(high, 1));
+    let gap = bins.saturating_sub(text::width(&ends.0) + text::width(&ends.1));
+    let axis = format!("{}{}{}", ends.0, " ".repeat(gap), ends.1);
+    let axis_area = cut(&mut rest, 1);
+    text::line(&axis, usize::from(area.width), theme.muted()).render(axis_area, buf);
+    if low < 0.0 && high > 0.0 {
+        let (zero, left) = (bin(0.0), text::width(&ends.0));
+        if zero > left && zero + text::width(&ends.1) + 1 < bins {
+            buf.set_stringn(
+                axis_area.x + zero as u16,
+                axis_area.y,
+                "0",
+                1,
+                theme.muted(),
+            );
+        }
+    }
+}
+
+fn histogram(
+    counts: &[usize],
+    most: usize,
+    theme: &Theme,
+    area: Rect,
+    buf: &mut ratatui::buffer::Buffer,
+) {
+    const EIGHTHS: [&str; 9] = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
+    let levels = usize::from(area.height) * 8;
+    for (x, count) in (area.left()..area.right()).zip(counts) {
+        let level = (count * levels).div_ceil(most);
+        for (from_bottom, y) in (area.top()..area.bottom()).rev().enumerate() {
+            let part = level.saturating_sub(from_bottom * 8).min(8);
+            buf.set_stringn(x, y, EIGHTHS[part], 1, theme.bar_fill());
+        }
+    }
+}
+
+/// The battles that the fit did not expect, most surprising first.
+fn surprises(open: &OpenQuery, key: &str, canvas: Canvas<'_>) {
+    let Canvas { theme, area, buf } = canvas;
+    let surprising = open.view.most_surprising();
+    if area.height < 4 || surprising.is_empty() {
+        return;
+    }
+    let mut rest = area;
+    let words = format!("most surprising battles · {key} next");
+    heading(&words, false, theme, cut(&mut rest, 1), buf);
+    let listed = surprising.iter().take(LISTED).zip(rest.rows());
+    for (index, row) in listed {
+        let Some(battle) = open.battle(*index) else {
+            continue;
+        };
+        let surprise = open.view.battles[*index].surprise.unwrap_or(0.0);
+        // The side that did better than expected is named first.
+        let (better, other) = match surprise > 0.0 {
+            true => (battle.b, battle.a),
+            false => (battle.a, battle.b),
+        };
+        let rank = |document| {
+            let standing = open.standing(document);
+            standing.map_or_else(|| "–".to_owned(), |standing| standing.rank.to_string())
+        };
+        let words = format!(
+            "{:.1} σ to rank {} against rank {} · {}",
+            surprise.abs(),
+            rank(better),
+            rank(other),
+            open.headline(better)
+        );
+        let style = if surprise.abs() >= 2.0 {
+            theme.warn()
+        } else {
+            Style::new()
+        };
+        text::line(&words, usize::from(row.width), style).render(row, buf);
+    }
+}
